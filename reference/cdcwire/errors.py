@@ -1,0 +1,78 @@
+"""The errors of every codec.
+
+``DecodeError`` speaks of bytes, ``EncodeError`` of values. Both know the path to the value,
+outermost step first, and the clause of the format's page that is broken. The leaf raises; each
+container adds its own step in front and re-raises the same error (``with step(...)``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TypeAlias
+
+Step: TypeAlias = "str | int"
+Path: TypeAlias = "tuple[Step, ...]"
+
+
+def path_text(path: Path) -> str:
+    """Return a path as people write it: ``rows[2].columns[0]``."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "".join(steps).lstrip(".")
+
+
+class DecodeError(ValueError):
+    """The bytes break the format.
+
+    ``offset`` is the byte where reading stopped, counted from 0 in the whole key, value or file.
+    ``path`` leads to the value being read, outermost step first.
+    ``clause`` names the clause that the bytes contradict.
+    """
+
+    def __init__(self, problem: str, offset: int, clause: str, path: Path = ()) -> None:
+        super().__init__(problem, offset, clause, path)
+        self.problem = problem
+        self.offset = offset
+        self.clause = clause
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:  # crosses process borders with its path
+        return type(self), (self.problem, self.offset, self.clause, self.path)
+
+    def __str__(self) -> str:
+        where = path_text(self.path) or "message"
+        return f"byte {self.offset}: {self.problem} (in {where}; {self.clause})"
+
+
+class TruncatedError(DecodeError):
+    """The bytes end before the value does."""
+
+
+class EncodeError(ValueError):
+    """The format can't carry the value, or not under these settings.
+
+    ``path`` leads to the value, outermost step first; ``clause`` names the clause that forbids it.
+    """
+
+    def __init__(self, problem: str, clause: str, path: Path = ()) -> None:
+        super().__init__(problem, clause, path)
+        self.problem = problem
+        self.clause = clause
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.problem, self.clause, self.path)
+
+    def __str__(self) -> str:
+        where = path_text(self.path) or "event"
+        return f"{self.problem} (in {where}; {self.clause})"
+
+
+@contextmanager
+def step(*steps: Step) -> Iterator[None]:
+    """Put ``steps`` in front of the path of an error that leaves the block."""
+    try:
+        yield
+    except (DecodeError, EncodeError) as error:
+        error.path = (*steps, *error.path)
+        raise

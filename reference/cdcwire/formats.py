@@ -1,0 +1,24 @@
+"""The registry of formats: one line each, loaded when first asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from cdcwire.format import Format
+
+_MODULES = {
+    "craft": "cdcwire.craft.format",
+    "craft-proposal": "cdcwire.craft_proposal.format",
+    "open-protocol": "cdcwire.open_protocol.format",
+}
+
+FORMAT_NAMES: tuple[str, ...] = tuple(_MODULES)
+
+
+def get_format(name: str) -> Format:
+    """Return the format of this name. Raises: ValueError that lists the names there are."""
+    if name not in _MODULES:
+        raise ValueError(f"format {name!r} is not known; there are: {', '.join(FORMAT_NAMES)}")
+    found = import_module(_MODULES[name]).FORMAT
+    assert isinstance(found, Format)
+    return found

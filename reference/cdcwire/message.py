@@ -1,0 +1,26 @@
+"""What carries bytes, without any transport: a Kafka message, or a file of a storage prefix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaMessage:
+    """One message of a topic. ``None`` is Kafka's null, which is not the same as no bytes."""
+
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """One file of a storage prefix; ``path`` is relative to the prefix, with ``/``."""
+
+    path: str
+    value: bytes
+
+
+Message: TypeAlias = "KafkaMessage | StoredFile"

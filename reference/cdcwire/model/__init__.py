@@ -1,0 +1,38 @@
+"""The neutral model: the events and types that every format is translated to and from."""
+
+from cdcwire.model.carries import Carries, Verdict
+from cdcwire.model.events import (
+    ABSENT,
+    UNAVAILABLE,
+    Column,
+    Event,
+    Expression,
+    Image,
+    Marker,
+    Position,
+    Progress,
+    RowChange,
+    SchemaChange,
+    Table,
+)
+from cdcwire.model.kinds import Type, kind_text, parse_kind
+
+__all__ = [
+    "ABSENT",
+    "UNAVAILABLE",
+    "Carries",
+    "Column",
+    "Event",
+    "Expression",
+    "Image",
+    "Marker",
+    "Position",
+    "Progress",
+    "RowChange",
+    "SchemaChange",
+    "Table",
+    "Type",
+    "Verdict",
+    "kind_text",
+    "parse_kind",
+]

@@ -1,0 +1,114 @@
+"""What a format can carry, as data: one verdict for each event field and for each kind.
+
+The report prints these tables, the comparison of two formats leaves out what one of them can't
+carry, and a property proves each cell by sending a value through the format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+VerdictKind: TypeAlias = Literal["exact", "option", "as", "lossy", "no"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How one thing comes through.
+
+    exact: it comes back equal. option: exact when the option ``detail`` is set, else not at all.
+    as: it comes back as the kind or form ``detail``, with the same meaning. lossy: ``detail`` is
+    lost. no: encoding it raises EncodeError (a kind), or it is not carried (an event field).
+    """
+
+    verdict: VerdictKind
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.verdict} {self.detail}".rstrip()
+
+
+EXACT = Verdict("exact")
+NO = Verdict("no")
+
+
+def option(name: str) -> Verdict:
+    return Verdict("option", name)
+
+
+def as_form(form: str) -> Verdict:
+    return Verdict("as", form)
+
+
+def lossy(what: str) -> Verdict:
+    return Verdict("lossy", what)
+
+
+EVENT_FIELDS: tuple[str, ...] = (
+    "op",
+    "before of update",
+    "before of delete",
+    "key",
+    "commit_ts",
+    "sequence_id",
+    "lsn",
+    "tx_id",
+    "commit_ms",
+    "sent_ms",
+    "partition",
+    "types",
+    "schema change",
+    "progress",
+    "markers",
+)
+
+KINDS: tuple[str, ...] = (
+    "bool",
+    *(f"int{bits}{sign}" for bits in (8, 16, 24, 32, 64) for sign in ("", " unsigned")),
+    "float32",
+    "float64",
+    "float not finite",
+    "decimal",
+    "decimal not finite",
+    "text",
+    "text ill-formed",
+    "bytes",
+    "bit",
+    "date",
+    "date as count",
+    "time",
+    "time as count",
+    "datetime",
+    "datetime as count",
+    "timestamp",
+    "timestamp as count",
+    "timestamp with zone",
+    "year",
+    "interval",
+    "enum by index",
+    "enum by label",
+    "set by index",
+    "set by label",
+    "json",
+    "vector",
+    "array",
+    "map",
+    "struct",
+    "unknown",
+    "unavailable",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Carries:
+    """The two tables of one format; every field and every kind has its verdict."""
+
+    fields: Mapping[str, Verdict]
+    kinds: Mapping[str, Verdict]
+
+    def __post_init__(self) -> None:
+        for names, table in ((EVENT_FIELDS, self.fields), (KINDS, self.kinds)):
+            if set(names) != set(table):
+                odd = sorted(set(names) ^ set(table))
+                raise ValueError(f"a verdict is missing or not asked for: {', '.join(odd)}")

@@ -1,0 +1,186 @@
+"""The closed set of events that every format is translated to, and their parts.
+
+All are frozen; sequences are tuples. Four ways not to have a value are kept apart: SQL NULL is the
+value ``None``; an *absent* column is not in ``Image.columns``; *unchanged* columns are absent and
+the row says ``sent="changed"``; what the producer declared unavailable is ``UNAVAILABLE``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
+
+from cdcwire.model.kinds import Type
+
+Role: TypeAlias = Literal["primary", "handle", "unique", "multiple", "generated", "virtual"]
+Op: TypeAlias = Literal["insert", "update", "delete", "upsert", "read"]
+Half: TypeAlias = Literal["before", "after"]
+Sent: TypeAlias = Literal["all", "key", "changed"]
+SchemaChangeKind: TypeAlias = Literal[
+    "create", "alter", "erase", "truncate", "rename", "cindex", "dindex", "query"
+]
+ProgressKind: TypeAlias = Literal["resolved", "watermark", "checkpoint", "heartbeat"]
+MarkerKind: TypeAlias = Literal[
+    "begin", "end", "gtid", "xa_commit", "xa_rollback", "logical_message", "tombstone"
+]
+Extra: TypeAlias = Mapping[str, "str | bytes | None"]
+
+
+class Missing(Enum):
+    """Two things that are no value and not NULL either."""
+
+    UNAVAILABLE = "unavailable"  # the producer had no value and says so
+    ABSENT = "absent"  # there is none: a column without default
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+UNAVAILABLE = Missing.UNAVAILABLE
+ABSENT = Missing.ABSENT
+
+# A value as ``kinds`` lists them, UNAVAILABLE, or None for SQL NULL.
+Value: TypeAlias = Any
+NO_EXTRA: Extra = MappingProxyType({})
+
+
+def _no_extra() -> Extra:
+    return NO_EXTRA
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A column default that is computed, kept as its SQL text."""
+
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as far as the format describes it.
+
+    ``source`` is the type's own name in the format (``int unsigned``, ``LONG``). ``nullable`` is
+    None where the format does not say. ``id`` is the column's number in the source database.
+    """
+
+    name: str
+    type: Type
+    source: str | None = None
+    nullable: bool | None = None
+    default: Value = ABSENT
+    roles: frozenset[Role] = frozenset()
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table, or with ``name`` None a whole schema (CREATE DATABASE).
+
+    ``schema`` is MySQL's database; ``database`` is only there where a level above it exists.
+    ``key`` names the key columns: ``()`` if there is none, None if the format does not say.
+    ``columns`` is None where a message describes columns only with its rows.
+    """
+
+    name: str | None
+    schema: str | None = None
+    database: str | None = None
+    columns: tuple[Column, ...] | None = None
+    key: tuple[str, ...] | None = None
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """One state of one row. ``columns`` and ``values`` run side by side; ``image["c1"]``."""
+
+    columns: tuple[Column, ...]
+    values: tuple[Value, ...]
+
+    def __getitem__(self, name: str) -> Value:
+        for column, value in zip(self.columns, self.values, strict=True):
+            if column.name == name:
+                return value
+        raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        return any(column.name == name for column in self.columns)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a change stands in the stream, in the units of its source.
+
+    ``commit_ts`` is a TSO, ``commit_ms`` and ``sent_ms`` are milliseconds since 1970 in UTC.
+    """
+
+    commit_ts: int | None = None
+    sequence_id: int | None = None
+    lsn: int | None = None
+    tx_id: str | None = None
+    tx_order: int | None = None
+    partition: int | None = None
+    commit_ms: int | None = None
+    sent_ms: int | None = None
+
+
+NOWHERE = Position()
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """One row inserted, updated, deleted, upserted or read.
+
+    insert, read and upsert have ``after``; delete has ``before``; update has ``after``, and
+    ``before`` unless it was not sent. ``half`` marks one of the two records of a split update.
+    ``sent`` says which columns the producer chose, where bytes or options tell.
+    """
+
+    table: Table
+    op: Op
+    before: Image | None
+    after: Image | None
+    position: Position = NOWHERE
+    half: Half | None = None
+    sent: Sent | None = None
+    extra: Extra = field(default_factory=_no_extra)
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaChange:
+    """A DDL. ``code`` is the producer's own number for it; ``what`` follows from it, not back."""
+
+    what: SchemaChangeKind
+    query: str | None
+    code: int | None = None
+    table: Table | None = None
+    position: Position = NOWHERE
+    extra: Extra = field(default_factory=_no_extra)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the stream has come."""
+
+    what: ProgressKind
+    position: Position = NOWHERE
+    extra: Extra = field(default_factory=_no_extra)
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A border or a remark in the stream: transaction begin and end, a tombstone."""
+
+    what: MarkerKind
+    id: str | None = None
+    position: Position = NOWHERE
+    extra: Extra = field(default_factory=_no_extra)
+
+
+Event: TypeAlias = RowChange | SchemaChange | Progress | Marker

@@ -1,0 +1,48 @@
+"""Reading the members of a JSON object, with an error that names the place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from cdcwire.errors import Path, path_text
+
+Json: TypeAlias = Any  # a decoded JSON value
+
+INTEGER = re.compile(r"-?[0-9]{1,40}")
+
+
+class TextFormError(ValueError):
+    """A JSON document is not the text form of an event or a table. ``path`` leads to the place."""
+
+    def __init__(self, problem: str, path: Path = ()) -> None:
+        super().__init__(problem, path)
+        self.problem = problem
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.problem, self.path)
+
+    def __str__(self) -> str:
+        return f"{path_text(self.path) or 'event'}: {self.problem}"
+
+
+def text_member(document: Mapping[str, Json], name: str, path: Path) -> str | None:
+    value = document.get(name)
+    if value is not None and not isinstance(value, str):
+        raise TextFormError("it is to be text", (*path, name))
+    return value
+
+
+def number_of(text: str, path: Path) -> int:
+    if not INTEGER.fullmatch(text):
+        raise TextFormError(f"{text!r:.40} is not an integer in decimal digits", path)
+    return int(text)
+
+
+def word_member(document: Mapping[str, Json], name: str, words: tuple[str, ...], path: Path) -> Any:
+    value = document.get(name)
+    if value not in words:
+        raise TextFormError(f"{value!r:.40} is none of {', '.join(words)}", (*path, name))
+    return value

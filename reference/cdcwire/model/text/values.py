@@ -1,0 +1,300 @@
+"""Column values and row images in the text form."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+from typing import get_args
+
+from cdcwire.errors import Path
+from cdcwire.golang.numbers import read_float32, shortest_digits
+from cdcwire.model.events import UNAVAILABLE, Column, Image, Role, Value
+from cdcwire.model.kinds import (
+    ArrayType,
+    BitType,
+    BoolType,
+    BytesType,
+    DatetimeType,
+    DateType,
+    DecimalType,
+    EnumType,
+    FloatType,
+    IntervalType,
+    IntType,
+    JsonType,
+    MapType,
+    SetType,
+    StructType,
+    TemporalForm,
+    TextType,
+    TimestampType,
+    TimeType,
+    Type,
+    UnknownType,
+    VectorType,
+    YearType,
+    kind_text,
+    parse_kind,
+)
+from cdcwire.model.text.members import INTEGER, Json, TextFormError
+
+
+def value_to_json(kind: Type, value: Value) -> Json:
+    """Return one column's value with its type."""
+    if value is None:
+        return None
+    if value is UNAVAILABLE:
+        return {"unavailable": True}
+    return {"type": kind_text(kind), **value_members(kind, value)}
+
+
+def value_members(kind: Type, value: Value) -> dict[str, Json]:
+    if isinstance(value, bytes):
+        return {"bytes": base64.b64encode(value).decode()}
+    match kind:
+        case BoolType():
+            return {"value": "true" if value else "false"}
+        case FloatType(bits):
+            return {"value": float_to_text(value, bits)}
+        case DecimalType() if isinstance(value, Decimal):
+            return {"value": f"{value:f}" if value.is_finite() else _not_finite(float(value))}
+        case DateType(form) | DatetimeType(form=form):
+            return _temporal_members(value, form, None)
+        case TimeType(form=form, zone=zone) | TimestampType(form=form, zone=zone):
+            return _temporal_members(value, form, zone)
+        case IntervalType(form):
+            return {"value": str(value)} if form == "text" else {"value": str(value), "unit": form}
+        case EnumType(labels, form):
+            return _enum_members(value, labels, form)
+        case SetType(labels, form):
+            return _set_members(value, labels, form)
+        case VectorType():
+            return {"value": f"[{','.join(float_to_text(item, 32) for item in value)}]"}
+        case ArrayType(item):
+            return {"items": [value_to_json(item, member) for member in value]}
+        case MapType(key_kind, value_kind):
+            entries = [[value_to_json(key_kind, k), value_to_json(value_kind, v)] for k, v in value]
+            return {"entries": entries}
+        case StructType():
+            return {"fields": image_to_json(value)}
+        case _:
+            return {"value": str(value)}
+
+
+def _temporal_members(value: Value, form: TemporalForm, zone: str | None) -> dict[str, Json]:
+    members: dict[str, Json] = {"value": str(value)}
+    if form != "text":
+        members["unit"] = form
+    if zone is not None:
+        members["zone"] = zone
+    return members
+
+
+def _enum_members(value: Value, labels: tuple[str, ...] | None, form: str) -> dict[str, Json]:
+    if form == "label":
+        return {"label": value}
+    if labels is not None and 1 <= value <= len(labels):
+        return {"index": str(value), "label": labels[value - 1]}
+    return {"index": str(value)}
+
+
+def _set_members(value: Value, labels: tuple[str, ...] | None, form: str) -> dict[str, Json]:
+    if form == "label":
+        return {"label": value}
+    if labels is not None and 0 <= value < 1 << len(labels):
+        chosen = (label for bit, label in enumerate(labels) if value >> bit & 1)
+        return {"index": str(value), "label": ",".join(chosen)}
+    return {"index": str(value)}
+
+
+def float_to_text(value: float, bits: int) -> str:
+    """Return the shortest text that reads back at this width, or ``nan``, ``inf``, ``-inf``."""
+    if not math.isfinite(value):
+        return _not_finite(value)
+    if bits == 64:
+        return repr(value)
+    sign, digits, exponent = shortest_digits(value, 32)
+    return repr(float(f"{sign}{digits[0]}.{digits[1:] or '0'}e{exponent}"))
+
+
+def _not_finite(value: float) -> str:
+    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+
+
+def value_from_json(document: Json, kind: Type | None, path: Path = ()) -> tuple[Type, Value]:
+    """Return the type and value of a column's text form.
+
+    ``kind`` is the type that the table gives, if it does; a type in the document counts only where
+    there is none. The type that comes back tells the value's form (unit, index, label, zone).
+    Raises: TextFormError.
+    """
+    if document is None:
+        return kind or UnknownType(), None
+    if isinstance(document, str):
+        return typed_value(kind or TextType(), {"value": document}, path)
+    if not isinstance(document, Mapping):
+        raise TextFormError("a column is null, text or an object", path)
+    if kind is None:
+        kind = kind_of(document.get("type", "text"), path)
+    if document.get("unavailable") is True:
+        return kind, UNAVAILABLE
+    return typed_value(kind, document, path)
+
+
+def kind_of(text: Json, path: Path) -> Type:
+    if not isinstance(text, str):
+        raise TextFormError("a type is text", (*path, "type"))
+    try:
+        return parse_kind(text)
+    except ValueError as error:
+        raise TextFormError(str(error), (*path, "type")) from error
+
+
+def typed_value(kind: Type, members: Mapping[str, Json], path: Path) -> tuple[Type, Value]:
+    try:
+        found = _read_value(kind, members, path)
+    except (ValueError, InvalidOperation, OverflowError) as error:
+        if isinstance(error, TextFormError):
+            raise
+        raise TextFormError(f"{_shown(members)} is no {kind_text(kind)}: {error}", path) from error
+    return found
+
+
+def _shown(members: Mapping[str, Json]) -> str:
+    return repr({name: value for name, value in members.items() if name != "type"})[:80]
+
+
+def _read_value(kind: Type, members: Mapping[str, Json], path: Path) -> tuple[Type, Value]:
+    if "bytes" in members:
+        return kind, _read_base64(members["bytes"])
+    if isinstance(kind, (EnumType, SetType)):
+        return _read_labelled(kind, members)
+    if isinstance(kind, ArrayType):
+        items = [value_from_json(item, kind.item, path)[1] for item in _list(members, "items")]
+        return kind, tuple(items)
+    if isinstance(kind, MapType):
+        pairs = [
+            (value_from_json(k, kind.key, path)[1], value_from_json(v, kind.value, path)[1])
+            for k, v in _list(members, "entries")
+        ]
+        return kind, tuple(pairs)
+    if isinstance(kind, StructType):
+        return kind, image_from_json(members.get("fields"), kind.columns, path)
+    text = members.get("value")
+    if not isinstance(text, str):
+        raise ValueError("the member 'value' is to be text")
+    match kind:
+        case BoolType():
+            if text not in ("true", "false"):
+                raise ValueError("neither 'true' nor 'false'")
+            return kind, text == "true"
+        case IntType() | YearType() | BitType():
+            return kind, _read_int(text)
+        case FloatType(bits):
+            return kind, _read_float(text, bits)
+        case DecimalType():
+            return kind, Decimal(text) if re.fullmatch(r"-?[0-9.]+|nan|-?inf", text) else text
+        case DateType() | TimeType() | DatetimeType() | TimestampType():
+            return _read_temporal(kind, text, members)
+        case IntervalType():
+            if members.get("unit") == "us":
+                return IntervalType("us"), _read_int(text)
+            return IntervalType(), text
+        case VectorType():
+            return kind, _read_vector(text)
+        case BytesType():
+            raise ValueError("the member 'bytes' is missing")
+        case TextType() | JsonType() | UnknownType():
+            return kind, text
+
+
+def _read_int(text: str) -> int:
+    if not INTEGER.fullmatch(text):
+        raise ValueError("not an integer in decimal digits")
+    return int(text)
+
+
+def _read_float(text: str, bits: int) -> float:
+    if not re.fullmatch(r"-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,4})?|nan|-?inf", text):
+        raise ValueError("not a number")
+    return read_float32(text) if bits == 32 else float(text)
+
+
+def _read_vector(text: str) -> tuple[float, ...]:
+    if not (text.startswith("[") and text.endswith("]")):
+        raise ValueError("a vector stands in [ ]")
+    inner = text[1:-1]
+    return tuple(_read_float(item.strip(), 32) for item in inner.split(",")) if inner else ()
+
+
+def _read_temporal(
+    kind: DateType | TimeType | DatetimeType | TimestampType, text: str, members: Mapping[str, Json]
+) -> tuple[Type, Value]:
+    unit = members.get("unit", "text")
+    if unit not in get_args(TemporalForm):
+        raise ValueError("the unit is one of d, ms, us, ns")
+    kind = replace(kind, form=unit)
+    if "zone" in members and isinstance(kind, (TimeType, TimestampType)):
+        kind = replace(kind, zone=str(members["zone"]))
+    return kind, text if unit == "text" else _read_int(text)
+
+
+def _read_labelled(kind: EnumType | SetType, members: Mapping[str, Json]) -> tuple[Type, Value]:
+    index, label = members.get("index"), members.get("label", members.get("value"))
+    if isinstance(index, str):
+        return replace(kind, form="index"), _read_int(index)
+    if isinstance(label, str):
+        return replace(kind, form="label"), label
+    raise ValueError("one of the members 'index' and 'label' is to be there, as text")
+
+
+def _read_base64(text: Json) -> bytes:
+    if not isinstance(text, str):
+        raise ValueError("the member 'bytes' is to be text")
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise ValueError(f"base64: {error}") from error
+
+
+def _list(members: Mapping[str, Json], name: str) -> list[Json]:
+    found = members.get(name)
+    if not isinstance(found, list):
+        raise ValueError(f"the member {name!r} is to be a list")
+    return found
+
+
+def image_to_json(image: Image) -> Json:
+    """Return one row state: column name to value."""
+    return {
+        column.name: value_to_json(column.type, value)
+        for column, value in zip(image.columns, image.values, strict=True)
+    }
+
+
+def image_from_json(
+    document: Json, known: tuple[Column, ...] | None, path: Path, key: tuple[str, ...] = ()
+) -> Image:
+    """Return a row state: the table's columns in their order, then those it does not know."""
+    if not isinstance(document, Mapping):
+        raise TextFormError("a row is an object of columns", path)
+    columns: list[Column] = []
+    values: list[Value] = []
+    for column in known or ():
+        if column.name in document:
+            kind, value = value_from_json(document[column.name], column.type, (*path, column.name))
+            columns.append(column if kind == column.type else replace(column, type=kind))
+            values.append(value)
+    known_names = {column.name for column in known or ()}
+    for name, member in document.items():
+        if name not in known_names:
+            kind, value = value_from_json(member, None, (*path, name))
+            roles: frozenset[Role] = frozenset({"handle"}) if name in key else frozenset()
+            columns.append(Column(name, kind, roles=roles))
+            values.append(value)
+    return Image(tuple(columns), tuple(values))

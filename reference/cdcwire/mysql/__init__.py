@@ -1,0 +1,1 @@
+"""What the formats of the MySQL family share: type codes, column flags, DDL codes, value forms."""

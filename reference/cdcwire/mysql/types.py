@@ -1,0 +1,294 @@
+"""MySQL's type codes and TiCDC's column flags, to and from the neutral columns.
+
+Craft and Open Protocol describe a column by one type code and one set of flags. From them follow
+its kind, its ``source`` name (``varchar``, ``int unsigned``) and its roles; back, ``source`` gives
+the code where it is known, and the plainest type of the kind where it is not.
+
+Flag bits above 7 are undefined. They are kept by the wire layers and have no place in the model.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from cdcwire.errors import EncodeError
+from cdcwire.model.events import Column, Role
+from cdcwire.model.kinds import (
+    ArrayType,
+    BitType,
+    BoolType,
+    BytesType,
+    DatetimeType,
+    DateType,
+    DecimalType,
+    EnumType,
+    FloatType,
+    IntervalType,
+    IntType,
+    JsonType,
+    MapType,
+    SetType,
+    StructType,
+    TextType,
+    TimestampType,
+    TimeType,
+    Type,
+    UnknownType,
+    VectorType,
+    YearType,
+    kind_text,
+)
+
+TYPE_UNSPECIFIED = 0
+TYPE_TINY = 1
+TYPE_SHORT = 2
+TYPE_LONG = 3
+TYPE_FLOAT = 4
+TYPE_DOUBLE = 5
+TYPE_NULL = 6
+TYPE_TIMESTAMP = 7
+TYPE_LONGLONG = 8
+TYPE_INT24 = 9
+TYPE_DATE = 10
+TYPE_DURATION = 11
+TYPE_DATETIME = 12
+TYPE_YEAR = 13
+TYPE_NEWDATE = 14
+TYPE_VARCHAR = 15
+TYPE_BIT = 16
+TYPE_VECTOR = 225
+TYPE_JSON = 245
+TYPE_NEWDECIMAL = 246
+TYPE_ENUM = 247
+TYPE_SET = 248
+TYPE_TINY_BLOB = 249
+TYPE_MEDIUM_BLOB = 250
+TYPE_LONG_BLOB = 251
+TYPE_BLOB = 252
+TYPE_VAR_STRING = 253
+TYPE_STRING = 254
+TYPE_GEOMETRY = 255
+
+FLAG_BINARY = 1 << 0  # bit 0: character set binary, which every type but text, enum and set has
+FLAG_HANDLE_KEY = 1 << 1
+FLAG_GENERATED = 1 << 2
+FLAG_PRIMARY_KEY = 1 << 3
+FLAG_UNIQUE_KEY = 1 << 4
+FLAG_MULTIPLE_KEY = 1 << 5
+FLAG_NULLABLE = 1 << 6
+FLAG_UNSIGNED = 1 << 7  # bit 7: always set on BIT and YEAR
+
+INTEGER_TYPES = frozenset({TYPE_TINY, TYPE_SHORT, TYPE_INT24, TYPE_LONG, TYPE_LONGLONG})
+UNSIGNED_TYPES = frozenset({TYPE_BIT, TYPE_ENUM, TYPE_SET})
+TEXT_TYPES = frozenset(
+    {
+        TYPE_TIMESTAMP,
+        TYPE_DATE,
+        TYPE_DURATION,
+        TYPE_DATETIME,
+        TYPE_NEWDATE,
+        TYPE_JSON,
+        TYPE_NEWDECIMAL,
+    }
+)
+STRING_TYPES = frozenset(
+    {
+        TYPE_VARCHAR,
+        TYPE_VAR_STRING,
+        TYPE_STRING,
+        TYPE_TINY_BLOB,
+        TYPE_MEDIUM_BLOB,
+        TYPE_LONG_BLOB,
+        TYPE_BLOB,
+    }
+)
+LARGE_STRING_TYPES = frozenset({TYPE_TINY_BLOB, TYPE_MEDIUM_BLOB, TYPE_LONG_BLOB, TYPE_BLOB})
+
+_ROLE_FLAGS: tuple[tuple[int, Role], ...] = (
+    (FLAG_HANDLE_KEY, "handle"),
+    (FLAG_GENERATED, "generated"),
+    (FLAG_PRIMARY_KEY, "primary"),
+    (FLAG_UNIQUE_KEY, "unique"),
+    (FLAG_MULTIPLE_KEY, "multiple"),
+)
+
+# code: (source name, kind) of the types whose kind follows from the code alone
+_PLAIN: dict[int, tuple[str, Type]] = {
+    TYPE_UNSPECIFIED: ("unspecified", UnknownType()),
+    TYPE_FLOAT: ("float", FloatType(32)),
+    TYPE_DOUBLE: ("double", FloatType(64)),
+    TYPE_NULL: ("null", UnknownType()),
+    TYPE_DATE: ("date", DateType()),
+    TYPE_DURATION: ("time", TimeType()),
+    TYPE_DATETIME: ("datetime", DatetimeType()),
+    TYPE_YEAR: ("year", YearType()),
+    TYPE_NEWDATE: ("newdate", DateType()),
+    TYPE_BIT: ("bit", BitType()),
+    TYPE_VECTOR: ("vector", VectorType()),
+    TYPE_JSON: ("json", JsonType()),
+    TYPE_NEWDECIMAL: ("decimal", DecimalType()),
+    TYPE_ENUM: ("enum", EnumType()),
+    TYPE_SET: ("set", SetType()),
+    TYPE_GEOMETRY: ("geometry", UnknownType()),
+}
+_INTEGERS: dict[int, tuple[str, IntType, IntType]] = {
+    TYPE_TINY: ("tinyint", IntType(8), IntType(8, True)),
+    TYPE_SHORT: ("smallint", IntType(16), IntType(16, True)),
+    TYPE_INT24: ("mediumint", IntType(24), IntType(24, True)),
+    TYPE_LONG: ("int", IntType(32), IntType(32, True)),
+    TYPE_LONGLONG: ("bigint", IntType(64), IntType(64, True)),
+}
+# code: (name of the text type, name of the binary type)
+_STRINGS: dict[int, tuple[str, str]] = {
+    TYPE_VARCHAR: ("varchar", "varbinary"),
+    TYPE_VAR_STRING: ("var_string", "var_string binary"),
+    TYPE_STRING: ("char", "binary"),
+    TYPE_TINY_BLOB: ("tinytext", "tinyblob"),
+    TYPE_MEDIUM_BLOB: ("mediumtext", "mediumblob"),
+    TYPE_LONG_BLOB: ("longtext", "longblob"),
+    TYPE_BLOB: ("text", "blob"),
+}
+_CODES: dict[str, int] = {
+    **{name: code for code, (name, _) in _PLAIN.items()},
+    **{name: code for code, (name, _, _) in _INTEGERS.items()},
+    **{names[0]: code for code, names in _STRINGS.items()},
+    **{names[1]: code for code, names in _STRINGS.items()},
+    "timestamp": TYPE_TIMESTAMP,
+    "boolean": TYPE_TINY,
+    "bool": TYPE_TINY,
+    "integer": TYPE_LONG,
+    "double precision": TYPE_DOUBLE,
+    "real": TYPE_DOUBLE,
+    "numeric": TYPE_NEWDECIMAL,
+    "dec": TYPE_NEWDECIMAL,
+    "character": TYPE_STRING,
+    "character varying": TYPE_VARCHAR,
+}
+# Lengths and attributes behind the type's name (``(20) unsigned``) fall away here.
+_SOURCE = re.compile(r"\s*([a-z_]+(?:\s(?:varying|precision|binary))?)", re.IGNORECASE)
+_BOOL_SOURCE = re.compile(r"\s*(?:bool|boolean|tinyint\s*\(\s*1\s*\))\s*$", re.IGNORECASE)
+
+
+@lru_cache(maxsize=4096)
+def column_of(name: str, code: int, flags: int, time_zone: str | None = None) -> Column:
+    """Return the neutral column of a type code and flags.
+
+    ``time_zone`` is the zone of TIMESTAMP texts, where the producer's settings tell it.
+    """
+    source, kind = _source_and_kind(code, flags, time_zone)
+    roles = frozenset(role for flag, role in _ROLE_FLAGS if flags & flag)
+    return Column(name, kind, source, bool(flags & FLAG_NULLABLE), roles=roles)
+
+
+def _source_and_kind(code: int, flags: int, time_zone: str | None) -> tuple[str, Type]:
+    if code in _INTEGERS:
+        name, signed, unsigned = _INTEGERS[code]
+        return (f"{name} unsigned", unsigned) if flags & FLAG_UNSIGNED else (name, signed)
+    if code in _STRINGS:
+        text, binary = _STRINGS[code]
+        return (binary, BytesType()) if flags & FLAG_BINARY else (text, TextType())
+    if code == TYPE_TIMESTAMP:
+        return "timestamp", TimestampType(zone=time_zone)
+    return _PLAIN.get(code, (f"type {code}", UnknownType()))
+
+
+@lru_cache(maxsize=4096)
+def code_and_flags(column: Column, clause: str) -> tuple[int, int]:
+    """Return the type code and the flags that TiCDC gives a column.
+
+    Raises: EncodeError for kinds that MySQL does not have.
+    """
+    code = _code_of_source(column) if column.source else None
+    if code is None:
+        code = _plainest_code(column.type, clause)
+    flags = sum(flag for flag, role in _ROLE_FLAGS if role in column.roles)
+    is_key = bool(column.roles & {"primary", "handle"})
+    if column.nullable or (column.nullable is None and not is_key):
+        flags |= FLAG_NULLABLE
+    if code in (TYPE_YEAR, TYPE_BIT) or (isinstance(column.type, IntType) and column.type.unsigned):
+        flags |= FLAG_UNSIGNED
+    if code not in (TYPE_ENUM, TYPE_SET) and not isinstance(column.type, TextType):
+        flags |= FLAG_BINARY
+    return code, flags
+
+
+def _code_of_source(column: Column) -> int | None:
+    """Return the code that ``source`` names, if it is one that can hold the column's kind."""
+    source = column.source or ""
+    numbered = re.fullmatch(r"type (\d{1,3})", source)
+    found = _SOURCE.match(source)
+    if numbered:
+        code: int | None = int(numbered.group(1))
+    elif found is None:
+        return None
+    else:
+        name = " ".join(found.group(1).lower().split())
+        code = _CODES.get(name, _CODES.get(name.split()[0]))
+    return code if code is not None and _holds(code, column.type) else None
+
+
+def _holds(code: int, kind: Type) -> bool:
+    match kind:
+        case BoolType():
+            return code == TYPE_TINY
+        case IntType():
+            return code in INTEGER_TYPES
+        case TextType() | BytesType():
+            return code in STRING_TYPES
+        case TimestampType():
+            return code == TYPE_TIMESTAMP
+        case UnknownType():
+            return code not in _INTEGERS and code not in _STRINGS
+        case _:
+            plain = _PLAIN.get(code)
+            return (
+                plain is not None
+                and type(plain[1]) is type(kind)
+                and (not isinstance(kind, FloatType) or plain[1] == kind)
+            )
+
+
+def is_boolean_source(source: str | None) -> bool:
+    """Return whether a source type is MySQL's spelling of a boolean: BOOL or TINYINT(1)."""
+    return source is not None and _BOOL_SOURCE.match(source) is not None
+
+
+def _plainest_code(kind: Type, clause: str) -> int:
+    match kind:
+        case BoolType():
+            return TYPE_TINY
+        case IntType(bits):
+            return {8: TYPE_TINY, 16: TYPE_SHORT, 24: TYPE_INT24, 32: TYPE_LONG, 64: TYPE_LONGLONG}[
+                bits
+            ]
+        case FloatType(bits):
+            return TYPE_FLOAT if bits == 32 else TYPE_DOUBLE
+        case DecimalType():
+            return TYPE_NEWDECIMAL
+        case TextType() | BytesType():
+            return TYPE_VARCHAR
+        case BitType():
+            return TYPE_BIT
+        case DateType():
+            return TYPE_DATE
+        case TimeType():
+            return TYPE_DURATION
+        case DatetimeType():
+            return TYPE_DATETIME
+        case TimestampType():
+            return TYPE_TIMESTAMP
+        case YearType():
+            return TYPE_YEAR
+        case EnumType():
+            return TYPE_ENUM
+        case SetType():
+            return TYPE_SET
+        case JsonType():
+            return TYPE_JSON
+        case VectorType():
+            return TYPE_VECTOR
+        case UnknownType():
+            return TYPE_NULL
+        case IntervalType() | ArrayType() | MapType() | StructType():
+            raise EncodeError(f"MySQL has no type for {kind_text(kind)}", clause)

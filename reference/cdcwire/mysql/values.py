@@ -1,0 +1,165 @@
+"""Column values of the MySQL family, between the wire layers and the neutral model.
+
+The wire layers of Craft and Open Protocol give a value in one shared form, which follows from the
+type code: int, float, ``str`` for decimals, temporal types, JSON and VECTOR, ``bytes`` for strings,
+None for NULL. The model narrows FLOAT, reads decimals and vectors, and decodes text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from cdcwire.errors import EncodeError
+from cdcwire.golang.numbers import narrow_float32, plain_digits, read_float32, shortest_digits
+from cdcwire.model.events import UNAVAILABLE, Column, Value
+from cdcwire.model.kinds import (
+    BitType,
+    BoolType,
+    BytesType,
+    DatetimeType,
+    DateType,
+    DecimalType,
+    EnumType,
+    FloatType,
+    IntType,
+    JsonType,
+    SetType,
+    TextType,
+    TimestampType,
+    TimeType,
+    VectorType,
+    YearType,
+    kind_text,
+)
+from cdcwire.model.labels import index_of_label, mask_of_labels
+from cdcwire.model.temporal import temporal_text
+from cdcwire.mysql.types import (
+    FLAG_BINARY,
+    STRING_TYPES,
+    TYPE_FLOAT,
+    TYPE_NEWDECIMAL,
+    TYPE_VECTOR,
+)
+
+WireValue: TypeAlias = "int | float | str | bytes | None"
+_Converter: TypeAlias = Callable[[Any], Value]
+
+_PLAIN_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
+_VECTOR_ITEM = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?"
+_VECTOR = re.compile(rf"\[(?:{_VECTOR_ITEM}(?:,{_VECTOR_ITEM})*)?\]")
+_MAX_DECIMAL_DIGITS = 4096  # MySQL has 65; longer text is kept as text
+
+
+def model_converter(code: int, flags: int) -> _Converter | None:
+    """Return what turns a non-NULL wire value into the model's; None where they are the same."""
+    if code == TYPE_NEWDECIMAL:
+        return read_decimal
+    if code == TYPE_FLOAT:
+        return narrow_float32
+    if code == TYPE_VECTOR:
+        return read_vector
+    if code in STRING_TYPES and not flags & FLAG_BINARY:
+        return read_text
+    return None
+
+
+def read_decimal(text: str) -> Decimal | str:
+    """Return a plain number as Decimal, scale kept; any other text as it is."""
+    if len(text) <= _MAX_DECIMAL_DIGITS and _PLAIN_DECIMAL.fullmatch(text):
+        return Decimal(text)
+    return text
+
+
+def read_text(raw: bytes) -> str | bytes:
+    """Return bytes as text, or as they are where they are not UTF-8."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
+
+
+def is_vector_text(text: str) -> bool:
+    """Return whether text is a vector as TiDB prints it: ``[1,-2.5]``, each finite as float32."""
+    return _VECTOR.fullmatch(text) is not None and all(
+        abs(item) != float("inf") for item in read_vector(text)
+    )
+
+
+def read_vector(text: str) -> tuple[float, ...]:
+    """Return the items of a vector's text, each rounded once to a float32."""
+    inner = text[1:-1]
+    return tuple(map(read_float32, inner.split(","))) if inner else ()
+
+
+def vector_text(items: tuple[float, ...]) -> str:
+    """Return a vector's text: shortest float32 digits, never an exponent, no spaces."""
+    texts = []
+    for item in items:
+        sign, digits, exponent = shortest_digits(item, 32)
+        texts.append(sign + plain_digits(digits, exponent))
+    return f"[{','.join(texts)}]"
+
+
+def wire_value(column: Column, value: Value, time_zone: str | None, clause: str) -> WireValue:
+    """Return a model value in the form that the wire layers take.
+
+    ``time_zone`` is the zone in which TIMESTAMP texts are written, where the settings tell it.
+    Raises: EncodeError when the value is not one of the column's kind, or MySQL has no such value.
+    """
+    if value is None:
+        return None
+    if value is UNAVAILABLE:
+        raise EncodeError("an unavailable value has no form here", clause)
+    try:
+        found = _wire_value(column, value, time_zone)
+    except ValueError as error:
+        raise EncodeError(str(error), clause) from error
+    if found is None:
+        raise EncodeError(
+            f"{value!r:.80} is no value of kind {kind_text(column.type):.80} here", clause
+        )
+    return found
+
+
+def _wire_value(column: Column, value: Value, time_zone: str | None) -> WireValue:
+    """Return the wire's form, or None where the value does not fit the kind."""
+    match column.type:
+        case BoolType() if isinstance(value, bool):
+            return int(value)
+        case IntType(bits, unsigned) if _is_int(value):
+            low, high = (0, 1 << bits) if unsigned else (-1 << bits - 1, 1 << bits - 1)
+            return int(value) if low <= value < high else None
+        case YearType() | BitType() if _is_int(value):
+            return int(value)
+        case FloatType(bits) if isinstance(value, float):
+            if bits == 32 and value == value and narrow_float32(value) != value:
+                raise ValueError(f"{value!r} is not a 32-bit float")
+            return value
+        case DecimalType() if isinstance(value, Decimal):
+            if not value.is_finite():
+                raise ValueError(f"DECIMAL has no {value}")
+            return f"{value:f}"
+        case DecimalType() | JsonType() if isinstance(value, str):
+            return value
+        case TextType() if isinstance(value, (str, bytes)):
+            return value.encode() if isinstance(value, str) else value
+        case BytesType() if isinstance(value, bytes):
+            return value
+        case DateType() | TimeType() | DatetimeType() | TimestampType() as kind:
+            return temporal_text(kind, value, time_zone)
+        case EnumType() as kind:
+            return index_of_label(kind, value)
+        case SetType() as kind:
+            return mask_of_labels(kind, value)
+        case VectorType() if isinstance(value, tuple):
+            if not all(isinstance(item, float) and narrow_float32(item) == item for item in value):
+                raise ValueError("a vector holds finite 32-bit floats only")
+            return vector_text(value)
+    return None
+
+
+def _is_int(value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

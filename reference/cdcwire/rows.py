@@ -1,0 +1,72 @@
+"""Typed rows: what the fast decoders give, with as few Python objects as possible.
+
+A ``Row`` is a plain tuple. Its columns are described once by a layout that all rows of that shape
+share, so that a reader may compare layouts by identity. ``Row.to_event`` gives the neutral event.
+
+Values are those of the wire: int, float (FLOAT narrowed to float32), bytes for binary columns, str
+for text (bytes if ill-formed UTF-8), and the text of decimals, temporal types, JSON and vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+from cdcwire.model.events import (
+    Column,
+    Event,
+    Image,
+    Op,
+    Position,
+    RowChange,
+    Sent,
+    Table,
+)
+
+RowValue: TypeAlias = "int | float | str | bytes | None"
+Values: TypeAlias = tuple[Any, ...]  # of RowValue
+Conversion: TypeAlias = tuple[int, Callable[[Any], Any]]  # index of a column, to its model value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """The columns of one row image. ``conversions`` lead from row values to the model's."""
+
+    columns: tuple[Column, ...]
+    conversions: tuple[Conversion, ...] = field(default=())
+
+    def image(self, values: Values) -> Image:
+        if not self.conversions:
+            return Image(self.columns, values)
+        converted = list(values)
+        for index, convert in self.conversions:
+            if converted[index] is not None:
+                converted[index] = convert(converted[index])
+        return Image(self.columns, tuple(converted))
+
+
+class Row(NamedTuple):
+    """One row change. ``new`` and ``old`` are None where the message has no such image."""
+
+    table: Table
+    commit_ts: int
+    partition: int | None
+    new_layout: Layout | None
+    new: Values | None
+    old_layout: Layout | None
+    old: Values | None
+    sent: Sent | None = None
+
+    @property
+    def op(self) -> Op:
+        if self.new is None:
+            return "delete"
+        return "insert" if self.old is None else "update"
+
+    def to_event(self) -> Event:
+        """Return the neutral event of this row."""
+        before = None if self.old_layout is None else self.old_layout.image(self.old or ())
+        after = None if self.new_layout is None else self.new_layout.image(self.new or ())
+        position = Position(commit_ts=self.commit_ts, partition=self.partition)
+        return RowChange(self.table, self.op, before, after, position, sent=self.sent)
