@@ -1,0 +1,14 @@
+"""Decoders that are wrong on purpose, each with one fault that real decoders had.
+
+A corpus that does not catch them all is not good enough. They live here, not under tests, since
+the report names the case that catches each.
+"""
+
+from cdcwire_conformance.known_wrong.decoder import KnownWrong
+from cdcwire_conformance.known_wrong.events import EVENTS
+from cdcwire_conformance.known_wrong.structure import STRUCTURE
+from cdcwire_conformance.known_wrong.values import VALUES
+
+KNOWN_WRONG: tuple[KnownWrong, ...] = (*VALUES, *EVENTS, *STRUCTURE)
+
+__all__ = ["KNOWN_WRONG", "KnownWrong"]
