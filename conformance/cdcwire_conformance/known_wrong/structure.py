@@ -19,7 +19,7 @@ from cdcwire.message import KafkaMessage, Message
 from cdcwire.model.events import Event
 from cdcwire.reader import Reader
 from cdcwire.varints import read_uvarint, read_varint
-from cdcwire_conformance.known_wrong.decoder import Decode, KnownWrong, changing_events, right
+from cdcwire_conformance.known_wrong.decoder import Decode, KnownWrong, right
 
 _CRAFTS = ("craft", "craft-proposal")
 _OPEN = ("open-protocol",)
@@ -153,10 +153,6 @@ def _claim_check_ignored(format_: Format, message: Message, context: Context) ->
     return right(format_, message, replace(context, blobs={}))
 
 
-def _sent_forgotten(event: Event) -> Event:
-    return replace(event, sent=None) if hasattr(event, "sent") else event
-
-
 STRUCTURE: tuple[KnownWrong, ...] = (
     KnownWrong(
         "errors-swallowed", "a broken message gives no events and no error", _errors_swallowed
@@ -243,12 +239,6 @@ STRUCTURE: tuple[KnownWrong, ...] = (
         "claim-check-ignored",
         "the reduced row is taken for the whole one",
         _claim_check_ignored,
-        _OPEN,
-    ),
-    KnownWrong(
-        "reduced-row-as-whole",
-        "a row of handle-key columns only is not marked as such",
-        changing_events(_sent_forgotten),
         _OPEN,
     ),
 )

@@ -1,0 +1,43 @@
+"""Which golden case catches which known-wrong decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from cdcwire.format import Format
+from cdcwire.formats import get_format
+from cdcwire_conformance.corpus.case import Case
+from cdcwire_conformance.known_wrong.decoder import KnownWrong
+from cdcwire_conformance.runner import Judge
+from cdcwire_conformance.selection import Declared, Task
+from cdcwire_conformance.testees.in_process import Codec, InProcessTestee
+
+_LEVELS = ("must", "should")
+
+
+def catching_case(known_wrong: KnownWrong, format_name: str, cases: Sequence[Case]) -> str | None:
+    """Return the id of the first case that the decoder fails, or None: it gets through.
+
+    Cases of level "must" and "should"; those that name a fault which the decoder repeats come
+    first, then those of level "must".
+    """
+    testee = InProcessTestee(
+        known_wrong.name,
+        {format_name: Codec(partial(_decode, known_wrong, get_format(format_name)))},
+    )
+    judge = Judge(testee.start(), Declared())
+    fit = [case for case in cases if case.format == format_name and case.level in _LEVELS]
+    for case in sorted(fit, key=partial(_rank, known_wrong)):
+        if case.expect != "encode" and judge.ask(testee, Task(case.id, case, "decode")).is_bad:
+            return case.id
+    return None
+
+
+def _rank(known_wrong: KnownWrong, case: Case) -> tuple[bool, bool]:
+    return not set(case.bugs) & set(known_wrong.seen), case.level != "must"
+
+
+def _decode(known_wrong: KnownWrong, format_: Format, *arguments: object) -> object:
+    message, context = arguments
+    return known_wrong.decode(format_, message, context)  # type: ignore[arg-type]

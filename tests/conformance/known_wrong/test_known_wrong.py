@@ -1,0 +1,41 @@
+"""The corpus catches every known-wrong decoder, in each format where its fault can show."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from cdcwire.formats import FORMAT_NAMES
+from cdcwire_conformance.corpus.case import Case
+from cdcwire_conformance.corpus.store import load_cases
+from cdcwire_conformance.known_wrong import KNOWN_WRONG, KnownWrong
+from cdcwire_conformance.known_wrong.catch import catching_case
+from cdcwire_conformance.known_wrong.decoder import right
+
+PAIRS = [
+    pytest.param(known_wrong, format_name, id=f"{known_wrong.name}-{format_name}")
+    for known_wrong in KNOWN_WRONG
+    for format_name in known_wrong.formats
+]
+
+
+@cache
+def cases() -> tuple[Case, ...]:
+    return load_cases()
+
+
+@pytest.mark.parametrize(("known_wrong", "format_name"), PAIRS)
+def test_known_wrong_decoder_is_caught(known_wrong: KnownWrong, format_name: str) -> None:
+    assert catching_case(known_wrong, format_name, cases()) is not None
+
+
+@pytest.mark.parametrize("format_name", FORMAT_NAMES)
+def test_right_decoder_gets_through(format_name: str) -> None:
+    """Without this a corpus that fails everything would catch all of them too."""
+    assert catching_case(KnownWrong("right", "none", right), format_name, cases()) is None
+
+
+def test_names_are_unique() -> None:
+    names = [known_wrong.name for known_wrong in KNOWN_WRONG]
+    assert len(set(names)) == len(names)
