@@ -13,6 +13,7 @@ from typing import Literal
 _FLOAT32 = struct.Struct("<f")
 _BITS32 = struct.Struct("<I")
 _MAX_FLOAT32 = 3.4028234663852886e38  # (2 - 2**-23) * 2**127
+_OVERFLOW32 = 3.4028235677973366e38  # half a step further: from here on it rounds to infinity
 
 # The only float32 values (with their negatives) where Go writes other digits than the first C form
 # that reads back: each sits at a power of two, where the gap to its neighbours is uneven.
@@ -43,10 +44,13 @@ def read_float32(text: str) -> float:
     """
     wide = float(text)
     near = narrow_float32(wide)
-    if math.isinf(near) or near == wide:
+    if near == wide or math.isinf(wide):
         return near
-    other = _neighbour(near, upwards=wide > near)
-    middle = (near + other) / 2  # exact: a float32 has 29 bits fewer than a double
+    if math.isinf(near):
+        other, middle = math.copysign(_MAX_FLOAT32, near), math.copysign(_OVERFLOW32, near)
+    else:
+        other = _neighbour(near, upwards=wide > near)
+        middle = (near + other) / 2  # exact: a float32 has 29 bits fewer than a double
     if wide != middle:
         return near
     exact, tie = Decimal(text), Decimal(wide)

@@ -1,0 +1,268 @@
+"""Row functions: one generated for each sequence of value forms, unrolled column by column.
+
+A group of columns begins with names, types and flags, which rows of one table repeat byte for byte.
+What follows them, lengths and values, is read by a function made here. Its source is built from
+column numbers and from the forms of this module only; nothing of a message becomes source.
+
+The functions check what the plain decoder checks, but say only *that* something is wrong: they
+raise one of ``IRREGULARITIES``, and the plain decoder then says what. Slices are cut without a look
+at the end of the group; a length that lies shows when the end of the last value is not the end of
+the group. Integers of several bytes are kept in a bounded dictionary, as tables repeat numbers.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from cdcwire.mysql.types import (
+    FLAG_BINARY,
+    FLAG_UNSIGNED,
+    INTEGER_TYPES,
+    STRING_TYPES,
+    TEXT_TYPES,
+    TYPE_DOUBLE,
+    TYPE_FLOAT,
+    TYPE_VECTOR,
+    TYPE_YEAR,
+    UNSIGNED_TYPES,
+)
+from cdcwire.mysql.values import is_vector_text
+
+
+class Irregular(Exception):
+    """The fast way does not apply; the message may be good or bad."""
+
+
+# What the fast way raises where the bytes are not as it expects.
+IRREGULARITIES = (Irregular, IndexError, UnicodeDecodeError, OverflowError, struct.error)
+
+# Forms of a value.
+SKIPPED = 0  # not asked for
+SIGNED = 1
+UNSIGNED = 2
+FLOAT = 3
+DOUBLE = 4
+TEXT = 5
+BYTES = 6
+VECTOR = 7
+NOTHING = 8  # types that are always NULL
+
+RowFunction: TypeAlias = Callable[[bytes, int, int], "tuple[Any, ...]"]
+"""Takes a message, where the lengths of a group begin, and where the group ends."""
+
+MAX_COLUMNS = 512  # of a generated function; beyond that the plain decoder reads
+MAX_VARINT_BYTES = 10
+_MAX_KNOWN_INTEGERS = 1 << 14
+_UINT64_END = 1 << 64
+
+split_varints: Callable[..., list[bytes]] = re.compile(rb"[\x80-\xff]*[\x00-\x7f]").findall
+"""Returns the bytes of each varint; bytes after the last whole varint are left out."""
+
+# By number of bytes: the high bit of every byte, and of every byte but the last.
+_HIGH_BITS = tuple(int.from_bytes(b"\x80" * size, "little") for size in range(11))
+_MORE_BITS = (1, *_HIGH_BITS[:-1])  # no bytes are no varint: 1 is never found
+
+_ONE_BYTE_UNSIGNED = tuple(range(128))
+_ONE_BYTE_SIGNED = tuple((byte >> 1) ^ -(byte & 1) for byte in range(128))
+
+# From the byte of a length to the length, as a signed byte; -1 is NULL.
+_IRREGULAR_LENGTH = 0x80  # more than one byte, or a negative length
+_LENGTHS = bytes(
+    _IRREGULAR_LENGTH
+    if byte > 0x7F
+    else byte >> 1
+    if byte % 2 == 0
+    else 0xFF
+    if byte == 1
+    else 0x80
+    for byte in range(256)
+)
+
+
+def form_of(code: int, flags: int) -> int:
+    """Return the form of the values of a type code and flags. Source: craft, value encoding."""
+    if code in INTEGER_TYPES:
+        return UNSIGNED if flags & FLAG_UNSIGNED else SIGNED
+    if code in TEXT_TYPES:
+        return TEXT
+    if code in STRING_TYPES:
+        return BYTES if flags & FLAG_BINARY else TEXT
+    if code in UNSIGNED_TYPES:
+        return UNSIGNED
+    plain = {TYPE_YEAR: SIGNED, TYPE_FLOAT: FLOAT, TYPE_DOUBLE: DOUBLE, TYPE_VECTOR: VECTOR}
+    return plain.get(code, NOTHING)
+
+
+def read_uvarint(raw: bytes) -> int:
+    """Return the unsigned varint that is exactly ``raw``. Raises: Irregular."""
+    size = len(raw)
+    if size > MAX_VARINT_BYTES:
+        raise Irregular
+    if int.from_bytes(raw, "little") & _HIGH_BITS[size] != _MORE_BITS[size]:
+        raise Irregular
+    value = 0
+    for byte in reversed(raw):
+        value = value << 7 | byte & 0x7F
+    if value >= _UINT64_END:
+        raise Irregular
+    return value
+
+
+class UnsignedIntegers(dict[bytes, int]):
+    """The numbers of the varints met so far, by their bytes. Forgets all when there are many."""
+
+    def __missing__(self, raw: bytes) -> int:
+        value = self.read(raw)
+        if len(self) >= _MAX_KNOWN_INTEGERS:
+            self.clear()
+        self[raw] = value
+        return value
+
+    @staticmethod
+    def read(raw: bytes) -> int:
+        return read_uvarint(raw)
+
+
+class SignedIntegers(UnsignedIntegers):
+    """The same for zigzag varints."""
+
+    @staticmethod
+    def read(raw: bytes) -> int:
+        value = read_uvarint(raw)
+        return (value >> 1) ^ -(value & 1)
+
+
+def read_lengths(value: bytes, start: int, end: int, count: int) -> tuple[tuple[int, ...], int]:
+    """Return the lengths of a group of which some take several bytes, and where the values begin.
+
+    Raises: Irregular, or IndexError, unless they fill the group exactly.
+    """
+    lengths = []
+    position = start
+    total = 0
+    for _ in range(count):
+        byte = value[position]
+        position += 1
+        coded = byte & 0x7F
+        shift = 7
+        while byte > 0x7F:
+            if shift > 63:
+                raise Irregular
+            byte = value[position]
+            position += 1
+            coded |= (byte & 0x7F) << shift
+            shift += 7
+        if coded & 1:
+            if coded != 1:
+                raise Irregular
+            lengths.append(-1)
+        else:
+            lengths.append(coded >> 1)
+            total += coded >> 1
+    if position + total != end:
+        raise Irregular
+    return tuple(lengths), position
+
+
+def make_row_function(
+    forms: bytes, signed: SignedIntegers, unsigned: UnsignedIntegers
+) -> RowFunction:
+    """Return a function that reads the lengths and values of columns of these forms."""
+    names = {
+        "LENGTHS": _LENGTHS,
+        "unpack_lengths": struct.Struct(f"{len(forms)}b").unpack,
+        "read_lengths": read_lengths,
+        "SMALL_SIGNED": _ONE_BYTE_SIGNED,
+        "SMALL_UNSIGNED": _ONE_BYTE_UNSIGNED,
+        "signed": signed,
+        "unsigned": unsigned,
+        "unpack_double": struct.Struct("<d").unpack_from,
+        "pack_float": struct.Struct("<f").pack,
+        "unpack_float": struct.Struct("<f").unpack,
+        "is_vector_text": is_vector_text,
+        "Irregular": Irregular,
+    }
+    exec(_source(forms), names)  # made of numbers only, see above
+    function: RowFunction = names["read_row"]  # type: ignore[assignment]  # what exec has defined
+    return function
+
+
+def _source(forms: bytes) -> str:
+    count = len(forms)
+    wanted = [index for index, form in enumerate(forms) if form != SKIPPED]
+    lines = [
+        "def read_row(value, start, end):",
+        f" position = start + {count}",
+        " lengths = value[start:position].translate(LENGTHS)",
+        f" if {_IRREGULAR_LENGTH} in lengths:",
+        f"  lengths, position = read_lengths(value, start, end, {count})",
+        " else:",
+        "  lengths = unpack_lengths(lengths)",
+    ]
+    if len(wanted) == count:
+        lines.append(f" {''.join(f'n{index},' for index in wanted)} = lengths")
+    index = 0
+    while index < count:
+        if forms[index] == SKIPPED:
+            stop = next((each for each in wanted if each > index), count)
+            lines += _skip(index, stop)
+            index = stop
+            continue
+        if len(wanted) != count:
+            lines.append(f" n{index} = lengths[{index}]")
+        lines += _read(index, forms[index])
+        index += 1
+    lines += [
+        " if position != end: raise Irregular",
+        f" return ({''.join(f'v{index},' for index in wanted)})",
+    ]
+    return "\n".join(lines)
+
+
+def _skip(start: int, stop: int) -> list[str]:
+    """Move past columns ``start`` to ``stop``; a NULL counts -1 in the sum of lengths."""
+    run = f"lengths[{start}:{stop}]"
+    return [f" run = {run}", " position += sum(run) + run.count(-1)"]
+
+
+def _read(index: int, form: int) -> list[str]:
+    """Read the value of one column into v<index>."""
+    size, value = f"n{index}", f"v{index}"
+    null = [" else:", f"  {value} = None"]
+    cut = [f" elif {size} >= 0:", f"  stop = position + {size}"]
+    if form in (SIGNED, UNSIGNED):
+        name = "signed" if form == SIGNED else "unsigned"
+        return [
+            f" if {size} == 1:",
+            f"  {value} = SMALL_{name.upper()}[value[position]]",
+            "  position += 1",
+            *cut,
+            f"  {value} = {name}[value[position:stop]]",
+            "  position = stop",
+            *null,
+        ]
+    if form in (FLOAT, DOUBLE):
+        double = "unpack_double(value, position)[0]"
+        number = double if form == DOUBLE else f"unpack_float(pack_float({double}))[0]"
+        return [
+            f" if {size} == 8:",
+            f"  {value} = {number}",
+            "  position += 8",
+            f" elif {size} >= 0: raise Irregular",
+            *null,
+        ]
+    if form == NOTHING:
+        return [f" if {size} >= 0: raise Irregular", f" {value} = None"]
+    decode = "" if form == BYTES else ".decode()"
+    lines = [
+        f" if {size} >= 0:",
+        f"  stop = position + {size}",
+        f"  {value} = value[position:stop]{decode}",
+        "  position = stop",
+    ]
+    if form == VECTOR:
+        lines.append(f"  if not is_vector_text({value}): raise Irregular")
+    return [*lines, *null]

@@ -1,0 +1,66 @@
+"""JSON as Go's encoding/json writes it: string escapes, and small values without white space.
+
+Text that came from ill-formed UTF-8 is given here with Python's ``surrogateescape``: one lone
+surrogate for each bad byte. Go writes each such byte as ``\\ufffd``, an escape, while a real U+FFFD
+stays as it is. Floats are not written here: ``golang.numbers`` does that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TypeAlias
+
+SmallValue: TypeAlias = (
+    "bool | int | str | list[SmallValue] | tuple[SmallValue, ...] | Mapping[str, SmallValue] | None"
+)
+
+_SHORT = {"\b": r"\b", "\t": r"\t", "\n": r"\n", "\f": r"\f", "\r": r"\r", '"': r"\"", "\\": r"\\"}
+_CONTROLS = {chr(code): f"\\u{code:04x}" for code in range(0x20)}
+_LINE_ENDS = {"\u2028": r"\u2028", "\u2029": r"\u2029"}
+_HTML = {char: f"\\u{ord(char):04x}" for char in "<>&"}
+_BAD_BYTES = {chr(0xDC00 + byte): r"\ufffd" for byte in range(0x80, 0x100)}
+
+_ESCAPES = {**_CONTROLS, **_LINE_ENDS, **_BAD_BYTES, **_SHORT}
+_HTML_ESCAPES = {**_ESCAPES, **_HTML}
+_SPECIAL = re.compile('[\x00-\x1f"\\\\\u2028\u2029\udc80-\udcff]')
+_HTML_SPECIAL = re.compile('[\x00-\x1f"\\\\\u2028\u2029\udc80-\udcff<>&]')
+
+
+def json_string(text: str, *, escape_html: bool = True) -> str:
+    """Return ``text`` as a JSON string with its quotes.
+
+    ``escape_html``: Go's default, which writes ``<``, ``>`` and ``&`` as escapes too. U+2028 and
+    U+2029 are escaped in both cases, DEL and ``/`` in none.
+    Source: open-protocol, "json strings".
+    """
+    special, escapes = (_HTML_SPECIAL, _HTML_ESCAPES) if escape_html else (_SPECIAL, _ESCAPES)
+    return f'"{special.sub(lambda found: escapes[found.group()], text)}"'
+
+
+def compact_json(value: SmallValue, *, escape_html: bool = True) -> str:
+    """Return a value without white space, members in the order given.
+
+    Raises: TypeError for a float or anything else that JSON text can't be made of here.
+    """
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case str():
+            return json_string(value, escape_html=escape_html)
+        case Mapping():
+            members = (
+                f"{json_string(name, escape_html=escape_html)}:"
+                f"{compact_json(item, escape_html=escape_html)}"
+                for name, item in value.items()
+            )
+            return f"{{{','.join(members)}}}"
+        case list() | tuple():
+            items = (compact_json(item, escape_html=escape_html) for item in value)
+            return f"[{','.join(items)}]"
+        case _:
+            raise TypeError(f"{type(value).__name__} is not written as JSON here")

@@ -1,0 +1,93 @@
+"""Go's ``strconv.Quote`` without its outer quotes, and the way back.
+
+Any bytes become printable text and come back equal. Quoting walks the bytes as UTF-8: what is not
+valid becomes ``\\xHH``, a byte at a time; printable characters stay. Which characters are printable
+follows Unicode 15.0.0 (``golang.printable``), whatever the Python version knows.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cdcwire.golang.printable import is_printable
+
+_NAMED = {"\a": "a", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v"}
+_NAMED_BACK = {letter: char for char, letter in _NAMED.items()} | {'"': '"', "\\": "\\"}
+
+
+class _Quoting(dict[int, str]):
+    """A table for ``str.translate``. A character that it does not find (LookupError) stays."""
+
+    def __missing__(self, code: int) -> str:
+        if is_printable(code):
+            raise LookupError(code)
+        return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_QUOTING = _Quoting(
+    {
+        **{code: f"\\x{code:02x}" for code in (*range(0x20), 0x7F)},
+        **{ord(char): f"\\{letter}" for char, letter in _NAMED.items()},
+        **{0xDC00 + byte: f"\\x{byte:02x}" for byte in range(0x80, 0x100)},
+        ord('"'): '\\"',
+        ord("\\"): "\\\\",
+    }
+)
+
+_ESCAPE = re.compile(
+    r"\\(?:"
+    r"([abfnrtv\\\"])|x([0-9a-fA-F]{2})|([0-7]{3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})"
+    r")?|[\"\n]"
+)
+
+
+class QuoteError(ValueError):
+    """The text is not the inside of a Go string. ``index``: the character where that shows."""
+
+    def __init__(self, problem: str, index: int) -> None:
+        super().__init__(problem, index)
+        self.problem = problem
+        self.index = index
+
+    def __str__(self) -> str:
+        return f"character {self.index}: {self.problem}"
+
+
+def quote(raw: bytes) -> str:
+    """Return bytes as the inside of a Go string. Source: open-protocol, "binary quoting"."""
+    return raw.decode("utf-8", "surrogateescape").translate(_QUOTING)
+
+
+def unquote(text: str) -> bytes:
+    """Return the bytes that the inside of a Go string stands for.
+
+    ``text`` is well-formed: it has no lone surrogates. Octal escapes and hex digits of either case
+    are read too, although ``quote`` never writes them.
+    Raises: QuoteError for a bare quote or newline, and for an escape that Go does not have.
+    """
+    return _ESCAPE.sub(_unescape, text).encode("utf-8", "surrogateescape")
+
+
+def _unescape(found: re.Match[str]) -> str:
+    named, byte, octal, short, long = found.groups()
+    if named is not None:
+        return _NAMED_BACK[named]
+    if byte is not None:
+        return _raw(int(byte, 16))
+    if octal is not None:
+        code = int(octal, 8)
+        if code > 0xFF:
+            raise QuoteError(f"\\{octal} is more than a byte", found.start())
+        return _raw(code)
+    if short is not None or long is not None:
+        code = int(short or long, 16)
+        if 0xD800 <= code < 0xE000 or code > 0x10FFFF:
+            raise QuoteError(f"{found.group()} is no character", found.start())
+        return chr(code)
+    if found.group() == "\\":
+        raise QuoteError("a backslash begins no escape that Go has", found.start())
+    raise QuoteError("a quote or newline stands unescaped", found.start())
+
+
+def _raw(byte: int) -> str:
+    return chr(byte) if byte < 0x80 else chr(0xDC00 + byte)

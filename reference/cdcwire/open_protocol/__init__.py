@@ -1,0 +1,43 @@
+"""TiCDC Open Protocol: row, DDL and resolved events as JSON in Kafka keys and values.
+
+``decode`` and ``encode`` are the wire, without loss; ``to_events`` and ``from_events`` lead to and
+from the neutral model. The page of the format is docs/formats/open-protocol.md.
+"""
+
+from cdcwire.open_protocol.batching import from_events
+from cdcwire.open_protocol.events import from_event, to_events
+from cdcwire.open_protocol.explain import explain
+from cdcwire.open_protocol.format import FORMAT, format_with
+from cdcwire.open_protocol.message import (
+    Column,
+    Ddl,
+    Dialect,
+    Item,
+    Key,
+    Message,
+    Row,
+)
+from cdcwire.open_protocol.settings import OPTIONS, Settings, read_settings
+from cdcwire.open_protocol.wire import Compression, decode, encode
+
+__all__ = [
+    "FORMAT",
+    "OPTIONS",
+    "Column",
+    "Compression",
+    "Ddl",
+    "Dialect",
+    "Item",
+    "Key",
+    "Message",
+    "Row",
+    "Settings",
+    "decode",
+    "encode",
+    "explain",
+    "format_with",
+    "from_event",
+    "from_events",
+    "read_settings",
+    "to_events",
+]

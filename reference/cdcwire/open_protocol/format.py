@@ -1,0 +1,87 @@
+"""Open Protocol as a format: what the registry offers to the runner, the command line and Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from cdcwire.format import Context, Explanation, Format
+from cdcwire.message import KafkaMessage, Message
+from cdcwire.model.events import Event
+from cdcwire.open_protocol.batching import from_events
+from cdcwire.open_protocol.carries import CARRIES
+from cdcwire.open_protocol.events import to_events
+from cdcwire.open_protocol.explain import explain
+from cdcwire.open_protocol.settings import NO_COMPRESSIONS, OPTIONS, read_settings
+from cdcwire.open_protocol.wire import Compression, decode
+
+FEATURES: Mapping[str, str] = MappingProxyType(
+    {
+        "unsigned": "integers with the unsigned flag, up to 2**64-1",
+        "float": "FLOAT and DOUBLE",
+        "decimal": "DECIMAL",
+        "text": "CHAR, VARCHAR and the TEXT types",
+        "bytes": "BINARY, VARBINARY and the BLOB types",
+        "date": "DATE",
+        "time": "TIME",
+        "datetime": "DATETIME",
+        "timestamp": "TIMESTAMP",
+        "year": "YEAR",
+        "bit": "BIT",
+        "enum": "ENUM",
+        "set": "SET",
+        "json": "JSON",
+        "vector": "VECTOR",
+        "position": "commit timestamps and partitions of events",
+        "key": "the handle key columns of a row",
+        "ddl": "schema changes",
+        "resolved": "resolved timestamps",
+        "partition": "rows of partitioned tables, with their partition",
+        "delete-only-output-handle-key-columns": "the setting of this name",
+        "only-output-updated-columns": "the setting of this name",
+        "output-old-value": "the setting of this name, when it is off",
+        "handle-key-only": "large messages cut to the handle key",
+        "claim-check": "large messages stored beside the queue",
+        "compression": "value items compressed with lz4 or snappy",
+        "dialect ticdc": "the way of writing of the newer producer",
+    }
+)
+
+
+def format_with(compressions: Mapping[str, Compression]) -> Format:
+    """Return the format with functions for the compressions of value items, by name."""
+
+    def decode_message(message: Message, context: Context) -> Iterator[Event]:
+        settings = read_settings(context.options, compressions)
+        kafka = _kafka(message)
+        decoded = decode(kafka.key, kafka.value, context.selection, settings.compression)
+        yield from to_events(decoded, settings, context.blobs, context.selection)
+
+    def encode_events(events: Iterable[Event], context: Context) -> Iterator[Message]:
+        settings = read_settings(context.options, compressions)
+        yield from from_events(events, settings, context.tables)
+
+    def explain_message(message: Message, context: Context) -> Explanation:
+        return explain(_kafka(message), read_settings(context.options, compressions))
+
+    return Format(
+        name="open-protocol",
+        title="TiCDC Open Protocol",
+        page="docs/formats/open-protocol.md",
+        decode=decode_message,
+        encode=encode_events,
+        explain=explain_message,
+        options=OPTIONS,
+        carries=CARRIES,
+        features=FEATURES,
+        has_claim_checks=True,
+    )
+
+
+def _kafka(message: Message) -> KafkaMessage:
+    if not isinstance(message, KafkaMessage):
+        raise TypeError("a Kafka message is expected; claim-check files belong into the blobs")
+    return message
+
+
+FORMAT = format_with(NO_COMPRESSIONS)

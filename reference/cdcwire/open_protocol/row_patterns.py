@@ -1,0 +1,201 @@
+"""Patterns of rows: one regular expression for the columns of one layout, values left open.
+
+A producer writes the rows of a table with the same names, types and flags, in the same order and
+without white space. All of this is literal text in the pattern, so that a match *is* the check of
+it: no member is missing, unknown, or there twice. What stays open is checked by the pattern's groups
+and by a generated function, which makes the row of them. Its source is built from column numbers and
+forms only; names are in the pattern, escaped.
+
+A text that does not match may be good or bad: the plain decoder knows.
+"""
+
+from __future__ import annotations
+
+import binascii
+import codecs
+import re
+import struct
+from collections.abc import Callable
+from json.decoder import scanstring
+from typing import Any, TypeAlias
+
+from cdcwire.golang.numbers import read_float32
+from cdcwire.golang.quote import unquote
+from cdcwire.mysql.types import (
+    FLAG_BINARY,
+    FLAG_UNSIGNED,
+    INTEGER_TYPES,
+    LARGE_STRING_TYPES,
+    STRING_TYPES,
+    TEXT_TYPES,
+    TYPE_DOUBLE,
+    TYPE_FLOAT,
+    TYPE_VECTOR,
+    TYPE_YEAR,
+    UNSIGNED_TYPES,
+)
+from cdcwire.mysql.values import is_vector_text
+from cdcwire.open_protocol.members import INT64_END, UINT64_END, write_name
+from cdcwire.open_protocol.message import Columns
+
+
+class Irregular(Exception):
+    """The fast way does not apply; the message may be good or bad."""
+
+
+# What the fast way raises where the text is not as it expects. Errors of codecs are ValueErrors.
+IRREGULARITIES = (Irregular, IndexError, ValueError, struct.error)
+
+# Forms of a value.
+SIGNED = 1
+UNSIGNED = 2
+FLOAT = 3
+DOUBLE = 4
+TEXT = 5
+QUOTED = 6  # bytes in Go's quoting
+BASE64 = 7
+VECTOR = 8
+NOTHING = 9  # types that are always null
+
+Groups: TypeAlias = "tuple[bytes | None, ...]"
+RowFunction: TypeAlias = Callable[[Groups], "tuple[Any, ...]"]
+
+_INTEGER = rb"(null|-?(?:0|[1-9][0-9]{0,19}))"
+_NUMBER = rb"(?:null|(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?))"
+_STRING = rb'(?:null|"([^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*)")'
+_BASE64 = rb'(?:null|"([A-Za-z0-9+/]*={0,2})")'
+_NULL = rb"(null)"
+_OPEN = {
+    SIGNED: _INTEGER,
+    UNSIGNED: _INTEGER,
+    FLOAT: _NUMBER,
+    DOUBLE: _NUMBER,
+    TEXT: _STRING,
+    QUOTED: _STRING,
+    BASE64: _BASE64,
+    VECTOR: _STRING,
+    NOTHING: _NULL,
+}
+
+_MAX_KNOWN_INTEGERS = 1 << 14
+_BACKSLASH = ord("\\")
+
+# What Go's quoting and Python's escapes write alike; octal numbers end at 377.
+_ALIKE = re.compile(rb'[^\\"\n]*(?:\\(?:[abfnrtv\\"]|x[0-9a-fA-F]{2}|[0-3][0-7]{2})[^\\"\n]*)*')
+
+
+def form_of(code: int, flags: int) -> int:
+    """Return the form of the values of a type code and flags."""
+    if code in INTEGER_TYPES:
+        return UNSIGNED if flags & FLAG_UNSIGNED else SIGNED
+    if code in TEXT_TYPES:
+        return TEXT
+    if code in LARGE_STRING_TYPES:
+        return BASE64
+    if code in STRING_TYPES:
+        return QUOTED if flags & FLAG_BINARY else TEXT
+    if code in UNSIGNED_TYPES:
+        return UNSIGNED
+    plain = {TYPE_YEAR: SIGNED, TYPE_FLOAT: FLOAT, TYPE_DOUBLE: DOUBLE, TYPE_VECTOR: VECTOR}
+    return plain.get(code, NOTHING)
+
+
+class Integers(dict["bytes | None", "int | None"]):
+    """The integers met so far, by their digits. Forgets all when there are many."""
+
+    def __init__(self, low: int, high: int) -> None:
+        super().__init__({b"null": None})
+        self.low = low
+        self.high = high
+
+    def __missing__(self, digits: bytes) -> int:
+        number = int(digits)  # of 20 digits at most, says the pattern
+        if not self.low <= number < self.high:
+            raise Irregular
+        if len(self) >= _MAX_KNOWN_INTEGERS:
+            self.clear()
+            self[b"null"] = None
+        self[digits] = number
+        return number
+
+
+def pattern_of(columns: Columns) -> re.Pattern[bytes]:
+    """Return the pattern of a group of these columns, from its first name to its last brace."""
+    parts = []
+    for column in columns:
+        handle = '"h":true,' if column.h else ""
+        known = f'{write_name(column.name, "tiflow")}:{{"t":{column.type},{handle}"f":{column.flag},"v":'
+        parts.append(re.escape(known.encode()) + _OPEN[form_of(column.type, column.flag)] + rb"\}")
+    return re.compile(b",".join(parts) + rb"\}")
+
+
+def make_row_function(
+    forms: bytes, wanted: tuple[int, ...], signed: Integers, unsigned: Integers
+) -> RowFunction:
+    """Return what makes a row of a pattern's groups. It has the ``wanted`` columns; all are checked.
+
+    The function raises one of IRREGULARITIES.
+    """
+    names = {
+        "signed": signed,
+        "unsigned": unsigned,
+        "read_float32": read_float32,
+        "unescaped": unescaped,
+        "unquoted": unquoted,
+        "from_base64": binascii.a2b_base64,
+        "to_base64": binascii.b2a_base64,
+        "is_vector_text": is_vector_text,
+        "Irregular": Irregular,
+    }
+    lines = ["def read_row(groups):", f" {''.join(f'g{i},' for i in range(len(forms)))} = groups"]
+    for index, form in enumerate(forms):
+        lines += [f" {line}" for line in _lines(f"g{index}", f"v{index}", form)]
+    lines.append(f" return ({''.join(f'v{index},' for index in wanted)})")
+    exec("\n".join(lines), names)  # made of numbers only, see above
+    function: RowFunction = names["read_row"]  # type: ignore[assignment]  # what exec has defined
+    return function
+
+
+def _lines(group: str, value: str, form: int) -> list[str]:
+    """Return the code that reads one group into one value."""
+    if form in (SIGNED, UNSIGNED):
+        return [f"{value} = {'signed' if form == SIGNED else 'unsigned'}[{group}]"]
+    if form == NOTHING:
+        return [f"{value} = None"]
+    is_escaped = f"{_BACKSLASH} in {group}"
+    text = f"{value} = unescaped({group}) if {is_escaped} else {group}.decode()"
+    lines = {
+        DOUBLE: [f"{value} = float({group})", f"if {value} - {value}: raise Irregular"],
+        FLOAT: [
+            f"{value} = read_float32({group}.decode())",
+            f"if {value} - {value}: raise Irregular",
+        ],
+        TEXT: [text],
+        VECTOR: [text, f"if not is_vector_text({value}): raise Irregular"],
+        QUOTED: [
+            f"if {is_escaped}: {value} = unquoted({group})",
+            f"else: {group}.decode(); {value} = {group}",
+        ],
+        BASE64: [
+            f"{value} = from_base64({group})",
+            f"if to_base64({value}, newline=False) != {group}: raise Irregular",
+        ],
+    }[form]
+    return [f"if {group} is None: {value} = None", "else:", *(f" {line}" for line in lines)]
+
+
+def unescaped(raw: bytes) -> str:
+    """Return the text of the inside of a JSON string. Raises: ValueError."""
+    text, _ = scanstring(raw.decode() + '"', 0)
+    if b"\\u" in raw:
+        text.encode()  # no lone surrogates
+    return text
+
+
+def unquoted(raw: bytes) -> bytes:
+    """Return the bytes that a JSON string with Go's quoting in it stands for. Raises: ValueError."""
+    text = unescaped(raw)
+    quoted = text.encode()
+    if _ALIKE.fullmatch(quoted):
+        return codecs.escape_decode(quoted)[0]
+    return unquote(text)
