@@ -76,6 +76,7 @@ function readDictionary(dictionary) {
   const count = dictionary.count("dictionary");
   if (count === 0) throw new Rejection("a dictionary without a term", dictionary.offset);
   const terms = dictionary.names(count, "dictionary");
+  if (terms.includes("")) throw new Rejection("a term of length 0", dictionary.offset);
   dictionary.finish("dictionary");
   return terms;
 }

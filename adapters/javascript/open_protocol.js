@@ -16,7 +16,7 @@ const DDL = 2n;
 const RESOLVED = 3n;
 const LENGTH_SIZE = 8; // of the version too
 
-export const without = ["large-message-handle-compression"];
+export const without = ["compression"];
 
 export function decodeMessage({ key, value }, { options, blobs }) {
   refuseCompression(options);

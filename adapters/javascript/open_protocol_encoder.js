@@ -135,8 +135,9 @@ function keyText(
   { newer, text },
   { onlyHandleKey, claimCheck } = {},
 ) {
-  const names = kind === "resolved" ? [null, null] : [schema, table];
-  const [scm, tbl] = names.map((name) => (name === null && !newer ? [] : [text(name ?? "")]));
+  // The newer producer writes names that are absent as "", but none at all for a resolved timestamp.
+  const isWritten = (name) => kind !== "resolved" && (newer || name !== null);
+  const [scm, tbl] = [schema, table].map((name) => (isWritten(name) ? [text(name ?? "")] : []));
   const ohk = onlyHandleKey || (newer && claimCheck) ? ["true"] : [];
   const ccl = claimCheck ? [text(claimCheck)] : [];
   const ptn = partition ? [String(partition)] : [];
