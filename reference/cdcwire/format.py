@@ -73,11 +73,24 @@ EVERYTHING = Selection()
 
 
 @dataclass(frozen=True, slots=True)
+class Compression:
+    """The two functions of one compression, which the standard library lacks.
+
+    ``decompress`` raises ValueError for bytes that are not compressed so. How large its result may
+    get is its own business.
+    """
+
+    compress: Callable[[bytes], bytes]
+    decompress: Callable[[bytes], bytes]
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """What a codec is told beside the bytes.
 
     ``options``: the producer's settings. ``tables``: definitions, where the bytes need one.
     ``schemas``: Avro schema texts by id. ``blobs``: claim-check files by location.
+    ``compressions``: functions by the names of the option ``large-message-handle-compression``.
     """
 
     options: Mapping[str, OptionValue] = field(default_factory=lambda: MappingProxyType({}))
@@ -85,6 +98,7 @@ class Context:
     schemas: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     blobs: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
     selection: Selection = EVERYTHING
+    compressions: Mapping[str, Compression] = field(default_factory=lambda: MappingProxyType({}))
 
 
 NO_CONTEXT = Context()
@@ -104,7 +118,8 @@ class Format:
     """One format. ``decode`` keeps no state between messages; ``encode`` batches as its producer.
 
     ``name``: as on the command line. ``title``: for people. ``page``: its page under docs/formats.
-    ``features``: what a testee may declare not to have, with a line each.
+    ``features``: what a testee may declare not to have, with a line each. ``choices``: what this
+    codec does where the format leaves it open, by the subjects of the golden cases.
     """
 
     name: str
@@ -116,6 +131,7 @@ class Format:
     options: tuple[Option, ...]
     carries: Carries
     features: Mapping[str, str]
+    choices: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     has_claim_checks: bool = False
     fixes_bytes: Literal["yes", "by value"] = "yes"
 

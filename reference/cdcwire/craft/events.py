@@ -7,10 +7,10 @@ from typing import TypeVar
 
 from cdcwire.craft.images import (
     ColumnWriter,
-    ImageReader,
     check_row,
     estimated_size,
     handle_key,
+    read_image,
 )
 from cdcwire.craft.message import (
     GROUP_NEW,
@@ -42,8 +42,7 @@ AnyEvent = TypeVar("AnyEvent")
 
 def to_events(message: Message, settings: Settings = DEFAULT_SETTINGS) -> list[Event]:
     """Return the neutral events of a message, in its order."""
-    images = ImageReader(settings.time_zone)
-    return [_event(event, images, settings) for event in message.events]
+    return [_event(event, settings) for event in message.events]
 
 
 def from_events(
@@ -140,11 +139,11 @@ def no_form(event: Event, profile: Profile) -> EncodeError:
     return EncodeError(f"{what!r} has no form here", profile.event_types, ("what",))
 
 
-def _event(event: WireEvent, images: ImageReader, settings: Settings) -> Event:
+def _event(event: WireEvent, settings: Settings) -> Event:
     position = Position(commit_ts=event.commit_ts, partition=event.partition)
     match event:
         case RowEvent():
-            return _row_change(event, position, images, settings)
+            return _row_change(event, position, settings)
         case DDLEvent():
             table = ddl_table(event.schema, event.table)
             what = schema_change_kind(event.type)
@@ -153,9 +152,7 @@ def _event(event: WireEvent, images: ImageReader, settings: Settings) -> Event:
             return Progress("resolved", position)
 
 
-def _row_change(
-    event: RowEvent, position: Position, images: ImageReader, settings: Settings
-) -> RowChange:
+def _row_change(event: RowEvent, position: Position, settings: Settings) -> RowChange:
     groups = {group.type: group.columns for group in event.groups}
     new, old = groups.get(GROUP_NEW), groups.get(GROUP_OLD)
     op: Op = "delete" if new is None else "insert" if old is None else "update"
@@ -163,8 +160,8 @@ def _row_change(
     return RowChange(
         Table(event.table, event.schema, key=handle_key(new or old or ())),
         op,
-        None if old is None else images.image(old),
-        None if new is None else images.image(new),
+        None if old is None else read_image(old, settings.time_zone),
+        None if new is None else read_image(new, settings.time_zone),
         position,
         sent="key" if is_cut else None,
     )

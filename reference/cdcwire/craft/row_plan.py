@@ -56,14 +56,9 @@ RowFunction: TypeAlias = Callable[[bytes, int, int], "tuple[Any, ...]"]
 MAX_COLUMNS = 512  # of a generated function; beyond that the plain decoder reads
 MAX_VARINT_BYTES = 10
 _MAX_KNOWN_INTEGERS = 1 << 14
-_UINT64_END = 1 << 64
 
 split_varints: Callable[..., list[bytes]] = re.compile(rb"[\x80-\xff]*[\x00-\x7f]").findall
 """Returns the bytes of each varint; bytes after the last whole varint are left out."""
-
-# By number of bytes: the high bit of every byte, and of every byte but the last.
-_HIGH_BITS = tuple(int.from_bytes(b"\x80" * size, "little") for size in range(11))
-_MORE_BITS = (1, *_HIGH_BITS[:-1])  # no bytes are no varint: 1 is never found
 
 _ONE_BYTE_UNSIGNED = tuple(range(128))
 _ONE_BYTE_SIGNED = tuple((byte >> 1) ^ -(byte & 1) for byte in range(128))
@@ -96,43 +91,66 @@ def form_of(code: int, flags: int) -> int:
     return plain.get(code, NOTHING)
 
 
+def _reader_source(size: int, is_signed: bool) -> str:
+    """Return a function that reads a varint of ``size`` bytes, which must be all of its argument."""
+    names = [f"b{index}" for index in range(size)]
+    *more, last = names
+    all_go_on = f"{' & '.join(more)} >= 128 and " if more else ""
+    most = 1 if size == MAX_VARINT_BYTES else 127
+    parts = " + ".join(f"({name} << {7 * index})" for index, name in enumerate(names))
+    # The high bits are summed up with the rest, and taken off at once.
+    high_bits = sum(0x80 << 7 * index for index in range(size - 1))
+    return "\n".join(
+        [
+            "def read(raw):",
+            f" {','.join(names)}, = raw",
+            f" if not ({all_go_on}{last} <= {most}): raise Irregular",
+            f" value = {parts} - {high_bits}",
+            " return (value >> 1) ^ -(value & 1)" if is_signed else " return value",
+        ]
+    )
+
+
+def _varint_readers(is_signed: bool) -> tuple[Callable[[bytes], int], ...]:
+    """Return the functions that read varints, by their number of bytes."""
+
+    def no_bytes(raw: bytes) -> int:
+        raise Irregular
+
+    readers: list[Callable[[bytes], int]] = [no_bytes]
+    for size in range(1, MAX_VARINT_BYTES + 1):
+        names: dict[str, Any] = {"Irregular": Irregular}
+        exec(_reader_source(size, is_signed), names)
+        readers.append(names["read"])
+    return tuple(readers)
+
+
+_UNSIGNED_READERS = _varint_readers(False)
+_SIGNED_READERS = _varint_readers(True)
+
+
 def read_uvarint(raw: bytes) -> int:
-    """Return the unsigned varint that is exactly ``raw``. Raises: Irregular."""
-    size = len(raw)
-    if size > MAX_VARINT_BYTES:
-        raise Irregular
-    if int.from_bytes(raw, "little") & _HIGH_BITS[size] != _MORE_BITS[size]:
-        raise Irregular
-    value = 0
-    for byte in reversed(raw):
-        value = value << 7 | byte & 0x7F
-    if value >= _UINT64_END:
-        raise Irregular
-    return value
+    """Return the unsigned varint that is exactly ``raw``. Raises: Irregular, IndexError."""
+    return _UNSIGNED_READERS[len(raw)](raw)
 
 
 class UnsignedIntegers(dict[bytes, int]):
     """The numbers of the varints met so far, by their bytes. Forgets all when there are many."""
 
+    readers = _UNSIGNED_READERS
+
     def __missing__(self, raw: bytes) -> int:
-        value = self.read(raw)
+        value = self.readers[len(raw)](raw)
         if len(self) >= _MAX_KNOWN_INTEGERS:
             self.clear()
         self[raw] = value
         return value
 
-    @staticmethod
-    def read(raw: bytes) -> int:
-        return read_uvarint(raw)
-
 
 class SignedIntegers(UnsignedIntegers):
     """The same for zigzag varints."""
 
-    @staticmethod
-    def read(raw: bytes) -> int:
-        value = read_uvarint(raw)
-        return (value >> 1) ^ -(value & 1)
+    readers = _SIGNED_READERS
 
 
 def read_lengths(value: bytes, start: int, end: int, count: int) -> tuple[tuple[int, ...], int]:
@@ -171,7 +189,7 @@ def make_row_function(
     forms: bytes, signed: SignedIntegers, unsigned: UnsignedIntegers
 ) -> RowFunction:
     """Return a function that reads the lengths and values of columns of these forms."""
-    names = {
+    names: dict[str, Any] = {
         "LENGTHS": _LENGTHS,
         "unpack_lengths": struct.Struct(f"{len(forms)}b").unpack,
         "read_lengths": read_lengths,
@@ -185,12 +203,12 @@ def make_row_function(
         "is_vector_text": is_vector_text,
         "Irregular": Irregular,
     }
-    exec(_source(forms), names)  # made of numbers only, see above
-    function: RowFunction = names["read_row"]  # type: ignore[assignment]  # what exec has defined
+    exec(_row_source(forms), names)
+    function: RowFunction = names["read_row"]
     return function
 
 
-def _source(forms: bytes) -> str:
+def _row_source(forms: bytes) -> str:
     count = len(forms)
     wanted = [index for index, form in enumerate(forms) if form != SKIPPED]
     lines = [

@@ -19,10 +19,10 @@ from cdcwire.craft.events import (
 )
 from cdcwire.craft.images import (
     ColumnWriter,
-    ImageReader,
     check_row,
     estimated_size,
     handle_key,
+    read_image,
 )
 from cdcwire.craft.message import GROUP_NEW, GROUP_OLD
 from cdcwire.craft.profile import PROPOSAL
@@ -60,8 +60,7 @@ _DIGITS = re.compile(r"-?[1-9][0-9]{0,18}")
 
 def to_events(message: Message, settings: Settings = DEFAULT_SETTINGS) -> list[Event]:
     """Return the neutral events of a message, in its order, without what is not known."""
-    images = ImageReader(settings.time_zone)
-    found = (_event(event, images, settings) for event in message.events)
+    found = (_event(event, settings) for event in message.events)
     return [event for event in found if event is not None]
 
 
@@ -87,14 +86,14 @@ def from_events(
         yield Message(batch)
 
 
-def _event(event: WireEvent, images: ImageReader, settings: Settings) -> Event | None:
+def _event(event: WireEvent, settings: Settings) -> Event | None:
     if isinstance(event, UnknownEvent):
         return None
     position = Position(commit_ts=event.commit_ts, partition=event.partition)
     extra: Extra = {ROW_ID: str(event.row_id)} if event.row_id else NO_EXTRA
     match event:
         case RowEvent():
-            return _row_change(event, position, extra, images, settings)
+            return _row_change(event, position, extra, settings)
         case DDLEvent():
             table = ddl_table(event.schema, event.table)
             what = schema_change_kind(event.type)
@@ -104,7 +103,7 @@ def _event(event: WireEvent, images: ImageReader, settings: Settings) -> Event |
 
 
 def _row_change(
-    event: RowEvent, position: Position, extra: Extra, images: ImageReader, settings: Settings
+    event: RowEvent, position: Position, extra: Extra, settings: Settings
 ) -> RowChange | None:
     groups = {group.type: group.columns for group in event.known_groups}
     if not groups:
@@ -116,8 +115,8 @@ def _row_change(
     return RowChange(
         Table(event.table, event.schema, key=handle_key(new or old or ())),
         op,
-        None if old is None else images.image(old),
-        None if new is None else images.image(new),
+        None if old is None else read_image(old, settings.time_zone),
+        None if new is None else read_image(new, settings.time_zone),
         position,
         sent="key" if is_cut else None,
         extra=extra,

@@ -7,7 +7,7 @@ from the neutral model. The page of the format is docs/formats/open-protocol.md.
 from cdcwire.open_protocol.batching import from_events
 from cdcwire.open_protocol.events import from_event, to_events
 from cdcwire.open_protocol.explain import explain
-from cdcwire.open_protocol.format import FORMAT, format_with
+from cdcwire.open_protocol.format import FORMAT
 from cdcwire.open_protocol.message import (
     Column,
     Ddl,
@@ -18,13 +18,12 @@ from cdcwire.open_protocol.message import (
     Row,
 )
 from cdcwire.open_protocol.settings import OPTIONS, Settings, read_settings
-from cdcwire.open_protocol.wire import Compression, decode, encode
+from cdcwire.open_protocol.wire import decode, encode
 
 __all__ = [
     "FORMAT",
     "OPTIONS",
     "Column",
-    "Compression",
     "Ddl",
     "Dialect",
     "Item",
@@ -35,7 +34,6 @@ __all__ = [
     "decode",
     "encode",
     "explain",
-    "format_with",
     "from_event",
     "from_events",
     "read_settings",

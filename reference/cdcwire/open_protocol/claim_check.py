@@ -11,10 +11,11 @@ from __future__ import annotations
 from uuid import UUID, uuid5
 
 from cdcwire.errors import DecodeError, EncodeError, step
+from cdcwire.format import Compression
 from cdcwire.open_protocol.members import VALUE_RULES, expect_object, required, text_of
 from cdcwire.open_protocol.message import EVENT_ROW, Dialect, Item, Key, Message
 from cdcwire.open_protocol.values import read_base64, write_base64
-from cdcwire.open_protocol.wire import Compression, decode, encode
+from cdcwire.open_protocol.wire import decode, encode
 from cdcwire.strict_json import Rules, read_json
 
 CLAUSE = "open-protocol: claim check"

@@ -30,7 +30,7 @@ from cdcwire.open_protocol.images import (
     ColumnWriter,
     handle_key_names,
     handle_key_only,
-    image_of,
+    read_image,
     updated_columns,
 )
 from cdcwire.open_protocol.message import (
@@ -109,13 +109,13 @@ def _row_change(
     zone = settings.time_zone
     if row.d:
         sent: Sent | None = "key" if settings.delete_only_handle_key else None
-        before = image_of(row.d, zone, selection)
+        before = read_image(row.d, zone, selection)
         return RowChange(table, "delete", before, None, position, sent=sent)
-    after = image_of(row.u or (), zone, selection)
+    after = read_image(row.u or (), zone, selection)
     if not row.p:
         return RowChange(table, "insert", None, after, position)
     sent = "changed" if settings.only_updated_columns else None
-    before = image_of(row.p, zone, selection)
+    before = read_image(row.p, zone, selection)
     return RowChange(table, "update", before, after, position, sent=sent)
 
 
@@ -130,7 +130,8 @@ def from_event(
         case SchemaChange():
             return _ddl_item(event)
         case Progress(what="resolved"):
-            return Item(Key(_commit_ts(event.position), EVENT_RESOLVED), None)
+            ptn = _partition(event.position)
+            return Item(Key(_commit_ts(event.position), EVENT_RESOLVED, ptn=ptn), None)
         case _:
             problem = f"there is no event for {event.what!r}"
             raise EncodeError(problem, "open-protocol: event types", ("what",))

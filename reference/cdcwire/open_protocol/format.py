@@ -12,8 +12,8 @@ from cdcwire.open_protocol.batching import from_events
 from cdcwire.open_protocol.carries import CARRIES
 from cdcwire.open_protocol.events import to_events
 from cdcwire.open_protocol.explain import explain
-from cdcwire.open_protocol.settings import NO_COMPRESSIONS, OPTIONS, read_settings
-from cdcwire.open_protocol.wire import Compression, decode
+from cdcwire.open_protocol.settings import OPTIONS, read_settings
+from cdcwire.open_protocol.wire import decode
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -47,35 +47,32 @@ FEATURES: Mapping[str, str] = MappingProxyType(
     }
 )
 
+CHOICES: Mapping[str, str] = MappingProxyType(
+    {
+        "claim-check-file-missing": "give the handle key and the location",
+        "duplicate-ohk": "last one wins",
+        "handle-key": "h or flag bit 1",
+        "ptn-zero": "read as none",
+        "resolved-null-value": "accept",
+        "rid-zero": "read as none",
+    }
+)
 
-def format_with(compressions: Mapping[str, Compression]) -> Format:
-    """Return the format with functions for the compressions of value items, by name."""
 
-    def decode_message(message: Message, context: Context) -> Iterator[Event]:
-        settings = read_settings(context.options, compressions)
-        kafka = _kafka(message)
-        decoded = decode(kafka.key, kafka.value, context.selection, settings.compression)
-        yield from to_events(decoded, settings, context.blobs, context.selection)
+def _decode(message: Message, context: Context) -> Iterator[Event]:
+    settings = read_settings(context.options, context.compressions)
+    kafka = _kafka(message)
+    decoded = decode(kafka.key, kafka.value, context.selection, settings.compression)
+    yield from to_events(decoded, settings, context.blobs, context.selection)
 
-    def encode_events(events: Iterable[Event], context: Context) -> Iterator[Message]:
-        settings = read_settings(context.options, compressions)
-        yield from from_events(events, settings, context.tables)
 
-    def explain_message(message: Message, context: Context) -> Explanation:
-        return explain(_kafka(message), read_settings(context.options, compressions))
+def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
+    settings = read_settings(context.options, context.compressions)
+    yield from from_events(events, settings, context.tables)
 
-    return Format(
-        name="open-protocol",
-        title="TiCDC Open Protocol",
-        page="docs/formats/open-protocol.md",
-        decode=decode_message,
-        encode=encode_events,
-        explain=explain_message,
-        options=OPTIONS,
-        carries=CARRIES,
-        features=FEATURES,
-        has_claim_checks=True,
-    )
+
+def _explain(message: Message, context: Context) -> Explanation:
+    return explain(_kafka(message), read_settings(context.options, context.compressions))
 
 
 def _kafka(message: Message) -> KafkaMessage:
@@ -84,4 +81,16 @@ def _kafka(message: Message) -> KafkaMessage:
     return message
 
 
-FORMAT = format_with(NO_COMPRESSIONS)
+FORMAT = Format(
+    name="open-protocol",
+    title="TiCDC Open Protocol",
+    page="docs/formats/open-protocol.md",
+    decode=_decode,
+    encode=_encode,
+    explain=_explain,
+    options=OPTIONS,
+    carries=CARRIES,
+    features=FEATURES,
+    choices=CHOICES,
+    has_claim_checks=True,
+)

@@ -97,6 +97,9 @@ def _write_members(members: dict[str, str], dialect: Dialect) -> bytes:
             problem = "the ticdc dialect has no row id"
             raise EncodeError(problem, "open-protocol: row id", ("rid",))
         if "ccl" in members:
+            if "ohk" in members:
+                problem = "the ticdc dialect takes ohk back where it writes ccl"
+                raise EncodeError(problem, "open-protocol: dialects", ("ohk",))
             # This producer writes the reduced row's flag, and takes it back in a second member.
             members = {**members, "ohk": 'true,"ohk":false'}
     pairs = (f'"{name}":{members[name]}' for name in order if name in members)

@@ -2,9 +2,9 @@
 
 A producer writes the rows of a table with the same names, types and flags, in the same order and
 without white space. All of this is literal text in the pattern, so that a match *is* the check of
-it: no member is missing, unknown, or there twice. What stays open is checked by the pattern's groups
-and by a generated function, which makes the row of them. Its source is built from column numbers and
-forms only; names are in the pattern, escaped.
+it: no member is missing, unknown, or there twice. What stays open is checked by the groups of the
+pattern and by a generated function, which makes the row of them. Its source is built from column
+numbers and forms only; names are in the pattern, escaped.
 
 A text that does not match may be good or bad: the plain decoder knows.
 """
@@ -16,7 +16,7 @@ import codecs
 import re
 import struct
 from collections.abc import Callable
-from json.decoder import scanstring
+from json.decoder import scanstring  # type: ignore[attr-defined]  # not in the stubs
 from typing import Any, TypeAlias
 
 from cdcwire.golang.numbers import read_float32
@@ -34,8 +34,8 @@ from cdcwire.mysql.types import (
     TYPE_YEAR,
     UNSIGNED_TYPES,
 )
-from cdcwire.mysql.values import is_vector_text
-from cdcwire.open_protocol.members import INT64_END, UINT64_END, write_name
+from cdcwire.mysql.values import is_vector_text, read_text
+from cdcwire.open_protocol.members import write_name
 from cdcwire.open_protocol.message import Columns
 
 
@@ -56,6 +56,7 @@ QUOTED = 6  # bytes in Go's quoting
 BASE64 = 7
 VECTOR = 8
 NOTHING = 9  # types that are always null
+BASE64_TEXT = 10
 
 Groups: TypeAlias = "tuple[bytes | None, ...]"
 RowFunction: TypeAlias = Callable[[Groups], "tuple[Any, ...]"]
@@ -73,6 +74,7 @@ _OPEN = {
     TEXT: _STRING,
     QUOTED: _STRING,
     BASE64: _BASE64,
+    BASE64_TEXT: _BASE64,
     VECTOR: _STRING,
     NOTHING: _NULL,
 }
@@ -91,7 +93,7 @@ def form_of(code: int, flags: int) -> int:
     if code in TEXT_TYPES:
         return TEXT
     if code in LARGE_STRING_TYPES:
-        return BASE64
+        return BASE64 if flags & FLAG_BINARY else BASE64_TEXT
     if code in STRING_TYPES:
         return QUOTED if flags & FLAG_BINARY else TEXT
     if code in UNSIGNED_TYPES:
@@ -124,7 +126,8 @@ def pattern_of(columns: Columns) -> re.Pattern[bytes]:
     parts = []
     for column in columns:
         handle = '"h":true,' if column.h else ""
-        known = f'{write_name(column.name, "tiflow")}:{{"t":{column.type},{handle}"f":{column.flag},"v":'
+        members = f'"t":{column.type},{handle}"f":{column.flag},"v":'
+        known = f"{write_name(column.name, 'tiflow')}:{{{members}"
         parts.append(re.escape(known.encode()) + _OPEN[form_of(column.type, column.flag)] + rb"\}")
     return re.compile(b",".join(parts) + rb"\}")
 
@@ -132,11 +135,11 @@ def pattern_of(columns: Columns) -> re.Pattern[bytes]:
 def make_row_function(
     forms: bytes, wanted: tuple[int, ...], signed: Integers, unsigned: Integers
 ) -> RowFunction:
-    """Return what makes a row of a pattern's groups. It has the ``wanted`` columns; all are checked.
+    """Return what makes a row of the groups of a pattern. It raises one of IRREGULARITIES.
 
-    The function raises one of IRREGULARITIES.
+    The row has the ``wanted`` columns; all are checked.
     """
-    names = {
+    names: dict[str, Any] = {
         "signed": signed,
         "unsigned": unsigned,
         "read_float32": read_float32,
@@ -144,6 +147,7 @@ def make_row_function(
         "unquoted": unquoted,
         "from_base64": binascii.a2b_base64,
         "to_base64": binascii.b2a_base64,
+        "read_text": read_text,
         "is_vector_text": is_vector_text,
         "Irregular": Irregular,
     }
@@ -152,7 +156,7 @@ def make_row_function(
         lines += [f" {line}" for line in _lines(f"g{index}", f"v{index}", form)]
     lines.append(f" return ({''.join(f'v{index},' for index in wanted)})")
     exec("\n".join(lines), names)  # made of numbers only, see above
-    function: RowFunction = names["read_row"]  # type: ignore[assignment]  # what exec has defined
+    function: RowFunction = names["read_row"]
     return function
 
 
@@ -180,20 +184,21 @@ def _lines(group: str, value: str, form: int) -> list[str]:
             f"{value} = from_base64({group})",
             f"if to_base64({value}, newline=False) != {group}: raise Irregular",
         ],
-    }[form]
-    return [f"if {group} is None: {value} = None", "else:", *(f" {line}" for line in lines)]
+    }
+    lines[BASE64_TEXT] = [*lines[BASE64], f"{value} = read_text({value})"]
+    return [f"if {group} is None: {value} = None", "else:", *(f" {line}" for line in lines[form])]
 
 
 def unescaped(raw: bytes) -> str:
     """Return the text of the inside of a JSON string. Raises: ValueError."""
-    text, _ = scanstring(raw.decode() + '"', 0)
+    text: str = scanstring(raw.decode() + '"', 0)[0]
     if b"\\u" in raw:
         text.encode()  # no lone surrogates
     return text
 
 
 def unquoted(raw: bytes) -> bytes:
-    """Return the bytes that a JSON string with Go's quoting in it stands for. Raises: ValueError."""
+    """Return the bytes that Go's quoting inside a JSON string stands for. Raises: ValueError."""
     text = unescaped(raw)
     quoted = text.encode()
     if _ALIKE.fullmatch(quoted):

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias, cast
 
-from cdcwire.format import Option, OptionValue, parse_options
+from cdcwire.format import Compression, Option, OptionValue, parse_options
 from cdcwire.open_protocol.message import Dialect
-from cdcwire.open_protocol.wire import Compression
 
 LargeMessage: TypeAlias = Literal["none", "handle-key-only", "claim-check"]
 

@@ -6,12 +6,8 @@ that side. Where value items are compressed, the offset is that of the compresse
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
-
 from cdcwire.errors import DecodeError, EncodeError, step
-from cdcwire.format import EVERYTHING, Selection
+from cdcwire.format import EVERYTHING, Compression, Selection
 from cdcwire.open_protocol.framing import (
     Place,
     check_item_counts,
@@ -34,20 +30,6 @@ from cdcwire.open_protocol.message import (
 )
 from cdcwire.open_protocol.rows import read_ddl, read_row, write_ddl, write_row
 
-Transform: TypeAlias = Callable[[bytes], bytes]
-
-
-@dataclass(frozen=True, slots=True)
-class Compression:
-    """The two functions of one compression of value items: lz4 frames, or snappy blocks.
-
-    ``decompress`` raises ValueError for bytes that are not compressed so. How large its result may
-    get is its own business.
-    """
-
-    compress: Transform
-    decompress: Transform
-
 
 def decode(
     key: bytes | None,
@@ -55,7 +37,7 @@ def decode(
     selection: Selection = EVERYTHING,
     compression: Compression | None = None,
 ) -> Message:
-    """Return the items of a Kafka message; rows of tables that are not wanted are left out.
+    """Return the items of a Kafka message; those of tables that are not wanted are left out.
 
     Raises: TruncatedError, DecodeError.
     """
@@ -68,7 +50,9 @@ def decode(
     check_item_counts(places, value_places, len(value))
     items = []
     for index, (item_key, place) in enumerate(zip(keys, value_places, strict=True)):
-        if item_key.t == EVENT_ROW and not selection.wants(item_key.scm, item_key.tbl):
+        # A DDL is a matter of its table too, as far as it names one.
+        names_table = item_key.t != EVENT_RESOLVED and bool(item_key.tbl)
+        if names_table and not selection.wants(item_key.scm or None, item_key.tbl):
             continue
         with step("value", index):
             items.append(Item(item_key, _read_value_item(item_key, value, place, compression)))
