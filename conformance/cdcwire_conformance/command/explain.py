@@ -1,0 +1,89 @@
+"""``cdcwire explain``: the annotated hexdump of bytes."""
+
+from __future__ import annotations
+
+import argparse
+
+from cdcwire.format import parse_options
+from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.message import Message
+from cdcwire_conformance.command.context import UsageError, context_from
+from cdcwire_conformance.corpus.hexdump import hexdump_lines
+from cdcwire_conformance.messages_io import InputError, read_messages
+
+NAME = "explain"
+HELP = "print bytes with their field, value and clause"
+DESCRIPTION = """\
+Print the annotated hexdump of a message: offset (decimal), bytes, field, value, clause. Bytes that
+break the format are marked with > and the error stands below them; what was read before is shown.
+
+FILE is a value's bytes, a *.jsonl file of messages, a folder of such files, or - for standard
+input. Exit code 0: the bytes are legal; 1: they are not.
+"""
+EXAMPLES = """\
+examples:
+  cdcwire explain craft message.bin
+  echo 010103010101020a09010005 | cdcwire explain craft --hex -
+  cdcwire explain open-protocol value.bin --key key.bin
+  cdcwire explain open-protocol feed.jsonl --message 3
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("--hex", action="store_true", help="the file holds hexadecimal digits")
+    parser.add_argument("--key", metavar="FILE", help="the Kafka key of a file of bytes")
+    parser.add_argument(
+        "--message", type=int, metavar="N", help="only this message of the file, counted from 0"
+    )
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting of the producer, spelled as in its configuration: dialect=ticdc",
+    )
+    parser.add_argument(
+        "--tables", metavar="FILE", help="table definitions, a JSON list or one a line"
+    )
+    parser.add_argument(
+        "--blobs", metavar="DIR", help="folder of claim-check files, named as in their locations"
+    )
+    parser.set_defaults(include=[], columns=None)  # every byte is explained
+
+
+def run(arguments: argparse.Namespace) -> int:
+    format_ = get_format(arguments.format)
+    context = context_from(arguments)
+    try:
+        parse_options(format_.options, context.options)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    broken = 0
+    for number, (where, message) in enumerate(_messages(arguments)):
+        explanation = format_.explain(message, context)
+        if arguments.message is None and where != arguments.file:
+            print("" if number == 0 else "\n", f"message {number} ({where})", sep="")
+        for line in hexdump_lines(explanation, message):
+            print(line)
+        for warning in explanation.warnings:
+            print(f"warning: {warning}")
+        broken += explanation.error is not None
+    return 1 if broken else 0
+
+
+def _messages(arguments: argparse.Namespace) -> list[tuple[str, Message]]:
+    wanted = arguments.message
+    count = 0
+    found = []
+    try:
+        for where, message in read_messages(arguments.file, hex=arguments.hex, key=arguments.key):
+            if wanted is None or count == wanted:
+                found.append((where, message))
+            count += 1
+    except InputError as error:
+        raise UsageError(str(error)) from error
+    if wanted is not None and not found:
+        raise UsageError(f"--message {wanted}: {arguments.file} has {count}, counted from 0")
+    return found

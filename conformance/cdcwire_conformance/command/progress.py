@@ -1,0 +1,36 @@
+"""A line of progress on a terminal, rewritten in place; nothing anywhere else."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TextIO
+
+_SECONDS_BETWEEN = 0.1
+
+
+class ProgressLine:
+    """Shows how far the work has come. Use it as a context: the line is gone at the end."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._is_shown = self._stream.isatty()
+        self._next_time = 0.0
+        self._width = 0
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._width:
+            self._stream.write("\r" + " " * self._width + "\r")
+            self._stream.flush()
+
+    def show(self, text: str) -> None:
+        """Show a text in place of the last one, at most ten times a second."""
+        if not self._is_shown or time.monotonic() < self._next_time:
+            return
+        self._next_time = time.monotonic() + _SECONDS_BETWEEN
+        self._stream.write("\r" + text.ljust(self._width))
+        self._stream.flush()
+        self._width = len(text)

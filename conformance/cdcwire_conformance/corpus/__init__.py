@@ -1,0 +1,43 @@
+"""The golden corpus: cases, what is derived from them, and how they are kept true.
+
+| module | what it has |
+| --- | --- |
+| ``case`` | one case and its reading |
+| ``store`` | where the corpus is; loading, the index, retired ids |
+| ``derive`` | malformed cases made by rule; ``mutations``: the rules of each format |
+| ``hexdump`` | bytes for people |
+| ``clauses`` | the clause headings of the pages of the formats |
+| ``rebuild``, ``check`` | the files that are made by the tool, and whether all agrees |
+"""
+
+from cdcwire_conformance.corpus.case import (
+    Case,
+    CorpusError,
+    Expect,
+    Level,
+    MessageFiles,
+    read_case,
+)
+from cdcwire_conformance.corpus.store import (
+    corpus_version,
+    golden_root,
+    id_fits,
+    load_case,
+    load_cases,
+    read_index,
+)
+
+__all__ = [
+    "Case",
+    "CorpusError",
+    "Expect",
+    "Level",
+    "MessageFiles",
+    "corpus_version",
+    "golden_root",
+    "id_fits",
+    "load_case",
+    "load_cases",
+    "read_case",
+    "read_index",
+]

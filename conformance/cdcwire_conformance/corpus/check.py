@@ -1,0 +1,229 @@
+"""Whether the corpus agrees with itself, with its pages and with the codecs.
+
+Each check yields problems; none stops at the first. Bytes against their sums, and everything that
+the tool makes, is compared by asking ``made_files`` what the files are to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cdcwire.errors import path_text
+from cdcwire.format import parse_options
+from cdcwire.model.text import Json, TextFormError, event_from_json
+from cdcwire_conformance.corpus.case import Case, CorpusError, case_from_json, read_json
+from cdcwire_conformance.corpus.clauses import Clause, pages_folder, read_clauses
+from cdcwire_conformance.corpus.rebuild import (
+    bytes_files,
+    case_hexdump,
+    case_text,
+    format_of,
+    index_text,
+    stale_hexdumps,
+    sums_of,
+)
+from cdcwire_conformance.corpus.schemas import schema
+from cdcwire_conformance.corpus.store import (
+    INDEX_FILE,
+    RETIRED_FILE,
+    VERSION_FILE,
+    case_files,
+    corpus_version,
+    golden_root,
+    read_index,
+    retired_ids,
+)
+
+_TOP_FILES = (INDEX_FILE, RETIRED_FILE, VERSION_FILE)
+_REBUILD = "`cdcwire corpus rebuild` makes it"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """What is wrong, and where: a file below the golden root, or a line of a page."""
+
+    where: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """The problems found. ``skipped``: checks that could not be made here, with the reason."""
+
+    cases: int
+    problems: tuple[Problem, ...]
+    skipped: tuple[str, ...]
+
+
+def check_corpus(root: Path | None = None, pages: Path | None = None) -> CheckResult:
+    """Check everything. ``pages``: the folder of the formats' pages, by default the checkout's."""
+    root = root or golden_root()
+    pages = pages or pages_folder()
+    problems: list[Problem] = []
+    skipped: list[str] = []
+    cases, made = _read_all(root, problems)
+    problems += _version_and_index(root, cases, made)
+    problems += _files_without_case(root, cases, made)
+    problems += _retired(root, cases)
+    for case in cases:
+        problems += _meaning(case)
+    find = _schema_check("case")
+    if find is None:
+        skipped.append("JSON Schemas: jsonschema is not installed (pip install 'cdcwire[check]')")
+    else:
+        problems += _by_schema(root, cases, find)
+    if pages is None:
+        skipped.append("clauses: the pages of the formats are in a checkout only")
+    else:
+        problems += _clauses(cases, pages)
+    return CheckResult(len(cases), tuple(sorted(set(problems))), tuple(skipped))
+
+
+def _read_all(root: Path, problems: list[Problem]) -> tuple[list[Case], dict[str, str]]:
+    """Read every case; return those that can be read, and the made files that they ask for."""
+    cases = []
+    made: dict[str, str] = {}
+    for file in case_files(root):
+        where = file.relative_to(root).as_posix()
+        try:
+            document = read_json(file, where)
+            case = case_from_json(document, file.parent, where)
+            cases.append(case)
+            made[where] = case_text(document, sums_of(case, file.parent))
+            made[f"{case.id}.hex"] = case_hexdump(case)
+        except CorpusError as error:
+            problems.append(Problem(error.where, error.problem))
+            continue
+        if file.read_text(encoding="utf-8") != made[where]:
+            problems.append(Problem(where, f"is not in its usual form; {_REBUILD}"))
+        if _text(root / f"{case.id}.hex") != made[f"{case.id}.hex"]:
+            problems.append(Problem(f"{case.id}.hex", f"is not up to date; {_REBUILD}"))
+        for name in set(case.sha256) ^ set(bytes_files(case)):
+            problems.append(Problem(where, f"sha256: {name} has a sum and a use, or neither"))
+    return cases, made
+
+
+def _version_and_index(root: Path, cases: list[Case], made: Mapping[str, str]) -> Iterator[Problem]:
+    try:
+        version = corpus_version(root)
+        read_index(root)
+    except CorpusError as error:
+        yield Problem(error.where, error.problem)
+        return
+    known = [case for case in cases if f"{case.id}.json" in made]
+    if _text(root / INDEX_FILE) != index_text(version, known, made):
+        yield Problem(INDEX_FILE, f"is not up to date; {_REBUILD}")
+    find = _schema_check("index")
+    for problem in find(read_index(root)) if find else ():
+        yield Problem(INDEX_FILE, problem)
+    for case in cases:
+        if _version_key(case.since) > _version_key(version):
+            yield Problem(f"{case.id}.json", f"since {case.since}: the corpus is {version}")
+
+
+def _version_key(version: str) -> tuple[int, ...]:
+    return tuple(int(part) if part.isdigit() else 0 for part in version.split("."))
+
+
+def _files_without_case(
+    root: Path, cases: list[Case], made: Mapping[str, str]
+) -> Iterator[Problem]:
+    used = {f"{case.id.rpartition('/')[0]}/{name}" for case in cases for name in bytes_files(case)}
+    for file in sorted(root.rglob("*")):
+        name = file.relative_to(root).as_posix()
+        if file.is_dir() or name in _TOP_FILES or name.endswith(".hex"):
+            continue
+        if name.endswith(".json") and name.count("/") == 2:
+            continue  # a case, or a problem that its reading has told
+        if name not in used:
+            yield Problem(name, "belongs to no case")
+    for name in stale_hexdumps(root, made):
+        yield Problem(name, f"belongs to no case; {_REBUILD}")
+
+
+def _retired(root: Path, cases: list[Case]) -> Iterator[Problem]:
+    try:
+        retired = retired_ids(root)
+    except CorpusError as error:
+        yield Problem(error.where, error.problem)
+        return
+    for case in cases:
+        if case.id in retired:
+            yield Problem(f"{case.id}.json", "the id is retired, and never used again")
+
+
+def _meaning(case: Case) -> Iterator[Problem]:
+    """Check what a codec is given: options, tables, features, and that the events can be read."""
+    where = f"{case.id}.json"
+    try:
+        format_ = format_of(case)
+        context = case.context()
+    except CorpusError as error:
+        yield Problem(where, error.problem)
+        return
+    try:
+        parse_options(format_.options, case.options)
+    except ValueError as error:
+        yield Problem(where, str(error))
+    for feature in case.features:
+        if feature not in format_.features:
+            yield Problem(where, f"feature {feature!r} is not one of {format_.name}")
+    for index, document in enumerate(case.events or ()):
+        try:
+            event_from_json(document, context.tables, ("events", index))
+        except TextFormError as error:
+            yield Problem(where, str(error))
+
+
+def _by_schema(
+    root: Path, cases: Iterable[Case], find: Callable[[Json], Iterable[str]]
+) -> Iterator[Problem]:
+    for case in cases:
+        where = f"{case.id}.json"
+        for problem in find(read_json(root / where, where)):
+            yield Problem(where, problem)
+
+
+def _schema_check(name: str) -> Callable[[Json], Iterable[str]] | None:
+    """Return what finds the breaks of a schema; None where there is no library to do so."""
+    try:
+        from jsonschema import Draft202012Validator
+    except ImportError:
+        return None
+    validator = Draft202012Validator(schema(name))
+
+    def find(document: Json) -> Iterator[str]:
+        for error in validator.iter_errors(document):
+            place = path_text(tuple(error.absolute_path))
+            yield f"{place or 'the document'}: {error.message:.120}"
+
+    return find
+
+
+def _clauses(cases: list[Case], pages: Path) -> Iterator[Problem]:
+    """Check that each case's clauses are on the pages, and that each clause has a case."""
+    try:
+        clauses: Mapping[str, Clause] = read_clauses(pages)
+    except CorpusError as error:
+        yield Problem(error.where, error.problem)
+        return
+    used: set[str] = set()
+    for case in cases:
+        used.update(case.clauses)
+        for name in case.clauses:
+            if name not in clauses:
+                yield Problem(f"{case.id}.json", f"clause {name!r} is on no page")
+            elif clauses[name].format != case.format:
+                yield Problem(f"{case.id}.json", f"clause {name!r} is of another format")
+    for clause in clauses.values():
+        if clause.id not in used:
+            yield Problem(clause.where, f"clause {clause.id!r} has no case")
+
+
+def _text(file: Path) -> str | None:
+    return file.read_bytes().decode("utf-8", "replace") if file.is_file() else None

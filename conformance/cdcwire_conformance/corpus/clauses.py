@@ -1,0 +1,66 @@
+"""The clauses of the formats: the ``### <clause id>`` headings of their pages.
+
+The pages stand in a checkout only. A wheel has the ids that its cases name, and no more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cdcwire_conformance.corpus.case import CorpusError
+
+_HEADING = re.compile(r"### +`?([a-z0-9-]+: [^`]*?)`? *")
+_NEXT_SECTION = re.compile(r"#{1,3} ")
+_CHECKOUT = Path(__file__).resolve().parents[3] / "docs" / "formats"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One clause: its id, what the page says, and where (``craft.md:71``)."""
+
+    id: str
+    text: str
+    where: str
+
+    @property
+    def format(self) -> str:
+        return self.id.partition(":")[0]
+
+
+def pages_folder() -> Path | None:
+    """Return the folder of the pages, or None where there is no checkout."""
+    return _CHECKOUT if _CHECKOUT.is_dir() else None
+
+
+def read_clauses(folder: Path) -> Mapping[str, Clause]:
+    """Return the clauses of all pages of ``folder`` by id, in the order of the pages.
+
+    Raises: CorpusError when a heading stands twice or on the page of another format.
+    """
+    clauses: dict[str, Clause] = {}
+    for page in sorted(folder.glob("*.md")):
+        for clause in _clauses_of(page):
+            if clause.format != page.stem:
+                raise CorpusError(f"{clause.id!r} is not a clause of {page.stem}", clause.where)
+            if clause.id in clauses:
+                raise CorpusError(f"{clause.id!r} is there twice", clause.where)
+            clauses[clause.id] = clause
+    return clauses
+
+
+def _clauses_of(page: Path) -> list[Clause]:
+    lines = page.read_text(encoding="utf-8").splitlines()
+    found = []
+    for number, line in enumerate(lines):
+        heading = _HEADING.fullmatch(line)
+        if heading is None:
+            continue
+        end = number + 1
+        while end < len(lines) and not _NEXT_SECTION.match(lines[end]):
+            end += 1
+        text = "\n".join(lines[number + 1 : end]).strip()
+        found.append(Clause(heading[1], text, f"{page.name}:{number + 1}"))
+    return found

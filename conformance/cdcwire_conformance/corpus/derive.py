@@ -1,0 +1,138 @@
+"""Malformed cases made by rule from the accept cases, when they run; none is stored.
+
+From each case of one message, of level must or should, come:
+
+| id | what |
+| --- | --- |
+| ``<id>@cut:17`` | the value ends after 17 bytes |
+| ``<id>@trailing`` | one byte more |
+| ``<id>@length:31+1`` | the length at byte 31 is one more (``count``, ``size`` likewise) |
+| ``<id>@tag:10=4`` | the code or version at byte 10 is 4, which is not defined |
+| ``<id>@bomb:59`` | the count or size at byte 59 asks for more memory than there is |
+
+``key-`` stands in front where it is the key that is changed. A message of over 2,048 bytes is cut
+near the borders of its fields only, and of many fields of one kind four are changed. Which
+numbers, and what is excepted because it would be legal: ``mutations``. Every derived case is a
+*must reject*, and has the clauses, options and tables of the case it comes from; which clause it
+breaks is not said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from cdcwire.errors import DecodeError
+from cdcwire.format import Context, Explanation, Format
+from cdcwire.formats import get_format
+from cdcwire.message import Message, StoredFile
+from cdcwire_conformance.corpus.case import Case, CorpusError
+from cdcwire_conformance.corpus.hexdump import message_parts
+from cdcwire_conformance.corpus.mutations import rules_of
+from cdcwire_conformance.corpus.mutations.rules import (
+    LONG_PART,
+    FormatRules,
+    chosen_spans,
+    number_changes,
+)
+from cdcwire_conformance.corpus.rebuild import explain_message
+from cdcwire_conformance.corpus.store import load_case
+
+SIGN = "@"
+
+
+def is_base(case: Case) -> bool:
+    """Return whether malformed cases are derived from this one."""
+    is_legal = case.expect == "accept" and case.level in ("must", "should")
+    return is_legal and len(case.messages) == 1 and case.derived is None
+
+
+def derive_cases(case: Case) -> Iterator[Case]:
+    """Yield the malformed cases of an accept case; nothing where none can be derived."""
+    rules = rules_of(case.format) if is_base(case) else None
+    if rules is None:
+        return
+    format_ = get_format(case.format)
+    message = case.messages[0]
+    context = case.context()
+    explanation = explain_message(case, message)
+    if not explanation.spans:
+        return
+    for part, raw in message_parts(message).items():
+        if part not in rules.parts:
+            continue
+        prefix = "" if part == "value" else f"{part}-"
+        for size in _cuts(rules, message, part, raw, explanation):
+            cut = _with_part(message, part, raw[:size])
+            yield _derived(case, f"{prefix}cut:{size}", f"{part} ends after {size} bytes", cut)
+        longer = _with_part(message, part, raw + rules.trailing)
+        yield _derived(case, f"{prefix}trailing", f"a byte behind the {part}", longer)
+        for change in number_changes(rules, explanation, part, raw):
+            changed = _with_part(message, part, change.raw)
+            if change.is_certain or not _is_read(format_, changed, context):
+                yield _derived(case, prefix + change.name, change.title, changed)
+
+
+def find_case(case_id: str, root: Path | None = None) -> Case:
+    """Return a case, stored or derived. Raises: CorpusError.
+
+    ``<id>@encode``, as reports name the other direction of a case, is the case itself.
+    """
+    base_id, _, name = case_id.partition(SIGN)
+    base = load_case(base_id, root)
+    if name in ("", "encode"):
+        return base
+    for case in derive_cases(base):
+        if case.derived == name:
+            return case
+    raise CorpusError("no case is derived from this one under that name", case_id)
+
+
+def _cuts(
+    rules: FormatRules, message: Message, part: str, raw: bytes, explanation: Explanation
+) -> Iterator[int]:
+    sizes = set(range(len(raw)))
+    if len(raw) > LONG_PART:
+        spans = chosen_spans([span for span in explanation.spans if span.part == part], len(raw))
+        borders = {border for span in spans for border in (span.start, span.end)}
+        sizes &= {size for border in borders for size in (border - 1, border, border + 1)}
+    for size in sorted(sizes):
+        if not rules.legal_cut(message, part, size):
+            yield size
+
+
+def _is_read(format_: Format, message: Message, context: Context) -> bool:
+    """Return whether a change that is not certain to be wrong is a legal message by chance."""
+    try:
+        for _ in format_.decode(message, context):
+            pass
+    except DecodeError:
+        return False
+    return True
+
+
+def _with_part(message: Message, part: str, raw: bytes) -> Message:
+    if isinstance(message, StoredFile):
+        return replace(message, value=raw)
+    return replace(message, key=raw) if part == "key" else replace(message, value=raw)
+
+
+def _derived(case: Case, name: str, what: str, message: Message) -> Case:
+    return replace(
+        case,
+        id=f"{case.id}{SIGN}{name}",
+        title=f"{case.title}; {what}",
+        level="must",
+        expect="reject",
+        origin=f"derived: by rule from {case.id}",
+        messages=(message,),
+        events=None,
+        error={"message": 0},
+        canonical=False,
+        bugs=(),
+        note=None,
+        sha256={},
+        files=(),
+        derived=name,
+    )

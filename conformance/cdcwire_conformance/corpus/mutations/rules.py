@@ -1,0 +1,152 @@
+"""What a format says of its derived cases: which parts can be cut, which numbers can be wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from cdcwire.errors import Path, path_text
+from cdcwire.format import Explanation
+from cdcwire.message import Message
+from cdcwire.reader import Span
+
+Kind: TypeAlias = Literal["length", "count", "size", "tag"]
+
+BOMB_COUNT = 1 << 40
+BOMB_SIZE = 1 << 63
+
+LONG_PART = 2048  # bytes; up to here every byte and every number counts
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A number in a legal message: its span, its value, and all spans to look around.
+
+    ``spans`` has the first span of each path: a DDL's event type, not its own type behind it.
+    """
+
+    raw: bytes
+    span: Span
+    number: int
+    spans: Mapping[Path, Span]
+
+    def number_at(self, *path: str | int) -> int | None:
+        """Return the number of another field, None where there is no such field."""
+        span = self.spans.get(path)
+        return None if span is None else number_of(span)
+
+
+def anywhere(site: Site) -> bool:
+    return True
+
+
+Rewrite: TypeAlias = Callable[[Site, int], "bytes | None"]
+"""Returns the part's bytes with another number at the site, and all sizes around it put right; None
+where this number can't be written there."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRule:
+    """A kind of number, and what it is changed to.
+
+    ``path``: a pattern for its whole path as text. ``steps`` are added to it, ``values`` take its
+    place. ``bomb``: a value that would ask for all memory. ``applies`` excepts the sites where the
+    change would be legal. ``is_certain`` False: chance may make the change legal.
+    """
+
+    path: str
+    kind: Kind
+    steps: tuple[int, ...] = ()
+    values: tuple[int, ...] = ()
+    bomb: int | None = None
+    applies: Callable[[Site], bool] = anywhere
+    is_certain: bool = True
+    clause: str = ""
+
+    def fits(self, span: Span) -> bool:
+        return span.clause.endswith(self.clause) and bool(
+            re.fullmatch(self.path, path_text(span.path))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FormatRules:
+    """The rules of one format.
+
+    ``parts``: the parts of a message whose every byte counts. ``legal_cut``: whether a message is
+    still legal when this part is cut to this size. ``trailing``: what is put behind a part.
+    """
+
+    parts: tuple[str, ...]
+    rewrite: Rewrite
+    numbers: tuple[NumberRule, ...]
+    legal_cut: Callable[[Message, str, int], bool] = lambda message, part, size: False
+    trailing: bytes = b"\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One changed number: what the id says of it, what the title says, and the part's new bytes."""
+
+    name: str
+    title: str
+    raw: bytes
+    is_certain: bool
+
+
+def number_changes(
+    rules: FormatRules, explanation: Explanation, part: str, raw: bytes
+) -> Iterator[Change]:
+    """Yield what the rules make of the numbers of one part, in the order of the bytes."""
+    ordered = sorted(
+        (span for span in explanation.spans if span.part == part), key=lambda span: span.start
+    )
+    spans: dict[Path, Span] = {}
+    for span in ordered:
+        spans.setdefault(span.path, span)
+    for span in chosen_spans(ordered, len(raw)):
+        number = number_of(span)
+        if number is None:
+            continue
+        site = Site(raw, span, number, spans)
+        for rule in rules.numbers:
+            if rule.fits(span) and rule.applies(site):
+                yield from _changes(rules.rewrite, rule, site)
+
+
+def chosen_spans(spans: list[Span], size: int) -> list[Span]:
+    """Return the spans of a part at which cases are made: of a short part all, of a long one the
+    first and the last two of those whose paths differ in their indexes only."""
+    if size <= LONG_PART:
+        return spans
+    alike: dict[tuple[str, ...], list[Span]] = {}
+    for span in spans:
+        names = tuple(step for step in span.path if isinstance(step, str))
+        alike.setdefault((*names, span.clause), []).append(span)
+    chosen = [span for group in alike.values() for span in (*group[:2], *group[2:][-2:])]
+    return sorted(chosen, key=lambda span: span.start)
+
+
+def _changes(rewrite: Rewrite, rule: NumberRule, site: Site) -> Iterator[Change]:
+    field = path_text(site.span.path)
+    start = site.span.start
+    wanted = [(f"{step:+}", site.number + step) for step in rule.steps]
+    wanted += [(f"={value}", value) for value in rule.values if value != site.number]
+    for sign, number in wanted:
+        raw = rewrite(site, number)
+        if raw is not None:
+            title = f"{field} is {number} in place of {site.number}"
+            yield Change(f"{rule.kind}:{start}{sign}", title, raw, rule.is_certain)
+    if rule.bomb is not None:
+        raw = rewrite(site, rule.bomb)
+        if raw is not None:
+            title = f"{field} is {rule.bomb} in place of {site.number}"
+            yield Change(f"bomb:{start}", title, raw, rule.is_certain)
+
+
+def number_of(span: Span) -> int | None:
+    """Return the number that a span's text begins with, None where it is something else."""
+    found = re.match(r"-?[0-9]+(?![^ ])", span.text)
+    return int(found[0]) if found else None

@@ -1,0 +1,182 @@
+"""The files of the corpus that the tool makes: sums, hexdumps, the index, the form of the JSON.
+
+``made_files`` says what they are to be, and writes nothing: ``rebuild`` writes the difference, and
+``check`` reports it. One corpus gives the same bytes on every Python.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cdcwire.errors import DecodeError
+from cdcwire.format import Explanation, Format
+from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.message import Message, StoredFile
+from cdcwire.model.text import Json
+from cdcwire_conformance.corpus.case import (
+    MEMBERS,
+    Case,
+    CorpusError,
+    case_from_json,
+    read_json,
+)
+from cdcwire_conformance.corpus.hexdump import hexdump_lines
+from cdcwire_conformance.corpus.json_form import json_text
+from cdcwire_conformance.corpus.store import (
+    INDEX_FILE,
+    case_files,
+    corpus_version,
+    forget_cases,
+    golden_root,
+)
+
+_MOST_LINES = 160  # of a hexdump, for each part of a message; `cdcwire explain` prints all
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What a rebuild wrote and removed, as paths below the golden root."""
+
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+def rebuild(root: Path | None = None, accept_new: bool = False) -> Rebuilt:
+    """Bring the made files up to date.
+
+    ``accept_new``: bytes that differ from their sum are taken for right, and the sum is replaced.
+    Raises: CorpusError; then nothing was written.
+    """
+    root = root or golden_root()
+    wanted = made_files(root, accept_new)
+    written = [name for name, content in wanted.items() if _content(root / name) != content]
+    removed = stale_hexdumps(root, wanted)
+    for name in written:
+        (root / name).write_bytes(wanted[name])
+    for name in removed:
+        (root / name).unlink()
+    forget_cases()
+    return Rebuilt(tuple(written), tuple(removed))
+
+
+def made_files(root: Path, accept_new: bool = False) -> dict[str, bytes]:
+    """Return the content of every made file by its path below ``root``. Raises: CorpusError."""
+    made: dict[str, str] = {}
+    cases = []
+    for file in case_files(root):
+        where = file.relative_to(root).as_posix()
+        document = read_json(file, where)
+        case = case_from_json(document, file.parent, where)
+        cases.append(case)
+        made[where] = case_text(document, sums_of(case, file.parent, accept_new))
+        made[f"{case.id}.hex"] = case_hexdump(case)
+    made[INDEX_FILE] = index_text(corpus_version(root), cases, made)
+    return {name: text.encode() for name, text in made.items()}
+
+
+def stale_hexdumps(root: Path, made: Container[str]) -> list[str]:
+    """Return the hexdumps that belong to no case."""
+    found = (file.relative_to(root).as_posix() for file in root.rglob("*.hex"))
+    return sorted(name for name in found if name not in made)
+
+
+def case_text(document: Mapping[str, Json], sums: Mapping[str, str]) -> str:
+    """Return the text of a case file: its members in the usual order, with these sums."""
+    members = {**document, "sha256": dict(sums)}
+    return json_text({name: members[name] for name in MEMBERS if name in members})
+
+
+def case_hexdump(case: Case) -> str:
+    """Return the annotated hexdump of every message of a case. Raises: CorpusError."""
+    lines: list[str] = []
+    for number, message in enumerate(case.messages):
+        if len(case.messages) > 1:
+            lines += [""] * bool(lines) + [f"message {number}"]
+        explanation = _with_expected_error(explain_message(case, message), case, number)
+        lines += hexdump_lines(explanation, message, most_lines=_MOST_LINES)
+        lines += [f"warning: {ascii(warning)[1:-1]}" for warning in explanation.warnings]
+    for location, raw in case.blobs.items():
+        lines += ["", f"blob {location!a}"]
+        lines += hexdump_lines(Explanation(()), StoredFile(location, raw))
+    return "\n".join(lines) + "\n"
+
+
+def _with_expected_error(explanation: Explanation, case: Case, number: int) -> Explanation:
+    """Return the explanation with the error of the case, where its bytes alone do not show it."""
+    error = case.error or {}
+    if explanation.error or "offset" not in error or error.get("message", 0) != number:
+        return explanation
+    path = tuple(error.get("path", ()))
+    expected = DecodeError("to be rejected here", error["offset"], error["clause"], path)
+    return replace(explanation, error=expected)
+
+
+def explain_message(case: Case, message: Message) -> Explanation:
+    """Return the spans of a message of a case.
+
+    Where an option needs functions that the codecs do not have (a compression), there are none.
+    """
+    try:
+        return format_of(case).explain(message, case.context())
+    except CorpusError:
+        raise
+    except ValueError as error:  # of the options; broken bytes are told in the explanation
+        return Explanation((), warnings=(f"not explained: {error}",))
+
+
+def format_of(case: Case) -> Format:
+    """Return the format of a case. Raises: CorpusError."""
+    if case.format not in FORMAT_NAMES:
+        raise CorpusError(f"format {case.format!r} is not known", f"{case.id}.json")
+    return get_format(case.format)
+
+
+def sums_of(case: Case, folder: Path, accept_new: bool = False) -> dict[str, str]:
+    """Return the sums of a case's files of bytes. Raises: CorpusError when one has changed."""
+    sums = {}
+    for name in bytes_files(case):
+        found = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        if not accept_new and case.sha256.get(name, found) != found:
+            raise CorpusError(
+                f"{name} differs from its sum, and the bytes of a case never change "
+                "(--accept-new takes them for right)",
+                f"{case.id}.json",
+            )
+        sums[name] = found
+    return sums
+
+
+def bytes_files(case: Case) -> list[str]:
+    """Return the names of the files of bytes of a case, each once, in order of use."""
+    names = [name for item in case.files for name in (item.key, item.value) if name is not None]
+    return list(dict.fromkeys([*names, *case.blob_files.values()]))
+
+
+def index_text(version: str, cases: Iterable[Case], made: Mapping[str, str]) -> str:
+    """Return the text of the index. ``made`` has the text of each case's JSON."""
+    return index_of(version, [_index_entry(case, made[f"{case.id}.json"]) for case in cases])
+
+
+def index_of(version: str, entries: Iterable[Json]) -> str:
+    """Return the text of an index, an entry a line: a new case is one line in a difference."""
+    lines = ",\n".join("    " + json.dumps(entry, ensure_ascii=False) for entry in entries)
+    return f'{{\n  "corpus": "{version}",\n  "cases": [\n{lines}\n  ]\n}}\n'
+
+
+def _index_entry(case: Case, text: str) -> dict[str, Json]:
+    return {
+        "id": case.id,
+        "level": case.level,
+        "expect": case.expect,
+        "clause": list(case.clauses),
+        "features": list(case.features),
+        "sha256": hashlib.sha256(text.encode()).hexdigest(),
+    }
+
+
+def _content(file: Path) -> bytes | None:
+    return file.read_bytes() if file.is_file() else None

@@ -1,0 +1,101 @@
+"""One difference between what a case expects and what was answered, and values for people."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cdcwire.errors import Path, path_text
+from cdcwire.model.text import Json
+
+ABSENT_TEXT = "absent"
+_LONGEST = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """``path`` leads into the answer; ``hint`` says what may have happened, or what is allowed."""
+
+    path: Path
+    expected: str
+    got: str
+    hint: str = ""
+
+    @property
+    def where(self) -> str:
+        return path_text(self.path) or "answer"
+
+    def __str__(self) -> str:
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{self.where}: expected {self.expected}, got {self.got}{hint}"
+
+
+def shorten(text: str, limit: int = _LONGEST) -> str:
+    """Return text that fits on a line, its middle cut out where it is long."""
+    if len(text) <= limit:
+        return text
+    head = limit * 2 // 3
+    return f"{text[:head]}…{len(text) - limit} more…{text[head - limit :]}"
+
+
+def quoted(text: Json) -> str:
+    """Return a JSON value as it was written, shortened; what can't be seen is escaped."""
+    return shorten(visible(json.dumps(text, ensure_ascii=False)))
+
+
+def visible(text: str) -> str:
+    """Return text without signs that a terminal hides or obeys."""
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text)
+
+
+def shown_bytes(text: Json) -> str:
+    """Return base64 bytes in hexadecimal, with their number."""
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError, TypeError):
+        return f"bytes {quoted(text)} that are no base64"
+    return f"{shorten(data.hex(' ') or 'no bytes')} ({len(data)} bytes)"
+
+
+def shown_value(document: Json) -> str:
+    """Return a column value for people."""
+    if document is None:
+        return "NULL"
+    if not isinstance(document, Mapping):
+        return quoted(document)
+    if document.get("unavailable") is True:
+        return "unavailable"
+    if "value" in document and document["value"] is None:
+        return "NULL"
+    kind = f" as {document['type']}" if "type" in document else ""
+    if "bytes" in document:
+        return shown_bytes(document["bytes"]) + kind
+    parts = [
+        f"{name} {quoted(document[name])}"
+        for name in ("index", "label", "items", "entries", "fields")
+        if name in document
+    ]
+    if "value" in document:
+        parts.insert(0, quoted(document["value"]))
+    for name in ("unit", "zone"):
+        if name in document:
+            parts.append(f"{name} {document[name]}")
+    return (", ".join(parts) or quoted(document)) + kind
+
+
+def shown_event(document: Json) -> str:
+    """Return one line about an event."""
+    if not isinstance(document, Mapping):
+        return quoted(document)
+    table = ".".join(
+        str(document[name]) for name in ("database", "schema", "table") if document.get(name)
+    )
+    words = [document.get("kind"), document.get("op") or document.get("what"), table]
+    if document.get("half"):
+        words.append(f"(half: {document['half']})")
+    return " ".join(str(word) for word in words if word)

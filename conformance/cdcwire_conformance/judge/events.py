@@ -1,0 +1,220 @@
+"""Events: what a testee answers to ``decode``, against what the case expects.
+
+What the format does not carry is not looked at, whichever side has it. The same goes for the fields
+that a testee declared not to have (``without``: position, key, or one member of the position).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cdcwire.errors import Path
+from cdcwire.format import Format
+from cdcwire.model.carries import Carries
+from cdcwire.model.text import Json
+from cdcwire_conformance.judge.difference import (
+    ABSENT_TEXT,
+    Difference,
+    quoted,
+    shown_event,
+    shown_value,
+)
+from cdcwire_conformance.judge.halves import is_tombstone, join_halves, without_tombstones
+from cdcwire_conformance.judge.values import ValueRules, compare_columns
+
+POSITION_MEMBERS = (
+    *("commit_ts", "sequence_id", "lsn", "tx_id", "tx_order"),
+    *("partition", "commit_ms", "sent_ms"),
+)
+FIELDS_TO_DECLINE = ("position", "key", *POSITION_MEMBERS)
+_LISTED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class EventRules:
+    """What is compared.
+
+    ``ignored``: fields that count for neither side. ``extra_is_wrong``: members of the position
+    that an answer must not make up.
+    """
+
+    ignored: frozenset[str] = frozenset()
+    extra_is_wrong: frozenset[str] = frozenset()
+    values: ValueRules = field(default_factory=ValueRules)
+
+
+def rules_of(codec: Format | None, without: frozenset[str] = frozenset()) -> EventRules:
+    """Return the rules for a format, and for a testee that declared ``without``."""
+    ignored = without & set(FIELDS_TO_DECLINE)
+    if codec is None:
+        return EventRules(ignored)
+    carries: Carries = codec.carries
+    verdicts = {name: verdict.verdict for name, verdict in carries.fields.items()}
+    uncarried = {name for name in FIELDS_TO_DECLINE if verdicts.get(name) == "no"}
+    return EventRules(
+        ignored | uncarried,
+        frozenset(name for name in POSITION_MEMBERS if verdicts.get(name) in ("exact", "option")),
+        ValueRules(zone_needed=carries.kinds["timestamp with zone"].verdict == "exact"),
+    )
+
+
+def compare_events(
+    expected: Sequence[Json], given: Sequence[Json], rules: EventRules
+) -> list[Difference]:
+    """Return how the answered events differ from the expected ones; none: they agree."""
+    if not any(map(is_tombstone, given)):
+        expected = without_tombstones(expected)
+    expected, given = join_halves(expected), join_halves(given)
+    differences: list[Difference] = []
+    if len(expected) != len(given):
+        differences.append(Difference(("events",), _listed(expected), _listed(given)))
+    for index, (wanted, found) in enumerate(zip(expected, given, strict=False)):
+        differences.extend(compare_event(wanted, found, ("events", index), rules))
+        if differences and len(expected) != len(given):
+            break  # from here on the wrong ones are compared
+    return differences
+
+
+def _listed(events: Sequence[Json]) -> str:
+    shown = [shown_event(event) for event in events[:_LISTED]]
+    more = "" if len(events) <= _LISTED else f", and {len(events) - _LISTED} more"
+    names = f": {', '.join(shown)}{more}" if events else ""
+    return f"{len(events)} event{'' if len(events) == 1 else 's'}{names}"
+
+
+def compare_event(
+    expected: Mapping[str, Json], given: Mapping[str, Json], path: Path, rules: EventRules
+) -> Iterator[Difference]:
+    """Yield how one event differs from the expected one."""
+    if expected.get("kind") != given.get("kind"):
+        yield Difference(path, shown_event(expected), shown_event(given) or quoted(given))
+        return
+    match expected["kind"]:
+        case "row":
+            yield from _compare_words(expected, given, path, ("op", "half"))
+            yield from _compare_words(expected, given, path, ("database", "schema", "table"))
+            yield from _compare_key(expected, given, path, rules)
+            yield from _compare_position(expected, given, path, rules)
+            yield from _compare_images(expected, given, path, rules)
+            if "sent" in expected and "sent" in given:
+                yield from _compare_words(expected, given, path, ("sent",))
+        case "ddl":
+            yield from _compare_kind_of_ddl(expected, given, path)
+            yield from _compare_words(expected, given, path, ("database", "schema", "table"))
+            yield from _compare_position(expected, given, path, rules)
+            yield from _compare_words(expected, given, path, ("query",))
+            yield from _compare_definitions(expected, given, path)
+        case _:
+            yield from _compare_words(expected, given, path, ("what", "id"))
+            yield from _compare_position(expected, given, path, rules)
+    yield from _compare_extra(expected, given, path)
+
+
+def _compare_words(
+    expected: Mapping[str, Json],
+    given: Mapping[str, Json],
+    path: Path,
+    names: tuple[str, ...],
+) -> Iterator[Difference]:
+    """Compare members that are text; missing and null are one."""
+    for name in names:
+        wanted, found = expected.get(name), given.get(name)
+        if wanted != found:
+            yield Difference((*path, name), _shown(wanted), _shown(found))
+
+
+def _shown(word: Json) -> str:
+    return ABSENT_TEXT if word is None else quoted(word)
+
+
+def _compare_key(
+    expected: Mapping[str, Json], given: Mapping[str, Json], path: Path, rules: EventRules
+) -> Iterator[Difference]:
+    """Compare the names of the key columns, in any order, if the format says them."""
+    wanted, found = expected.get("key"), given.get("key")
+    if wanted is None or "key" in rules.ignored:
+        return
+    if not isinstance(found, list) or sorted(map(str, found)) != sorted(wanted):
+        hint = "" if wanted else "[] says that there is no key"
+        yield Difference((*path, "key"), quoted(wanted), _shown(found), hint)
+
+
+def _compare_position(
+    expected: Mapping[str, Json], given: Mapping[str, Json], path: Path, rules: EventRules
+) -> Iterator[Difference]:
+    if "position" in rules.ignored:
+        return
+    ours, theirs = expected.get("position") or {}, given.get("position") or {}
+    if not isinstance(theirs, Mapping):
+        yield Difference((*path, "position"), quoted(ours), quoted(theirs), "it is an object")
+        return
+    for name in POSITION_MEMBERS:
+        wanted, found = ours.get(name), theirs.get(name)
+        if name in rules.ignored or wanted == found:
+            continue
+        if wanted is None and name not in rules.extra_is_wrong:
+            continue
+        is_number = isinstance(found, (int, float))
+        hint = "it is text: readers of JSON round large numbers" if is_number else ""
+        yield Difference((*path, "position", name), _shown(wanted), _shown(found), hint)
+
+
+def _compare_images(
+    expected: Mapping[str, Json], given: Mapping[str, Json], path: Path, rules: EventRules
+) -> Iterator[Difference]:
+    for side in ("before", "after"):
+        wanted, found = expected.get(side), given.get(side)
+        place = (*path, side)
+        if wanted is None and found is None:
+            continue
+        if wanted is not None and isinstance(found, Mapping):
+            yield from compare_columns(wanted, found, place, rules.values)
+            continue
+        yield Difference(place, _shown_image(wanted), _shown_image(found))
+
+
+def _shown_image(image: Json) -> str:
+    if image is None:
+        return "no row (null)"
+    if not isinstance(image, Mapping):
+        return quoted(image)
+    names = list(image)
+    more = "" if len(names) <= _LISTED else f", and {len(names) - _LISTED} more"
+    return f"a row of {', '.join(names[:_LISTED])}{more}" if names else "a row without columns"
+
+
+def _compare_kind_of_ddl(
+    expected: Mapping[str, Json], given: Mapping[str, Json], path: Path
+) -> Iterator[Difference]:
+    """Compare ``what`` and ``code``, whichever the answer has; it has one of them."""
+    names = [name for name in ("what", "code") if name in given and name in expected]
+    yield from _compare_words(expected, given, path, tuple(names) or ("what",))
+
+
+def _compare_definitions(
+    expected: Mapping[str, Json], given: Mapping[str, Json], path: Path
+) -> Iterator[Difference]:
+    """Compare the columns of a schema change by name, if both sides list them."""
+    wanted, found = expected.get("columns"), given.get("columns")
+    if wanted is None or not isinstance(found, list):
+        return
+    names = [
+        [column.get("name") if isinstance(column, Mapping) else column for column in columns]
+        for columns in (wanted, found)
+    ]
+    if names[0] != names[1]:
+        yield Difference((*path, "columns"), quoted(names[0]), quoted(names[1]))
+
+
+def _compare_extra(
+    expected: Mapping[str, Json], given: Mapping[str, Json], path: Path
+) -> Iterator[Difference]:
+    """Compare what both sides give beside the neutral fields."""
+    ours, theirs = expected.get("extra") or {}, given.get("extra") or {}
+    if not isinstance(theirs, Mapping):
+        yield Difference((*path, "extra"), quoted(ours), quoted(theirs), "it is an object")
+        return
+    for name, value in ours.items():
+        if name in theirs and theirs[name] != value:
+            yield Difference((*path, "extra", name), shown_value(value), shown_value(theirs[name]))

@@ -1,0 +1,53 @@
+"""Two normal forms before events are compared: joined halves, and tombstones or none.
+
+A format that sends an update as two records gives two events with ``half``; a testee may answer
+these, or one update. Both sides are joined, so that either meets either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cdcwire.model.text import Json
+
+
+def join_halves(events: Sequence[Json]) -> list[Json]:
+    """Return the events with each before-half and the after-half that follows made one update.
+
+    The halves are of one table and one position. One alone stays as it is.
+    """
+    joined: list[Json] = []
+    for event in events:
+        before = joined[-1] if joined else {}
+        if _is_half(event, "after") and _is_half(before, "before") and _same_row(before, event):
+            whole = {**before, **event, "op": "update", "before": before.get("before")}
+            del whole["half"]
+            joined[-1] = whole
+        else:
+            joined.append(event)
+    return joined
+
+
+def _is_half(event: Json, half: str) -> bool:
+    return isinstance(event, Mapping) and event.get("half") == half
+
+
+def _same_row(before: Mapping[str, Json], after: Mapping[str, Json]) -> bool:
+    names = ("database", "schema", "table")
+    if any(before.get(name) != after.get(name) for name in names):
+        return False
+    ours, theirs = before.get("position") or {}, after.get("position") or {}
+    return all(ours.get(name) == theirs.get(name) for name in ("sequence_id", "commit_ts", "lsn"))
+
+
+def is_tombstone(event: Json) -> bool:
+    """Return whether an event is the marker of a message without value."""
+    return (
+        isinstance(event, Mapping)
+        and event.get("kind") == "marker"
+        and event.get("what") == "tombstone"
+    )
+
+
+def without_tombstones(events: Sequence[Json]) -> list[Json]:
+    return [event for event in events if not is_tombstone(event)]

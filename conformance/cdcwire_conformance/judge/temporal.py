@@ -1,0 +1,85 @@
+"""Dates and times: text as sent, or a count; either is compared with either.
+
+Two texts have to agree as they stand, number of fraction digits included. A count is compared by
+the moment that it names. An instant whose zone the message does not say must not be given one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeAlias, get_args
+
+from cdcwire.model.kinds import DatetimeType, DateType, TemporalForm, TimestampType, TimeType
+from cdcwire.model.temporal import count_text, temporal_text
+from cdcwire.model.text import Json
+from cdcwire.model.text.members import INTEGER
+
+TemporalType: TypeAlias = "DateType | TimeType | DatetimeType | TimestampType"
+
+_NANOSECONDS = {"d": 86400 * 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+
+
+def temporal_mismatch(
+    kind: TemporalType,
+    expected: Mapping[str, Json],
+    given: Mapping[str, Json],
+    *,
+    zone_needed: bool,
+) -> str | None:
+    """Return None if both name the same; else a hint, which may be empty."""
+    form, given_form = expected.get("unit", "text"), given.get("unit", "text")
+    if given_form not in get_args(TemporalForm) or given.get("unit") == "text":
+        return "the unit is one of d, ms, us, ns"
+    if given_form == "d" and not isinstance(kind, DateType):
+        return "only dates are counted in days"
+    text, given_text = expected["value"], given.get("value")
+    if not isinstance(given_text, str):
+        return "the value is text, or a count in digits with its unit"
+    if given_form != "text" and not INTEGER.fullmatch(given_text):
+        return "a count is an integer in decimal digits"
+    zone, given_zone = expected.get("zone"), given.get("zone")
+    if given_form == "text":
+        if zone is None and given_zone is not None and form == "text":
+            return "the message does not say the zone"
+        if zone is not None and given_zone is None and zone_needed:
+            return "the zone is missing; the message says it"
+    if form == given_form == "text" and (given_zone is None or given_zone == zone):
+        return None if text == given_text else _fraction_hint(text, given_text)
+    if form != "text" and given_form != "text":
+        same = int(text) * _NANOSECONDS[form] == int(given_text) * _NANOSECONDS[given_form]
+        return None if same else ""
+    try:
+        left = _common_text(kind, text, form, zone)
+        right = _common_text(kind, given_text, given_form, given_zone or zone)
+    except ValueError as error:
+        return str(error)
+    return None if left == right else f"in one form: {left} and {right}"
+
+
+def _common_text(kind: TemporalType, value: str, form: TemporalForm, zone: str | None) -> str:
+    """Return the value as text, an instant of a known zone in UTC, without end zeros.
+
+    Raises: ValueError when it has no such text.
+    """
+    if form != "text":
+        return _without_end_zeros(count_text(_with(kind, form), int(value)))
+    if zone is not None and isinstance(kind, TimestampType):
+        moved = temporal_text(replace(kind, form="text", zone=zone), value, "UTC")
+        return _without_end_zeros(moved or value)
+    return _without_end_zeros(value)
+
+
+def _with(kind: TemporalType, form: TemporalForm) -> TemporalType:
+    changed = replace(kind, form=form)
+    return changed if isinstance(changed, DateType) else replace(changed, fraction=None)
+
+
+def _without_end_zeros(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _fraction_hint(expected: str, given: str) -> str:
+    if _without_end_zeros(expected) == _without_end_zeros(given):
+        return "the fraction is answered with as many digits as were sent"
+    return ""

@@ -1,0 +1,295 @@
+"""Column values: what a testee gives is read under the type that the case expects.
+
+A value that is short for an object (its text alone) means the same. NULL, absent and unavailable
+are three things; NULL may be written ``null`` or ``{"value":null}``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from cdcwire.errors import Path
+from cdcwire.golang.numbers import read_float32
+from cdcwire.model.kinds import (
+    ArrayType,
+    BitType,
+    BoolType,
+    BytesType,
+    DatetimeType,
+    DateType,
+    DecimalType,
+    EnumType,
+    FloatType,
+    IntervalType,
+    IntType,
+    JsonType,
+    MapType,
+    SetType,
+    StructType,
+    TextType,
+    TimestampType,
+    TimeType,
+    Type,
+    UnknownType,
+    VectorType,
+    YearType,
+    kind_text,
+    parse_kind,
+)
+from cdcwire.model.text import Json
+from cdcwire.model.text.members import INTEGER
+from cdcwire_conformance.judge.difference import (
+    ABSENT_TEXT,
+    Difference,
+    quoted,
+    shown_value,
+)
+from cdcwire_conformance.judge.json_values import json_difference
+from cdcwire_conformance.judge.kinds import same_kind
+from cdcwire_conformance.judge.labels import labels_mismatch
+from cdcwire_conformance.judge.temporal import temporal_mismatch
+
+_FLOAT = re.compile(r"-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,4})?|nan|-?inf")
+_PLAIN = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+_NOT_FINITE = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf", "+Inf": "inf", "-Inf": "-inf"}
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRules:
+    """What depends on the format. ``zone_needed``: its bytes say the zone of an instant."""
+
+    zone_needed: bool = False
+
+
+def is_null(document: Json) -> bool:
+    """Return whether a column is SQL NULL."""
+    if isinstance(document, Mapping):
+        return "value" in document and document["value"] is None
+    return document is None
+
+
+def compare_values(
+    expected: Json, given: Json, path: Path, rules: ValueRules
+) -> Iterator[Difference]:
+    """Yield how a value differs from the expected one."""
+    if is_null(expected) or is_null(given):
+        if not (is_null(expected) and is_null(given)):
+            yield Difference(path, shown_value(expected), shown_value(given))
+        return
+    wanted: Mapping[str, Json] = {"value": expected} if isinstance(expected, str) else expected
+    if isinstance(given, str):
+        given = {"value": given}
+    if not isinstance(given, Mapping):
+        hint = "values are text, never JSON numbers or booleans"
+        yield Difference(path, shown_value(expected), quoted(given), hint)
+        return
+    if wanted.get("unavailable") is True or given.get("unavailable") is True:
+        if wanted.get("unavailable") != given.get("unavailable"):
+            yield Difference(path, shown_value(expected), shown_value(given))
+        return
+    kind = parse_kind(wanted.get("type", "text"))
+    problem = _type_problem(kind, given)
+    if problem is not None:
+        yield Difference(path, shown_value(expected), shown_value(given), problem)
+        return
+    if isinstance(kind, (ArrayType, MapType, StructType)):
+        yield from _compare_nested(kind, wanted, given, path, rules)
+        return
+    mismatch = _mismatch(kind, wanted, given, rules)
+    if mismatch is not None:
+        yield Difference(path, shown_value(expected), shown_value(given), mismatch)
+
+
+def _type_problem(kind: Type, given: Mapping[str, Json]) -> str | None:
+    if "type" not in given:
+        return None
+    try:
+        if same_kind(kind, parse_kind(given["type"])):
+            return None
+    except (ValueError, TypeError):
+        return f"{quoted(given['type'])} is no type of the protocol; it may be left out"
+    if isinstance(kind, BytesType):
+        return 'the type is bytes: answer {"bytes": base64}'
+    return f"the type is {kind_text(kind)}"
+
+
+def _mismatch(
+    kind: Type, expected: Mapping[str, Json], given: Mapping[str, Json], rules: ValueRules
+) -> str | None:
+    """Return None if both are the same value of a kind; else a hint, which may be empty."""
+    if isinstance(kind, (EnumType, SetType)):
+        return labels_mismatch(kind, expected, given)
+    if "bytes" in expected or "bytes" in given:
+        return _bytes_mismatch(kind, expected, given)
+    text = given.get("value")
+    if not isinstance(text, str):
+        return "the member 'value' is to be there, as text"
+    wanted = expected["value"]
+    match kind:
+        case IntType() | YearType() | BitType():
+            return _integer_mismatch(wanted, text)
+        case FloatType(bits):
+            return _float_mismatch(wanted, text, bits)
+        case DecimalType():
+            return _decimal_mismatch(wanted, text)
+        case DateType() | TimeType() | DatetimeType() | TimestampType():
+            return temporal_mismatch(kind, expected, given, zone_needed=rules.zone_needed)
+        case JsonType():
+            return json_difference(wanted, text)
+        case VectorType():
+            return _vector_mismatch(wanted, text)
+        case IntervalType():
+            same = wanted == text and expected.get("unit") == given.get("unit")
+            return None if same else ""
+        case BoolType() if text not in ("true", "false"):
+            return "it is 'true' or 'false'"
+        case BoolType() | TextType() | UnknownType() | BytesType():
+            return None if wanted == text else _text_hint(wanted, text)
+        case ArrayType() | MapType() | StructType():
+            raise AssertionError("compared by its parts")
+
+
+def _bytes_mismatch(
+    kind: Type, expected: Mapping[str, Json], given: Mapping[str, Json]
+) -> str | None:
+    if "bytes" not in given:
+        return 'bytes are answered as {"bytes": base64}'
+    if "bytes" not in expected:
+        return f"a {kind_text(kind)} is answered as text"
+    return None if expected["bytes"] == given["bytes"] else ""
+
+
+def _text_hint(expected: str, given: str) -> str:
+    if "\ufffd" in given and "\ufffd" not in expected:
+        return "U+FFFD stands where bytes were lost"
+    if expected.rstrip(" \0") == given.rstrip(" \0"):
+        return "the ends differ: spaces or zero bytes"
+    return ""
+
+
+def _integer_mismatch(expected: str, given: str) -> str | None:
+    if not INTEGER.fullmatch(given):
+        return "an integer is decimal digits"
+    wanted, number = int(expected), int(given)
+    if wanted == number:
+        return None
+    if abs(wanted - number) in (2**8, 2**16, 2**24, 2**32, 2**64):
+        return f"off by 2**{abs(wanted - number).bit_length() - 1}: the sign is misread"
+    if number == int(float(wanted)):
+        return "it went through a 64-bit float"
+    if number in (-wanted * 2, wanted * 2, -wanted * 2 - 1, -(wanted // 2) - 1, wanted // 2):
+        return "zigzag and plain varint are mixed up"
+    return ""
+
+
+def _float_mismatch(expected: str, given: str, bits: int) -> str | None:
+    if given in _NOT_FINITE:
+        return f"it is written {_NOT_FINITE[given]}"
+    if not _FLOAT.fullmatch(given):
+        return "no number"
+    wanted, number = _read_float(expected, bits), _read_float(given, bits)
+    if math.isnan(wanted) or math.isnan(number):
+        return None if math.isnan(wanted) and math.isnan(number) else ""
+    if wanted != number:
+        return ""
+    same_sign = math.copysign(1, wanted) == math.copysign(1, number)
+    return None if same_sign else "the sign of zero is kept"
+
+
+def _read_float(text: str, bits: int) -> float:
+    return read_float32(text) if bits == 32 else float(text)
+
+
+def _decimal_mismatch(expected: str, given: str) -> str | None:
+    if expected == given:
+        return None
+    if not _PLAIN.fullmatch(given):
+        return "a decimal is plain digits, without exponent"
+    if not _PLAIN.fullmatch(expected):
+        return ""
+    wanted, number = Decimal(expected), Decimal(given)
+    if wanted.as_tuple() == number.as_tuple():
+        return None
+    return "the scale is kept" if wanted == number else ""
+
+
+def _vector_mismatch(expected: str, given: str) -> str | None:
+    items = _vector_items(given)
+    if items is None:
+        return "a vector is numbers in [ ], separated by commas"
+    wanted = _vector_items(expected)
+    if wanted is None:
+        return None if expected == given else ""
+    if len(wanted) != len(items):
+        return f"{len(wanted)} items are expected, {len(items)} came"
+    for index, (one, other) in enumerate(zip(wanted, items, strict=True)):
+        if _float_mismatch(one, other, 32) is not None:
+            return f"item {index}: {one} is expected"
+    return None
+
+
+def _vector_items(text: str) -> list[str] | None:
+    if not (text.startswith("[") and text.endswith("]")):
+        return None
+    inner = text[1:-1].strip()
+    items = [item.strip() for item in inner.split(",")] if inner else []
+    return items if all(_FLOAT.fullmatch(item) for item in items) else None
+
+
+def _compare_nested(
+    kind: ArrayType | MapType | StructType,
+    expected: Mapping[str, Json],
+    given: Mapping[str, Json],
+    path: Path,
+    rules: ValueRules,
+) -> Iterator[Difference]:
+    name = {ArrayType: "items", MapType: "entries", StructType: "fields"}[type(kind)]
+    wanted, found = expected[name], given.get(name)
+    if not isinstance(found, type(wanted)):
+        hint = f"the member {name!r} is to be there"
+        yield Difference(path, shown_value(expected), shown_value(given), hint)
+    elif isinstance(kind, StructType):
+        yield from compare_columns(wanted, found, path, rules)
+    elif len(wanted) != len(found):
+        yield Difference(path, f"{len(wanted)} {name}", f"{len(found)} {name}")
+    elif isinstance(kind, ArrayType):
+        for index, (one, other) in enumerate(zip(wanted, found, strict=True)):
+            yield from compare_values(one, other, (*path, index), rules)
+    else:
+        yield from _compare_entries(wanted, found, path, rules)
+
+
+def _compare_entries(
+    expected: list[Json], given: list[Json], path: Path, rules: ValueRules
+) -> Iterator[Difference]:
+    """Pair the entries of two maps by key; their order means nothing."""
+    left = [pair for pair in given if isinstance(pair, list) and len(pair) == 2]
+    for index, (key, value) in enumerate(expected):
+        for pair in left:
+            if not any(compare_values(key, pair[0], path, rules)):
+                left.remove(pair)
+                yield from compare_values(value, pair[1], (*path, index), rules)
+                break
+        else:
+            yield Difference((*path, index), f"the key {shown_value(key)}", ABSENT_TEXT)
+
+
+def compare_columns(
+    expected: Mapping[str, Json], given: Mapping[str, Json], path: Path, rules: ValueRules
+) -> Iterator[Difference]:
+    """Yield how the columns of a row differ. Absent is neither NULL nor equal to anything."""
+    for name, value in expected.items():
+        if name in given:
+            yield from compare_values(value, given[name], (*path, name), rules)
+        else:
+            alike = [other for other in given if other.casefold() == name.casefold()]
+            hint = f"there is {alike[0]!r}" if alike else ""
+            yield Difference((*path, name), shown_value(value), ABSENT_TEXT, hint)
+    for name, value in given.items():
+        if name not in expected:
+            hint = "a column that the message does not have is left out" if is_null(value) else ""
+            yield Difference((*path, name), ABSENT_TEXT, shown_value(value), hint)

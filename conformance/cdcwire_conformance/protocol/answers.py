@@ -1,0 +1,196 @@
+"""Reading what a testee answers.
+
+Only what the runner needs to go on is checked here, and always; ``check`` compares whole answers
+with the schemas, when asked. What stands inside the events is the judge's business.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NoReturn, TypeAlias
+
+from cdcwire.message import Message
+from cdcwire.model.text import Json
+from cdcwire_conformance.protocol.messages import message_from_json
+from cdcwire_conformance.protocol.requests import PROTOCOL_VERSION
+
+
+class ProtocolError(ValueError):
+    """An answer breaks the protocol. The text says how, and shows the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a testee says about one format."""
+
+    encode: bool = False
+    without: frozenset[str] = frozenset()
+    choices: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A testee by its own words. ``formats`` None: it was not asked, and all count as claimed."""
+
+    name: str
+    version: str = ""
+    language: str = ""
+    formats: Mapping[str, Claim] | None = None
+
+    def claim(self, format_name: str) -> Claim | None:
+        """Return what it says about a format; None if it does not know it."""
+        return Claim() if self.formats is None else self.formats.get(format_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """The input was decoded."""
+
+    events: list[Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """The events were encoded."""
+
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The input was refused. All but the fact is optional."""
+
+    problem: str | None = None
+    message: int | None = None
+    offset: int | None = None
+    path: tuple[str | int, ...] | None = None
+
+
+Answer: TypeAlias = Events | Messages | Rejected
+
+
+def excerpt(line: bytes, size: int = 200) -> str:
+    """Return the beginning of a line for people."""
+    text = line[: size + 1].decode("utf-8", "backslashreplace").strip()
+    return repr(text[:size]) + ("…" if len(line) > size else "")
+
+
+def parse_line(line: bytes) -> dict[str, Json]:
+    """Return the object that stands on a line. Raises: ProtocolError."""
+    try:
+        document = _DECODER.decode(line.decode("utf-8-sig"))
+    except RecursionError as error:
+        raise ProtocolError(f"the answer is nested too deep: {excerpt(line)}") from error
+    except ValueError as error:
+        raise ProtocolError(
+            f"the answer is no JSON ({error}): {excerpt(line)}; "
+            "only answers go to standard output, logs to standard error"
+        ) from error
+    if not isinstance(document, dict):
+        raise ProtocolError(f"the answer is not a JSON object: {excerpt(line)}")
+    return document
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON; floats travel as text")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def parse_description(document: Mapping[str, Json]) -> Description:
+    """Return what a testee says about itself. Raises: ProtocolError."""
+    protocol = document.get("protocol")
+    if protocol != PROTOCOL_VERSION:
+        raise ProtocolError(
+            f"the answer to start says protocol {protocol!r}; this runner speaks {PROTOCOL_VERSION}"
+        )
+    formats = document.get("formats")
+    if not isinstance(formats, dict):
+        raise ProtocolError("the answer to start needs 'formats': an object, format to claim")
+    return Description(
+        _text(document, "name", "testee"),
+        _text(document, "version", ""),
+        _text(document, "language", ""),
+        {name: _claim(name, claim) for name, claim in formats.items()},
+    )
+
+
+def _text(document: Mapping[str, Json], name: str, default: str) -> str:
+    found = document.get(name, default)
+    if not isinstance(found, str):
+        raise ProtocolError(f"the answer to start: {name} is text")
+    return found
+
+
+def _claim(name: str, document: Json) -> Claim:
+    if not isinstance(document, dict):
+        raise ProtocolError(f"formats.{name} is an object; {{}} is enough")
+    encode, without = document.get("encode", False), document.get("without") or []
+    choices = document.get("choices") or {}
+    if not isinstance(encode, bool):
+        raise ProtocolError(f"formats.{name}.encode is true or false")
+    if not isinstance(without, list) or not all(isinstance(item, str) for item in without):
+        raise ProtocolError(f"formats.{name}.without is a list of names of features")
+    if not isinstance(choices, dict) or not all(isinstance(v, str) for v in choices.values()):
+        raise ProtocolError(f"formats.{name}.choices is an object, subject to choice")
+    return Claim(encode, frozenset(without), choices)
+
+
+def parse_answer(document: Mapping[str, Json], seq: int | None, cmd: str) -> Answer:
+    """Return the answer to a request. ``seq`` None: the one-shot door, where it may be missing.
+
+    Raises: ProtocolError.
+    """
+    if seq is not None and document.get("seq") != seq:
+        raise ProtocolError(f"the answer has seq {document.get('seq')!r}, the request had {seq}")
+    wanted = "events" if cmd == "decode" else "messages"
+    found = [name for name in ("events", "messages", "rejected") if name in document]
+    if found == ["rejected"]:
+        return _rejected(document["rejected"])
+    if found != [wanted]:
+        shown = " and ".join(map(repr, found)) or "none of them"
+        raise ProtocolError(f"the answer to {cmd} has {wanted!r} or 'rejected'; found {shown}")
+    items = document[wanted]
+    if not isinstance(items, list):
+        raise ProtocolError(f"{wanted!r} is a list")
+    if cmd == "decode":
+        for index, item in enumerate(items):
+            if not isinstance(item, dict):
+                raise ProtocolError(f"events[{index}] is an object, not {item!r:.80}")
+        return Events(items)
+    return Messages(tuple(_message(index, item) for index, item in enumerate(items)))
+
+
+def _message(index: int, item: Json) -> Message:
+    try:
+        return message_from_json(item)
+    except ValueError as error:
+        raise ProtocolError(f"messages[{index}]: {error}") from error
+
+
+def _rejected(document: Json) -> Rejected:
+    if document is None or document is True:
+        return Rejected()
+    if isinstance(document, str):
+        return Rejected(document)
+    if not isinstance(document, dict):
+        raise ProtocolError("'rejected' is an object; {} is enough")
+    problem, path = document.get("problem"), document.get("path")
+    numbers = {}
+    for name in ("message", "offset"):
+        number = document.get(name)
+        if number is not None and (type(number) is not int or number < 0):
+            raise ProtocolError(f"rejected.{name} is a number from 0")
+        numbers[name] = number
+    if problem is not None and not isinstance(problem, str):
+        raise ProtocolError("rejected.problem is text")
+    if path is not None and not (
+        isinstance(path, list) and all(type(step) in (str, int) for step in path)
+    ):
+        raise ProtocolError("rejected.path is a list of names and numbers")
+    return Rejected(
+        problem, numbers["message"], numbers["offset"], None if path is None else tuple(path)
+    )

@@ -1,0 +1,79 @@
+"""What the runner sends: start, decode, encode, stop.
+
+A request is one line. Everything outside ASCII is escaped, so that a testee which splits its input
+at the line ends of Unicode reads whole lines all the same. Members that a case does not need are
+missing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, TypeAlias
+
+from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.model.text import Json
+from cdcwire_conformance.corpus.case import Case
+from cdcwire_conformance.protocol.messages import bytes_to_json, message_to_json
+
+PROTOCOL_VERSION = 1
+
+Command: TypeAlias = Literal["decode", "encode"]
+
+START_LINE = b'{"cmd":"start","protocol":%d}\n' % PROTOCOL_VERSION
+STOP_LINE = b'{"cmd":"stop"}\n'
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a testee, not yet numbered. ``body`` has all members but cmd, seq, format."""
+
+    cmd: Command
+    format: str
+    body: Mapping[str, Json]
+
+    def document(self, seq: int) -> dict[str, Json]:
+        return {"cmd": self.cmd, "seq": seq, "format": self.format, **self.body}
+
+    def line(self, seq: int) -> bytes:
+        return json.dumps(self.document(seq), separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def decode_request(case: Case) -> Request:
+    """Return the request to decode the messages of a case."""
+    body = _told(case)
+    if bytes_say_types(case.format):
+        body.pop("tables", None)
+    body["messages"] = [message_to_json(message) for message in case.messages]
+    return Request("decode", case.format, body)
+
+
+def encode_request(case: Case) -> Request:
+    """Return the request to encode the events of a case."""
+    body = _told(case)
+    body["events"] = case.events
+    return Request("encode", case.format, body)
+
+
+@cache
+def bytes_say_types(format_name: str) -> bool:
+    """Return whether a decoder of this format needs no table definitions."""
+    if format_name not in FORMAT_NAMES:
+        return False
+    return get_format(format_name).carries.fields["types"].verdict == "exact"
+
+
+def _told(case: Case) -> dict[str, Json]:
+    """Return what the bytes don't say."""
+    told: dict[str, Json] = {}
+    if case.options:
+        told["options"] = dict(case.options)
+    if case.tables:
+        told["tables"] = case.tables
+    if case.schemas:
+        told["schemas"] = dict(case.schemas)
+    if case.blobs:
+        told["blobs"] = {location: bytes_to_json(blob) for location, blob in case.blobs.items()}
+    return told

@@ -1,0 +1,128 @@
+"""Which cases a testee is asked, in which direction, and what binds it.
+
+| level | a failure |
+| --- | --- |
+| must | fails the run |
+| should, unspecified | is reported |
+| may | is reported; fails the run where the testee has stated this very choice |
+
+A ``may`` case whose choice the testee states otherwise is skipped: it is judged by its own choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from cdcwire_conformance.corpus.case import Case
+from cdcwire_conformance.protocol.answers import Claim, Description
+from cdcwire_conformance.protocol.requests import Command, Request, decode_request, encode_request
+from cdcwire_conformance.testees.one_shot import raw_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One question: a case in one direction. ``id`` names it in reports and lists."""
+
+    id: str
+    case: Case
+    cmd: Command
+
+    def request(self) -> Request:
+        return decode_request(self.case) if self.cmd == "decode" else encode_request(self.case)
+
+
+def tasks_of(case: Case) -> Iterator[Task]:
+    """Yield the questions of a case: one, or two where a case to accept is canonical.
+
+    Then its events are to be encoded too, and have to give its bytes. Encoding rows needs the
+    definition of their table.
+    """
+    if case.expect == "encode":
+        yield Task(case.id, case, "encode")
+        return
+    yield Task(case.id, case, "decode")
+    if case.expect == "accept" and case.canonical and case.derived is None:
+        has_rows = any(event.get("kind") == "row" for event in case.events or ())
+        if case.tables or not has_rows:
+            yield Task(f"{case.id}@encode", case, "encode")
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What is said for a testee on the command line, beside its own words.
+
+    ``raw``: it takes nothing but the bytes of one value.
+    """
+
+    without: frozenset[str] = frozenset()
+    choices: Mapping[str, str] = field(default_factory=dict)
+    encode: bool | None = None
+    raw: bool = False
+
+
+class Selection:
+    """What one testee is asked."""
+
+    def __init__(self, description: Description, declared: Declared) -> None:
+        self._description = description
+        self._declared = declared
+
+    def claim(self, format_name: str) -> Claim | None:
+        """Return the claim on a format, with what was declared beside; None: it has none."""
+        claim = self._description.claim(format_name)
+        if claim is None:
+            return None
+        return Claim(
+            claim.encode if self._declared.encode is None else self._declared.encode,
+            claim.without | self._declared.without,
+            {**claim.choices, **self._declared.choices},
+        )
+
+    def not_claimed(self, task: Task) -> str:
+        """Return why the testee does not claim this; nothing if it does."""
+        claim = self.claim(task.case.format)
+        if claim is None:
+            return f"the testee has no format {task.case.format}"
+        if task.cmd == "encode" and not claim.encode:
+            return "the testee does not encode"
+        declined = sorted(claim.without.intersection(task.case.features))
+        if declined:
+            return f"without {', '.join(declined)}"
+        if self._declared.raw and raw_bytes(task.request()) is None:
+            return "it needs more than the bytes of one value (--raw)"
+        return ""
+
+    def skipped(self, case: Case) -> str:
+        """Return why a case is left out though claimed; nothing if it is put to the testee."""
+        subject, stated = self._stated_choice(case)
+        if stated is None or f"{subject}: {stated}" == case.choice:
+            return ""
+        return f"the testee chose {subject}: {stated}; this case is {case.choice}"
+
+    def is_binding(self, case: Case) -> bool:
+        """Return whether a failure of this case fails the run."""
+        if case.level == "may":
+            subject, stated = self._stated_choice(case)
+            return stated is not None and f"{subject}: {stated}" == case.choice
+        return case.level == "must"
+
+    def _stated_choice(self, case: Case) -> tuple[str, str | None]:
+        if case.choice is None:
+            return "", None
+        subject = case.choice.partition(":")[0].strip()
+        claim = self.claim(case.format)
+        return subject, None if claim is None else claim.choices.get(subject)
+
+
+def parse_choice(text: str) -> tuple[str, str]:
+    """Return subject and choice of ``subject: choice``. Raises: ValueError."""
+    subject, sign, choice = text.partition(":")
+    if not sign or not subject.strip() or not choice.strip():
+        raise ValueError(f"{text!r} is not of the form 'subject: choice'")
+    return subject.strip(), choice.strip()
+
+
+def unknown_features(without: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return the declared features that no case and no format knows: slips of the pen."""
+    return sorted(set(without) - set(known))

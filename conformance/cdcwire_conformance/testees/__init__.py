@@ -1,0 +1,23 @@
+"""What is judged: a decoder behind one of the doors of the testee protocol.
+
+| module | what it has |
+| --- | --- |
+| ``base`` | what every testee can do, and how it fails |
+| ``pipes`` | a process that is spoken to line by line |
+| ``kept_alive``, ``one_shot`` | the two doors |
+| ``in_process`` | Python functions as a testee |
+| ``reference`` | the reference codecs, as a program behind both doors |
+"""
+
+from cdcwire_conformance.testees.base import CannotStartError, Reply, Testee, NoAnswer
+from cdcwire_conformance.testees.kept_alive import KeptAliveTestee
+from cdcwire_conformance.testees.one_shot import OneShotTestee
+
+__all__ = [
+    "CannotStartError",
+    "KeptAliveTestee",
+    "OneShotTestee",
+    "Reply",
+    "Testee",
+    "NoAnswer",
+]

@@ -1,0 +1,60 @@
+"""What every testee can do, and how it fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from cdcwire_conformance.protocol.answers import Answer, Description
+from cdcwire_conformance.protocol.requests import Request
+
+FailureKind: TypeAlias = Literal["crashed", "timed out"]
+
+
+class CannotStartError(Exception):
+    """There is no testee to judge: it can't be started, or does not understand ``start``.
+
+    ``stderr`` is what it wrote on its standard error.
+    """
+
+    def __init__(self, problem: str, stderr: str = "") -> None:
+        super().__init__(problem, stderr)
+        self.problem = problem
+        self.stderr = stderr
+
+    def __str__(self) -> str:
+        return self.problem
+
+
+class NoAnswer(Exception):
+    """The testee gave no answer that can be judged. ``kind`` is the verdict of the case."""
+
+    def __init__(self, kind: FailureKind, problem: str, stderr: str = "") -> None:
+        super().__init__(kind, problem, stderr)
+        self.kind = kind
+        self.problem = problem
+        self.stderr = stderr
+
+    def __str__(self) -> str:
+        return self.problem
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer, and what was written on standard error meanwhile."""
+
+    answer: Answer
+    stderr: str = ""
+
+
+class Testee(Protocol):
+    """A decoder behind some door. One thread at a time speaks to it."""
+
+    def start(self) -> Description:
+        """Make it ready and ask what it is. Raises: CannotStartError."""
+
+    def ask(self, request: Request) -> Reply:
+        """Return its answer; a testee that ended is started again. Raises: NoAnswer."""
+
+    def close(self) -> str | None:
+        """End it. Returns: what was odd about its end, if anything."""

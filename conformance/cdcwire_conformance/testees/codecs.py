@@ -1,0 +1,91 @@
+"""Codecs behind the protocol: a request as a JSON object in, an answer as a JSON object out.
+
+A decoder takes one message and gives its events; it refuses by raising DecodeError. Whatever else
+it raises is not caught here: the caller decides what a crash looks like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from cdcwire.errors import DecodeError, EncodeError
+from cdcwire.format import Context
+from cdcwire.message import Message
+from cdcwire.model.events import Event, Table
+from cdcwire.model.text import (
+    Json,
+    TextFormError,
+    event_from_json,
+    event_to_json,
+    table_from_json,
+)
+from cdcwire_conformance.protocol.messages import (
+    bytes_from_json,
+    message_from_json,
+    message_to_json,
+)
+
+Decode: TypeAlias = Callable[[Message, Context], Iterable["Event | Mapping[str, Json]"]]
+Encode: TypeAlias = Callable[[Iterable[Event], Context], Iterable[Message]]
+
+
+def context_of(request: Mapping[str, Json]) -> Context:
+    """Return what a request tells beside the bytes. Raises: ValueError."""
+    return Context(
+        request.get("options") or {},
+        tables_of(request),
+        request.get("schemas") or {},
+        {
+            location: bytes_from_json(blob, f"blobs.{location}") or b""
+            for location, blob in (request.get("blobs") or {}).items()
+        },
+    )
+
+
+def tables_of(request: Mapping[str, Json]) -> tuple[Table, ...]:
+    """Return the table definitions of a request. Raises: TextFormError."""
+    return tuple(
+        table_from_json(table, ("tables", index))
+        for index, table in enumerate(request.get("tables") or ())
+    )
+
+
+def answer_decode(request: Mapping[str, Json], decode: Decode) -> dict[str, Json]:
+    """Return the answer to a decode request, without its number."""
+    context = context_of(request)
+    events: list[Json] = []
+    for index, document in enumerate(request["messages"]):
+        message = message_from_json(document)
+        try:
+            for event in decode(message, context):
+                events.append(event if isinstance(event, Mapping) else event_to_json(event))
+        except DecodeError as error:
+            return {
+                "rejected": {
+                    "problem": f"{error.problem} ({error.clause})",
+                    "message": index,
+                    "offset": error.offset,
+                    "path": list(error.path),
+                }
+            }
+    return {"events": events}
+
+
+def answer_encode(request: Mapping[str, Json], encode: Encode) -> dict[str, Json]:
+    """Return the answer to an encode request, without its number."""
+    try:
+        context = context_of(request)
+        events = read_events(request["events"], context.tables)
+        messages = [message_to_json(message) for message in encode(events, context)]
+    except (EncodeError, TextFormError) as error:
+        return {"rejected": {"problem": error.problem, "path": list(error.path)}}
+    return {"messages": messages}
+
+
+def read_events(documents: Sequence[Json], tables: Sequence[Table]) -> list[Event]:
+    """Return the events of their text forms. Raises: TextFormError."""
+    return [
+        event_from_json(document, tables, ("events", index))
+        for index, document in enumerate(documents)
+    ]

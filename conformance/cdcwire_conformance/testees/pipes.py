@@ -1,0 +1,265 @@
+"""A process that is spoken to line by line, and never waited for longer than allowed.
+
+Two threads a process read its outputs, so that neither pipe fills up while we wait for the other;
+this also works where pipes can't be polled. What is kept of either is bounded. A request that fits
+into the pipe is written at once: the pipe is empty, since the testee has answered the one before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from cdcwire_conformance.testees.base import CannotStartError
+
+STDERR_LIMIT = 64 * 1024
+LINE_LIMIT = 64 * 1024 * 1024
+_FITS_INTO_A_PIPE = 16 * 1024 if os.name == "posix" else 0
+_PIECE = 64 * 1024
+
+
+_LIVE: set[LineProcess] = set()
+
+
+class Ended(Exception):
+    """The process closed its standard output."""
+
+
+class TooMuch(Exception):
+    """The process wrote more than is kept."""
+
+
+class LineProcess:
+    """A running command with its three pipes.
+
+    Raises (on creation): CannotStartError.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        line_limit: int = LINE_LIMIT,
+    ) -> None:
+        try:
+            # A session of its own: killing the group also ends what the command has started.
+            self._process = subprocess.Popen(
+                list(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=None if env is None else dict(env),
+                bufsize=0,
+                start_new_session=os.name == "posix",
+            )
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise CannotStartError(f"{command[0]!r} can't be started: {reason}") from error
+        self._line_limit = line_limit
+        self._lines: queue.SimpleQueue[bytes | Exception] = queue.SimpleQueue()
+        self._produced = 0  # bytes put into _lines; written by the reading thread only
+        self._consumed = 0  # bytes taken out of it
+        self._stderr = bytearray()
+        self._stderr_total = 0
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        _LIVE.add(self)
+        self._threads = [
+            threading.Thread(target=target, args=(stream,), daemon=True)
+            for target, stream in (
+                (self._read_lines, self._process.stdout),
+                (self._read_stderr, self._process.stderr),
+            )
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _read_lines(self, stream: IO[bytes]) -> None:
+        pending = bytearray()
+        while piece := _read(stream):
+            pending += piece
+            *lines, rest = pending.split(b"\n") if b"\n" in piece else [pending]
+            for line in lines:
+                self._produced += len(line)
+                if line.strip():
+                    self._lines.put(bytes(line))
+            pending = rest
+            if self._produced - self._consumed + len(pending) > self._line_limit:
+                self._lines.put(TooMuch())
+                return
+        if pending.strip():
+            self._lines.put(bytes(pending))  # an answer without its line end, then the end
+        self._lines.put(Ended())
+
+    def _read_stderr(self, stream: IO[bytes]) -> None:
+        while piece := _read(stream):
+            self._stderr += piece
+            self._stderr_total += len(piece)
+            if len(self._stderr) > 2 * STDERR_LIMIT:
+                del self._stderr[:-STDERR_LIMIT]
+
+    def write(self, data: bytes, deadline: float) -> None:
+        """Write a whole line. Raises: TimeoutError; BrokenPipeError when nobody reads any more."""
+        if len(data) <= _FITS_INTO_A_PIPE:
+            self._write(data)
+            return
+        errors: list[OSError | ValueError] = []
+
+        def write() -> None:
+            try:
+                self._write(data)
+            except (OSError, ValueError) as error:
+                errors.append(error)
+
+        writer = threading.Thread(target=write, daemon=True)
+        writer.start()
+        writer.join(max(0.0, deadline - time.monotonic()))
+        if writer.is_alive():
+            raise TimeoutError
+        if errors:
+            raise BrokenPipeError from errors[0]
+
+    def _write(self, data: bytes) -> None:
+        assert self._process.stdin is not None
+        view = memoryview(data)
+        while view:
+            written = self._process.stdin.write(view)
+            view = view[written or 0 :]
+
+    def read_line(self, deadline: float) -> bytes:
+        """Return the next line that is not blank. Raises: TimeoutError, Ended, TooMuch."""
+        try:
+            found = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise TimeoutError from None
+        if isinstance(found, Exception):
+            self._lines.put(found)  # it stays true
+            raise found
+        self._consumed = self._produced
+        return found
+
+    @property
+    def stderr_mark(self) -> int:
+        """How much was written on standard error so far."""
+        return self._stderr_total
+
+    def stderr_since(self, mark: int) -> str:
+        """Return what was written on standard error since ``mark``, or the last part of it."""
+        size = min(self._stderr_total - mark, len(self._stderr), STDERR_LIMIT)
+        if size <= 0:
+            return ""
+        return bytes(self._stderr[-size:]).decode("utf-8", "backslashreplace").rstrip()
+
+    def close_input(self) -> None:
+        """Tell the process that nothing more will come."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError, ValueError):
+            self._process.stdin.close()
+
+    def end(self, patience: float) -> int | None:
+        """Wait for the process to end by itself; then kill it.
+
+        Returns: its exit code; None if it had to be killed.
+        """
+        self.close_input()
+        code: int | None
+        try:
+            code = self._process.wait(patience)
+        except subprocess.TimeoutExpired:
+            code = None
+        self._kill()
+        return code
+
+    def _kill(self) -> None:
+        """Kill what is left of the process and its children, and let the threads finish."""
+        _LIVE.discard(self)
+        with contextlib.suppress(OSError):
+            if os.name == "posix":
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+        self._process.wait()
+        for thread in self._threads:
+            thread.join(0.5)  # a grandchild in a session of its own may hold the pipe
+        for thread, stream in zip(
+            self._threads, (self._process.stdout, self._process.stderr), strict=True
+        ):
+            if stream is not None and not thread.is_alive():
+                stream.close()
+
+
+def kill_all() -> None:
+    """Kill every process that is still there: for a run that is broken off."""
+    for process in tuple(_LIVE):
+        process.end(0)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What one run of a command left. ``code`` is None when it had to be killed."""
+
+    code: int | None
+    stdout: bytes
+    stderr: str
+    timed_out: bool = False
+    too_much: bool = False
+
+
+def run_once(
+    command: Sequence[str],
+    data: bytes,
+    deadline: float,
+    *,
+    limit: int = LINE_LIMIT,
+    env: Mapping[str, str] | None = None,
+) -> RunResult:
+    """Run a command on some input and return what it wrote. Raises: CannotStartError."""
+    process = LineProcess(command, env=env, line_limit=limit)
+    lines: list[bytes] = []
+    timed_out = too_much = False
+    try:
+        with contextlib.suppress(BrokenPipeError):  # it need not read its input
+            process.write(data, deadline)
+        process.close_input()
+        while True:
+            lines.append(process.read_line(deadline))
+    except TimeoutError:
+        timed_out = True
+    except TooMuch:
+        too_much = True
+    except Ended:
+        pass
+    finally:
+        patience = 0.0 if timed_out or too_much else max(0.1, deadline - time.monotonic())
+        code = process.end(patience)
+    stopped_late = code is None and not too_much
+    stderr = process.stderr_since(0)
+    return RunResult(code, b"\n".join(lines), stderr, timed_out or stopped_late, too_much)
+
+
+def _read(stream: IO[bytes]) -> bytes:
+    try:
+        return stream.read(_PIECE)
+    except (OSError, ValueError):  # closed under us
+        return b""
+
+
+def exit_text(code: int | None) -> str:
+    """Return an exit code for people."""
+    if code is None:
+        return "it did not end by itself"
+    if code < 0:
+        try:
+            return f"killed by signal {signal.Signals(-code).name}"
+        except ValueError:
+            return f"killed by signal {-code}"
+    return f"exit code {code}"

@@ -1,0 +1,132 @@
+"""The check of the corpus: each kind of problem is found, and a good corpus has none."""
+
+from __future__ import annotations
+
+import builtins
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cdcwire_conformance.corpus.check import Problem, check_corpus
+from cdcwire_conformance.corpus.rebuild import rebuild
+
+EVENTS = Path("craft") / "events"
+
+
+def problems_of(golden: Path, pages: Path) -> list[str]:
+    return [str(problem) for problem in check_corpus(golden, pages).problems]
+
+
+def test_good_corpus_has_no_problem(golden: Path, pages: Path) -> None:
+    result = check_corpus(golden, pages)
+    assert result.problems == ()
+    assert result.cases == 2
+
+
+CHANGES: list[tuple[str, dict[str, Any], str]] = [
+    ("clause-on-no-page", {"clause": ["craft: nothing"]}, "clause 'craft: nothing' is on no page"),
+    ("since-later", {"since": "0.2.0"}, "since 0.2.0: the corpus is 0.1.0"),
+    ("feature", {"features": ["wings"]}, "feature 'wings' is not one of craft"),
+    ("option", {"options": {"wings": 2}}, "'wings' is not an option here"),
+    ("origin-kind", {"origin": "from memory"}, "origin: 'from memory' does not match"),
+    ("event", {"events": [{"kind": "progress", "what": "done"}]}, "events[0].what"),
+    (
+        "number-carries-value",
+        {"events": [{"kind": "row", "op": "insert", "before": None, "after": {"id": 1}}]},
+        "events[0].after.id",
+    ),
+    ("table", {"tables": [{"columns": [{"name": "a", "type": "number"}]}]}, "number"),
+]
+
+
+@pytest.mark.parametrize(
+    ("members", "problem"), [c[1:] for c in CHANGES], ids=[c[0] for c in CHANGES]
+)
+def test_wrong_member_is_found(
+    golden: Path, pages: Path, edit: Any, members: dict[str, Any], problem: str
+) -> None:
+    edit(**members)
+    rebuild_as_far_as_possible(golden)
+    found = [text for text in problems_of(golden, pages) if problem in text]
+    assert found
+    assert all(text.startswith("craft/events/resolved.json: ") for text in found)
+
+
+def rebuild_as_far_as_possible(golden: Path) -> None:
+    from cdcwire_conformance.corpus.case import CorpusError
+
+    try:
+        rebuild(golden)
+    except CorpusError:
+        return
+
+
+def test_clause_without_case_is_found(golden: Path, pages: Path) -> None:
+    page = pages / "craft.md"
+    page.write_text(page.read_text() + "\n### craft: limits\n")
+    where = f"craft.md:{len(page.read_text().splitlines())}"
+    assert problems_of(golden, pages) == [f"{where}: clause 'craft: limits' has no case"]
+
+
+def test_clause_of_another_format_is_found(golden: Path, pages: Path, edit: Any) -> None:
+    (pages / "avro.md").write_text("### avro: nulls\n")
+    edit(clause=["craft: resolved events", "avro: nulls"])
+    rebuild(golden)
+    assert any("is of another format" in text for text in problems_of(golden, pages))
+
+
+def test_changed_bytes_are_found(golden: Path, pages: Path) -> None:
+    (golden / EVENTS / "resolved.bin").write_bytes(b"\x01")
+    assert any("differs from its sum" in text for text in problems_of(golden, pages))
+
+
+def test_file_of_no_case_is_found(golden: Path, pages: Path) -> None:
+    (golden / EVENTS / "stray.bin").write_bytes(b"")
+    (golden / "notes.txt").write_text("")
+    assert problems_of(golden, pages) == [
+        "craft/events/stray.bin: belongs to no case",
+        "notes.txt: belongs to no case",
+    ]
+
+
+@pytest.mark.parametrize("name", ["craft/events/resolved.hex", "index.json"])
+def test_made_file_that_is_old_is_found(golden: Path, pages: Path, name: str) -> None:
+    (golden / name).write_text('{"corpus": "0.1.0", "cases": []}')
+    assert any(text.startswith(f"{name}: is not up to date") for text in problems_of(golden, pages))
+
+
+def test_form_of_a_case_file_is_checked(golden: Path, pages: Path, edit: Any) -> None:
+    edit(title="a resolved event")
+    assert problems_of(golden, pages)[0].startswith(
+        "craft/events/resolved.json: is not in its usual form"
+    )
+
+
+def test_case_that_can_not_be_read_is_found(golden: Path, pages: Path) -> None:
+    (golden / EVENTS / "resolved.json").write_text("{")
+    found = problems_of(golden, pages)
+    assert any(text.startswith("craft/events/resolved.json: line 1") for text in found)
+
+
+def test_retired_id_in_use_is_found(golden: Path, pages: Path) -> None:
+    (golden / "retired.json").write_text('{"craft/events/resolved": "reason"}')
+    assert check_corpus(golden, pages).problems == (
+        Problem("craft/events/resolved.json", "the id is retired, and never used again"),
+    )
+
+
+def test_without_jsonschema_the_check_says_what_it_left_out(
+    golden: Path, pages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = builtins.__import__
+
+    def without(name: str, *rest: Any, **more: Any) -> Any:
+        if name == "jsonschema":
+            raise ImportError(name)
+        return usual(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    result = check_corpus(golden, pages)
+    assert result.problems == ()
+    assert result.skipped[0].startswith("JSON Schemas")
