@@ -9,6 +9,7 @@ from pathlib import Path
 from cdcwire.format import Context, OptionValue, Selection, TableName
 from cdcwire.model.events import Table
 from cdcwire.model.text import TextFormError, table_from_json
+from cdcwire_conformance.compressions import known_compressions
 
 
 class UsageError(Exception):
@@ -47,6 +48,7 @@ def context_from(arguments: argparse.Namespace) -> Context:
         tables=read_tables(arguments.tables) if arguments.tables else (),
         blobs=_read_blobs(arguments.blobs) if arguments.blobs else {},
         selection=_selection(arguments.include, arguments.columns),
+        compressions=known_compressions(),
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from cdcwire.format import Context, OptionValue
 from cdcwire.message import KafkaMessage, Message, StoredFile
 from cdcwire.model.text import Json, TextFormError, table_from_json
+from cdcwire_conformance.compressions import known_compressions
 
 Level: TypeAlias = Literal["must", "should", "may", "unspecified"]
 Expect: TypeAlias = Literal["accept", "reject", "encode"]
@@ -94,7 +95,13 @@ class Case:
             )
         except TextFormError as error:
             raise CorpusError(str(error), f"{self.id}.json") from error
-        return Context(dict(self.options), tables, dict(self.schemas), dict(self.blobs))
+        return Context(
+            dict(self.options),
+            tables,
+            dict(self.schemas),
+            dict(self.blobs),
+            compressions=known_compressions(),
+        )
 
 
 def read_case(root: Path, file: Path) -> Case:

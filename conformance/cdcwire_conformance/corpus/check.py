@@ -29,6 +29,7 @@ from cdcwire_conformance.corpus.store import (
     INDEX_FILE,
     RETIRED_FILE,
     VERSION_FILE,
+    WITNESSES_FILE,
     case_files,
     corpus_version,
     golden_root,
@@ -36,7 +37,7 @@ from cdcwire_conformance.corpus.store import (
     retired_ids,
 )
 
-_TOP_FILES = (INDEX_FILE, RETIRED_FILE, VERSION_FILE)
+_TOP_FILES = (INDEX_FILE, RETIRED_FILE, VERSION_FILE, WITNESSES_FILE)
 _REBUILD = "`cdcwire corpus rebuild` makes it"
 
 

@@ -19,6 +19,7 @@ from cdcwire_conformance.corpus.case import Case, CorpusError, read_case, read_j
 INDEX_FILE = "index.json"
 RETIRED_FILE = "retired.json"
 VERSION_FILE = "VERSION"
+WITNESSES_FILE = "witnesses.json"
 
 _CHECKOUT = Path(__file__).resolve().parents[3] / "golden"
 
@@ -50,6 +51,11 @@ def read_index(root: Path | None = None) -> Mapping[str, Json]:
     if not isinstance(found, Mapping):
         raise CorpusError("the index is an object", INDEX_FILE)
     return found
+
+
+def case_sums(root: Path | None = None) -> dict[str, str]:
+    """Return the sum of each case, by its id, as the index has it. Raises: CorpusError."""
+    return {case["id"]: case["sha256"] for case in read_index(root)["cases"]}
 
 
 def retired_ids(root: Path | None = None) -> Mapping[str, str]:

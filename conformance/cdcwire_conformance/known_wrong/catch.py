@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from cdcwire.format import Format
 from cdcwire.formats import get_format
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.known_wrong.decoder import KnownWrong
@@ -22,10 +21,8 @@ def catching_case(known_wrong: KnownWrong, format_name: str, cases: Sequence[Cas
     Cases of level "must" and "should"; those that name a fault which the decoder repeats come
     first, then those of level "must".
     """
-    testee = InProcessTestee(
-        known_wrong.name,
-        {format_name: Codec(partial(_decode, known_wrong, get_format(format_name)))},
-    )
+    decode = partial(known_wrong.decode, get_format(format_name))
+    testee = InProcessTestee(known_wrong.name, {format_name: Codec(decode)})
     judge = Judge(testee.start(), Declared())
     fit = [case for case in cases if case.format == format_name and case.level in _LEVELS]
     for case in sorted(fit, key=partial(_rank, known_wrong)):
@@ -36,8 +33,3 @@ def catching_case(known_wrong: KnownWrong, format_name: str, cases: Sequence[Cas
 
 def _rank(known_wrong: KnownWrong, case: Case) -> tuple[bool, bool]:
     return not set(case.bugs) & set(known_wrong.seen), case.level != "must"
-
-
-def _decode(known_wrong: KnownWrong, format_: Format, *arguments: object) -> object:
-    message, context = arguments
-    return known_wrong.decode(format_, message, context)  # type: ignore[arg-type]

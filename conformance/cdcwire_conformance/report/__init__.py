@@ -1,0 +1,1 @@
+"""REPORT.md: measured results only, with the commands that gave them and what was not run."""
