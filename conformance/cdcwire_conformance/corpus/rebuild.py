@@ -118,10 +118,11 @@ def _with_expected_error(explanation: Explanation, case: Case, number: int) -> E
 def explain_message(case: Case, message: Message) -> Explanation:
     """Return the spans of a message of a case.
 
-    Where an option needs functions that the codecs do not have (a compression), there are none.
+    Where an option needs functions that the codecs do not have (a compression), there are none:
+    hexdumps must not depend on what else is installed.
     """
     try:
-        return format_of(case).explain(message, case.context())
+        return format_of(case).explain(message, replace(case.context(), compressions={}))
     except CorpusError:
         raise
     except ValueError as error:  # of the options; broken bytes are told in the explanation
