@@ -7,8 +7,6 @@ container adds its own step in front and re-raises the same error (``with step(.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TypeAlias
 
 Step: TypeAlias = "str | int"
@@ -68,11 +66,17 @@ class EncodeError(ValueError):
         return f"{self.problem} (in {where}; {self.clause})"
 
 
-@contextmanager
-def step(*steps: Step) -> Iterator[None]:
-    """Put ``steps`` in front of the path of an error that leaves the block."""
-    try:
-        yield
-    except (DecodeError, EncodeError) as error:
-        error.path = (*steps, *error.path)
-        raise
+class step:
+    """Put ``steps`` in front of the path of an error that leaves the ``with`` block."""
+
+    __slots__ = ("_steps",)
+
+    def __init__(self, *steps: Step) -> None:
+        self._steps = steps
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, (DecodeError, EncodeError)):
+            error.path = (*self._steps, *error.path)

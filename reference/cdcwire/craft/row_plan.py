@@ -56,6 +56,7 @@ RowFunction: TypeAlias = Callable[[bytes, int, int], "tuple[Any, ...]"]
 MAX_COLUMNS = 512  # of a generated function; beyond that the plain decoder reads
 MAX_VARINT_BYTES = 10
 _MAX_KNOWN_INTEGERS = 1 << 14
+_MAX_KNOWN_BYTES = 5
 
 split_varints: Callable[..., list[bytes]] = re.compile(rb"[\x80-\xff]*[\x00-\x7f]").findall
 """Returns the bytes of each varint; bytes after the last whole varint are left out."""
@@ -92,7 +93,7 @@ def form_of(code: int, flags: int) -> int:
 
 
 def _reader_source(size: int, is_signed: bool) -> str:
-    """Return a function that reads a varint of ``size`` bytes, which must be all of its argument."""
+    """Return the source of what reads a varint of ``size`` bytes, all of its argument."""
     names = [f"b{index}" for index in range(size)]
     *more, last = names
     all_go_on = f"{' & '.join(more)} >= 128 and " if more else ""
@@ -135,15 +136,20 @@ def read_uvarint(raw: bytes) -> int:
 
 
 class UnsignedIntegers(dict[bytes, int]):
-    """The numbers of the varints met so far, by their bytes. Forgets all when there are many."""
+    """The numbers of the varints met so far, by their bytes.
+
+    Larger numbers seldom come twice and are not kept. Forgets all when there are many.
+    """
 
     readers = _UNSIGNED_READERS
 
     def __missing__(self, raw: bytes) -> int:
-        value = self.readers[len(raw)](raw)
-        if len(self) >= _MAX_KNOWN_INTEGERS:
-            self.clear()
-        self[raw] = value
+        size = len(raw)
+        value = self.readers[size](raw)
+        if size <= _MAX_KNOWN_BYTES:
+            if len(self) >= _MAX_KNOWN_INTEGERS:
+                self.clear()
+            self[raw] = value
         return value
 
 

@@ -20,6 +20,9 @@ from cdcwire.mysql.values import WireValue, model_converter, wire_value
 
 Described: TypeAlias = "tuple[tuple[str, int, int], ...]"  # name, type code, flags of each column
 
+_Prepared: TypeAlias = "tuple[Column, int, int, str]"  # column, type code, flags, clause
+
+_KNOWN_LAYOUTS = 256
 _CACHED_COLUMNS = 4096  # TiDB's limit of columns; what has more is not worth keeping
 
 
@@ -81,21 +84,41 @@ class ImageWriter:
             (table.schema, table.name): {column.name: column for column in table.columns or ()}
             for table in tables
         }
+        self._layouts: dict[object, tuple[tuple[Column, ...], list[_Prepared]]] = {}
 
     def columns(self, table: Table, image: Image) -> Iterator[DescribedValue]:
         """Yield the columns of an image. Raises: EncodeError with the column's name as path."""
-        definitions = self._definitions.get((table.schema, table.name), {})
-        for column, value in zip(image.columns, image.values, strict=True):
+        prepared = self._prepared(table, image.columns)
+        for (column, code, flags, clause), value in zip(prepared, image.values, strict=True):
             with step(column.name):
-                completed = complete_column(column, definitions.get(column.name))
-                code, flags = code_and_flags(completed, self._columns_clause)
-                if table.key is not None:
-                    # The key and the flag say the same; the key decides, for rows of other formats.
-                    flags &= ~FLAG_HANDLE_KEY
-                    flags |= FLAG_HANDLE_KEY if column.name in table.key else 0
-                clause = self._value_clause(code, flags)
-                found = wire_value(completed, value, self._time_zone, clause)
+                found = wire_value(column, value, self._time_zone, clause)
             yield DescribedValue(column.name, code, flags, found)
+
+    def _prepared(self, table: Table, columns: tuple[Column, ...]) -> list[_Prepared]:
+        """Return what follows from the columns alone. Equal layouts share one tuple of columns."""
+        place = (id(columns), table.schema, table.name, table.key)
+        known = self._layouts.get(place)
+        if known is not None:
+            return known[1]
+        prepared = [self._prepare(table, column) for column in columns]
+        if len(self._layouts) >= _KNOWN_LAYOUTS:
+            self._layouts.clear()
+        self._layouts[place] = (
+            columns,
+            prepared,
+        )  # the columns are kept, so that the id stays theirs
+        return prepared
+
+    def _prepare(self, table: Table, column: Column) -> _Prepared:
+        definitions = self._definitions.get((table.schema, table.name), {})
+        with step(column.name):
+            completed = complete_column(column, definitions.get(column.name))
+            code, flags = code_and_flags(completed, self._columns_clause)
+        if table.key is not None:
+            # The key and the flag say the same; the key decides, for rows of other formats.
+            flags &= ~FLAG_HANDLE_KEY
+            flags |= FLAG_HANDLE_KEY if column.name in table.key else 0
+        return completed, code, flags, self._value_clause(code, flags)
 
 
 def complete_column(column: Column, definition: Column | None) -> Column:
