@@ -12,40 +12,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import pytest
 
-from cdcwire_conformance.corpus import Case, id_fits, load_cases
-from cdcwire_conformance.corpus.derive import derive_cases
+from cdcwire_conformance.corpus import Case
 from cdcwire_conformance.reports.text import failure_lines
 from cdcwire_conformance.results import Outcome
 from cdcwire_conformance.runner import Judge
-from cdcwire_conformance.selection import Declared, Task, tasks_of
+from cdcwire_conformance.selection import Chosen, Declared, Task, choose, tasks_of
 from cdcwire_conformance.testees.codecs import Decode, Encode
 from cdcwire_conformance.testees.in_process import Codec, InProcessTestee
 
 
-def chosen_tasks(
-    formats: Iterable[str] | None,
-    *,
-    pattern: str | None = None,
-    levels: Iterable[str] | None = None,
-    derived: bool = False,
-) -> Iterator[Task]:
+def chosen_tasks(chosen: Chosen) -> Iterator[Task]:
     """Yield the questions of the cases that are chosen, stored ones first."""
-    stored = load_cases(formats)
-    allowed = None if levels is None else set(levels)
-
-    def is_chosen(case: Case) -> bool:
-        fits = pattern is None or id_fits(case.id, pattern)
-        return fits and (allowed is None or case.level in allowed)
-
-    for case in filter(is_chosen, stored):
+    for case in chain(chosen.stored, chosen.derived()):
         yield from tasks_of(case)
-    if derived:
-        for base in stored:
-            for case in filter(is_chosen, derive_cases(base)):
-                yield from tasks_of(case)
 
 
 def settle(outcome: Outcome) -> None:
@@ -104,5 +87,6 @@ def golden_cases(
 
     ``encode``: with those where events are to be encoded.
     """
-    tasks = chosen_tasks(formats or None, pattern=pattern, levels=levels, derived=derived)
+    chosen = choose(formats or None, pattern=pattern, levels=levels, derived=derived)
+    tasks = chosen_tasks(chosen)
     return [GoldenCase(task) for task in tasks if encode or task.cmd == "decode"]

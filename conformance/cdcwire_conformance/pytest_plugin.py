@@ -92,7 +92,7 @@ class CommandCases(pytest.Collector):
         from cdcwire_conformance.expected_failures import ExpectedFailures, read_expected_failures
         from cdcwire_conformance.in_pytest import chosen_tasks
         from cdcwire_conformance.runner import Judge
-        from cdcwire_conformance.selection import Declared
+        from cdcwire_conformance.selection import Declared, choose
         from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee
 
         option = self.config.getoption
@@ -112,13 +112,13 @@ class CommandCases(pytest.Collector):
         unknown = set(formats) - set(FORMAT_NAMES)
         if unknown:
             raise pytest.UsageError(f"--cdcwire-format: there is no {', '.join(sorted(unknown))}")
-        tasks = chosen_tasks(
+        chosen = choose(
             formats,
             pattern=option("--cdcwire-case"),
             levels=option("--cdcwire-level"),
             derived=option("--cdcwire-derived"),
         )
-        for task in tasks:
+        for task in chosen_tasks(chosen):
             yield CaseItem.from_parent(self, name=task.id, task=task)
 
     def _close(self) -> None:

@@ -25,10 +25,11 @@ from cdcwire_conformance.judge.locate import with_focus
 from cdcwire_conformance.protocol.answers import Description
 from cdcwire_conformance.results import Group, Outcome, Results, StaleEntry, Verdict
 from cdcwire_conformance.selection import Declared, Selection, Task, tasks_of
-from cdcwire_conformance.testees.base import Testee, NoAnswer
+from cdcwire_conformance.testees.base import NoAnswer, Testee
 from cdcwire_conformance.testees.pipes import kill_all
 
 _LOCATED_PER_FORMAT = 200  # finding the byte reads the message again
+_PATIENCE = 2.0  # for the other threads of a run that is broken off
 _CASES_A_JOB = 32  # fewer are not worth starting another testee
 
 
@@ -117,6 +118,8 @@ class _Run:
         except BaseException as error:
             self._stop = error
             kill_all()
+            for thread in others:
+                thread.join(_PATIENCE)
             raise
         if self._stop is not None:
             raise self._stop

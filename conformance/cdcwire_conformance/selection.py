@@ -15,9 +15,54 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from cdcwire_conformance.corpus.case import Case
+from cdcwire_conformance.corpus.derive import derive_cases
+from cdcwire_conformance.corpus.store import id_fits, load_cases
 from cdcwire_conformance.protocol.answers import Claim, Description
 from cdcwire_conformance.protocol.requests import Command, Request, decode_request, encode_request
 from cdcwire_conformance.testees.one_shot import raw_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The cases of a run. Those derived from ``bases`` are made when they are asked for."""
+
+    stored: list[Case]
+    bases: list[Case]
+    pattern: str | None
+
+    def derived(self) -> Iterator[Case]:
+        """Yield the malformed cases that fit the pattern."""
+        for base in self.bases:
+            for case in derive_cases(base):
+                if self.pattern is None or id_fits(case.id, self.pattern):
+                    yield case
+
+
+def choose(
+    formats: Iterable[str] | None,
+    *,
+    pattern: str | None = None,
+    levels: Iterable[str] | None = None,
+    derived: bool = True,
+) -> Chosen:
+    """Return the cases of these formats whose id fits and whose level is asked for.
+
+    Derived cases are of level must. Raises: CorpusError.
+    """
+    everything = load_cases(formats)
+    allowed = None if levels is None else set(levels)
+    stored = [
+        case
+        for case in everything
+        if (pattern is None or id_fits(case.id, pattern))
+        and (allowed is None or case.level in allowed)
+    ]
+    if not derived or (allowed is not None and "must" not in allowed):
+        return Chosen(stored, [], pattern)
+    # The id of a derived case begins with that of its base.
+    stem = None if pattern is None else pattern.partition("@")[0]
+    bases = [case for case in everything if stem is None or id_fits(case.id, stem)]
+    return Chosen(stored, bases, pattern)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -156,6 +155,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     from cdcwire_conformance.results import Results
     from cdcwire_conformance.runner import Settings
     from cdcwire_conformance.runner import run as run_cases
+    from cdcwire_conformance.selection import choose
 
     expected = _expected_failures(arguments.expected_failures)
     declared = _declared(arguments)
@@ -164,8 +164,9 @@ def _verify(arguments: argparse.Namespace) -> int:
     formats = arguments.formats or [
         name for name in FORMAT_NAMES if description.claim(name) is not None
     ]
-    chosen = _choose(arguments, formats)
-    if not chosen.stored and not chosen.derived_bases:
+    wants_derived = _wants_derived(arguments)
+    chosen = choose(formats, pattern=arguments.case, levels=arguments.level, derived=wants_derived)
+    if not chosen.stored and not chosen.bases:
         testees[0].close()
         raise UsageError(_nothing(arguments, description))
     results = Results(
@@ -176,9 +177,9 @@ def _verify(arguments: argparse.Namespace) -> int:
         tuple(formats),
         notes=_slips(description, declared, chosen.stored),
     )
-    settings = Settings(
-        arguments.max_crashes, declared, frozenset(formats) if chosen.is_complete else frozenset()
-    )
+    is_complete = wants_derived and not arguments.case and not arguments.level
+    complete = frozenset(formats if is_complete else ())
+    settings = Settings(arguments.max_crashes, declared, complete)
     bad = 0
     with ProgressLine() as line:
 
@@ -213,48 +214,11 @@ def _nothing(arguments: argparse.Namespace, description: Description) -> str:
     return f"there are no such cases; the testee claims {claimed}"
 
 
-@dataclass(frozen=True)
-class _Chosen:
-    """The cases of a run. Derived ones are made when they are asked for."""
-
-    stored: list[Case]
-    derived_bases: list[Case]
-    pattern: str | None
-    is_complete: bool
-
-    def derived(self) -> Iterator[Case]:
-        from cdcwire_conformance.corpus.derive import derive_cases
-        from cdcwire_conformance.corpus.store import id_fits
-
-        for base in self.derived_bases:
-            for case in derive_cases(base):
-                if self.pattern is None or id_fits(case.id, self.pattern):
-                    yield case
-
-
-def _choose(arguments: argparse.Namespace, formats: Sequence[str]) -> _Chosen:
-    from cdcwire_conformance.corpus.store import id_fits, load_cases
-
-    pattern: str | None = arguments.case
-    levels = arguments.level
-    everything = load_cases(formats)
-    stored = [
-        case
-        for case in everything
-        if (pattern is None or id_fits(case.id, pattern)) and (not levels or case.level in levels)
-    ]
-    wants_derived = arguments.derived
-    if wants_derived is None:
-        wants_derived = not arguments.one_shot or (pattern is not None and "@" in pattern)
-    if not wants_derived or (levels and "must" not in levels):
-        bases = []
-    elif pattern is None:
-        bases = list(everything)
-    else:  # the id of a derived case begins with that of its base
-        stem = pattern.partition("@")[0]
-        bases = [case for case in everything if id_fits(case.id, stem)]
-    is_complete = pattern is None and not levels and bool(wants_derived)
-    return _Chosen(stored, bases, pattern, is_complete)
+def _wants_derived(arguments: argparse.Namespace) -> bool:
+    """Return whether malformed cases are run: by default, unless each starts a process."""
+    if arguments.derived is not None:
+        return bool(arguments.derived)
+    return not arguments.one_shot or "@" in (arguments.case or "")
 
 
 def _open_testees(arguments: argparse.Namespace) -> list[Testee]:

@@ -88,8 +88,12 @@ def _difference_of_members(left: _Members, right: _Members, path: str) -> str | 
     ours, theirs = _by_name(left), _by_name(right)
     for name in (*ours, *(name for name in theirs if name not in ours)):
         place = f"{path}.{name}"
-        if found := _difference(ours.get(name, []), theirs.get(name, []), place):
-            return f"at {place}" if len(ours.get(name, [])) != len(theirs.get(name, [])) else found
+        left_values, right_values = ours.get(name, []), theirs.get(name, [])
+        if len(left_values) != len(right_values):
+            return f"at {place}"
+        for one, other in zip(left_values, right_values, strict=True):
+            if found := _difference(one, other, place):
+                return found
     return None
 
 

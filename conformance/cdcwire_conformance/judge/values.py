@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from types import MappingProxyType
 
 from cdcwire.errors import Path
 from cdcwire.golang.numbers import read_float32
@@ -55,6 +56,7 @@ from cdcwire_conformance.judge.temporal import temporal_mismatch
 
 _FLOAT = re.compile(r"-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,4})?|nan|-?inf")
 _PLAIN = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+NO_KINDS: Mapping[str, Type] = MappingProxyType({})
 _NOT_FINITE = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf", "+Inf": "inf", "-Inf": "-inf"}
 
 
@@ -73,9 +75,12 @@ def is_null(document: Json) -> bool:
 
 
 def compare_values(
-    expected: Json, given: Json, path: Path, rules: ValueRules
+    expected: Json, given: Json, path: Path, rules: ValueRules, known: Type | None = None
 ) -> Iterator[Difference]:
-    """Yield how a value differs from the expected one."""
+    """Yield how a value differs from the expected one.
+
+    ``known``: the type of an expected value that does not say it, within an array, map or struct.
+    """
     if is_null(expected) or is_null(given):
         if not (is_null(expected) and is_null(given)):
             yield Difference(path, shown_value(expected), shown_value(given))
@@ -91,7 +96,7 @@ def compare_values(
         if wanted.get("unavailable") != given.get("unavailable"):
             yield Difference(path, shown_value(expected), shown_value(given))
         return
-    kind = parse_kind(wanted.get("type", "text"))
+    kind = parse_kind(wanted["type"]) if "type" in wanted else known or TextType()
     problem = _type_problem(kind, given)
     if problem is not None:
         yield Difference(path, shown_value(expected), shown_value(given), problem)
@@ -253,38 +258,43 @@ def _compare_nested(
         hint = f"the member {name!r} is to be there"
         yield Difference(path, shown_value(expected), shown_value(given), hint)
     elif isinstance(kind, StructType):
-        yield from compare_columns(wanted, found, path, rules)
+        kinds = {column.name: column.type for column in kind.columns}
+        yield from compare_columns(wanted, found, path, rules, kinds)
     elif len(wanted) != len(found):
         yield Difference(path, f"{len(wanted)} {name}", f"{len(found)} {name}")
     elif isinstance(kind, ArrayType):
         for index, (one, other) in enumerate(zip(wanted, found, strict=True)):
-            yield from compare_values(one, other, (*path, index), rules)
+            yield from compare_values(one, other, (*path, index), rules, kind.item)
     else:
-        yield from _compare_entries(wanted, found, path, rules)
+        yield from _compare_entries(kind, wanted, found, path, rules)
 
 
 def _compare_entries(
-    expected: list[Json], given: list[Json], path: Path, rules: ValueRules
+    kind: MapType, expected: list[Json], given: list[Json], path: Path, rules: ValueRules
 ) -> Iterator[Difference]:
     """Pair the entries of two maps by key; their order means nothing."""
     left = [pair for pair in given if isinstance(pair, list) and len(pair) == 2]
     for index, (key, value) in enumerate(expected):
         for pair in left:
-            if not any(compare_values(key, pair[0], path, rules)):
+            if not any(compare_values(key, pair[0], path, rules, kind.key)):
                 left.remove(pair)
-                yield from compare_values(value, pair[1], (*path, index), rules)
+                yield from compare_values(value, pair[1], (*path, index), rules, kind.value)
                 break
         else:
             yield Difference((*path, index), f"the key {shown_value(key)}", ABSENT_TEXT)
 
 
 def compare_columns(
-    expected: Mapping[str, Json], given: Mapping[str, Json], path: Path, rules: ValueRules
+    expected: Mapping[str, Json],
+    given: Mapping[str, Json],
+    path: Path,
+    rules: ValueRules,
+    kinds: Mapping[str, Type] = NO_KINDS,
 ) -> Iterator[Difference]:
     """Yield how the columns of a row differ. Absent is neither NULL nor equal to anything."""
     for name, value in expected.items():
         if name in given:
-            yield from compare_values(value, given[name], (*path, name), rules)
+            yield from compare_values(value, given[name], (*path, name), rules, kinds.get(name))
         else:
             alike = [other for other in given if other.casefold() == name.casefold()]
             hint = f"there is {alike[0]!r}" if alike else ""

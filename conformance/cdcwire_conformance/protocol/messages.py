@@ -50,7 +50,7 @@ def message_from_json(document: Json) -> Message:
         if not isinstance(path, str) or value is None:
             raise ValueError("a stored file has a path, as text, and a value")
         return StoredFile(path, value)
-    headers = document.get("headers") or {}
+    headers = document.get("headers", {})
     if not isinstance(headers, Mapping):
         raise ValueError("headers is an object")
     return KafkaMessage(

@@ -45,8 +45,8 @@ def summary_lines(results: Results) -> Iterator[str]:
     )
     if elsewhere:
         yield (
-            f"note: {elsewhere} rejections name another byte or path than the reference does"
-            " (no failure)"
+            f"note: {_counted(elsewhere, 'rejection')} at another byte or path than the"
+            " reference's (no failure)"
         )
     for note in results.notes:
         yield f"note: {note}"
@@ -65,17 +65,23 @@ def verdict_line(results: Results) -> str:
     bad = list(results.bad())
     binding = sum(1 for outcome in bad if outcome.is_binding)
     others = len(bad) - binding
-    aside = f"; {others} cases that do not bind fail" if others else ""
+    aside = f"; {_counted(others, 'failure')} that {'does' if others == 1 else 'do'} not bind"
+    if not others:
+        aside = ""
     if not results.was_run:
         return "NOTHING WAS RUN: every case is declined or skipped"
     if not results.has_failed:
-        return f"PASSED: {results.count('passed')} of {results.was_run} cases{aside}"
-    reasons = [f"{binding} of {results.was_run} cases fail"] if binding else []
+        return f"PASSED: {results.count('passed')} of {_counted(results.was_run, 'case')}{aside}"
+    reasons = [f"{binding} of {_counted(results.was_run, 'case')}"] if binding else []
     if results.stale:
-        reasons.append(f"{len(results.stale)} expected failures are stale")
+        reasons.append(_counted(len(results.stale), "stale expected failure"))
     if results.count("not run"):
-        reasons.append(f"{results.count('not run')} were not run")
+        reasons.append(f"{results.count('not run')} not run")
     return f"FAILED: {', '.join(reasons)}{aside}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def table_lines(results: Results) -> Iterator[str]:

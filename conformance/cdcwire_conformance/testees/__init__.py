@@ -9,15 +9,15 @@
 | ``reference`` | the reference codecs, as a program behind both doors |
 """
 
-from cdcwire_conformance.testees.base import CannotStartError, Reply, Testee, NoAnswer
+from cdcwire_conformance.testees.base import CannotStartError, NoAnswer, Reply, Testee
 from cdcwire_conformance.testees.kept_alive import KeptAliveTestee
 from cdcwire_conformance.testees.one_shot import OneShotTestee
 
 __all__ = [
     "CannotStartError",
     "KeptAliveTestee",
+    "NoAnswer",
     "OneShotTestee",
     "Reply",
     "Testee",
-    "NoAnswer",
 ]

@@ -20,6 +20,7 @@ from cdcwire.model.text import (
     event_to_json,
     table_from_json,
 )
+from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.protocol.messages import (
     bytes_from_json,
     message_from_json,
@@ -40,6 +41,7 @@ def context_of(request: Mapping[str, Json]) -> Context:
             location: bytes_from_json(blob, f"blobs.{location}") or b""
             for location, blob in (request.get("blobs") or {}).items()
         },
+        compressions=known_compressions(),
     )
 
 

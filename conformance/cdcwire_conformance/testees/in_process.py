@@ -24,7 +24,7 @@ from cdcwire_conformance.protocol.answers import (
     parse_answer,
 )
 from cdcwire_conformance.protocol.requests import Request
-from cdcwire_conformance.testees.base import Reply, NoAnswer
+from cdcwire_conformance.testees.base import NoAnswer, Reply
 from cdcwire_conformance.testees.codecs import Decode, Encode, answer_decode, answer_encode
 
 

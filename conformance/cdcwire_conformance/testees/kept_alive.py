@@ -18,7 +18,7 @@ from cdcwire_conformance.protocol.answers import (
 )
 from cdcwire_conformance.protocol.check import ProtocolChecker
 from cdcwire_conformance.protocol.requests import START_LINE, STOP_LINE, Request
-from cdcwire_conformance.testees.base import CannotStartError, Reply, NoAnswer
+from cdcwire_conformance.testees.base import CannotStartError, NoAnswer, Reply
 from cdcwire_conformance.testees.pipes import LINE_LIMIT, Ended, LineProcess, TooMuch, exit_text
 
 START_TIMEOUT = 60.0  # a virtual machine may need its time

@@ -27,7 +27,7 @@ from cdcwire_conformance.protocol.answers import (
 from cdcwire_conformance.protocol.check import ProtocolChecker
 from cdcwire_conformance.protocol.messages import bytes_from_json
 from cdcwire_conformance.protocol.requests import Request
-from cdcwire_conformance.testees.base import CannotStartError, Reply, NoAnswer
+from cdcwire_conformance.testees.base import CannotStartError, NoAnswer, Reply
 from cdcwire_conformance.testees.pipes import LINE_LIMIT, RunResult, exit_text, run_once
 
 ACCEPTED, REJECTED = 0, 1

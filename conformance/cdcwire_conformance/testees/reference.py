@@ -13,25 +13,15 @@ from collections.abc import Mapping
 from typing import BinaryIO
 
 from cdcwire import __version__
+from cdcwire.format import Format
 from cdcwire.formats import FORMAT_NAMES, get_format
 from cdcwire.model.text import Json
+from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.protocol.requests import PROTOCOL_VERSION
 from cdcwire_conformance.testees.codecs import answer_decode, answer_encode
 from cdcwire_conformance.testees.one_shot import ACCEPTED, REJECTED
 
 CRASHED = 70  # not 1, which means rejected
-WITHOUT = {"open-protocol": ["compression"]}  # the standard library has neither
-# What it does where a format leaves a choice: see Choices on the page of the format.
-CHOICES = {
-    "open-protocol": {
-        "claim-check-file-missing": "give the handle key and the location",
-        "duplicate-ohk": "last one wins",
-        "handle-key": "h or flag bit 1",
-        "ptn-zero": "read as none",
-        "resolved-null-value": "accept",
-        "rid-zero": "read as none",
-    }
-}
 
 
 def describe() -> dict[str, Json]:
@@ -41,15 +31,14 @@ def describe() -> dict[str, Json]:
         "name": "cdcwire",
         "version": __version__,
         "language": "Python",
-        "formats": {
-            name: {
-                "encode": True,
-                "without": WITHOUT.get(name, []),
-                "choices": CHOICES.get(name, {}),
-            }
-            for name in FORMAT_NAMES
-        },
+        "formats": {name: _claim(get_format(name)) for name in FORMAT_NAMES},
     }
+
+
+def _claim(codec: Format) -> dict[str, Json]:
+    can_compress = {"lz4", "snappy"} <= set(known_compressions())
+    lacks = [] if can_compress or "compression" not in codec.features else ["compression"]
+    return {"encode": True, "without": lacks, "choices": dict(codec.choices)}
 
 
 def answer(request: Mapping[str, Json]) -> dict[str, Json]:

@@ -1,0 +1,197 @@
+"""How fast rows are decoded: Craft against Open Protocol, and the fast decoders against the plain.
+
+Run as ``python -m benchmarks.decode [--quick] [--json FILE]``. All routes give rows of the same
+typed values, which is asserted first. Decoders learn the table from other rows than those that are
+measured, and are new in each round. orjson is measured if it is installed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, TypeAlias
+
+from benchmarks.document import Result, arguments, finish
+from benchmarks.feeds import SEED, WARM_UP_SEED, Feed, feed
+from benchmarks.json_peer import JsonPeer
+from benchmarks.measure import Route, Work, best_times
+from cdcwire import craft, open_protocol
+from cdcwire.craft.fast import RowDecoder as CraftDecoder
+from cdcwire.format import EVERYTHING, Selection
+from cdcwire.open_protocol.fast import RowDecoder as OpenDecoder
+from cdcwire.rows import Row
+
+Loads: TypeAlias = Callable[[bytes], Any]
+
+TABLES = {"10 columns": "orders-10", "29 columns": "proposal-29"}
+THREE_COLUMNS = Selection(columns=frozenset({"c1", "c10", "c20"}))
+IS_MODERN = sys.version_info >= (3, 11)  # which made Python code faster; json was C before
+JSON_BARS = {256: 2.0 if IS_MODERN else 1.5, 16: 1.6 if IS_MODERN else 1.2}
+PLAIN_BAR = 3.0
+SELECTION_BAR = 1.5
+PLAIN_ROWS = 128  # the plain decoders are slow, and are measured with fewer rows
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    given = arguments("Compare the fast decoders with others.", argv)
+    rows, rounds = (512, 5) if given.quick else (2048, 9)
+    loads = orjson_loads()
+    results: list[Result] = []
+    for columns, name in TABLES.items():
+        for batch in (256, 16, 1):
+            for inserts_only in (True, False):
+                made = partial(feed, name, rows, batch, inserts_only=inserts_only)
+                what = f"{columns}, {'inserts' if inserts_only else 'mixed'}, B={batch}"
+                bar = JSON_BARS.get(batch)
+                results += compare(what, made(SEED), made(WARM_UP_SEED), bar, loads, rounds)
+    for batch in (256, 16):
+        made = partial(feed, TABLES["29 columns"], rows, batch, inserts_only=True)
+        results.append(compare_selection(f"B={batch}", made(SEED), made(WARM_UP_SEED), rounds))
+    return finish("decode", results, given)
+
+
+def compare(
+    what: str, measured: Feed, warm_up: Feed, bar: float | None, loads: Loads | None, rounds: int
+) -> list[Result]:
+    """Compare Craft with the other routes on one feed."""
+    few = max(1, PLAIN_ROWS * len(measured.craft) // measured.rows)
+    share = {
+        "craft plain": len(measured.craft) / few,
+        "open plain": len(measured.json) / few,
+    }
+    routes: dict[str, Route] = {
+        "craft": partial(craft_work, measured, warm_up),
+        "json": partial(peer_work, measured, json.loads),
+        "open": partial(open_work, measured, warm_up),
+        "craft plain": partial(plain_craft_work, measured.craft[:few]),
+        "open plain": partial(plain_open_work, measured.json[:few]),
+    }
+    if loads is not None:
+        routes["orjson"] = partial(peer_work, measured, loads)
+    assert_equal_rows(measured, warm_up, loads)
+    times = {
+        name: found * share.get(name, 1.0) / measured.rows
+        for name, found in best_times(routes, rounds).items()
+    }
+    per_row = {f"{name} ns a row": round(found) for name, found in times.items()}
+    comparisons = (
+        ("json", "craft", "Craft against Open Protocol by json and plan", bar),
+        ("orjson", "craft", "Craft against Open Protocol by orjson and plan", None),
+        ("open", "craft", "Craft against Open Protocol, both fast decoders", None),
+        ("json", "open", "Open Protocol, fast decoder against json and plan", None),
+        ("craft plain", "craft", "Craft, fast against plain", PLAIN_BAR),
+        ("open plain", "open", "Open Protocol, fast against plain", PLAIN_BAR),
+    )
+    return [
+        Result(
+            f"{slower}/{faster}/{what}",
+            f"{title}; {what}",
+            round(times[slower] / times[faster], 3),
+            "x",
+            least,
+            details=per_row,
+        )
+        for slower, faster, title, least in comparisons
+        if slower in times
+    ]
+
+
+def compare_selection(what: str, measured: Feed, warm_up: Feed, rounds: int) -> Result:
+    """Compare all columns with three of them."""
+    times = best_times(
+        {
+            "all": partial(craft_work, measured, warm_up),
+            "three": partial(craft_work, measured, warm_up, THREE_COLUMNS),
+        },
+        rounds,
+    )
+    return Result(
+        f"craft/selection/{what}",
+        f"Craft, all 29 columns against 3 of them; inserts, {what}",
+        round(times["all"] / times["three"], 3),
+        "x",
+        SELECTION_BAR,
+        details={f"{name} ns a row": round(each / measured.rows) for name, each in times.items()},
+    )
+
+
+def craft_work(measured: Feed, warm_up: Feed, selection: Selection = EVERYTHING) -> Work:
+    decoder = CraftDecoder(selection)
+    for value in warm_up.craft:
+        decoder.decode(value)
+    return lambda: [decoder.decode(value) for value in measured.craft]
+
+
+def open_work(measured: Feed, warm_up: Feed) -> Work:
+    decoder = OpenDecoder()
+    for key, value in warm_up.json:
+        decoder.decode(key, value)
+    return lambda: [decoder.decode(key, value) for key, value in measured.json]
+
+
+def peer_work(measured: Feed, loads: Loads) -> Work:
+    peer = JsonPeer(measured.table, loads)
+    return lambda: [peer.decode(key, value) for key, value in measured.json]
+
+
+def plain_craft_work(values: Sequence[bytes]) -> Work:
+    return lambda: [craft.decode(value) for value in values]
+
+
+def plain_open_work(pairs: Sequence[tuple[bytes, bytes]]) -> Work:
+    return lambda: [open_protocol.decode(key, value) for key, value in pairs]
+
+
+def orjson_loads() -> Loads | None:
+    """Return orjson's loads if it is installed."""
+    if find_spec("orjson") is None:
+        return None
+    loads: Loads = import_module("orjson").loads
+    return loads
+
+
+def assert_equal_rows(measured: Feed, warm_up: Feed, loads: Loads | None) -> None:
+    """Stop unless all routes give the same rows of the same types."""
+    craft_decoder, open_decoder = CraftDecoder(), OpenDecoder()
+    for value in warm_up.craft:
+        craft_decoder.decode(value)
+    for key, value in warm_up.json:
+        open_decoder.decode(key, value)
+    expected = described(craft_decoder.decode(value) for value in measured.craft)
+    routes = [
+        described(open_decoder.decode(key, value) for key, value in measured.json),
+        *(
+            described(peer.decode(key, value) for key, value in measured.json)
+            for peer in (JsonPeer(measured.table, each) for each in (json.loads, loads) if each)
+        ),
+    ]
+    for found in routes:
+        if found != expected:
+            raise AssertionError("two routes give different rows")
+
+
+def described(messages: Iterable[Sequence[object]]) -> list[object]:
+    """Return rows with their values by name, since Open Protocol sorts its columns."""
+    found: list[object] = []
+    for rows in messages:
+        for row in rows:
+            assert isinstance(row, Row)
+            images = [
+                None
+                if layout is None or values is None
+                else {
+                    column.name: (type(value), value)
+                    for column, value in zip(layout.columns, values, strict=True)
+                }
+                for layout, values in ((row.new_layout, row.new), (row.old_layout, row.old))
+            ]
+            found.append((row.table, row.commit_ts, row.partition, images, row.sent))
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,7 @@
+"""Random tables, rows, change streams and damaged bytes; and seeded workloads of any size.
+
+``workloads`` needs the standard library only and is made for speed: one seed, one stream. The
+``strategies`` are for property tests and need Hypothesis (``pip install cdcwire[generators]``).
+``families`` tells both which column types a source database has, ``domain`` which values a format
+can carry, and ``carried`` what is to come back when an event is sent through a format.
+"""

@@ -1,0 +1,304 @@
+"""What comes back when an event is sent through a format, worked out from what it says it carries.
+
+``carried`` is the prediction, the codecs are the truth, and the laws compare both. It knows the
+verdicts of ``Format.carries``, the producer's options, and the family's way to describe columns; it
+knows nothing of bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+from cdcwire.errors import EncodeError
+from cdcwire.format import Format, OptionValue, parse_options
+from cdcwire.model.carries import Verdict
+from cdcwire.model.events import (
+    UNAVAILABLE,
+    Column,
+    Event,
+    Extra,
+    Image,
+    Marker,
+    Position,
+    Progress,
+    Role,
+    RowChange,
+    SchemaChange,
+    Sent,
+    Table,
+    Value,
+)
+from cdcwire.model.kinds import (
+    ArrayType,
+    DatetimeType,
+    DateType,
+    DecimalType,
+    EnumType,
+    FloatType,
+    IntervalType,
+    MapType,
+    SetType,
+    StructType,
+    TextType,
+    TimestampType,
+    TimeType,
+    Type,
+    UnknownType,
+    kind_text,
+)
+from cdcwire.model.labels import index_of_label, mask_of_labels
+from cdcwire.model.temporal import temporal_text
+from cdcwire.mysql.types import LARGE_STRING_TYPES, code_and_flags
+from cdcwire_generators.families import Family, get_family
+from cdcwire_generators.positions import POSITION_FIELDS
+
+Options: TypeAlias = Mapping[str, OptionValue]
+
+_FIELD_OF_POSITION = {name: name for name in POSITION_FIELDS if name != "tx_order"}
+# The names of ``extra`` that a format carries, on rows.
+_EXTRA_NAMES = {"craft-proposal": ("row_id",), "open-protocol": ("row_id",)}
+
+
+_KEY: Sent = "key"
+_HANDLE: frozenset[Role] = frozenset({"handle"})
+
+
+class NotCarriedError(ValueError):
+    """Encoding the event is to raise EncodeError. ``what`` names the kind or the event field."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+def carried_kind(kind: Type, value: Value) -> str:
+    """Return the row of ``cdcwire.model.carries.KINDS`` that speaks of a value (not NULL)."""
+    if value is UNAVAILABLE:
+        return "unavailable"
+    match kind:
+        case FloatType():
+            return f"float{kind.bits}" if abs(value) < float("inf") else "float not finite"
+        case DecimalType():
+            is_odd = not isinstance(value, str) and not value.is_finite()
+            return "decimal not finite" if is_odd else "decimal"
+        case TextType():
+            return "text ill-formed" if isinstance(value, bytes) else "text"
+        case TimestampType(zone=str()):
+            return "timestamp with zone"
+        case DateType(form) | TimeType(form=form) | DatetimeType(form=form):
+            return _with_form(kind, form)
+        case TimestampType(form=form):
+            return _with_form(kind, form)
+        case EnumType() | SetType():
+            return f"{'enum' if isinstance(kind, EnumType) else 'set'} by {kind.form}"
+        case IntervalType():
+            return "interval"
+        case ArrayType():
+            return "array"
+        case MapType():
+            return "map"
+        case StructType():
+            return "struct"
+        case UnknownType():
+            return "unknown"
+        case _:
+            return kind_text(kind).partition("(")[0]
+
+
+def carried(event: Event, through: Format, options: Options | None = None) -> Event:
+    """Return what an event is after ``through`` encoded and decoded it, under these options.
+
+    Raises: NotCarriedError when the verdicts say that encoding raises.
+    """
+    return _Passage(through, options or {}).event(event)
+
+
+def _with_form(kind: Type, form: str) -> str:
+    word = kind_text(kind).partition("(")[0]
+    return word if form == "text" else f"{word} as count"
+
+
+def _drop_bad_bytes(column: Column, value: Value) -> Value:
+    """Return text with U+FFFD for each bad byte, as JSON has it; base64 keeps the bytes."""
+    code, _ = code_and_flags(column, "")
+    if code in LARGE_STRING_TYPES:
+        return value
+    escaped = value.decode("utf-8", "surrogateescape")
+    return "".join("\ufffd" if "\udc80" <= char <= "\udcff" else char for char in escaped)
+
+
+# What is lost, by the text of the verdict. A verdict with another text has to be proved here first.
+_LOSSES: dict[str, Callable[[Column, Value], Value]] = {
+    "ill-formed bytes of CHAR and VARCHAR, each becomes U+FFFD": _drop_bad_bytes,
+}
+
+
+class _Passage:
+    """One format under one set of options."""
+
+    def __init__(self, through: Format, options: Options, family: str = "mysql") -> None:
+        self.format = through
+        self.family: Family = get_family(family)
+        self.options = parse_options(through.options, options)
+        self.time_zone = str(self.options.get("time-zone", "")) or None
+        # The older producer of Open Protocol sorts the columns of a row by their names.
+        self.sorts_columns = self.options.get("dialect") == "tiflow"
+
+    def event(self, event: Event) -> Event:
+        match event:
+            case RowChange():
+                return self._row(event)
+            case SchemaChange():
+                self._require("schema change")
+                return replace(
+                    event,
+                    table=_named(event.table),
+                    position=self._position(event.position),
+                    extra=self._extra(event.extra, is_row=False),
+                )
+            case Progress():
+                self._require("progress")
+                return replace(
+                    event,
+                    position=self._position(event.position),
+                    extra=self._extra(event.extra, is_row=False),
+                )
+            case Marker():
+                self._require("markers")
+                return event
+
+    def _require(self, name: str) -> None:
+        if not self._has(name):
+            raise NotCarriedError(name)
+
+    def _has(self, name: str) -> bool:
+        return self._holds(self.format.carries.fields[name])
+
+    def _holds(self, verdict: Verdict) -> bool:
+        if verdict.verdict == "option":
+            return bool(self.options[verdict.detail])
+        return verdict.verdict != "no"
+
+    def _position(self, position: Position) -> Position:
+        kept = {
+            name: getattr(position, name)
+            for name, field in _FIELD_OF_POSITION.items()
+            if self._has(field)
+        }
+        return Position(**kept)
+
+    def _extra(self, extra: Extra, *, is_row: bool) -> Extra:
+        names = _EXTRA_NAMES.get(self.format.name, ())
+        if not is_row and self.format.name == "open-protocol":
+            names = ()  # a row id is one of a row there
+        return {name: extra[name] for name in names if extra.get(name) not in (None, "0")}
+
+    def _row(self, event: RowChange) -> RowChange:
+        self._require("op")
+        op, sent = event.op, event.sent
+        after = self._image(event.after, event.table)
+        before = self._image(event.before, event.table)
+        if op == "update" and not self._has("before of update"):
+            op, before = "insert", None
+        elif op == "update" and self.options.get("only-output-updated-columns"):
+            assert before is not None
+            assert after is not None
+            before = _changed(before, after)
+            op, before, sent = ("update", before, "changed") if before else ("insert", None, None)
+        elif op == "delete" and self.options.get("delete-only-output-handle-key-columns"):
+            before, sent = self._handle_key_only(before), _KEY
+        first = after or before
+        key = () if first is None else _handle_key(first.columns)
+        return replace(
+            event,
+            table=Table(event.table.name, event.table.schema, key=key),
+            op=op,
+            before=before,
+            after=after,
+            position=self._position(event.position),
+            sent=sent,
+            extra=self._extra(event.extra, is_row=True),
+        )
+
+    def _handle_key_only(self, image: Image | None) -> Image:
+        kept = _picked(image, lambda column, value: "handle" in column.roles)
+        if kept is None:
+            raise NotCarriedError("a delete without handle key")
+        return kept
+
+    def _image(self, image: Image | None, table: Table) -> Image | None:
+        if image is None:
+            return None
+        pairs = [
+            self._pair(column, value, table)
+            for column, value in zip(image.columns, image.values, strict=True)
+        ]
+        if self.sorts_columns:
+            pairs.sort(key=lambda pair: pair[0].name.encode())
+        return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
+
+    def _pair(self, column: Column, value: Value, table: Table) -> tuple[Column, Value]:
+        try:
+            as_read = self.family.as_read(column, "", self.time_zone)
+        except EncodeError as error:
+            raise NotCarriedError(kind_text(column.type)) from error
+        if table.key is not None:
+            is_key = column.name in table.key
+            roles = as_read.roles | _HANDLE if is_key else as_read.roles - _HANDLE
+            as_read = replace(as_read, roles=roles)
+        return as_read, self._value(column, value)
+
+    def _value(self, column: Column, value: Value) -> Value:
+        if value is None:
+            return None
+        name = carried_kind(column.type, value)
+        verdict = self.format.carries.kinds[name]
+        if not self._holds(verdict):
+            raise NotCarriedError(name)
+        if verdict.verdict == "lossy":
+            return _LOSSES[verdict.detail](column, value)
+        if verdict.verdict == "exact":
+            return value
+        return self._converted(column.type, value)
+
+    def _converted(self, kind: Type, value: Value) -> Value:
+        try:
+            match kind:
+                case EnumType():
+                    return index_of_label(kind, value)
+                case SetType():
+                    return mask_of_labels(kind, value)
+                case DateType() | TimeType() | DatetimeType() | TimestampType():
+                    return temporal_text(kind, value, self.time_zone)
+                case _:
+                    return int(value)  # a bool
+        except ValueError as error:
+            raise NotCarriedError(kind_text(kind)) from error
+
+
+def _named(table: Table | None) -> Table | None:
+    if table is None or (not table.name and not table.schema):
+        return None
+    return Table(table.name or None, table.schema or None)
+
+
+def _handle_key(columns: tuple[Column, ...]) -> tuple[str, ...]:
+    return tuple(column.name for column in columns if "handle" in column.roles)
+
+
+def _picked(image: Image | None, wanted: Callable[[Column, Value], bool]) -> Image | None:
+    """Return an image with the columns that are wanted; None where none is left."""
+    if image is None:
+        return None
+    pairs = [pair for pair in zip(image.columns, image.values, strict=True) if wanted(*pair)]
+    if not pairs:
+        return None
+    return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
+
+
+def _changed(before: Image, after: Image) -> Image | None:
+    """Return the old columns that differ from the new ones. Go finds 0.0 and -0.0 equal."""
+    new = {c.name: (c.source, v) for c, v in zip(after.columns, after.values, strict=True)}
+    return _picked(before, lambda column, value: new.get(column.name) != (column.source, value))

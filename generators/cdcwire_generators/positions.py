@@ -1,0 +1,48 @@
+"""Positions filled from one counter, so that streams of every pair of formats can meet."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from cdcwire.model.events import Position
+
+BASE_MS = 1_704_067_200_000  # 2024-01-01 00:00:00 UTC
+BASE_TSO = BASE_MS << 18  # a TSO: milliseconds since 1970, then 18 bits of a logical clock
+
+POSITION_FIELDS: tuple[str, ...] = tuple(field.name for field in fields(Position))
+
+
+def check_position_fields(position_fields: tuple[str, ...]) -> None:
+    """Raise ValueError for a field that a position does not have."""
+    odd = set(position_fields) - set(POSITION_FIELDS)
+    if odd:
+        raise ValueError(f"a position has no {', '.join(sorted(odd))}")
+
+
+def commit_ts_at(commit: int) -> int:
+    """Return the commit ts of transaction number ``commit``: one a millisecond."""
+    return BASE_TSO + (commit << 18)
+
+
+def position_at(
+    change: int,
+    commit: int,
+    position_fields: tuple[str, ...] = ("commit_ts",),
+    partition: int | None = None,
+) -> Position:
+    """Return the position of change number ``change``, which is of transaction number ``commit``.
+
+    Only the fields that ``position_fields`` names are filled. Both numbers grow along a stream, and
+    changes of one transaction share what is the transaction's: its time and id.
+    """
+    everything: dict[str, int | str | None] = {
+        "commit_ts": commit_ts_at(commit),
+        "sequence_id": 1_704_067_200_000_000_000 + change,
+        "lsn": 163_955_000_000 + 56 * change,
+        "tx_id": str(57_000_000 + commit),
+        "tx_order": change,
+        "partition": partition,
+        "commit_ms": BASE_MS + commit,
+        "sent_ms": BASE_MS + commit + 7,
+    }
+    return Position(**{name: everything[name] for name in position_fields})  # type: ignore[arg-type]

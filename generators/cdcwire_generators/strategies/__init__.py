@@ -1,0 +1,91 @@
+"""Hypothesis strategies, named by the plural of what they give.
+
+All arguments but the first are given by keyword, and impossible ones raise at once, or when the
+first example is drawn. Examples shrink towards the smallest row. Which values are made is told by a
+``Domain``: what MySQL holds, or with ``domain_of(formats)`` all that these formats carry exactly.
+"""
+
+from cdcwire_generators.strategies.craft_messages import (
+    craft_column_groups,
+    craft_messages,
+    craft_renderings,
+    craft_row_events,
+)
+from cdcwire_generators.strategies.damage import KINDS_OF_DAMAGE, damaged_bytes
+from cdcwire_generators.strategies.kinds import columns_of_kind, values_of_kind
+from cdcwire_generators.strategies.names import column_names, names, schema_names
+from cdcwire_generators.strategies.odd import odd_events, odd_row_changes
+from cdcwire_generators.strategies.open_messages import (
+    open_columns,
+    open_items,
+    open_messages,
+    open_rows,
+)
+from cdcwire_generators.strategies.proposal_messages import (
+    proposal_column_groups,
+    proposal_messages,
+    proposal_renderings,
+    proposal_row_events,
+)
+from cdcwire_generators.strategies.rows import (
+    batches,
+    changed_images,
+    images,
+    positions,
+    row_changes,
+)
+from cdcwire_generators.strategies.settings import option_settings
+from cdcwire_generators.strategies.streams import (
+    ChangeStream,
+    change_streams,
+    progress_events,
+    schema_changes,
+)
+from cdcwire_generators.strategies.tables import (
+    KEY_SHAPES,
+    column_types,
+    columns,
+    row_table,
+    tables,
+)
+from cdcwire_generators.strategies.values import values
+
+__all__ = [
+    "KEY_SHAPES",
+    "KINDS_OF_DAMAGE",
+    "ChangeStream",
+    "batches",
+    "change_streams",
+    "changed_images",
+    "column_names",
+    "column_types",
+    "columns",
+    "columns_of_kind",
+    "craft_column_groups",
+    "craft_messages",
+    "craft_renderings",
+    "craft_row_events",
+    "damaged_bytes",
+    "images",
+    "names",
+    "odd_events",
+    "odd_row_changes",
+    "open_columns",
+    "open_items",
+    "open_messages",
+    "open_rows",
+    "option_settings",
+    "positions",
+    "progress_events",
+    "proposal_column_groups",
+    "proposal_messages",
+    "proposal_renderings",
+    "proposal_row_events",
+    "row_changes",
+    "row_table",
+    "schema_changes",
+    "schema_names",
+    "tables",
+    "values",
+    "values_of_kind",
+]

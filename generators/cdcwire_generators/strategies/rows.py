@@ -1,0 +1,118 @@
+"""Row images and row changes of one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import get_args
+
+from hypothesis import strategies as st
+
+from cdcwire.model.events import Column, Image, Op, Position, RowChange, Table, Value
+from cdcwire_generators.domain import PLAUSIBLE, Domain
+from cdcwire_generators.positions import POSITION_FIELDS
+from cdcwire_generators.strategies.tables import row_table, tables
+from cdcwire_generators.strategies.values import values
+
+_MAX_UINT64 = (1 << 64) - 1
+_MAX_INT64 = (1 << 63) - 1
+_COMMIT_TS = st.one_of(
+    st.integers(1, _MAX_UINT64),
+    st.sampled_from((1, 424316594097225729, (1 << 53) + 1, _MAX_UINT64)),
+)
+_FIELDS: dict[str, st.SearchStrategy[int | str | None]] = {
+    "commit_ts": _COMMIT_TS,
+    "sequence_id": st.integers(0, _MAX_INT64),
+    "lsn": st.integers(0, _MAX_INT64),
+    "tx_id": st.integers(0, _MAX_INT64).map(str),
+    "tx_order": st.integers(0, 100),
+    "partition": st.one_of(st.none(), st.integers(1, 1000), st.integers(1, _MAX_INT64)),
+    "commit_ms": st.integers(0, 253_402_300_799_999),
+    "sent_ms": st.integers(0, 253_402_300_799_999),
+}
+
+
+@lru_cache(maxsize=64)
+def positions(*, domain: Domain = PLAUSIBLE) -> st.SearchStrategy[Position]:
+    """Give positions with the fields of the domain filled; ``partition`` may be absent."""
+    filled = {name: _FIELDS[name] for name in POSITION_FIELDS if name in domain.position_fields}
+    return st.builds(Position, **filled)
+
+
+def images(table: Table, *, domain: Domain = PLAUSIBLE) -> st.SearchStrategy[Image]:
+    """Give row states of a table that is told with its columns; NULL in nullable columns only."""
+    if table.columns is None:
+        raise ValueError(f"the table {table.name!r} is told without its columns")
+    return _images(table.columns, domain)
+
+
+@st.composite
+def _images(draw: st.DrawFn, columns: tuple[Column, ...], domain: Domain) -> Image:
+    return Image(columns, tuple(draw(_values_of(column, domain)) for column in columns))
+
+
+def _values_of(column: Column, domain: Domain) -> st.SearchStrategy[Value]:
+    return values(column.type, nullable=column.nullable is not False, domain=domain)
+
+
+@st.composite
+def changed_images(
+    draw: st.DrawFn,
+    image: Image,
+    *,
+    keeps: Sequence[str] = (),
+    domain: Domain = PLAUSIBLE,
+) -> Image:
+    """Give later states of a row: any of its columns has another value, but those in ``keeps``."""
+    drawn = [
+        draw(_values_of(column, domain))
+        if column.name not in keeps and draw(st.booleans())
+        else value
+        for column, value in zip(image.columns, image.values, strict=True)
+    ]
+    return Image(image.columns, tuple(drawn))
+
+
+@st.composite
+def row_changes(
+    draw: st.DrawFn,
+    table: Table | None = None,
+    *,
+    ops: Sequence[Op] = ("insert", "update", "delete"),
+    domain: Domain = PLAUSIBLE,
+) -> RowChange:
+    """Give single changes of a table, or of any table. An update has both images."""
+    odd = set(ops) - set(get_args(Op))
+    if odd or not ops:
+        raise ValueError(f"ops={ops!r}: one or more of {', '.join(get_args(Op))}")
+    if table is None:
+        table = draw(tables(domain=domain))
+    op = draw(st.sampled_from(list(ops)))
+    before = after = None
+    if op != "delete":
+        after = draw(images(table, domain=domain))
+    if op == "delete":
+        before = draw(images(table, domain=domain))
+    elif op == "update":
+        assert after is not None
+        before = draw(changed_images(after, domain=domain))
+    return RowChange(row_table(table), op, before, after, draw(positions(domain=domain)))
+
+
+@st.composite
+def batches(
+    draw: st.DrawFn,
+    *,
+    min_size: int = 1,
+    max_size: int = 20,
+    max_tables: int = 3,
+    domain: Domain = PLAUSIBLE,
+) -> list[RowChange]:
+    """Give lists of changes of few tables, in no order of time: what an encoder is to batch."""
+    if not 0 <= min_size <= max_size:
+        raise ValueError(f"min_size={min_size} and max_size={max_size} are not in order")
+    if max_tables < 1:
+        raise ValueError(f"max_tables={max_tables} is less than 1")
+    some = draw(st.lists(tables(max_columns=3, domain=domain), min_size=1, max_size=max_tables))
+    changes = st.sampled_from(some).flatmap(lambda table: row_changes(table, domain=domain))
+    return draw(st.lists(changes, min_size=min_size, max_size=max_size))

@@ -1,0 +1,190 @@
+"""Schema changes, progress, and whole streams of changes that make sense one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hypothesis import strategies as st
+
+from cdcwire.model.events import Event, Image, Position, Progress, RowChange, SchemaChange, Table
+from cdcwire_generators.domain import PLAUSIBLE, Domain
+from cdcwire_generators.families import SchemaChangeType
+from cdcwire_generators.positions import position_at
+from cdcwire_generators.strategies.names import names, schema_names
+from cdcwire_generators.strategies.rows import changed_images, images, positions
+from cdcwire_generators.strategies.tables import row_table, tables
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeStream:
+    """Events in commit order, and the definitions of the tables that they change."""
+
+    tables: tuple[Table, ...]
+    events: tuple[Event, ...]
+
+
+@st.composite
+def schema_changes(
+    draw: st.DrawFn, *, table: Table | None = None, domain: Domain = PLAUSIBLE
+) -> SchemaChange:
+    """Give schema changes of a table, or of any: statements of the family, and any text."""
+    kind = draw(st.sampled_from(domain.family.schema_changes))
+    named = _named(draw, kind, table)
+    shown = Table("", "") if named is None else named
+    statement = kind.statement.format(schema=shown.schema, table=shown.name)
+    query = draw(st.one_of(st.just(statement), st.text(st.characters(codec="utf-8"), max_size=30)))
+    position = draw(positions(domain=domain))
+    position = replace(position, partition=None)  # a schema change is not one of a partition
+    return SchemaChange(kind.what, query, kind.code, named, position)
+
+
+def _named(draw: st.DrawFn, kind: SchemaChangeType, table: Table | None) -> Table | None:
+    if kind.names == "nothing":
+        return None
+    schema = draw(schema_names()) if table is None else table.schema
+    if kind.names == "schema":
+        return Table(None, schema)
+    return Table(draw(names()) if table is None else table.name, schema)
+
+
+def progress_events(*, domain: Domain = PLAUSIBLE) -> st.SearchStrategy[Progress]:
+    """Give resolved events, whose position is nothing but the commit ts."""
+    return positions(domain=domain).map(
+        lambda position: Progress("resolved", Position(commit_ts=position.commit_ts))
+    )
+
+
+@st.composite
+def change_streams(
+    draw: st.DrawFn,
+    *,
+    tables_of_stream: Sequence[Table] | None = None,
+    max_tables: int = 3,
+    max_events: int = 12,
+    with_schema_changes: bool = True,
+    with_progress: bool = True,
+    with_key_changes: bool = False,
+    domain: Domain = PLAUSIBLE,
+) -> ChangeStream:
+    """Give streams over several tables in commit order, with all positions from one counter.
+
+    A row is inserted before it is updated or deleted, the before image of an update or delete is
+    the last state of the row, and two changes may be of one transaction (one commit ts). An update
+    keeps the values of its key, unless ``with_key_changes``.
+    """
+    if max_events < 0 or max_tables < 1:
+        raise ValueError(f"max_events={max_events} or max_tables={max_tables} is too small")
+    if tables_of_stream is None:
+        some = draw(
+            st.lists(
+                tables(max_columns=4, domain=domain),
+                min_size=1,
+                max_size=max_tables,
+                unique_by=lambda table: (table.schema, table.name),
+            )
+        )
+    else:
+        some = list(tables_of_stream)
+    actions = ["end", *["row"] * 6]
+    actions += ["ddl"] * with_schema_changes + ["progress"] * with_progress
+    writer = _StreamWriter(draw, tuple(some), with_key_changes, domain)
+    while len(writer.events) < max_events and draw(_one_more(writer, st.sampled_from(actions))):
+        pass
+    return ChangeStream(tuple(some), tuple(writer.events))
+
+
+@st.composite
+def _one_more(draw: st.DrawFn, writer: _StreamWriter, actions: st.SearchStrategy[str]) -> bool:
+    """Write one event, all of whose draws stand together, so that shrinking can take it out."""
+    action = draw(actions)
+    if action == "end":
+        return False
+    writer.write(action)
+    return True
+
+
+class _StreamWriter:
+    """The state of a stream while it is drawn: the rows that are there, and the counter."""
+
+    def __init__(
+        self,
+        draw: st.DrawFn,
+        stream_tables: tuple[Table, ...],
+        with_key_changes: bool,
+        domain: Domain,
+    ) -> None:
+        self.draw = draw
+        self.tables = stream_tables
+        self.with_key_changes = with_key_changes
+        self.domain = domain
+        self.events: list[Event] = []
+        self.changes = 0
+        self.commits = 0
+        self.rows: dict[int, list[tuple[Image, int | None]]] = {
+            index: [] for index in range(len(stream_tables))
+        }
+
+    def write(self, action: str) -> None:
+        if action == "row":
+            # The next row may belong to the transaction of the last one.
+            is_same = self.events and isinstance(self.events[-1], RowChange)
+            self.commits += 0 if is_same and self.draw(st.booleans()) else 1
+            self.events.append(self._row_change())
+            return
+        self.commits += 1
+        position = self._position(None)
+        if action == "progress":
+            resolved = Position(commit_ts=position.commit_ts)
+            self.events.append(Progress("resolved", resolved))
+            return
+        table = self.draw(st.sampled_from(self.tables))
+        change = self.draw(schema_changes(table=table, domain=self.domain))
+        self.events.append(
+            SchemaChange(change.what, change.query, change.code, change.table, position)
+        )
+
+    def _row_change(self) -> RowChange:
+        draw = self.draw
+        index = draw(st.integers(0, len(self.tables) - 1))
+        table, rows = self.tables[index], self.rows[index]
+        op = draw(st.sampled_from(("insert", "update", "delete"))) if rows else "insert"
+        if op == "insert":
+            return self._insert(table, rows)
+        place = draw(st.integers(0, len(rows) - 1))
+        before, partition = rows[place]
+        if op == "delete":
+            del rows[place]
+            return RowChange(row_table(table), "delete", before, None, self._position(partition))
+        return self._update(table, rows, place)
+
+    def _insert(self, table: Table, rows: list[tuple[Image, int | None]]) -> RowChange:
+        after = self.draw(images(table, domain=self.domain))
+        partition = self.draw(st.one_of(st.none(), st.integers(1, 3)))
+        same = [place for place, (row, _) in enumerate(rows) if _has_key_of(table, row, after)]
+        if same:  # the key is taken: what was drawn becomes the row's next state
+            before, partition = rows[same[0]]
+            rows[same[0]] = (after, partition)
+            position = self._position(partition)
+            return RowChange(row_table(table), "update", before, after, position)
+        rows.append((after, partition))
+        return RowChange(row_table(table), "insert", None, after, self._position(partition))
+
+    def _update(self, table: Table, rows: list[tuple[Image, int | None]], place: int) -> RowChange:
+        before, partition = rows[place]
+        keeps = () if self.with_key_changes else (table.key or ())
+        after = self.draw(changed_images(before, keeps=keeps, domain=self.domain))
+        taken = (row for other, (row, _) in enumerate(rows) if other != place)
+        if any(_has_key_of(table, row, after) for row in taken):
+            after = before
+        rows[place] = (after, partition)
+        return RowChange(row_table(table), "update", before, after, self._position(partition))
+
+    def _position(self, partition: int | None) -> Position:
+        self.changes += 1
+        return position_at(self.changes, self.commits, self.domain.position_fields, partition)
+
+
+def _has_key_of(table: Table, row: Image, other: Image) -> bool:
+    """Return whether two rows have one key. Rows of a table without key are never the same."""
+    return bool(table.key) and all(repr(row[name]) == repr(other[name]) for name in table.key or ())

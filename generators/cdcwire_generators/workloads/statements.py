@@ -1,0 +1,74 @@
+"""Schema changes of a workload: they never alter the columns, so one definition holds all along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cdcwire.model.events import Column, SchemaChange, Table
+from cdcwire.model.kinds import kind_text
+from cdcwire.mysql.ddl import schema_change_kind
+
+_CREATE_SCHEMA = 1
+_CREATE_TABLE = 3
+_LATER = (
+    (17, "ALTER TABLE {name} COMMENT = 'change {number}; still the same'"),
+    (7, "CREATE INDEX `by_{number}` ON {name} ({column})"),
+    (8, "DROP INDEX `by_{previous}` ON {name}"),
+    (11, "TRUNCATE TABLE {name}"),
+)
+
+
+def create_statements(tables: Sequence[Table]) -> Iterator[SchemaChange]:
+    """Give the statements that create the schemas, and then the tables."""
+    for schema in dict.fromkeys(table.schema for table in tables):
+        if schema is not None:
+            query = f"CREATE DATABASE {_quoted(schema)}"
+            yield _change(_CREATE_SCHEMA, query, Table(None, schema))
+    for table in tables:
+        yield _change(_CREATE_TABLE, create_table(table), table)
+
+
+def later_statement(table: Table, number: int) -> SchemaChange:
+    """Return statement number ``number`` of a table that is there."""
+    code, template = _LATER[number % len(_LATER)]
+    columns = table.columns or ()
+    query = template.format(
+        name=_full_name(table),
+        number=number,
+        previous=number - 1,
+        column=_quoted(columns[0].name) if columns else "`id`",
+    )
+    return _change(code, query, table)
+
+
+def create_table(table: Table) -> str:
+    """Return the statement that creates a MySQL table; the type is the column's source."""
+    lines = [
+        f"{_quoted(column.name)} {_type(column)}{' NOT NULL' if column.nullable is False else ''}"
+        for column in table.columns or ()
+    ]
+    primary = [column.name for column in table.columns or () if "primary" in column.roles]
+    if primary:
+        lines.append(f"PRIMARY KEY ({', '.join(map(_quoted, primary))})")
+    for column in table.columns or ():
+        if "unique" in column.roles and "primary" not in column.roles:
+            lines.append(f"UNIQUE KEY ({_quoted(column.name)})")
+    return f"CREATE TABLE {_full_name(table)} ({', '.join(lines)})"
+
+
+def _change(code: int, query: str, table: Table) -> SchemaChange:
+    named = Table(table.name, table.schema, table.database)
+    return SchemaChange(schema_change_kind(code), query, code, named)
+
+
+def _type(column: Column) -> str:
+    return kind_text(column.type) if column.source is None else column.source
+
+
+def _full_name(table: Table) -> str:
+    name = _quoted(table.name or "")
+    return name if table.schema is None else f"{_quoted(table.schema)}.{name}"
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,250 @@
+"""From tables to a stream of events: rows that live, transactions, DDL, resolved events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from types import MappingProxyType
+
+from cdcwire.model.events import (
+    Event,
+    Image,
+    Position,
+    Progress,
+    RowChange,
+    Table,
+    Value,
+)
+from cdcwire_generators.positions import check_position_fields, commit_ts_at, position_at
+from cdcwire_generators.workloads.keys import ENDLESS, key_values, unique_columns
+from cdcwire_generators.workloads.makers import Maker, MakerOf, maker
+from cdcwire_generators.workloads.statements import create_statements, later_statement
+
+# So many rows of a table are remembered for later updates and deletes.
+_REMEMBERED = 1024
+_ROWS_BETWEEN_DDL = 1000
+_ONLY_COMMIT_TS = ("commit_ts",)
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """What a stream is made of. ``inserts``, ``updates``, ``deletes`` are shares and add up to 1.
+
+    ``null_rate`` holds for nullable columns; ``null_rates`` for columns by their names, and
+    ``special`` has makers of values for columns by their names.
+    ``changed_columns``: so many columns get a new value in an update, at most.
+    ``partitions``: so many partitions has a table; 0: it is not partitioned.
+    """
+
+    inserts: float = 0.6
+    updates: float = 0.3
+    deletes: float = 0.1
+    null_rate: float = 0.1
+    null_rates: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    special: Mapping[str, MakerOf] = field(default_factory=lambda: MappingProxyType({}))
+    changed_columns: int = 3
+    partitions: int = 0
+
+    def __post_init__(self) -> None:
+        shares = (self.inserts, self.updates, self.deletes)
+        if min(shares) < 0 or abs(sum(shares) - 1) > 1e-9:
+            raise ValueError(f"the shares {shares} do not add up to 1")
+
+
+ONLY_INSERTS = Mix(1.0, 0.0, 0.0)
+
+
+def table_workload(
+    table: Table,
+    rows: int,
+    seed: int,
+    *,
+    mix: Mix | None = None,
+    inserts_only: bool = False,
+    ddl: bool = False,
+    resolved_every: int = 0,
+    position_fields: tuple[str, ...] = _ONLY_COMMIT_TS,
+) -> Iterator[Event]:
+    """Give ``rows`` changes of any table that is told with its columns. See ``workload``."""
+    return stream(
+        (table,),
+        rows,
+        seed,
+        mix or Mix(),
+        inserts_only=inserts_only,
+        ddl=ddl,
+        resolved_every=resolved_every,
+        position_fields=position_fields,
+    )
+
+
+def stream(
+    tables: Sequence[Table],
+    rows: int,
+    seed: int,
+    mix: Mix,
+    *,
+    inserts_only: bool = False,
+    ddl: bool = False,
+    resolved_every: int = 0,
+    position_fields: tuple[str, ...] = _ONLY_COMMIT_TS,
+) -> Iterator[Event]:
+    """Give ``rows`` changes over several tables, in commit order. Wrong arguments raise at once."""
+    if rows < 0 or resolved_every < 0:
+        raise ValueError(f"rows={rows} or resolved_every={resolved_every} is less than 0")
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise TypeError(f"a seed is an integer, not {type(seed).__name__}")
+    if not tables:
+        raise ValueError("a stream needs a table")
+    check_position_fields(position_fields)
+    rng = Random(seed)
+    if inserts_only:
+        mix = replace(mix, inserts=1.0, updates=0.0, deletes=0.0)
+    writers = [_TableWriter(table, rng, mix) for table in tables]
+    return _events(writers, rows, rng, ddl, resolved_every, position_fields)
+
+
+def _events(
+    writers: list[_TableWriter],
+    rows: int,
+    rng: Random,
+    ddl: bool,
+    resolved_every: int,
+    position_fields: tuple[str, ...],
+) -> Iterator[Event]:
+    random, bits_of, count = rng.random, rng.getrandbits, len(writers)
+    is_plain = position_fields == _ONLY_COMMIT_TS
+    changes = commit = statements = made = 0
+    next_ddl = _ROWS_BETWEEN_DDL if ddl else rows + 1
+    next_resolved = resolved_every or rows + 1
+    if ddl:
+        for change in create_statements([writer.table for writer in writers]):
+            changes += 1
+            commit += 1
+            yield replace(change, position=position_at(changes, commit, position_fields))
+    while made < rows:
+        commit += 1 + bits_of(2)
+        position = Position(commit_ts_at(commit))
+        # Every fourth transaction has up to four rows, the others one.
+        size = min(rows - made, 1 if bits_of(2) else 1 + bits_of(2))
+        for _ in range(size):
+            writer = writers[int(random() * count)] if count > 1 else writers[0]
+            made += 1
+            changes += 1
+            if not is_plain or writer.partitions:
+                partition = writer.partition()
+                position = (
+                    Position(commit_ts_at(commit), partition=partition)
+                    if is_plain
+                    else position_at(changes, commit, position_fields, partition)
+                )
+            yield writer.change(position)
+        if made >= next_ddl:
+            next_ddl += _ROWS_BETWEEN_DDL
+            changes += 1
+            commit += 1
+            writer = writers[statements % count]
+            change = later_statement(writer.table, statements // count)
+            statements += 1
+            if change.what == "truncate":
+                writer.forget()
+            yield replace(change, position=position_at(changes, commit, position_fields))
+        if made >= next_resolved:
+            next_resolved += resolved_every
+            yield Progress("resolved", Position(commit_ts_at(commit)))
+
+
+class _TableWriter:
+    """The rows of one table that are remembered, and what makes its next change.
+
+    A table whose key has few values (TINYINT) keeps all its rows and uses freed keys again. Of one
+    with an endless key old rows are forgotten, and never change after that.
+    """
+
+    def __init__(self, table: Table, rng: Random, mix: Mix) -> None:
+        if not table.columns:
+            raise ValueError(f"the table {table.name!r} is told without its columns")
+        self.table = table
+        self.row_table = replace(table, columns=None, version=None)
+        self.rng = rng
+        self.mix = mix
+        self.columns = table.columns
+        unique = unique_columns(table)
+        self.makers: list[Maker | None] = []
+        self.key_makers = []
+        self.capacity = ENDLESS
+        for index, column in enumerate(table.columns):
+            if column.name in unique:
+                value_of, count = key_values(column)
+                self.key_makers.append((index, value_of))
+                self.capacity = min(self.capacity, count)
+                self.makers.append(None)
+            else:
+                null_rate = mix.null_rates.get(column.name, mix.null_rate)
+                self.makers.append(maker(column, rng, null_rate, mix.special))
+        self.changeable = [index for index, make in enumerate(self.makers) if make is not None]
+        self.partitions = mix.partitions
+        self.is_limited = self.capacity < 1 << 31 and mix.inserts < 1.0
+        self.limit = min(self.capacity, _REMEMBERED)
+        self.rows: list[tuple[int, tuple[Value, ...]]] = []
+        self.next_number = 0
+        self.free: list[int] = []
+
+    def partition(self) -> int | None:
+        return 100 + int(self.rng.random() * self.partitions) if self.partitions else None
+
+    def forget(self) -> None:
+        """Forget all rows: the table was truncated."""
+        if self.is_limited:
+            self.free += [number for number, _ in self.rows]
+        self.rows.clear()
+
+    def change(self, position: Position) -> RowChange:
+        """Return the next change; another one where there is no row, or no key for a new one."""
+        rows, choice = self.rows, self.rng.random()
+        if not rows or (choice < self.mix.inserts and not self._is_full()):
+            return self._insert(position)
+        place = int(self.rng.random() * len(rows))
+        number, before = rows[place]
+        image = Image(self.columns, before)
+        is_delete = choice >= 1.0 - self.mix.deletes or not self.changeable
+        if is_delete or (choice < self.mix.inserts and len(rows) > self.limit // 2):
+            rows[place] = rows[-1]
+            rows.pop()
+            if self.is_limited:
+                self.free.append(number)
+            return RowChange(self.row_table, "delete", image, None, position)
+        after = self._changed(before)
+        rows[place] = (number, after)
+        return RowChange(self.row_table, "update", image, Image(self.columns, after), position)
+
+    def _is_full(self) -> bool:
+        return self.is_limited and len(self.rows) >= self.limit
+
+    def _insert(self, position: Position) -> RowChange:
+        if self.is_limited and self.free:
+            number = self.free.pop()
+        else:
+            number = self.next_number
+            self.next_number += 1
+        drawn = [None if make is None else make() for make in self.makers]
+        for index, value_of in self.key_makers:
+            drawn[index] = value_of(number)
+        values = tuple(drawn)
+        rows = self.rows
+        if len(rows) < self.limit:
+            rows.append((number, values))
+        elif self.mix.inserts < 1.0:
+            rows[int(self.rng.random() * len(rows))] = (number, values)
+        return RowChange(self.row_table, "insert", None, Image(self.columns, values), position)
+
+    def _changed(self, before: tuple[Value, ...]) -> tuple[Value, ...]:
+        values = list(before)
+        random, changeable = self.rng.random, self.changeable
+        for _ in range(1 + int(random() * self.mix.changed_columns)):
+            index = changeable[int(random() * len(changeable))]
+            make = self.makers[index]
+            assert make is not None
+            values[index] = make()
+        return tuple(values)

@@ -1,0 +1,71 @@
+"""The byte that a difference is about, in the formats there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from cdcwire.errors import Path
+from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire_conformance.corpus import Case, load_case, load_cases
+from cdcwire_conformance.judge.difference import Difference
+from cdcwire_conformance.judge.locate import find_focus
+
+
+def text_at(case: Case, *path: str | int) -> str | None:
+    """Return what the explanation says of the byte that is found; None if none is found."""
+    codec = get_format(case.format)
+    focus = find_focus(Difference(path, "", ""), case, codec)
+    if focus is None:
+        return None
+    return next(
+        span.text
+        for span in codec.explain(focus.message, case.context()).spans
+        if (span.start, span.part) == (focus.offset, focus.part)
+    )
+
+
+def integers_of(case: Case) -> Iterator[tuple[Path, str]]:
+    for index, event in enumerate(case.events or ()):
+        for side in ("before", "after"):
+            for name, value in (event.get(side) or {}).items():
+                if isinstance(value, dict) and value.get("type", "").startswith("int"):
+                    yield ("events", index, side, name), value["value"]
+
+
+@pytest.mark.parametrize("format_name", FORMAT_NAMES)
+def test_focus_of_a_column_is_where_its_value_stands(format_name: str) -> None:
+    """What is found says the value; in nearly all cases something is found."""
+    found = missed = 0
+    for case in load_cases([format_name])[::5]:
+        if case.expect != "accept" or "compression" in case.features:
+            continue
+        for path, value in integers_of(case):
+            text = text_at(case, *path)
+            if text is None:
+                missed += 1
+            else:
+                found += 1
+                assert value in text, case.id
+    assert found > 20
+    assert missed < found / 10
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (("events", 0, "position", "commit_ts"), "433305438660591626"),
+        (("events", 0, "table"), "1 ('t')"),
+        (("events", 0, "op"), "1 (row)"),
+    ],
+)
+def test_focus_of_a_field_is_where_it_stands(path: Path, text: str) -> None:
+    assert text_at(load_case("craft/values/year-2024"), *path) == text
+
+
+@pytest.mark.parametrize(
+    "path", [(), ("events",), ("messages", 0), ("events", 7, "op"), ("events", 0, "colour")]
+)
+def test_focus_of_what_is_not_there_is_none(path: Path) -> None:
+    assert text_at(load_case("craft/values/year-2024"), *path) is None

@@ -1,0 +1,180 @@
+"""The kept-alive door, with testees that misbehave in every way we know."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cdcwire_conformance.protocol import Description, Events, Rejected, Request
+from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee, NoAnswer
+from cdcwire_conformance.testees.pipes import LINE_LIMIT, STDERR_LIMIT
+
+FAKE = str(Path(__file__).with_name("fake_testee.py"))
+GOOD = Request("decode", "toy", {"messages": [{"key": None, "value": "Z29vZA=="}]})
+BAD = Request("decode", "toy", {"messages": [{"key": None, "value": "YmFk"}]})
+
+
+class Opened:
+    """Opens fakes, and ends them all."""
+
+    def __init__(self) -> None:
+        self.testees: list[KeptAliveTestee] = []
+
+    def __call__(
+        self, mode: str, *, timeout: float = 10.0, line_limit: int = LINE_LIMIT
+    ) -> KeptAliveTestee:
+        command = [sys.executable, FAKE, mode]
+        testee = KeptAliveTestee(command, timeout=timeout, line_limit=line_limit)
+        self.testees.append(testee)
+        return testee
+
+
+@pytest.fixture
+def opened() -> Iterator[Opened]:
+    fakes = Opened()
+    yield fakes
+    for testee in fakes.testees:
+        testee.close()
+
+
+def test_start_gives_the_description(opened: Opened) -> None:
+    description = opened("good").start()
+    assert (description.name, description.version) == ("fake", "1")
+    claim = description.claim("toy")
+    assert claim is not None
+    assert claim.encode
+    assert description.claim("another") is None
+
+
+def test_ask_gives_answers_in_turn(opened: Opened) -> None:
+    testee = opened("good")
+    testee.start()
+    assert testee.ask(GOOD).answer == Events([])
+    assert testee.ask(BAD).answer == Rejected(offset=0)
+    assert testee.ask(GOOD).answer == Events([])
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind", "problem"),
+    [
+        ("garbage", "crashed", "no JSON"),
+        ("array", "crashed", "not a JSON object"),
+        ("nan", "crashed", "floats travel as text"),
+        ("wrong-seq", "crashed", "seq 999, the request had 1"),
+        ("messages", "crashed", "'events' or 'rejected'; found 'messages'"),
+        ("exit", "crashed", "exit code 3"),
+        ("half", "crashed", "no JSON"),
+        ("too-much", "timed out", "no answer within"),
+        ("deep", "crashed", "nested too deep"),
+        ("hang", "timed out", "no answer within"),
+        ("grandchild", "timed out", "no answer within"),
+    ],
+)
+def test_ask_misbehaviour_is_a_failure_of_that_case_only(
+    opened: Opened, mode: str, kind: str, problem: str
+) -> None:
+    timeout = 0.5 if kind == "timed out" else 10.0
+    testee = opened(mode, timeout=timeout)
+    testee.start()
+    with pytest.raises(NoAnswer) as caught:
+        testee.ask(BAD)
+    assert caught.value.kind == kind
+    assert problem in caught.value.problem
+    assert caught.value.stderr == f"about to misbehave: {mode}"
+    assert testee.ask(GOOD).answer == Events([])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are of POSIX")
+def test_ask_killed_by_a_signal_is_named(opened: Opened) -> None:
+    with pytest.raises(NoAnswer, match="killed by signal SIGKILL"):
+        opened("signal").ask(BAD)
+
+
+def test_ask_answer_longer_than_the_limit_is_a_crash(opened: Opened) -> None:
+    testee = opened("too-much", line_limit=100_000)
+    testee.start()
+    with pytest.raises(NoAnswer, match="more than 100000 bytes") as caught:
+        testee.ask(BAD)
+    assert caught.value.kind == "crashed"
+
+
+def test_ask_answers_nobody_asked_for_are_a_crash_of_the_next_case(opened: Opened) -> None:
+    testee = opened("flood", line_limit=100_000)
+    testee.start()
+    testee.ask(BAD)
+    with pytest.raises(NoAnswer, match=r"has seq 1, the request had 2|more than 100000 bytes"):
+        testee.ask(BAD)
+    assert testee.ask(GOOD).answer == Events([])
+
+
+def test_ask_stderr_is_kept_bounded(opened: Opened) -> None:
+    testee = opened("loud")
+    testee.start()
+    with_stderr = testee.ask(BAD)
+    assert with_stderr.answer == Rejected()
+    assert len(with_stderr.stderr) <= STDERR_LIMIT
+
+
+def test_ask_blank_lines_and_missing_line_end_are_forgiven(opened: Opened) -> None:
+    assert opened("blank-lines").ask(BAD).answer == Rejected()
+    assert opened("no-line-end").ask(BAD).answer == Events([])
+
+
+def test_ask_large_request_nobody_reads_times_out(opened: Opened) -> None:
+    testee = opened("deaf", timeout=0.3)
+    testee.start()
+    large = Request("decode", "toy", {"messages": [{"value": "A" * 4_000_000}]})
+    began = time.monotonic()
+    with pytest.raises(NoAnswer) as caught:
+        testee.ask(large)
+    assert caught.value.kind == "timed out"
+    assert time.monotonic() - began < 10
+
+
+def test_ask_large_request_is_read_whole(opened: Opened) -> None:
+    large = Request("decode", "toy", {"messages": [{"value": "A" * 4_000_000}]})
+    assert opened("good").ask(large).answer == Events([])
+
+
+@pytest.mark.parametrize(
+    ("mode", "problem"), [("no-start", "exit code 5"), ("protocol-2", "says protocol 2")]
+)
+def test_start_that_fails_says_why(opened: Opened, mode: str, problem: str) -> None:
+    with pytest.raises(CannotStartError, match=problem) as caught:
+        opened(mode).start()
+    assert ("cannot find my library" in caught.value.stderr) == (mode == "no-start")
+
+
+def test_start_without_answer_times_out() -> None:
+    testee = KeptAliveTestee([sys.executable, FAKE, "silent-start"], start_timeout=0.3)
+    with pytest.raises(CannotStartError, match=r"no answer within 0\.3 s"):
+        testee.start()
+
+
+def test_start_unknown_command_says_so() -> None:
+    with pytest.raises(
+        CannotStartError, match=r"'/no/such/decoder' can't be started: No such file"
+    ):
+        KeptAliveTestee(["/no/such/decoder"]).start()
+
+
+def test_close_tells_an_odd_end() -> None:
+    good = KeptAliveTestee([sys.executable, FAKE, "good"])
+    good.start()
+    assert good.close() is None
+    bad = KeptAliveTestee([sys.executable, FAKE, "bad-end"])
+    bad.start()
+    assert "exit code 4" in str(bad.close())
+
+
+def test_close_before_start_is_nothing() -> None:
+    assert KeptAliveTestee([sys.executable]).close() is None
+
+
+def test_description_of_no_formats_claims_all() -> None:
+    assert Description("one-shot").claim("anything") is not None

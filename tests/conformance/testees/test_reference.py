@@ -1,0 +1,100 @@
+"""The reference as a program behind both doors."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+
+import pytest
+
+from cdcwire.formats import FORMAT_NAMES
+from cdcwire.model.text import Json
+from cdcwire_conformance.corpus import load_cases
+from cdcwire_conformance.testees import reference
+
+RESOLVED = bytes.fromhex("010103010101020a09010005")  # Craft: one resolved timestamp, 1
+EVENT = {"kind": "progress", "what": "resolved", "position": {"commit_ts": "1"}}
+
+
+def conversation(*requests: Json) -> list[Json]:
+    stdin = io.BytesIO(b"".join(json.dumps(request).encode() + b"\n" for request in requests))
+    stdout = io.BytesIO()
+    assert reference.serve(stdin, stdout) == 0
+    return [json.loads(line) for line in stdout.getvalue().splitlines()]
+
+
+def decode_request(value: bytes, seq: int = 1) -> Json:
+    message = {"key": None, "value": base64.b64encode(value).decode()}
+    return {"cmd": "decode", "seq": seq, "format": "craft", "messages": [message]}
+
+
+def test_serve_start_claims_every_format_with_encoding() -> None:
+    (answer,) = conversation({"cmd": "start", "protocol": 1})
+    assert answer["protocol"] == 1
+    assert set(answer["formats"]) == set(FORMAT_NAMES)
+    assert all(claim["encode"] for claim in answer["formats"].values())
+
+
+def test_serve_decode_gives_events() -> None:
+    assert conversation(decode_request(RESOLVED, 7)) == [{"seq": 7, "events": [EVENT]}]
+
+
+def test_serve_broken_bytes_are_rejected_with_their_place() -> None:
+    (answer,) = conversation(decode_request(RESOLVED[:3]))
+    assert answer["rejected"]["message"] == 0
+    assert answer["rejected"]["offset"] <= 3
+    assert "craft: " in answer["rejected"]["problem"]
+
+
+def test_serve_encode_gives_the_bytes() -> None:
+    request = {"cmd": "encode", "seq": 1, "format": "craft", "events": [EVENT]}
+    message = {"key": None, "value": base64.b64encode(RESOLVED).decode()}
+    assert conversation(request) == [{"seq": 1, "messages": [message]}]
+
+
+@pytest.mark.parametrize(
+    "event", [{**EVENT, "what": "watermark"}, {"kind": "row", "op": "insert"}, {"kind": "odd"}]
+)
+def test_serve_events_that_it_can_not_write_are_rejected(event: Json) -> None:
+    (answer,) = conversation({"cmd": "encode", "seq": 1, "format": "craft", "events": [event]})
+    assert answer["rejected"]["problem"]
+
+
+def test_serve_stop_ends_and_what_follows_is_not_read() -> None:
+    assert conversation({"cmd": "stop"}, decode_request(RESOLVED)) == []
+
+
+@pytest.mark.parametrize(("cut", "code"), [(12, 0), (3, 1)])
+def test_answer_once_exit_code_tells_accepted_from_rejected(cut: int, code: int) -> None:
+    stdout = io.BytesIO()
+    stdin = io.BytesIO(RESOLVED[:cut])
+    assert reference.answer_once("decode", "craft", stdin, stdout, raw=True) == code
+    assert ("rejected" in json.loads(stdout.getvalue())) == (code == 1)
+
+
+def test_main_crash_shows_the_traceback_and_its_own_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Input:
+        buffer = io.BytesIO(b"this is no request\n")
+
+    monkeypatch.setattr("sys.stdin", Input)
+    assert reference.main([]) == reference.CRASHED
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_choices_are_those_of_the_corpus() -> None:
+    """The reference states a choice wherever the corpus knows one, and one that the corpus has."""
+    (description,) = conversation({"cmd": "start", "protocol": 1})
+    stated = {
+        (name, f"{subject}: {choice}")
+        for name, claim in description["formats"].items()
+        for subject, choice in claim["choices"].items()
+    }
+    known = {(case.format, case.choice) for case in load_cases() if case.level == "may"}
+    assert stated <= known
+    subjects = [
+        {(name, str(choice).partition(":")[0]) for name, choice in side} for side in (stated, known)
+    ]
+    assert subjects[0] == subjects[1]

@@ -1,0 +1,236 @@
+"""Strategies: what they promise, what they refuse, and what their examples shrink to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, find, given, settings
+from hypothesis import strategies as st
+
+from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.model.carries import KINDS
+from cdcwire.model.events import Column, Image, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import DecimalType, IntType, TextType, UnknownType
+from cdcwire_generators import extremes
+from cdcwire_generators.carried import carried_kind
+from cdcwire_generators.domain import PLAUSIBLE_KINDS, Domain, domain_of
+from cdcwire_generators.families import get_family
+from cdcwire_generators.positions import POSITION_FIELDS
+from cdcwire_generators.strategies import (
+    KEY_SHAPES,
+    ChangeStream,
+    batches,
+    change_streams,
+    column_names,
+    column_types,
+    columns,
+    columns_of_kind,
+    craft_messages,
+    damaged_bytes,
+    images,
+    names,
+    open_messages,
+    option_settings,
+    proposal_messages,
+    row_changes,
+    tables,
+    values,
+    values_of_kind,
+)
+
+LONG_SEARCH = settings(max_examples=10_000, database=None, derandomize=True)
+quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: names(max_bytes=0),
+        lambda: names(max_bytes=1025),
+        lambda: column_names(min_size=2, max_size=1),
+        lambda: column_types(family="oracle"),
+        lambda: columns(roles=frozenset({"owner"})),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: columns(roles=frozenset({"primary"}), nullable=True),
+        lambda: images(Table("t", "s")),
+        lambda: craft_messages(max_rows=0),
+        lambda: option_settings(get_format("craft"), names=["no-such"]),
+        lambda: values(TextType(), domain=Domain(kinds=frozenset({"int8"}))),
+        lambda: values_of_kind("number", Column("c", TextType())),
+        lambda: Domain(kinds=frozenset({"number"})),
+        lambda: get_family("oracle"),
+    ],
+)
+def test_impossible_argument_is_refused_at_once(call: Callable[[], object]) -> None:
+    with pytest.raises(
+        ValueError, match=r"none of|has no|no value|not (a|in|nullable|known)|less than|without"
+    ):
+        call()
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        tables(key="foreign"),
+        tables(min_columns=3, max_columns=2),
+        tables(key="composite", max_columns=1),
+        row_changes(ops=("merge",)),  # type: ignore[arg-type]  # wrong on purpose
+        row_changes(ops=()),
+        batches(min_size=2, max_size=1),
+        batches(max_tables=0),
+        change_streams(max_events=-1),
+        proposal_messages(max_events=0),
+        open_messages(max_items=0),
+        columns_of_kind("number"),
+        damaged_bytes(b"x", kinds=()),
+        damaged_bytes(b"x", max_damages=0),
+    ],
+)
+def test_impossible_argument_of_a_composite_is_refused_with_the_first_example(
+    strategy: st.SearchStrategy[object],
+) -> None:
+    with pytest.raises(ValueError, match=r"none of|in order|at least|one or more|less than|small"):
+        find(strategy, lambda _: True)
+
+
+@pytest.mark.parametrize("shape", KEY_SHAPES)
+@quick
+@given(data=st.data())
+def test_table_has_the_key_that_was_asked_for(shape: str, data: st.DataObject) -> None:
+    table = data.draw(tables(key=shape))
+    found = table.columns or ()
+    handle = tuple(column.name for column in found if "handle" in column.roles)
+    assert table.key == handle
+    sizes = {"none": {0}, "nullable unique": {0}, "composite": {2, 3}}
+    assert len(handle) in sizes.get(shape, {1})
+    assert all(column.nullable is False for column in found if column.name in handle)
+    assert len({column.name.casefold() for column in found}) == len(found)
+    assert all(1 <= len(column.name.encode()) <= 1024 for column in found)
+
+
+@quick
+@given(stream=change_streams())
+def test_stream_rows_follow_each_other(stream: ChangeStream) -> None:
+    """An update or delete begins with the last state of its row; keys are unique; commits grow."""
+    there: dict[str, list[Image]] = {}
+    newest = 0
+    for event in stream.events:
+        commit_ts = event.position.commit_ts
+        assert commit_ts is not None
+        assert commit_ts >= newest
+        newest = commit_ts
+        if isinstance(event, RowChange):
+            rows = there.setdefault(f"{event.table.schema}/{event.table.name}", [])
+            if event.before is not None:
+                place = next(p for p, row in enumerate(rows) if row is event.before)
+                del rows[place]
+            if event.after is not None:
+                keys = [repr([row[k] for k in event.table.key or ()]) for row in rows]
+                key = repr([event.after[k] for k in event.table.key or ()])
+                assert not event.table.key or key not in keys
+                rows.append(event.after)
+
+
+@quick
+@given(data=st.data())
+def test_stream_fills_the_positions_that_were_asked_for(data: st.DataObject) -> None:
+    wanted = tuple(data.draw(st.sets(st.sampled_from(POSITION_FIELDS), min_size=1)))
+    stream = data.draw(change_streams(domain=Domain(position_fields=wanted), with_progress=False))
+    for event in stream.events:
+        for field in POSITION_FIELDS:
+            if field != "partition":
+                assert (getattr(event.position, field) is not None) == (field in wanted)
+
+
+@quick
+@given(stream=change_streams(tables_of_stream=(Table("t", "s", columns=(), key=()),)))
+def test_stream_over_given_tables_names_no_other(stream: ChangeStream) -> None:
+    for event in stream.events:
+        if isinstance(event, RowChange):
+            assert (event.table.schema, event.table.name) == ("s", "t")
+        if isinstance(event, SchemaChange) and event.table is not None:
+            assert event.table.schema == "s"
+
+
+@pytest.mark.parametrize("name", FORMAT_NAMES)
+@quick
+@given(data=st.data())
+def test_domain_of_a_format_has_only_what_it_carries_exactly(
+    name: str, data: st.DataObject
+) -> None:
+    through = get_format(name)
+    change = data.draw(row_changes(domain=domain_of(through)))
+    for image in (change.before, change.after):
+        for column, value in zip(image.columns, image.values, strict=True) if image else ():
+            if value is not None:
+                kind = carried_kind(column.type, value)
+                assert through.carries.kinds[kind].verdict == "exact"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@quick
+@given(data=st.data())
+def test_values_of_a_kind_are_of_that_kind(kind: str, data: st.DataObject) -> None:
+    column = data.draw(columns_of_kind(kind))
+    assert carried_kind(column.type, data.draw(values_of_kind(kind, column))) == kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [
+        (IntType(64), (1 << 53) + 1),
+        (IntType(64, True), (1 << 64) - 1),
+        (DecimalType(), extremes.DECIMALS[10]),
+        (TextType(), "\u2028"),
+        (TextType(), "\\N"),
+        (TextType(), "</script>&"),
+    ],
+    ids=repr,
+)
+def test_values_reach_what_decoders_get_wrong(kind: IntType | TextType, wanted: object) -> None:
+    find(values(kind), lambda value: value == wanted, settings=LONG_SEARCH)
+
+
+def test_values_of_a_type_without_values_are_null() -> None:
+    assert find(values(UnknownType()), lambda _: True) is None
+
+
+def test_plausible_kinds_leave_out_what_no_source_has() -> None:
+    odd = {"float not finite", "decimal not finite", "text ill-formed", "unavailable"}
+    assert set(KINDS) - PLAUSIBLE_KINDS == odd
+
+
+def test_examples_shrink_to_the_smallest_row() -> None:
+    """The simplest table has one column, and its row the simplest value of it."""
+    change = find(row_changes(), lambda change: change.op == "delete", settings=LONG_SEARCH)
+    assert change.before is not None
+    assert change.before.values in ((0,), ("",), (b"",), (None,))
+    assert (change.table.schema, change.table.name) == ("test", "a")
+
+
+def test_streams_shrink_to_the_events_that_matter() -> None:
+    def has_delete(stream: ChangeStream) -> bool:
+        return any(isinstance(e, RowChange) and e.op == "delete" for e in stream.events)
+
+    stream = find(change_streams(max_tables=1), has_delete, settings=LONG_SEARCH)
+    assert [event.op for event in stream.events if isinstance(event, RowChange)] == [
+        "insert",
+        "delete",
+    ]
+    assert len(stream.events) == 2
+
+
+@quick
+@given(raw=st.binary(max_size=30), data=st.data())
+def test_damaged_bytes_are_never_the_good_ones(raw: bytes, data: st.DataObject) -> None:
+    assert data.draw(damaged_bytes(raw)) != raw
+
+
+@pytest.mark.parametrize("name", FORMAT_NAMES)
+@quick
+@given(data=st.data())
+def test_option_settings_are_allowed_by_the_format(name: str, data: st.DataObject) -> None:
+    through = get_format(name)
+    known = {option.name: option for option in through.options}
+    for option, value in data.draw(option_settings(through)).items():
+        assert known[option].parse(value) == value

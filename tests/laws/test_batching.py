@@ -1,0 +1,164 @@
+"""Batching: no message has too many rows, each is as full as it may be, and nothing gets lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cdcwire import craft, craft_proposal, open_protocol
+from cdcwire.craft.columns import encode_nullable
+from cdcwire.craft.profile import CRAFT, PROPOSAL
+from cdcwire.errors import EncodeError
+from cdcwire.format import Context
+from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.message import KafkaMessage, StoredFile
+from cdcwire.model.events import RowChange
+from cdcwire_generators.carried import Options
+from cdcwire_generators.passage import decoded, encoded, predicted, texts_of
+from cdcwire_generators.strategies import batches, change_streams, row_changes, tables
+
+RECORD_OVERHEAD = 36  # what a Kafka record needs beside key and value, as Open Protocol counts
+
+each_format = pytest.mark.parametrize("name", FORMAT_NAMES)
+
+
+@each_format
+@given(data=st.data())
+def test_batches_keep_order_and_lose_nothing(name: str, data: st.DataObject) -> None:
+    """The events of all messages, one after the other, are the events that were encoded."""
+    through = get_format(name)
+    stream = data.draw(change_streams(max_events=20))
+    options: Options = {"max-batch-size": data.draw(st.integers(1, 5))}
+    found = decoded(encoded(stream.events, through, options), through, options)
+    assert texts_of(found) == texts_of(predicted(stream.events, through, options))
+
+
+@each_format
+@given(data=st.data())
+def test_messages_have_as_many_rows_as_allowed(name: str, data: st.DataObject) -> None:
+    """Each message but the last has max-batch-size rows, as long as size does not matter."""
+    through = get_format(name)
+    rows = data.draw(batches(max_size=12))
+    limit = data.draw(st.integers(1, 5))
+    messages = encoded(rows, through, {"max-batch-size": limit})
+    sizes = [len(decoded([message], through)) for message in messages]
+    full, rest = divmod(len(rows), limit)
+    assert sizes == [limit] * full + [rest] * (rest > 0)
+
+
+@each_format
+@given(data=st.data())
+def test_what_is_no_row_has_a_message_of_its_own(name: str, data: st.DataObject) -> None:
+    through = get_format(name)
+    for message in encoded(data.draw(change_streams()).events, through):
+        events = decoded([message], through)
+        assert len(events) == 1 or all(isinstance(event, RowChange) for event in events)
+
+
+def estimate_of(row: Any, profile: Any) -> int:
+    """Return Craft's estimate of a row, from the values as they are coded."""
+    size = 32 + len(row.schema.encode()) + len(row.table.encode())
+    for group in row.groups:
+        for column in group.columns:
+            value = encode_nullable(column, profile)
+            size += 16 + len(column.name.encode()) + len(value or b"")
+    return size
+
+
+@pytest.mark.parametrize(
+    ("name", "decode", "profile"),
+    [("craft", craft.decode, CRAFT), ("craft-proposal", craft_proposal.decode, PROPOSAL)],
+    ids=["craft", "craft-proposal"],
+)
+@given(data=st.data())
+def test_craft_batch_ends_with_the_row_that_is_beyond_the_limit(
+    name: str, decode: Any, profile: Any, data: st.DataObject
+) -> None:
+    """The estimate without the last row is within max-message-bytes; with it, it is beyond."""
+    rows = data.draw(batches(max_size=12))
+    limit = data.draw(st.integers(1, 1500))
+    messages = encoded(rows, get_format(name), {"max-message-bytes": limit, "max-batch-size": 100})
+    for index, message in enumerate(messages):
+        assert message.value is not None
+        estimates = [estimate_of(row, profile) for row in decode(message.value).events]
+        assert sum(estimates[:-1]) <= limit
+        if index < len(messages) - 1:
+            assert sum(estimates) > limit
+
+
+@given(data=st.data())
+def test_open_protocol_batch_ends_before_the_row_that_is_beyond_the_limit(
+    data: st.DataObject,
+) -> None:
+    """No message is larger than max-message-bytes, and none could take the next row too."""
+    through = get_format("open-protocol")
+    rows = data.draw(batches(max_size=12))
+    alone = [_size(message) for message in encoded(rows, through, {"max-batch-size": 1})]
+    limit = max(alone) + data.draw(st.integers(0, 500))
+    options: Options = {"max-message-bytes": limit, "max-batch-size": 100}
+    messages = encoded(rows, through, options)
+    first = 0
+    for message in messages:
+        count = len(decoded([message], through))
+        assert _size(message) == sum(alone[first : first + count]) - 44 * (count - 1)
+        assert _size(message) <= limit
+        first += count
+        if first < len(rows):
+            assert _size(message) + alone[first] - 44 > limit
+
+
+def _size(message: Any) -> int:
+    return RECORD_OVERHEAD + len(message.key) + len(message.value)
+
+
+@given(data=st.data())
+def test_open_protocol_row_that_is_too_large_is_refused(data: st.DataObject) -> None:
+    change = data.draw(row_changes())
+    through = get_format("open-protocol")
+    (message,) = encoded([change], through)
+    with pytest.raises(EncodeError) as caught:
+        encoded([change], through, {"max-message-bytes": _size(message) - 1})
+    assert caught.value.clause == "open-protocol: batching"
+
+
+@pytest.mark.parametrize("way", ["handle-key-only", "claim-check"])
+@given(data=st.data())
+def test_open_protocol_row_that_is_too_large_is_cut_to_its_handle_key(
+    way: str, data: st.DataObject
+) -> None:
+    """A cut row has its handle key only; with the stored file at hand it is whole again."""
+    table = data.draw(tables(key="primary", min_columns=3))
+    change = data.draw(row_changes(table))
+    through = get_format("open-protocol")
+    (whole,) = encoded([change], through)
+    options: Options = {
+        "max-message-bytes": _size(whole) - 1,
+        "large-message-handle-option": way,
+        "claim-check-storage-uri": "s3://bucket/prefix",
+    }
+    try:
+        messages = encoded([change], through, options)
+    except EncodeError as error:
+        is_still_too_large = error.clause in (f"open-protocol: {way.replace('-', ' ')}",)
+        if not is_still_too_large:
+            raise
+        return
+    files = [message for message in messages if isinstance(message, StoredFile)]
+    kafka = [message for message in messages if isinstance(message, KafkaMessage)]
+    assert len(files) == (way == "claim-check")
+    (cut,) = decoded(kafka, through, options)
+    assert isinstance(cut, RowChange)
+    assert cut.sent == "key"
+    for image in (cut.before, cut.after):
+        assert image is None or image.names == table.key
+    if files:
+        location = f"s3://bucket/prefix/{files[0].path}"
+        assert cut.extra["claim_check"] == location
+        context = Context(options, blobs={location: files[0].value})
+        found = list(through.decode(kafka[0], context))
+        assert texts_of(found) == texts_of(predicted([change], through))
+        key, value = open_protocol.encode(open_protocol.decode(kafka[0].key, kafka[0].value))
+        assert (key, value) == (kafka[0].key, kafka[0].value)
