@@ -27,6 +27,8 @@ VERBS: tuple[str, ...] = (
     "explain",
     "generate",
     "corpus",
+    "witness",
+    "report",
     "testee",
 )
 
