@@ -21,6 +21,10 @@ OptionValue: TypeAlias = "str | int | bool"
 TableName: TypeAlias = "tuple[str | None, str]"  # schema, table
 
 
+class OptionError(ValueError):
+    """An option is not known, or its value is not one that it allows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """A setting of the producer that the bytes don't say, spelled as its configuration does."""
@@ -33,11 +37,11 @@ class Option:
     def parse(self, value: OptionValue) -> OptionValue:
         """Return ``value`` in the type of the default. Text is read as a configuration file's.
 
-        Raises: ValueError, naming the option and what it allows.
+        Raises: OptionError, naming the option and what it allows.
         """
         parsed = self._convert(value)
         if parsed is None or (self.values is not None and parsed not in self.values):
-            raise ValueError(f"option {self.name}={value!r} is not {self._allowed()}")
+            raise OptionError(f"option {self.name}={value!r} is not {self._allowed()}")
         return parsed
 
     def _convert(self, value: OptionValue) -> OptionValue | None:
@@ -142,13 +146,13 @@ def parse_options(
     """Return every option with its given or default value.
 
     A name may stand with its section in front (``sink.open.output-old-value``).
-    Raises: ValueError for a name that is not an option, or a value that it does not allow.
+    Raises: OptionError for a name that is not an option, or a value that it does not allow.
     """
     known = {option.name: option for option in options}
     values = {name: option.default for name, option in known.items()}
     for full_name, value in given.items():
         name = full_name.rpartition(".")[2]
         if name not in known:
-            raise ValueError(f"{full_name!r} is not an option here; there are: {', '.join(known)}")
+            raise OptionError(f"{full_name!r} is not an option here; there are: {', '.join(known)}")
         values[name] = known[name].parse(value)
     return values

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from cdcwire.errors import DecodeError, EncodeError
-from cdcwire.format import Context
+from cdcwire.format import Context, OptionError
 from cdcwire.message import Message
 from cdcwire.model.events import Event, Table
 from cdcwire.model.text import (
@@ -71,6 +71,8 @@ def answer_decode(request: Mapping[str, Json], decode: Decode) -> dict[str, Json
                     "path": list(error.path),
                 }
             }
+        except OptionError as error:
+            return {"rejected": {"problem": str(error)}}
     return {"events": events}
 
 
@@ -82,6 +84,8 @@ def answer_encode(request: Mapping[str, Json], encode: Encode) -> dict[str, Json
         messages = [message_to_json(message) for message in encode(events, context)]
     except (EncodeError, TextFormError) as error:
         return {"rejected": {"problem": error.problem, "path": list(error.path)}}
+    except OptionError as error:
+        return {"rejected": {"problem": str(error)}}
     return {"messages": messages}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias, cast
 
-from cdcwire.format import Compression, Option, OptionValue, parse_options
+from cdcwire.format import Compression, Option, OptionError, OptionValue, parse_options
 from cdcwire.open_protocol.message import Dialect
 
 LargeMessage: TypeAlias = Literal["none", "handle-key-only", "claim-check"]
@@ -71,13 +71,13 @@ def read_settings(
     """Return settings from options by name.
 
     ``compressions``: the functions for ``lz4`` and ``snappy``, which the standard library lacks.
-    Raises: ValueError for an unknown option, a value that it does not allow, or a compression
+    Raises: OptionError for an unknown option, a value that it does not allow, or a compression
     without functions.
     """
     values = parse_options(OPTIONS, given)
     name = str(values["large-message-handle-compression"])
     if name != "none" and name not in compressions:
-        raise ValueError(
+        raise OptionError(
             f"option large-message-handle-compression={name!r} needs a pair of functions to "
             "compress and decompress, and none was given"
         )
