@@ -6,6 +6,7 @@ Each error is a DecodeError with an offset within the bytes, a path, and a claus
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -45,6 +46,7 @@ MESSAGES: dict[str, Callable[[], st.SearchStrategy[KafkaMessage]]] = {
     "craft-proposal": _proposal_messages,
     "open-protocol": _open_messages,
 }
+FIXED_COST = 1 << 17  # tables and caches that do not grow with a message
 each_format = pytest.mark.parametrize("name", FORMAT_NAMES)
 
 
@@ -142,3 +144,19 @@ def test_explain_of_good_bytes_covers_every_byte(name: str, data: st.DataObject)
             assert start == reached
             reached = end
         assert reached == len(side)
+
+
+@each_format
+@given(data=st.data())
+def test_damaged_bytes_need_memory_in_proportion_to_their_number(
+    name: str, data: st.DataObject
+) -> None:
+    """A length that lies is found before anything is allocated: 128 bytes a byte are enough."""
+    message = damaged(data, data.draw(MESSAGES[name]()))
+    through = get_format(name)
+    tracemalloc.start()
+    failure_of(through, message)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    size = len(message.key or b"") + len(message.value or b"")
+    assert peak < 128 * size + FIXED_COST

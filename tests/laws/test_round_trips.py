@@ -6,12 +6,14 @@ columns (source names, roles, nullable) by themselves.
 
 from __future__ import annotations
 
+import zlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cdcwire.errors import EncodeError
-from cdcwire.format import Format
+from cdcwire.format import Compression, Context, Format
 from cdcwire.formats import FORMAT_NAMES, get_format
 from cdcwire.model.events import Event, RowChange
 from cdcwire_generators.carried import NotCarriedError, Options
@@ -97,7 +99,7 @@ def test_round_trip_under_any_options_gives_what_they_leave(
     """
     through = get_format(format_name)
     options = data.draw(option_settings(through))
-    change = data.draw(row_changes())
+    change = data.draw(row_changes(with_absent=True))
     try:
         predicted([change], through, options)
     except NotCarriedError:
@@ -132,3 +134,24 @@ def test_round_trip_of_a_workload_gives_what_the_format_carries(
     rows = 20 if name == "large-values" else 200
     events = list(workload(name, rows, 7, ddl=True, resolved_every=30))
     assert_comes_back(events, get_format(format_name), {})
+
+
+def _decompress(raw: bytes) -> bytes:
+    try:
+        return zlib.decompress(raw)
+    except zlib.error as error:
+        raise ValueError(str(error)) from error
+
+
+@given(stream=change_streams(), name=st.sampled_from(("lz4", "snappy")))
+def test_open_protocol_round_trip_with_compression_changes_nothing(
+    stream: ChangeStream, name: str
+) -> None:
+    """The compressions come from outside; here another one stands for both."""
+    compression = Compression(zlib.compress, _decompress)
+    options: Options = {"large-message-handle-compression": name}
+    context = Context(options, compressions={name: compression})
+    through = get_format("open-protocol")
+    messages = through.encode(stream.events, context)
+    found = [event for message in messages for event in through.decode(message, context)]
+    assert texts_of(found) == texts_of(predicted(stream.events, through, options))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta, timezone, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from cdcwire.model.events import Value
 from cdcwire.model.kinds import DatetimeType, DateType, TemporalForm, TimestampType, TimeType
@@ -121,6 +120,8 @@ def _zone(name: str) -> tzinfo:
     if offset:
         sign = -1 if offset[1] == "-" else 1
         return timezone(sign * timedelta(hours=int(offset[2]), minutes=int(offset[3])))
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # seldom needed, and slow to import
+
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, OSError, ValueError) as error:
