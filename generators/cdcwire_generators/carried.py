@@ -58,10 +58,13 @@ Options: TypeAlias = Mapping[str, OptionValue]
 
 _FIELD_OF_POSITION = {name: name for name in POSITION_FIELDS if name != "tx_order"}
 # The names of ``extra`` that a format carries, on rows.
-_EXTRA_NAMES = {"craft-proposal": ("row_id",), "open-protocol": ("row_id",)}
+_EXTRA_NAMES = {"craft-proposal": ("row_id",), "open-protocol": ("row_id", "claim_check")}
 
 
-_KEY: Sent = "key"
+_NO_VALUES: dict[str, tuple[str | None, ...]] = {
+    "row_id": (None, "0"),
+    "claim_check": (None, ""),
+}
 _HANDLE: frozenset[Role] = frozenset({"handle"})
 
 
@@ -193,11 +196,13 @@ class _Passage:
         names = _EXTRA_NAMES.get(self.format.name, ())
         if not is_row and self.format.name == "open-protocol":
             names = ()  # a row id is one of a row there
-        return {name: extra[name] for name in names if extra.get(name) not in (None, "0")}
+        return {name: extra[name] for name in names if extra.get(name) not in _NO_VALUES[name]}
 
     def _row(self, event: RowChange) -> RowChange:
         self._require("op")
-        op, sent = event.op, event.sent
+        op = event.op
+        extra = self._extra(event.extra, is_row=True)
+        sent: Sent | None = None
         after = self._image(event.after, event.table)
         before = self._image(event.before, event.table)
         if op == "update" and not self._has("before of update"):
@@ -208,7 +213,11 @@ class _Passage:
             before = _changed(before, after)
             op, before, sent = ("update", before, "changed") if before else ("insert", None, None)
         elif op == "delete" and self.options.get("delete-only-output-handle-key-columns"):
-            before, sent = self._handle_key_only(before), _KEY
+            before, sent = self._handle_key_only(before), "key"
+        # Only Open Protocol says of a row that it was cut to its key; "all" is told by none.
+        is_cut = event.sent == "key" or "claim_check" in extra
+        if is_cut and self.format.name == "open-protocol":
+            sent = "key"
         first = after or before
         key = () if first is None else _handle_key(first.columns)
         return replace(
@@ -219,7 +228,7 @@ class _Passage:
             after=after,
             position=self._position(event.position),
             sent=sent,
-            extra=self._extra(event.extra, is_row=True),
+            extra=extra,
         )
 
     def _handle_key_only(self, image: Image | None) -> Image:

@@ -12,8 +12,13 @@ from cdcwire.formats import FORMAT_NAMES, get_format
 from cdcwire.model.events import Event
 from cdcwire.model.text import table_to_json
 from cdcwire_conformance.command.context import UsageError, add_context_arguments, context_from
-from cdcwire_conformance.messages_io import message_to_json
-from cdcwire_generators.workloads import WORKLOADS, workload, workload_tables
+from cdcwire_conformance.messages_io import write_messages
+from cdcwire_generators.workloads import (
+    DEFAULT_WORKLOAD,
+    WORKLOAD_NAMES,
+    workload,
+    workload_tables,
+)
 
 NAME = "generate"
 HELP = "write a seeded change stream in a format"
@@ -35,10 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", required=True, metavar="DIR")
     parser.add_argument(
         "--workload",
-        choices=sorted(WORKLOADS),
-        default="proposal-29",
+        choices=WORKLOAD_NAMES,
+        default=DEFAULT_WORKLOAD,
         metavar="NAME",
-        help=f"one of {', '.join(sorted(WORKLOADS))} (default: proposal-29)",
+        help=f"one of {', '.join(WORKLOAD_NAMES)} (default: {DEFAULT_WORKLOAD})",
     )
     add_context_arguments(parser)
 
@@ -55,9 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         tables = [table_to_json(table) for table in workload_tables(arguments.workload)]
         (folder / "tables.json").write_text(json.dumps(tables, ensure_ascii=False, indent=1))
-        with (folder / "messages.jsonl").open("w", encoding="ascii") as file:
-            for message in get_format(arguments.format).encode(events, context):
-                file.write(json.dumps(message_to_json(message)) + "\n")
+        messages = get_format(arguments.format).encode(events, context)
+        write_messages(str(folder / "messages.jsonl"), messages)
     except OSError as error:
         raise UsageError(f"{error.filename or folder}: {error.strerror}") from error
     return 0

@@ -39,11 +39,27 @@ def positions(*, domain: Domain = PLAUSIBLE) -> st.SearchStrategy[Position]:
     return st.builds(Position, **filled)
 
 
-def images(table: Table, *, domain: Domain = PLAUSIBLE) -> st.SearchStrategy[Image]:
-    """Give row states of a table that is told with its columns; NULL in nullable columns only."""
+def images(
+    table: Table, *, with_absent: bool = False, domain: Domain = PLAUSIBLE
+) -> st.SearchStrategy[Image]:
+    """Give row states of a table that is told with its columns; NULL in nullable columns only.
+
+    ``with_absent``: columns that are not of the key may be missing, as virtual ones are. One column
+    at least is there.
+    """
     if table.columns is None:
         raise ValueError(f"the table {table.name!r} is told without its columns")
+    if with_absent:
+        return _sent_columns(table).flatmap(lambda columns: _images(columns, domain))
     return _images(table.columns, domain)
+
+
+@st.composite
+def _sent_columns(draw: st.DrawFn, table: Table) -> tuple[Column, ...]:
+    columns = table.columns or ()
+    key = table.key or ()
+    kept = tuple(column for column in columns if column.name in key or draw(st.booleans()))
+    return kept or columns[:1]
 
 
 @st.composite
@@ -79,9 +95,13 @@ def row_changes(
     table: Table | None = None,
     *,
     ops: Sequence[Op] = ("insert", "update", "delete"),
+    with_absent: bool = False,
     domain: Domain = PLAUSIBLE,
 ) -> RowChange:
-    """Give single changes of a table, or of any table. An update has both images."""
+    """Give single changes of a table, or of any table. An update has both images, of one layout.
+
+    ``with_absent``: columns that are not of the key may be missing from the images.
+    """
     odd = set(ops) - set(get_args(Op))
     if odd or not ops:
         raise ValueError(f"ops={ops!r}: one or more of {', '.join(get_args(Op))}")
@@ -90,9 +110,9 @@ def row_changes(
     op = draw(st.sampled_from(list(ops)))
     before = after = None
     if op != "delete":
-        after = draw(images(table, domain=domain))
+        after = draw(images(table, with_absent=with_absent, domain=domain))
     if op == "delete":
-        before = draw(images(table, domain=domain))
+        before = draw(images(table, with_absent=with_absent, domain=domain))
     elif op == "update":
         assert after is not None
         before = draw(changed_images(after, domain=domain))
