@@ -17,6 +17,7 @@ from cdcwire_generators.strategies import (
     craft_messages,
     craft_renderings,
     open_messages,
+    open_renderings,
     proposal_messages,
 )
 
@@ -58,6 +59,16 @@ def test_open_protocol_canonical_bytes_come_back_byte_for_byte(
     key, value = open_protocol.encode(message, dialect)
     again = open_protocol.decode(key, value)
     assert open_protocol.encode(again, dialect) == (key, value)
+
+
+@given(data=st.data(), message=open_messages())
+def test_open_protocol_every_rendering_means_the_same(
+    data: st.DataObject, message: open_protocol.Message
+) -> None:
+    """decode(r) == decode(encode(m)) for every form r that a decoder takes for m."""
+    key, value = data.draw(open_renderings(message))
+    found = open_protocol.decode(key, value)
+    assert open_protocol.encode(found) == open_protocol.encode(message)
 
 
 @pytest.mark.parametrize("name", FORMAT_NAMES)

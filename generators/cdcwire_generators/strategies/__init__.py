@@ -21,6 +21,7 @@ from cdcwire_generators.strategies.open_messages import (
     open_messages,
     open_rows,
 )
+from cdcwire_generators.strategies.open_renderings import open_renderings
 from cdcwire_generators.strategies.proposal_messages import (
     proposal_column_groups,
     proposal_messages,
@@ -73,6 +74,7 @@ __all__ = [
     "open_columns",
     "open_items",
     "open_messages",
+    "open_renderings",
     "open_rows",
     "option_settings",
     "positions",

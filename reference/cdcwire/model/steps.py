@@ -138,11 +138,12 @@ def drop_repeats(events: Iterable[Event], remember: int = 65536) -> Iterator[Eve
     """Drop changes that were delivered again: equal rows at an equal position of their table.
 
     At-least-once feeds repeat the newest changes, so the last ``remember`` ones are kept in mind.
-    Rows without any position are never dropped: two equal rows may be two changes.
+    Where the position does not tell two changes apart, equal rows are never dropped, as they may be
+    two: rows without position, and rows without key that have no more than a commit_ts.
     """
     seen: OrderedDict[object, None] = OrderedDict()
     for event in events:
-        if isinstance(event, RowChange) and event.position != _NOWHERE:
+        if isinstance(event, RowChange) and _tells_changes_apart(event):
             identity = _identity(event)
             if identity in seen:
                 seen.move_to_end(identity)
@@ -154,6 +155,13 @@ def drop_repeats(events: Iterable[Event], remember: int = 65536) -> Iterator[Eve
 
 
 _NOWHERE = Position()
+
+
+def _tells_changes_apart(event: RowChange) -> bool:
+    position = event.position
+    if event.table.key == ():
+        return any(x is not None for x in (position.sequence_id, position.lsn, position.tx_order))
+    return position != _NOWHERE
 
 
 def _identity(event: RowChange) -> object:

@@ -115,3 +115,11 @@ def test_drop_repeats_keeps_what_differs_by_the_sign_of_zero() -> None:
 def test_drop_repeats_keeps_rows_without_position() -> None:
     row = RowChange(TABLE, "insert", None, image(1, "a"))
     assert list(drop_repeats([row, row])) == [row, row]
+
+
+def test_drop_repeats_keeps_equal_rows_of_a_table_without_key() -> None:
+    keyless = replace(TABLE, key=())
+    row = RowChange(keyless, "insert", None, image(1, "a"), Position(commit_ts=5))
+    assert list(drop_repeats([row, row])) == [row, row]
+    numbered = replace(row, position=Position(sequence_id=7))
+    assert list(drop_repeats([numbered, numbered])) == [numbered]
