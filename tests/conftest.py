@@ -1,8 +1,8 @@
 """How many examples properties are tried with.
 
-``quick``: the same few in every run. The environment variable ``CDCWIRE_HYPOTHESIS`` chooses others:
-``full`` has ten times as many, ``deep`` a thousand, which takes the better part of an hour. Both are
-drawn at random, but in continuous integration, where ``CI`` is set.
+``quick``: the same few in every run. The environment variable ``CDCWIRE_HYPOTHESIS`` chooses
+others: ``full`` has ten times as many, ``deep`` a thousand, which takes the better part of an hour.
+Both are drawn at random, but in continuous integration, where ``CI`` is set.
 """
 
 from __future__ import annotations
