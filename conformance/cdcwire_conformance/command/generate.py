@@ -9,16 +9,19 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cdcwire.formats import FORMAT_NAMES, get_format
-from cdcwire.model.events import Event
+from cdcwire.model.events import Event, Table
 from cdcwire.model.text import table_to_json
 from cdcwire_conformance.command.context import UsageError, add_context_arguments, context_from
+from cdcwire_conformance.ddl import read_ddl_file, sent_columns
 from cdcwire_conformance.messages_io import write_messages
 from cdcwire_generators.workloads import (
     DEFAULT_WORKLOAD,
     WORKLOAD_NAMES,
+    Mix,
     workload,
     workload_tables,
 )
+from cdcwire_generators.workloads.stream import stream
 
 NAME = "generate"
 HELP = "write a seeded change stream in a format"
@@ -30,7 +33,10 @@ EXAMPLES = """\
 examples:
   cdcwire generate craft --rows 200000 --seed 7 --to feed-craft
   cdcwire generate open-protocol --rows 200000 --seed 7 --to feed-open --option max-batch-size=256
+  cdcwire generate craft --rows 5000 --ddl shop.sql --to feed     changes of your own tables
 """
+
+DEFAULT_SCHEMA = "test"  # of tables whose DDL names none
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,12 +44,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, required=True, metavar="N", help="row changes")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--to", required=True, metavar="DIR")
-    parser.add_argument(
+    tables = parser.add_mutually_exclusive_group()
+    tables.add_argument(
         "--workload",
         choices=WORKLOAD_NAMES,
         default=DEFAULT_WORKLOAD,
         metavar="NAME",
         help=f"one of {', '.join(WORKLOAD_NAMES)} (default: {DEFAULT_WORKLOAD})",
+    )
+    tables.add_argument(
+        "--ddl",
+        metavar="FILE",
+        help="the tables of these CREATE TABLE statements, mixed, in place of a workload",
     )
     add_context_arguments(parser)
 
@@ -53,18 +65,29 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--rows is a number from 0")
     folder = Path(arguments.to)
     context = context_from(arguments)
-    events = _with_progress(
-        workload(arguments.workload, arguments.rows, arguments.seed), arguments.rows
-    )
+    tables, made = _changes(arguments)
+    events = _with_progress(made, arguments.rows)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        tables = [table_to_json(table) for table in workload_tables(arguments.workload)]
-        (folder / "tables.json").write_text(json.dumps(tables, ensure_ascii=False, indent=1))
+        text = json.dumps(list(map(table_to_json, tables)), ensure_ascii=False, indent=1)
+        (folder / "tables.json").write_text(text, encoding="utf-8")
         messages = get_format(arguments.format).encode(events, context)
         write_messages(str(folder / "messages.jsonl"), messages)
     except OSError as error:
         raise UsageError(f"{error.filename or folder}: {error.strerror}") from error
     return 0
+
+
+def _changes(arguments: argparse.Namespace) -> tuple[tuple[Table, ...], Iterator[Event]]:
+    """Return the tables and their changes. Virtual columns are in the tables only."""
+    rows, seed = arguments.rows, arguments.seed
+    if arguments.ddl is None:
+        return workload_tables(arguments.workload), workload(arguments.workload, rows, seed)
+    tables = read_ddl_file(arguments.ddl, DEFAULT_SCHEMA)
+    try:
+        return tables, stream(tuple(map(sent_columns, tables)), rows, seed, Mix())
+    except ValueError as error:
+        raise UsageError(f"{arguments.ddl}: {error}") from error
 
 
 def _with_progress(events: Iterable[Event], rows: int) -> Iterator[Event]:
