@@ -26,6 +26,7 @@ VERBS: tuple[str, ...] = (
     "encode",
     "explain",
     "generate",
+    "size",
     "corpus",
     "witness",
     "report",

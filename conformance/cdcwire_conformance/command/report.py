@@ -10,7 +10,8 @@ NAME = "report"
 HELP = "run everything this machine can run, and write REPORT.md"
 DESCRIPTION = """\
 Judge the reference and the other decoders of a checkout, catch the known-wrong decoders, count
-clauses and witnesses, run the benchmarks, and write what was found to REPORT.md. What this machine
+clauses and witnesses, weigh the formats, run the benchmarks, and write what was found to REPORT.md
+and, as a picture, to REPORT-sizes.svg beside it. What this machine
 lacks is named there as not run. Exit code 1 if something failed.
 """
 EXAMPLES = """\
@@ -31,9 +32,10 @@ def run(arguments: argparse.Namespace) -> int:
     def say(text: str) -> None:
         print(f"report: {text}", file=sys.stderr, flush=True)
 
-    parts = gather(arguments.quick, say)
+    target = Path(arguments.to)
+    parts = gather(arguments.quick, say, target.with_name(f"{target.stem}-sizes.svg"))
     command = "cdcwire report --quick" if arguments.quick else "cdcwire report"
-    Path(arguments.to).write_text(report_text(parts, command), encoding="utf-8")
+    target.write_text(report_text(parts, command), encoding="utf-8")
     failed = [part.title for part in parts if part.failed]
     print(f"{arguments.to} is written" + (f"; failed: {', '.join(failed)}" if failed else ""))
     return 1 if failed else 0

@@ -1,4 +1,4 @@
-"""The chapters that come from running a command: verdicts, benchmarks."""
+"""The chapters that come from running a command: verdicts, sizes, benchmarks."""
 
 from __future__ import annotations
 
@@ -78,6 +78,23 @@ def _misses(document: Json) -> list[str]:
         return []
     rows = [(f"`{o['id']}`", o["level"], o["verdict"], _inline(o.get("problem", ""))) for o in bad]
     return ["", *table(("case", "level", "verdict", "what is wrong"), rows[:50])]
+
+
+def size_part(folder: Path, picture: Path, quick: bool) -> Part:
+    """Weigh the formats; the picture goes beside the report."""
+    rows = ["--rows", "1000"] if quick else []
+    part = Part("Sizes", shlex.join(["cdcwire", "size", *rows, "--picture", picture.name]))
+    file = folder / "sizes.md"
+    outputs = ["--markdown", str(file), "--picture", str(picture)]
+    ended = _run([*_cdcwire("size"), *rows, *outputs])
+    if not file.exists():
+        part.not_run.append(NotRun(part.command, (ended.stderr.splitlines() or ["no result"])[-1]))
+        return part
+    part.failed = ended.returncode != 0
+    lines = file.read_text(encoding="utf-8").splitlines()
+    part.lines = [f"![bytes per row]({picture.name})", ""]
+    part.lines += [f"#{line}" if line.startswith("#") else line for line in lines[1:]]
+    return part
 
 
 def benchmark_part(folder: Path, name: str, quick: bool) -> Part:

@@ -20,16 +20,25 @@ from cdcwire_conformance.report.corpus import (
     witnesses_part,
 )
 from cdcwire_conformance.report.part import Part
-from cdcwire_conformance.report.runs import BENCHMARKS, DECODERS, benchmark_part, verify_part
+from cdcwire_conformance.report.runs import (
+    BENCHMARKS,
+    DECODERS,
+    benchmark_part,
+    size_part,
+    verify_part,
+)
 
 Say = Callable[[str], None]
 
 
-def gather(quick: bool, say: Say) -> list[Part]:
-    """Run everything that this machine can run, in the order of the report."""
+def gather(quick: bool, say: Say, picture: Path) -> list[Part]:
+    """Run everything that this machine can run, in the order of the report.
+
+    ``picture``: where the picture of the sizes goes.
+    """
     parts = []
     with tempfile.TemporaryDirectory() as name:
-        for title, make in _chapters(Path(name), quick):
+        for title, make in _chapters(Path(name), quick, picture):
             say(f"{title} …")
             began = time.monotonic()
             part = make()
@@ -39,7 +48,7 @@ def gather(quick: bool, say: Say) -> list[Part]:
     return parts
 
 
-def _chapters(folder: Path, quick: bool) -> Iterator[tuple[str, Callable[[], Part]]]:
+def _chapters(folder: Path, quick: bool, picture: Path) -> Iterator[tuple[str, Callable[[], Part]]]:
     cases = load_cases()
     yield "the reference", partial(verify_part, folder, "The reference", "", ())
     for title, program, command in DECODERS:
@@ -48,6 +57,7 @@ def _chapters(folder: Path, quick: bool) -> Iterator[tuple[str, Callable[[], Par
     yield "witnesses", partial(witnesses_part, cases)
     yield "clauses", partial(clauses_part, cases)
     yield "what each format carries", carries_part
+    yield "sizes", partial(size_part, folder, picture, quick)
     for name in BENCHMARKS:
         yield f"benchmark {name}", partial(benchmark_part, folder, name, quick)
 

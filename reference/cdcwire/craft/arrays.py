@@ -174,6 +174,7 @@ def read_reversed_uvarint(reader: Reader, profile: Profile) -> tuple[int, int]:
     Raises: TruncatedError when the bytes begin before the integer does; DecodeError over 64 bits.
     """
     value = 0
+    offset = reader.end
     for count in range(_MAX_VARINT_BYTES):
         offset = reader.end - count - 1
         if offset < reader.offset:

@@ -16,7 +16,9 @@ _KINDS: dict[SchemaChangeKind, tuple[int, ...]] = {
     "truncate": (11,),
     "alter": (5, 6, 12, 13, 15, 17, 18, 19, 20, 22, 23, 37, 38, 41, 61, 64, 71, 72),
 }
-_KIND_BY_CODE = {code: kind for kind, codes in _KINDS.items() for code in codes}
+_KIND_BY_CODE: dict[int, SchemaChangeKind] = {
+    code: kind for kind, codes in _KINDS.items() for code in codes
+}
 
 
 def schema_change_kind(code: int) -> SchemaChangeKind:

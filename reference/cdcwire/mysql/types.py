@@ -177,7 +177,7 @@ def column_of(name: str, code: int, flags: int, time_zone: str | None = None) ->
     ``time_zone`` is the zone of TIMESTAMP texts, where the producer's settings tell it.
     """
     source, kind = _source_and_kind(code, flags, time_zone)
-    roles = frozenset(role for flag, role in _ROLE_FLAGS if flags & flag)
+    roles: frozenset[Role] = frozenset(role for flag, role in _ROLE_FLAGS if flags & flag)
     return Column(name, kind, source, bool(flags & FLAG_NULLABLE), roles=roles)
 
 

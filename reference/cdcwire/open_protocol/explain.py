@@ -33,12 +33,14 @@ _KEY_CLAUSES = {
     "ohk": "open-protocol: handle key only",
     "ccl": "open-protocol: claim check",
 }
-_ROW_CLAUSES = dict.fromkeys(("u", "p", "d"), "open-protocol: row value")
-_COLUMN_CLAUSES = dict.fromkeys(("t", "h", "f", "v"), "open-protocol: column members")
-_DDL_CLAUSES = dict.fromkeys(("q", "t"), "open-protocol: ddl value")
+_ROW_CLAUSES: dict[str, str] = dict.fromkeys(("u", "p", "d"), "open-protocol: row value")
+_COLUMN_CLAUSES: dict[str, str] = dict.fromkeys(
+    ("t", "h", "f", "v"), "open-protocol: column members"
+)
+_DDL_CLAUSES: dict[str, str] = dict.fromkeys(("q", "t"), "open-protocol: ddl value")
 _UNKNOWN = "open-protocol: unknown members"
 _EVENT_NAMES = {EVENT_ROW: "row", EVENT_DDL: "DDL", EVENT_RESOLVED: "resolved"}
-_GROUP_NAMES = {"u": "new columns", "p": "columns before", "d": "deleted columns"}
+_GROUP_NAMES: dict[str, str] = {"u": "new columns", "p": "columns before", "d": "deleted columns"}
 _FLAG_NAMES = (
     "binary",
     "handle key",

@@ -1,0 +1,162 @@
+"""The rows that are measured: of a named workload, of a user's own table, or of a feed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from cdcwire.errors import DecodeError
+from cdcwire.format import Context
+from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.message import KafkaMessage, Message
+from cdcwire.model.events import Event, RowChange, Table, Value
+from cdcwire_conformance.ddl import sent_columns
+from cdcwire_conformance.messages_io import read_messages
+from cdcwire_generators.workloads import (
+    WORKLOAD_NAMES,
+    table_workload,
+    workload,
+    workload_title,
+)
+
+DEFAULT_ROWS = 20_480
+_BYTES_PER_ROW = 200  # wider rows are taken in smaller numbers
+_TRIED_ROWS = 64
+_WHOLE = 1024  # rows come in multiples of it, or of the next one, so that batches come out even
+_SMALL = 16
+_FEED_BYTES = 64 << 20
+_BYTES_OF_A_COLUMN = 28  # type, flags and signs around it
+
+
+class SizeError(ValueError):
+    """What was to be measured can't be. The text is one line for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Rows with a name. ``received``: the messages that they came in, and how many rows in all."""
+
+    name: str
+    title: str
+    rows: tuple[RowChange, ...]
+    tables: tuple[Table, ...] = ()
+    received: tuple[str, tuple[bytes, ...], int] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def named_input(name: str, rows: int, seed: int) -> Input:
+    """Return rows of a named workload. Raises: ValueError for a name that is not known."""
+    wanted = _scaled(rows, lambda number: _rows(workload(name, number, seed)))
+    return Input(name, workload_title(name), tuple(_rows(workload(name, wanted, seed))))
+
+
+def named_inputs(
+    names: Sequence[str] = WORKLOAD_NAMES, rows: int = DEFAULT_ROWS, seed: int = 1
+) -> list[Callable[[], Input]]:
+    """Return what makes the rows of named workloads, for ``measure``."""
+    return [partial(named_input, name, rows, seed) for name in names]
+
+
+def table_input(table: Table, rows: int, seed: int) -> Input:
+    """Return rows of a table that a DDL defines, without its virtual columns."""
+    sent = sent_columns(table)
+    name = f"{table.schema}.{table.name}"
+    if not sent.columns:
+        raise SizeError(f"table {name}: messages have none of its columns")
+    try:
+        wanted = _scaled(rows, lambda number: _rows(table_workload(sent, number, seed)))
+        found = tuple(_rows(table_workload(sent, wanted, seed)))
+    except ValueError as error:
+        raise SizeError(f"table {name}: {error}") from error
+    return Input(name, f"{len(sent.columns)} columns, from its CREATE TABLE", found)
+
+
+def feed_input(source: str, sample: int, context: Context) -> Input:
+    """Return up to ``sample`` rows of a feed, ``FORMAT:file:DIR``.
+
+    Raises: SizeError if there are none, or a message breaks its format; InputError of the files.
+    """
+    format_name, place = parse_source(source)
+    format_ = get_format(format_name)
+    rows: list[RowChange] = []
+    raw: list[bytes] = []
+    size = others = 0
+    is_cut = False
+    for where, message in read_messages(place):
+        if len(rows) >= sample or size > _FEED_BYTES:
+            is_cut = True
+            break
+        try:
+            events = list(format_.decode(message, context))
+        except DecodeError as error:
+            raise SizeError(f"{where}: {error}") from error
+        found = [event for event in events if isinstance(event, RowChange)]
+        others += len(events) - len(found)
+        if found:
+            rows += found
+            raw.append(payload_of(message))
+            size += len(raw[-1])
+    if not rows:
+        raise SizeError(f"{source}: there are no rows")
+    notes = []
+    if is_cut:
+        notes.append(f"the first {len(rows):,} rows of the feed")
+    if others:
+        notes.append(f"{others:,} events that are no rows are left out")
+    title = f"a feed in {format_name}"
+    return Input(
+        source,
+        title,
+        tuple(rows),
+        context.tables,
+        (format_name, tuple(raw), len(rows)),
+        tuple(notes),
+    )
+
+
+def parse_source(source: str) -> tuple[str, str]:
+    """Return format and path of ``FORMAT:file:DIR``. Raises: SizeError."""
+    format_name, _, rest = source.partition(":")
+    scheme, colon, place = rest.partition(":")
+    if format_name not in FORMAT_NAMES:
+        raise SizeError(f"{source!r:.200} names no format; there are: {', '.join(FORMAT_NAMES)}")
+    if scheme != "file" or not colon or not place:
+        raise SizeError(f"{source!r:.200} is not FORMAT:file:DIR")
+    return format_name, place
+
+
+def payload_of(message: Message) -> bytes:
+    """Return what of a message is counted: key and value; of a file its bytes."""
+    if isinstance(message, KafkaMessage):
+        return (message.key or b"") + (message.value or b"")
+    return message.value
+
+
+def _rows(events: Iterator[Event]) -> Iterator[RowChange]:
+    return (event for event in events if isinstance(event, RowChange))
+
+
+def _scaled(rows: int, sample: Callable[[int], Iterator[RowChange]]) -> int:
+    """Return how many rows to take of what may be wide: about as many bytes of every workload."""
+    if rows <= _TRIED_ROWS:
+        return rows
+    tried = list(sample(_TRIED_ROWS))
+    per_row = max(1, sum(map(_weight, tried)) // len(tried))
+    wanted = min(rows, max(rows, DEFAULT_ROWS) * _BYTES_PER_ROW // per_row)
+    even = next((size for size in (_WHOLE, _SMALL) if wanted >= size), 1)
+    return rows if wanted == rows else max(_TRIED_ROWS, wanted // even * even)
+
+
+def _weight(row: RowChange) -> int:
+    """Return about how many bytes a row has as JSON."""
+    images = [image for image in (row.before, row.after) if image is not None]
+    return sum(
+        _BYTES_OF_A_COLUMN + len(column.name) + _length(value)
+        for image in images
+        for column, value in zip(image.columns, image.values, strict=True)
+    )
+
+
+def _length(value: Value) -> int:
+    return len(value) * 4 // 3 if isinstance(value, (str, bytes)) else 8

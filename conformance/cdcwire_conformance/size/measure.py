@@ -1,0 +1,218 @@
+"""Measures how many bytes rows take: format by format, batch by batch, compression by compression.
+
+Counted are the bytes of each message's key and value, compressed together and message by message:
+the least that a Kafka producer reaches, whose batch has at least one message. Kafka's own framing
+is not counted, nor is what a producer gains by compressing several messages at once.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import TypeAlias
+
+from cdcwire.errors import EncodeError
+from cdcwire.format import Context, Format, OptionValue
+from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.model.events import RowChange
+from cdcwire_conformance.size.compressions import (
+    COMPRESSION_NAMES,
+    RAW,
+    Compression,
+    compressions,
+)
+from cdcwire_conformance.size.inputs import Input, SizeError, payload_of
+from cdcwire_conformance.size.report import Cell, Refused, SizeReport, WorkloadSizes
+
+DEFAULT_BATCHES: tuple[int, ...] = (1, 16, 256, 1024)
+MAX_MESSAGE_BYTES = 10 * 1024 * 1024  # TiCDC's default
+_BATCH_OPTION = "max-batch-size"
+_SIZE_OPTION = "max-message-bytes"
+
+Source: TypeAlias = Callable[[], Input]
+Watcher: TypeAlias = Callable[[str], None]
+
+
+def _watch_nothing(text: str) -> None:
+    """Take no notice."""
+
+
+def measure(
+    sources: Sequence[Source],
+    *,
+    formats: Sequence[str] = FORMAT_NAMES,
+    batches: Sequence[int] = DEFAULT_BATCHES,
+    compression_names: Sequence[str] = COMPRESSION_NAMES,
+    options: Mapping[str, OptionValue] | None = None,
+    seed: int = 1,
+    jobs: int = 1,
+    watch: Watcher = _watch_nothing,
+) -> SizeReport:
+    """Return how many bytes the rows of each source take.
+
+    ``sources`` are called one after the other, so that the rows of one are in memory at a time;
+    with ``jobs`` over 1 each in one of so many processes, into which they must be picklable.
+    ``options``: settings of the producer; each goes to the formats that have it. ``seed``: the one
+    that the rows are made with, for the report. ``watch``: is told how far it is.
+    Raises: ValueError for a name or number that is not allowed; SizeError if no row is carried by
+    all formats; MissingExtraError.
+    """
+    given = dict(options or {})
+    if _BATCH_OPTION in given:
+        raise ValueError(f"the option {_BATCH_OPTION} is what the batch sizes tell")
+    if not batches or min(batches) < 1:
+        raise ValueError("a batch size is a number from 1")
+    chosen = tuple(get_format(name) for name in dict.fromkeys(formats))
+    _check_options(given, chosen)
+    plan = _Plan(
+        tuple(format_.name for format_ in chosen),
+        tuple(sorted(set(batches))),
+        tuple(dict.fromkeys((RAW, *compression_names))),
+        given,
+    )
+    used = compressions(plan.compressions)
+    workloads = []
+    watch(f"0 of {len(sources)} measured")
+    for workload in _measured(sources, plan, min(jobs, len(sources))):
+        workloads.append(workload)
+        watch(f"{len(workloads)} of {len(sources)} measured: {workload.name}")
+    limit = int(given.get(_SIZE_OPTION, MAX_MESSAGE_BYTES))
+    texts = {name: _text(value) for name, value in given.items()}
+    return SizeReport(seed, plan.formats, plan.batches, used, texts, limit, tuple(workloads))
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is measured of each source, by names, so that it goes to other processes."""
+
+    formats: tuple[str, ...]
+    batches: tuple[int, ...]
+    compressions: tuple[str, ...]
+    options: Mapping[str, OptionValue]
+
+
+def _measured(sources: Sequence[Source], plan: _Plan, jobs: int) -> Iterator[WorkloadSizes]:
+    if jobs < 2:
+        yield from (_workload(source, plan) for source in sources)
+        return
+    with ProcessPoolExecutor(
+        jobs, mp_context=get_context("spawn"), initializer=_end_when_interrupted
+    ) as pool:
+        try:
+            yield from pool.map(_workload, sources, [plan] * len(sources))
+        except BrokenProcessPool as error:
+            raise SizeError("a process ended too soon; --jobs 1 measures without others") from error
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _end_when_interrupted() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback from each process
+
+
+def _text(value: OptionValue) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _check_options(given: Mapping[str, OptionValue], formats: Sequence[Format]) -> None:
+    known = {option.name: option for format_ in formats for option in format_.options}
+    for name, value in given.items():
+        if name not in known:
+            raise ValueError(f"{name!r} is not an option; there are: {', '.join(sorted(known))}")
+        known[name].parse(value)
+
+
+def _workload(source: Source, plan: _Plan) -> WorkloadSizes:
+    each = source()
+    used = compressions(plan.compressions)
+    rows: Sequence[RowChange] = each.rows
+    refused: tuple[Refused, ...] = ()
+    try:
+        cells = _cells(each, rows, plan, used)
+    except EncodeError:
+        rows, refused = _carried_by_all(each, plan)
+        if not rows:
+            reasons = "; ".join(f"{found.format}: {found.reason}" for found in refused)
+            raise SizeError(f"{each.name}: no row is carried by every format: {reasons}") from None
+        cells = _cells(each, rows, plan, used)
+    received = None
+    if each.received is not None:
+        name, raw, number = each.received
+        received = _cell(name, -(-number // len(raw)), number, raw, used)
+    return WorkloadSizes(each.name, each.title, len(rows), cells, refused, received, each.notes)
+
+
+def _cells(
+    each: Input, rows: Sequence[RowChange], plan: _Plan, used: Sequence[Compression]
+) -> tuple[Cell, ...]:
+    cells = []
+    for batch in plan.batches:
+        for name in plan.formats:
+            format_ = get_format(name)
+            messages = format_.encode(rows, _context(format_, batch, each, plan.options))
+            cells.append(_cell(name, batch, len(rows), map(payload_of, messages), used))
+    return tuple(cells)
+
+
+def _cell(
+    format_name: str,
+    batch: int,
+    rows: int,
+    messages: Iterable[bytes],
+    used: Sequence[Compression],
+) -> Cell:
+    sizes = [0] * len(used)
+    number = 0
+    for message in messages:
+        number += 1
+        for index, compression in enumerate(used):
+            sizes[index] += compression.size_of(message)
+    by_name = {c.name: size for c, size in zip(used, sizes, strict=True)}
+    return Cell(format_name, batch, rows, number, by_name)
+
+
+def _carried_by_all(each: Input, plan: _Plan) -> tuple[tuple[RowChange, ...], tuple[Refused, ...]]:
+    """Return the rows that every format carries, so that all are measured on the same ones."""
+    left_out: set[int] = set()
+    refused = []
+    for name in plan.formats:
+        format_ = get_format(name)
+        context = _context(format_, 1, each, plan.options)
+        found, reason = _refused_rows(each.rows, format_, context)
+        if found:
+            refused.append(Refused(name, len(found), reason))
+            left_out |= found
+    kept = (row for index, row in enumerate(each.rows) if index not in left_out)
+    return tuple(kept), tuple(refused)
+
+
+def _refused_rows(
+    rows: Sequence[RowChange], format_: Format, context: Context
+) -> tuple[set[int], str]:
+    """Return the indexes of the rows that a format can't carry, and why it can't the first."""
+    left_out: set[int] = set()
+    first_reason = ""
+    for index, row in enumerate(rows):
+        try:
+            for _ in format_.encode((row,), context):
+                pass
+        except EncodeError as error:
+            first_reason = first_reason or str(error)
+            left_out.add(index)
+    return left_out, first_reason
+
+
+def _context(format_: Format, batch: int, each: Input, given: Mapping[str, OptionValue]) -> Context:
+    names = {option.name for option in format_.options}
+    options: dict[str, OptionValue] = {
+        name: value
+        for name, value in {_SIZE_OPTION: MAX_MESSAGE_BYTES, **given}.items()
+        if name in names
+    }
+    if _BATCH_OPTION in names:
+        options[_BATCH_OPTION] = batch
+    return Context(options=options, tables=each.tables)

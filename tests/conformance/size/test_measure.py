@@ -1,0 +1,208 @@
+"""What is counted, on what rows, and that equal seeds give equal figures."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from cdcwire.format import Context
+from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.message import KafkaMessage
+from cdcwire.model.events import Column, Image, Position, RowChange, Table
+from cdcwire.model.kinds import IntType, TextType, UnknownType
+from cdcwire_conformance.size import (
+    Input,
+    SizeError,
+    SizeReport,
+    claims,
+    document,
+    measure,
+    named_input,
+    named_inputs,
+    table_input,
+)
+from cdcwire_generators.workloads import WORKLOAD_NAMES, workload
+
+FEW = {"batches": (1, 4), "compression_names": ("zlib",)}
+ID = Column("id", IntType(64), "bigint", nullable=False, roles=frozenset({"primary", "handle"}))
+
+
+def rows_of(column: Column, *values: object) -> tuple[RowChange, ...]:
+    table = Table("t", "s", key=("id",))
+    return tuple(
+        RowChange(table, "insert", None, Image((ID, column), (number, value)), Position(number))
+        for number, value in enumerate(values, start=1)
+    )
+
+
+def test_sizes_are_those_of_keys_and_values_compressed_message_by_message() -> None:
+    report = measure(
+        named_inputs(("orders-10",), rows=40, seed=5), compression_names=("zlib", "gzip")
+    )
+    for name in FORMAT_NAMES:
+        context = Context(options={"max-batch-size": 16})
+        messages = get_format(name).encode(workload("orders-10", 40, 5), context)
+        raw = [
+            (message.key or b"") + (message.value or b"")
+            for message in messages
+            if isinstance(message, KafkaMessage)
+        ]
+        cell = report.workloads[0].cell(name, 16)
+        assert cell is not None
+        assert (cell.messages, cell.rows) == (len(raw), 40) == (3, 40)
+        assert cell.sizes == {
+            "none": sum(map(len, raw)),
+            "zlib": sum(len(zlib.compress(each, 6)) for each in raw),
+            "gzip": sum(len(gzip.compress(each, 6, mtime=0)) for each in raw),
+        }
+
+
+def test_every_workload_is_measured_in_every_format() -> None:
+    report = measure(named_inputs(rows=20), batches=(4,), compression_names=())
+    assert tuple(each.name for each in report.workloads) == WORKLOAD_NAMES
+    for each in report.workloads:
+        assert [cell.format for cell in each.cells] == list(FORMAT_NAMES)
+        assert not each.refused
+
+
+def test_every_compression_makes_these_rows_smaller() -> None:
+    pytest.importorskip("cramjam", reason="the extra [size] is not installed")
+    report = measure(named_inputs(("mostly-null",), rows=64), batches=(64,))
+    for cell in report.workloads[0].cells:
+        assert all(size < cell.sizes["none"] for name, size in cell.sizes.items() if name != "none")
+
+
+def test_equal_seeds_give_equal_figures_also_in_several_processes(
+    small_report: SizeReport,
+) -> None:
+    again = measure(
+        named_inputs(("tiny", "orders-10"), rows=96, seed=3),
+        batches=(16, 1, 16),
+        compression_names=("none", "zlib", "gzip"),
+        seed=3,
+        jobs=2,
+    )
+    assert document(again) == document(small_report)
+
+
+def test_another_seed_gives_other_figures() -> None:
+    first, second = (
+        measure(named_inputs(("tiny",), rows=96, seed=seed), **FEW).workloads  # type: ignore[arg-type]  # the same for all
+        for seed in (1, 2)
+    )
+    assert first != second
+
+
+def test_wide_rows_are_taken_in_smaller_numbers() -> None:
+    numbers = {name: len(named_input(name, 20_480, 1).rows) for name in ("tiny", "large-values")}
+    assert numbers == {"tiny": 20_480, "large-values": 64}
+    assert len(named_input("large-values", 7, 1).rows) == 7
+
+
+def test_virtual_columns_are_not_measured() -> None:
+    virtual = Column(
+        "twice", IntType(64), "bigint", roles=frozenset({"generated", "virtual"}), nullable=True
+    )
+    table = Table("t", "s", columns=(ID, virtual), key=("id",))
+    assert {row.after.names for row in table_input(table, 9, 1).rows if row.after} == {("id",)}
+
+
+def test_rows_that_a_format_refuses_are_left_out_for_all() -> None:
+    name = Column("n", TextType(), "char(9)", nullable=True)
+    # Craft and Open Protocol both have no name for a row without its commit timestamp.
+    rows = rows_of(name, "a", "b", "c")
+    broken = replace(rows[1], position=Position())
+    report = measure([partial(Input, "own", "rows", (rows[0], broken, rows[2]))], **FEW)  # type: ignore[arg-type]  # the same for all
+    (measured,) = report.workloads
+    assert measured.rows == 2
+    assert [(each.format, each.rows) for each in measured.refused] == [
+        (name, 1) for name in FORMAT_NAMES
+    ]
+    assert all("commit_ts" in each.reason for each in measured.refused)
+    assert {cell.rows for cell in measured.cells} == {2}
+
+
+def test_rows_that_no_format_carries_are_an_error() -> None:
+    rows = tuple(replace(row, position=Position()) for row in rows_of(ID, 1))
+    with pytest.raises(SizeError, match="own: no row is carried by every format: craft: "):
+        measure([partial(Input, "own", "rows", rows)], **FEW)  # type: ignore[arg-type]  # the same for all
+
+
+def test_table_without_columns_in_messages_is_an_error() -> None:
+    virtual = Column("v", UnknownType(), roles=frozenset({"generated", "virtual"}))
+    with pytest.raises(SizeError, match=r"table s\.t: messages have none of its columns"):
+        table_input(Table("t", "s", columns=(virtual,)), 1, 1)
+
+
+def end_at_once() -> Input:
+    os._exit(3)
+
+
+def test_process_that_ends_too_soon_is_an_error() -> None:
+    with pytest.raises(SizeError, match="a process ended too soon; --jobs 1"):
+        measure([end_at_once, end_at_once], jobs=2, **FEW)  # type: ignore[arg-type]  # the same for all
+
+
+def test_options_go_to_the_formats_that_have_them() -> None:
+    plain, fewer = (
+        measure(
+            named_inputs(("updates",), rows=64),
+            batches=(16,),
+            compression_names=(),
+            options=options,
+        ).workloads[0]
+        for options in ({}, {"only-output-updated-columns": "true"})
+    )
+    smaller = [
+        before.format
+        for before, after in zip(plain.cells, fewer.cells, strict=True)
+        if after.sizes["none"] < before.sizes["none"]
+    ]
+    assert smaller == ["open-protocol"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"batches": ()}, "a batch size is a number from 1"),
+        ({"batches": (0,)}, "a batch size is a number from 1"),
+        ({"formats": ("morse",)}, "'morse' is not known"),
+        ({"compression_names": ("rar",)}, "'rar' is not known"),
+        ({"options": {"colour": "red"}}, "'colour' is not an option"),
+        ({"options": {"output-old-value": "maybe"}}, "true or false"),
+        ({"options": {"max-batch-size": "1"}}, "the batch sizes"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments: dict[str, object], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        measure(named_inputs(("tiny",), rows=1), **arguments)  # type: ignore[arg-type]  # wrong
+
+
+def test_claim_holds_where_raw_craft_is_no_larger_than_json_with_zlib(
+    small_report: SizeReport,
+) -> None:
+    found = {(claim.workload, claim.batch, claim.format): claim for claim in claims(small_report)}
+    assert len(found) == 8
+    for (name, batch, format_name), claim in found.items():
+        (measured,) = (each for each in small_report.workloads if each.name == name)
+        raw, json_cell = measured.cell(format_name, batch), measured.cell("open-protocol", batch)
+        assert raw is not None
+        assert json_cell is not None
+        assert claim.holds == (raw.sizes["none"] <= json_cell.sizes["zlib"])
+        assert claim.holds == ("zlib" in claim.smaller_than)
+    assert found["tiny", 1, "craft"].holds
+    assert not found["orders-10", 16, "craft"].holds
+
+
+def test_claim_needs_both_sides() -> None:
+    without_json = measure(
+        named_inputs(("tiny",), rows=4), formats=("craft",), compression_names=("zlib",)
+    )
+    without_zlib = measure(named_inputs(("tiny",), rows=4), compression_names=("gzip",))
+    assert not list(claims(without_json))
+    assert not list(claims(without_zlib))
