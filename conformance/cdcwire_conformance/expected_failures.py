@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cdcwire_conformance.corpus import id_fits
+from cdcwire_conformance.visible import visible
 
 _HEAD = """\
 # Known failures: id of a case, or a pattern with * | reason | part of the failure's text (optional)
@@ -93,7 +94,7 @@ def read_expected_failures(file: Path) -> ExpectedFailures:
     except UnicodeDecodeError as error:
         raise ExpectedFailuresError(f"{file}: byte {error.start} is not UTF-8") from error
     entries: list[ExpectedFailure] = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         case_id, *rest = (part.strip() for part in line.split("|", 2))
@@ -120,7 +121,7 @@ def expected_failures_text(
             lines.setdefault(entry.pattern, f"{entry.pattern} | {entry.reason}{fragment}")
             continue
         pattern = _pattern_of(case_id)
-        reason = failures[case_id].replace("|", "/").replace("\n", " ")
+        reason = visible(failures[case_id]).replace("|", "/")
         lines.setdefault(pattern, f"{pattern} | to be looked at: {reason}")
     return _HEAD + "".join(f"{line}\n" for line in lines.values())
 

@@ -16,6 +16,7 @@ from itertools import chain
 
 import pytest
 
+from cdcwire.formats import FORMAT_NAMES
 from cdcwire_conformance.corpus import Case
 from cdcwire_conformance.reports.text import failure_lines
 from cdcwire_conformance.results import Outcome
@@ -87,6 +88,12 @@ def golden_cases(
 
     ``encode``: with those where events are to be encoded.
     """
+    unknown = sorted(set(formats) - set(FORMAT_NAMES))
+    if unknown:
+        raise pytest.UsageError(f"there is no format {', '.join(unknown)}")
     chosen = choose(formats or None, pattern=pattern, levels=levels, derived=derived)
     tasks = chosen_tasks(chosen)
-    return [GoldenCase(task) for task in tasks if encode or task.cmd == "decode"]
+    cases = [GoldenCase(task) for task in tasks if encode or task.cmd == "decode"]
+    if not cases:
+        raise pytest.UsageError("no golden case is like that; `cdcwire corpus list` names them")
+    return cases

@@ -69,7 +69,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    if config.getoption("--cdcwire-command"):
+    if config.getoption("--cdcwire-command") is not None:
         collector: CommandCases = CommandCases.from_parent(
             session, name="cdcwire", nodeid="cdcwire"
         )
@@ -97,8 +97,13 @@ class CommandCases(pytest.Collector):
 
         option = self.config.getoption
         file = option("--cdcwire-expected-failures")
-        self._expected = read_expected_failures(Path(file)) if file else ExpectedFailures()
-        command = shlex.split(option("--cdcwire-command"))
+        try:
+            self._expected = read_expected_failures(Path(file)) if file else ExpectedFailures()
+            command = shlex.split(option("--cdcwire-command"))
+        except ValueError as error:
+            raise pytest.UsageError(f"cdcwire: {error}") from error
+        if not command:
+            raise pytest.UsageError("--cdcwire-command: there is no command")
         self._testee = KeptAliveTestee(command, timeout=option("--cdcwire-timeout"))
         self.config.add_cleanup(self._close)
         try:
@@ -118,7 +123,10 @@ class CommandCases(pytest.Collector):
             levels=option("--cdcwire-level"),
             derived=option("--cdcwire-derived"),
         )
-        for task in chosen_tasks(chosen):
+        tasks = list(chosen_tasks(chosen))
+        if not tasks:
+            raise pytest.UsageError("cdcwire: no golden case is like that")
+        for task in tasks:
             yield CaseItem.from_parent(self, name=task.id, task=task)
 
     def _close(self) -> None:

@@ -240,11 +240,14 @@ class Judge:
             return self.outcome(task, failure.kind, problem=failure.problem, stderr=failure.stderr)
         case = task.case
         codec, rules = self._codec(case.format)
-        if task.cmd == "encode":
-            assert codec is not None, "there are cases to encode only for known formats"
-            judgement = judge_encoded(case, reply.answer, codec, rules)
-        else:
-            judgement = judge_decoded(case, reply.answer, rules)
+        try:
+            if task.cmd == "encode":
+                assert codec is not None, "there are cases to encode only for known formats"
+                judgement = judge_encoded(case, reply.answer, codec, rules)
+            else:
+                judgement = judge_decoded(case, reply.answer, rules)
+        except Exception as error:  # noqa: BLE001  (the edge: the other cases are still judged)
+            judgement = Judgement(f"the answer can't be judged: {error!r:.200}")
         if judgement.passed:
             return self.outcome(task, "passed", notes=judgement.notes)
         judgement = self._with_focus(judgement, task, codec)

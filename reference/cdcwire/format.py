@@ -123,7 +123,8 @@ class Format:
 
     ``name``: as on the command line. ``title``: for people. ``page``: its page under docs/formats.
     ``features``: what a testee may declare not to have, with a line each. ``choices``: what this
-    codec does where the format leaves it open, by the subjects of the golden cases.
+    codec does where the format leaves it open, by the subjects of the golden cases. ``warnings``:
+    what decoding a message passes over, as the format allows it to.
     """
 
     name: str
@@ -136,6 +137,7 @@ class Format:
     carries: Carries
     features: Mapping[str, str]
     choices: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    warnings: Callable[[Message], tuple[str, ...]] = lambda message: ()
     has_claim_checks: bool = False
     fixes_bytes: Literal["yes", "by value"] = "yes"
 

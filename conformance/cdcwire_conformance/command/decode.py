@@ -49,6 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
             try:
                 for event in format_.decode(message, context):
                     print(json.dumps(event_to_json(event), ensure_ascii=False))
+                for warning in format_.warnings(message):
+                    print(f"cdcwire decode: {where}: warning: {warning}", file=sys.stderr)
             except DecodeError as error:
                 sys.stdout.flush()
                 print(f"cdcwire decode: {where}: {error}", file=sys.stderr)

@@ -84,7 +84,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--check-protocol", action="store_true", help="compare all answers with the JSON Schemas"
     )
     testee.add_argument(
-        "--timeout", type=_seconds, default=10.0, metavar="S", help="for one answer (10)"
+        "--timeout",
+        type=_seconds,
+        default=10.0,
+        metavar="S",
+        help="for one answer (10); to start it has a minute",
     )
     testee.add_argument(
         "--jobs", type=_count, metavar="N", help=f"testees at a time (processors, up to {MAX_JOBS})"
@@ -112,17 +116,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _seconds(text: str) -> float:
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
     if not 0 < number < 1e6:
-        raise ValueError
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
     return number
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise ValueError
-    return number
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0")
+    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -197,9 +203,9 @@ def _verify(arguments: argparse.Namespace) -> int:
             expected_failures=expected,
             progress=progress,
         )
-    _write_files(arguments, results, expected)
     for text in report_lines(results, failures_shown=arguments.show):
         print(text)
+    _write_files(arguments, results, expected)
     if not results.was_run:
         return 2
     return 1 if results.has_failed else 0
@@ -288,16 +294,27 @@ def _write_files(
             if outcome.fails_run or outcome.verdict == "expected failure"
         }
         text = expected_failures_text(failures, expected)
-        Path(arguments.write_expected_failures).write_text(text, encoding="utf-8")
+        _write(arguments.write_expected_failures, text)
     if arguments.json:
         from cdcwire_conformance.reports.json_document import json_text
 
-        Path(arguments.json).write_text(json_text(results), encoding="utf-8")
+        Path(arguments.json).write_text(
+            json_text(results), encoding="utf-8", errors="backslashreplace"
+        )
     if arguments.junit:
         from cdcwire_conformance.reports.junit import junit_text
 
-        Path(arguments.junit).write_text(junit_text(results), encoding="utf-8")
+        Path(arguments.junit).write_text(
+            junit_text(results), encoding="utf-8", errors="backslashreplace"
+        )
     if arguments.markdown:
         from cdcwire_conformance.reports.markdown import markdown_text
 
-        Path(arguments.markdown).write_text(markdown_text(results), encoding="utf-8")
+        Path(arguments.markdown).write_text(
+            markdown_text(results), encoding="utf-8", errors="backslashreplace"
+        )
+
+
+def _write(file: str, text: str) -> None:
+    # What a testee says may hold lone surrogates, which have no form in UTF-8.
+    Path(file).write_text(text, encoding="utf-8", errors="backslashreplace")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from cdcwire.errors import Path, path_text
 from cdcwire.model.text import Json
+from cdcwire_conformance.visible import visible
 
 ABSENT_TEXT = "absent"
 _LONGEST = 120
@@ -44,13 +45,6 @@ def shorten(text: str, limit: int = _LONGEST) -> str:
 def quoted(text: Json) -> str:
     """Return a JSON value as it was written, shortened; what can't be seen is escaped."""
     return shorten(visible(json.dumps(text, ensure_ascii=False)))
-
-
-def visible(text: str) -> str:
-    """Return text without signs that a terminal hides or obeys."""
-    if text.isprintable():
-        return text
-    return "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text)
 
 
 def shown_bytes(text: Json) -> str:

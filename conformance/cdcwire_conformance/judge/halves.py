@@ -37,6 +37,8 @@ def _same_row(before: Mapping[str, Json], after: Mapping[str, Json]) -> bool:
     if any(before.get(name) != after.get(name) for name in names):
         return False
     ours, theirs = before.get("position") or {}, after.get("position") or {}
+    if not (isinstance(ours, Mapping) and isinstance(theirs, Mapping)):
+        return False
     return all(ours.get(name) == theirs.get(name) for name in ("sequence_id", "commit_ts", "lsn"))
 
 

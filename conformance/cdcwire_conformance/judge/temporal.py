@@ -39,6 +39,8 @@ def temporal_mismatch(
     if given_form != "text" and not INTEGER.fullmatch(given_text):
         return "a count is an integer in decimal digits"
     zone, given_zone = expected.get("zone"), given.get("zone")
+    if given_zone is not None and not isinstance(given_zone, str):
+        return "the zone is text"
     if given_form == "text":
         if zone is None and given_zone is not None and form == "text":
             return "the message does not say the zone"

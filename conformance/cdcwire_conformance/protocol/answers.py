@@ -15,6 +15,7 @@ from cdcwire.message import Message
 from cdcwire.model.text import Json
 from cdcwire_conformance.protocol.messages import message_from_json
 from cdcwire_conformance.protocol.requests import PROTOCOL_VERSION
+from cdcwire_conformance.visible import visible
 
 
 class ProtocolError(ValueError):
@@ -122,7 +123,7 @@ def _text(document: Mapping[str, Json], name: str, default: str) -> str:
     found = document.get(name, default)
     if not isinstance(found, str):
         raise ProtocolError(f"the answer to start: {name} is text")
-    return found
+    return visible(found)
 
 
 def _claim(name: str, document: Json) -> Claim:
@@ -155,11 +156,11 @@ def parse_answer(document: Mapping[str, Json], seq: int | None, cmd: str) -> Ans
         raise ProtocolError(f"the answer to {cmd} has {wanted!r} or 'rejected'; found {shown}")
     items = document[wanted]
     if not isinstance(items, list):
-        raise ProtocolError(f"{wanted!r} is a list")
+        raise ProtocolError(f"{wanted!r} has to be a list; found {items!r:.40}")
     if cmd == "decode":
         for index, item in enumerate(items):
             if not isinstance(item, dict):
-                raise ProtocolError(f"events[{index}] is an object, not {item!r:.80}")
+                raise ProtocolError(f"events[{index}] has to be an object; found {item!r:.80}")
         return Events(items)
     return Messages(tuple(_message(index, item) for index, item in enumerate(items)))
 
@@ -175,7 +176,7 @@ def _rejected(document: Json) -> Rejected:
     if document is None or document is True:
         return Rejected()
     if isinstance(document, str):
-        return Rejected(document)
+        return Rejected(visible(document))
     if not isinstance(document, dict):
         raise ProtocolError("'rejected' is an object; {} is enough")
     problem, path = document.get("problem"), document.get("path")
@@ -192,5 +193,8 @@ def _rejected(document: Json) -> Rejected:
     ):
         raise ProtocolError("rejected.path is a list of names and numbers")
     return Rejected(
-        problem, numbers["message"], numbers["offset"], None if path is None else tuple(path)
+        None if problem is None else visible(problem),
+        numbers["message"],
+        numbers["offset"],
+        None if path is None else tuple(path),
     )

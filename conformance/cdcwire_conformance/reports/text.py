@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.exhibits import exhibit_of
-from cdcwire_conformance.judge.difference import visible
 from cdcwire_conformance.protocol.answers import Description
 from cdcwire_conformance.results import VERDICTS, Outcome, Results, Verdict
+from cdcwire_conformance.visible import visible
 
 DIFFERENCES_SHOWN = 8
 STDERR_LINES_SHOWN = 12

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
-from cdcwire.format import Format
 from cdcwire_conformance.protocol.answers import (
     Claim,
     Description,
@@ -87,11 +86,6 @@ class InProcessTestee:
 
     def close(self) -> None:
         """Nothing to end."""
-
-
-def codecs_of(formats: Mapping[str, Format]) -> dict[str, Codec]:
-    """Return the codecs of some formats, for example of a reference with one part replaced."""
-    return {name: Codec(each.decode, each.encode) for name, each in formats.items()}
 
 
 @contextmanager

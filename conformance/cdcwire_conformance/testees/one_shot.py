@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import time
 from collections.abc import Mapping, Sequence
 
@@ -73,7 +74,12 @@ class OneShotTestee:
         self._seq = 0
 
     def start(self) -> Description:
-        """Nothing is asked at this door; what is run counts as claimed."""
+        """Nothing is asked at this door; what is run counts as claimed.
+
+        Raises: CannotStartError where there is no such program.
+        """
+        if shutil.which(self.command[0]) is None:
+            raise CannotStartError(f"{self.command[0]!r} can't be started: no such program")
         return Description(os.path.basename(self.command[0]))
 
     def ask(self, request: Request) -> Reply:

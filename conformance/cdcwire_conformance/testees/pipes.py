@@ -14,7 +14,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -27,6 +27,40 @@ _PIECE = 64 * 1024
 
 
 _LIVE: set[LineProcess] = set()
+
+
+@contextlib.contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Hold an interrupt back until the block ends, so that no process is started and forgotten."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # interrupts reach the main thread only
+        return
+    held: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: held.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if held:
+        signal.raise_signal(signal.SIGINT)
+
+
+def _start(command: Sequence[str], env: Mapping[str, str] | None) -> subprocess.Popen[bytes]:
+    """Start a command with three pipes. Raises: CannotStartError."""
+    try:
+        # A session of its own: killing the group also ends what the command has started.
+        return subprocess.Popen(
+            list(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=None if env is None else dict(env),
+            bufsize=0,
+            start_new_session=os.name == "posix",
+        )
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise CannotStartError(f"{command[0]!r} can't be started: {reason}") from error
 
 
 class Ended(Exception):
@@ -50,29 +84,17 @@ class LineProcess:
         env: Mapping[str, str] | None = None,
         line_limit: int = LINE_LIMIT,
     ) -> None:
-        try:
-            # A session of its own: killing the group also ends what the command has started.
-            self._process = subprocess.Popen(
-                list(command),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=None if env is None else dict(env),
-                bufsize=0,
-                start_new_session=os.name == "posix",
-            )
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            raise CannotStartError(f"{command[0]!r} can't be started: {reason}") from error
         self._line_limit = line_limit
         self._lines: queue.SimpleQueue[bytes | Exception] = queue.SimpleQueue()
         self._produced = 0  # bytes put into _lines; written by the reading thread only
         self._consumed = 0  # bytes taken out of it
         self._stderr = bytearray()
         self._stderr_total = 0
+        with _interrupts_wait():
+            self._process = _start(command, env)
+            _LIVE.add(self)
         assert self._process.stdout is not None
         assert self._process.stderr is not None
-        _LIVE.add(self)
         self._threads = [
             threading.Thread(target=target, args=(stream,), daemon=True)
             for target, stream in (

@@ -52,9 +52,6 @@ class Mix:
             raise ValueError(f"the shares {shares} do not add up to 1")
 
 
-ONLY_INSERTS = Mix(1.0, 0.0, 0.0)
-
-
 def table_workload(
     table: Table,
     rows: int,

@@ -34,7 +34,6 @@ NO_PARTITION = -1
 
 _DICTIONARY = "craft: term dictionary"
 _HEADERS = "craft: headers"
-_COLUMN_NAMES = "craft: column names"
 
 
 @dataclass(frozen=True, slots=True)

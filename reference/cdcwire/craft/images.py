@@ -12,15 +12,13 @@ from cdcwire.craft.message import Skipped
 from cdcwire.craft.profile import Profile
 from cdcwire.craft.settings import Settings
 from cdcwire.craft.values import value_clause
-from cdcwire.errors import EncodeError
-from cdcwire.model.events import Column, Image, RowChange, Table
+from cdcwire.errors import EncodeError, step
+from cdcwire.model.events import Image, RowChange, Table
 from cdcwire.mysql.images import ImageWriter, image_of
 from cdcwire.mysql.types import FLAG_HANDLE_KEY
 from cdcwire.mysql.values import WireValue
 
 WireColumns: TypeAlias = "tuple[WireColumn, ...]"
-Layout: TypeAlias = "tuple[tuple[str, int, int], ...]"
-Definitions: TypeAlias = "dict[tuple[str | None, str | None], dict[str, Column]]"
 
 # The estimate of a row's size by which the producer ends a batch.
 _ROW_OVERHEAD = 32
@@ -107,6 +105,7 @@ def estimated_size(schema: str, table: str, groups: Iterable[WireColumns], profi
     for columns in groups:
         for column in columns:
             name_bytes = bytes_of(column.name, profile.column_names, (column.name,))
-            value = encode_nullable(column, profile)
+            with step(column.name):
+                value = encode_nullable(column, profile)
             size += _COLUMN_OVERHEAD + len(name_bytes) + len(value or b"")
     return size

@@ -7,8 +7,7 @@ are. Shared by both Craft formats; they differ in how a table codes its elements
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from cdcwire.craft.arrays import (
     Place,
@@ -23,8 +22,6 @@ from cdcwire.craft.profile import Profile
 from cdcwire.errors import DecodeError, Path, step
 from cdcwire.reader import Reader
 from cdcwire.varints import read_uvarint, write_uvarint
-
-TableReader: TypeAlias = Callable[[Reader, Path, Profile], "list[int]"]
 
 
 def split_at_tables(reader: Reader, profile: Profile) -> tuple[Reader, Reader]:

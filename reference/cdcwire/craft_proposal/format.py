@@ -12,6 +12,7 @@ from cdcwire.craft.profile import PROPOSAL
 from cdcwire.craft.settings import OPTIONS, settings_of
 from cdcwire.craft_proposal.events import from_events, to_events
 from cdcwire.craft_proposal.explain import explain
+from cdcwire.craft_proposal.message import warnings_of
 from cdcwire.craft_proposal.wire import decode, encode
 from cdcwire.format import Context, Format
 from cdcwire.message import KafkaMessage, Message
@@ -37,6 +38,10 @@ def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
         yield KafkaMessage(None, encode(message))
 
 
+def _warnings(message: Message) -> tuple[str, ...]:
+    return warnings_of(decode(value_of(message, PROPOSAL)))
+
+
 FORMAT = Format(
     name="craft-proposal",
     title="TiCDC Craft, as proposed",
@@ -47,4 +52,5 @@ FORMAT = Format(
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,
+    warnings=_warnings,
 )

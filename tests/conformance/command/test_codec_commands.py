@@ -179,3 +179,14 @@ def test_generate_into_a_file_is_one_clear_line(
     (tmp_path / "file").write_text("")
     assert main(["generate", "craft", "--rows", "1", "--to", str(tmp_path / "file")]) == 2
     assert "file" in capsys.readouterr().err
+
+
+def test_decode_says_what_it_passed_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "message.hex"
+    file.write_text("00010001010900010000010601000005")  # one event of type 9, with no value
+    assert main(["decode", "craft-proposal", "--hex", str(file)]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "warning" in captured.err

@@ -237,8 +237,19 @@ def test_interrupt_ends_run_and_testee(tmp_path: Path) -> None:
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err == b"cdcwire: interrupted\n"
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+    _wait_until_gone(pid)
+
+
+def _wait_until_gone(pid: int) -> None:
+    """Wait until a process is gone: a killed orphan is there until the system has collected it."""
+    give_up = time.monotonic() + 60
+    while time.monotonic() < give_up:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"process {pid} is still there")
 
 
 def _wait_for_pid(marker: Path) -> int:

@@ -78,7 +78,7 @@ def test_written_list_reads_back_and_keeps_known_reasons(tmp_path: Path) -> None
     entries = read_expected_failures(file).entries
     assert [(entry.pattern, entry.reason, entry.fragment) for entry in entries] == [
         ("craft/a/b", "Java long", "-1"),
-        ("craft/a/c", "to be looked at: a / b c", ""),
+        ("craft/a/c", "to be looked at: a / b\\u000ac", ""),
         ("craft/a/d@cut:*", "to be looked at: accepted", ""),
         ("craft/a/d@trailing", "to be looked at: accepted", ""),
     ]
