@@ -1,0 +1,208 @@
+"""What comparing two equal DataFrames costs above one scan of both, and what the driver keeps.
+
+Run as ``python -m benchmarks.spark_compare [--quick] [--json FILE]``; needs the extra ``spark``.
+Both frames are Parquet of the 29-column table with changes mixed, in files that are cut
+differently, and hold 1,000,000 equal changes (``--quick``: 100,000). A scan reads all columns of
+both to nowhere. All processor time counts: the driver's, Java's and the Python workers'. Routes
+take turns, and the best of each counts, after a first turn that warms Java up.
+
+The changes are 100,000 different ones, repeated at later positions: making a million takes too
+long.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import functions as F
+
+from benchmarks.document import Result, arguments, finish
+from benchmarks.spark_decode import driver_mib, processor_seconds
+from cdcwire.model.events import RowChange
+from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
+from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
+from cdcwire_conformance.spark import spark_session
+from cdcwire_conformance.spark.compare import compare_frames
+from cdcwire_conformance.spark.result import TableComparison
+from cdcwire_generators.workloads import workload, workload_tables
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+WORKLOAD = "proposal-29"
+SEED = 20
+DISTINCT = 100_000
+COPIES = 10
+ROUNDS = 3
+MAX_RATIO = 3.0
+MAX_GROWTH_MIB = 32.0
+MASTER = "local[2]"
+_FILES = {"left": 4, "right": 5}
+_BATCH = 4096
+_DRAW = "pmod(xxhash64(commit_ts), 4001)"
+_LATER = 1 << 58  # between the positions of one copy and of the next
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Two equal frames, and how many changes each has."""
+
+    left: DataFrame
+    right: DataFrame
+    rows: int
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    given = arguments("Measure comparing two DataFrames against one scan of both.", argv)
+    distinct = DISTINCT // 10 if given.quick else DISTINCT
+    table = canonical_table(workload_tables(WORKLOAD)[0])
+    changes = changes_of(table, distinct)
+    conf = {"spark.driver.memory": "3g", "spark.sql.shuffle.partitions": "4"}
+    spark = spark_session(MASTER, conf)
+    with tempfile.TemporaryDirectory() as folder:
+        few = write_frames(spark, changes, 1, Path(folder, "few"))
+        many = write_frames(spark, changes, COPIES, Path(folder, "many"))
+        results = [*measure_memory(spark, few, many, table), *measure_time(many, table)]
+    spark.stop()
+    return finish("spark_compare", results, given)
+
+
+def changes_of(table: CanonicalTable, rows: int) -> pa.Table:
+    """Return the changes of a seeded stream in their canonical form."""
+    builder = BatchBuilder(table)
+    events = (event for event in workload(WORKLOAD, rows, SEED) if isinstance(event, RowChange))
+    batches = []
+    while part := list(islice(events, _BATCH)):
+        batches.append(builder.batch(part, places_array([Place(file="feed")], [len(part)])))
+    return pa.Table.from_batches(batches)
+
+
+def write_frames(spark: SparkSession, changes: pa.Table, copies: int, folder: Path) -> Frames:
+    """Write so many copies twice, the second time in another order and other files."""
+    index = changes.schema.get_field_index("commit_ts")
+    field = changes.schema.field(index)
+    parts = []
+    for number in range(copies):
+        later = pa.scalar(Decimal(number * _LATER), field.type)
+        positions = pc.add(changes.column(index), later).cast(field.type)
+        parts.append(changes.set_column(index, field, positions))
+    whole = pa.concat_tables(parts)
+    backwards = pa.concat_tables(list(reversed(parts)))
+    frames = []
+    for (name, files), rows in zip(_FILES.items(), (whole, backwards), strict=True):
+        target = folder / name
+        target.mkdir(parents=True)
+        size = -(-rows.num_rows // files)
+        for number in range(files):
+            # Values differ in a feed, so a dictionary of ten-fold copies would flatter the scan.
+            piece = rows.slice(number * size, size)
+            pq.write_table(piece, target / f"{number}.parquet", use_dictionary=False)
+        frames.append(spark.read.parquet(str(target)))
+    return Frames(frames[0], frames[1], whole.num_rows)
+
+
+def measure_memory(
+    spark: SparkSession, few: Frames, many: Frames, table: CanonicalTable
+) -> list[Result]:
+    """Measure what the driver holds after ten times as many rows."""
+    found = []
+    for frames in (few, few, many):  # the first warms up
+        check(compare_frames(frames.left, frames.right, table), frames.rows)
+        found.append((driver_mib(), java_mib(spark)))
+    (_, (few_python, few_java), (many_python, many_java)) = found
+    sizes = f"{many.rows:,} rows less {few.rows:,}"
+    return [
+        Result(
+            "driver",
+            f"the driver's peak memory in Python, {sizes}",
+            round(many_python - few_python, 2),
+            "MiB",
+            MAX_GROWTH_MIB,
+            is_least=False,
+        ),
+        Result(
+            "java",
+            f"what Java keeps afterwards (driver and workers in one), {sizes}",
+            round(many_java - few_java, 2),
+            "MiB",
+            MAX_GROWTH_MIB,
+            is_least=False,
+        ),
+    ]
+
+
+def measure_time(frames: Frames, table: CanonicalTable) -> list[Result]:
+    """Measure a scan of both frames, and comparing them: equal, exactly, and with differences."""
+    left, right = frames.left, frames.right
+    changed = right.withColumn("after", with_changes(table)).where(f"{_DRAW} <> 7")
+
+    def scan() -> None:
+        left.unionByName(right).write.format("noop").mode("overwrite").save()
+
+    def differing() -> None:
+        found = compare_frames(left, changed, table)
+        assert found.counts is not None
+        assert found.counts.changed
+        assert found.counts.only_left
+
+    routes: dict[str, Callable[[], None]] = {
+        "scan": scan,
+        "compare": lambda: check(compare_frames(left, right, table), frames.rows),
+        "exact": lambda: check(compare_frames(left, right, table, exact=True), frames.rows),
+        "differing": differing,
+    }
+    times: dict[str, list[float]] = {name: [] for name in routes}
+    for _ in range(ROUNDS):
+        for name, route in routes.items():
+            before = processor_seconds()
+            route()
+            times[name].append(processor_seconds() - before)
+    best = {name: min(found[1:]) for name, found in times.items()}
+    details: dict[str, Any] = {f"{name}, CPU s": round(time, 2) for name, time in best.items()}
+
+    def result(name: str, title: str, bar: float | None) -> Result:
+        ratio = round(best[name] / best["scan"], 3)
+        title = f"CPU of {title} over one scan of both, {frames.rows:,} rows"
+        return Result(name, title, ratio, "x", bar, is_least=False, details=details)
+
+    return [
+        result("compare", "comparing equal frames", MAX_RATIO),
+        result("exact", "comparing equal frames by all columns", None),
+        result("differing", "comparing and naming differences", None),
+    ]
+
+
+def with_changes(table: CanonicalTable) -> Any:
+    """Return the after image with another value in some rows."""
+    after = F.col("after")
+    name = table.columns[4].name
+    changed = after.withField(name, F.lit(7).cast("bigint"))
+    return F.when(F.expr(f"{_DRAW} = 5"), changed).otherwise(after)
+
+
+def check(found: TableComparison, rows: int) -> None:
+    assert found.is_equal
+    assert found.counts is not None
+    assert found.counts.left_rows == rows
+
+
+def java_mib(spark: SparkSession) -> float:
+    """Return what Java's heap holds once garbage is collected."""
+    java: Any = spark.sparkContext._jvm
+    java.System.gc()
+    runtime = java.Runtime.getRuntime()
+    return float((runtime.totalMemory() - runtime.freeMemory()) / (1 << 20))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

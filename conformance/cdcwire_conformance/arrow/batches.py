@@ -1,0 +1,226 @@
+"""Row changes to Arrow record batches of one table, with what stands beside the images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import pyarrow as pa
+
+from cdcwire.errors import path_text
+from cdcwire.model.events import UNAVAILABLE, Column, Image, RowChange
+from cdcwire.rows import Row
+from cdcwire_conformance.arrow.building import CLAUSE_TYPES, ConversionError
+from cdcwire_conformance.arrow.images import MAX_PLANS, ImageBuilder, Side, Values
+from cdcwire_conformance.arrow.schema import (
+    POSITION_FIELDS,
+    SOURCE_TYPE,
+    CanonicalTable,
+    event_schema,
+)
+from cdcwire_conformance.arrow.types import UNSIGNED_64, Profile, Temporal
+
+Change: TypeAlias = "Row | RowChange"
+
+SIDES: tuple[Side, ...] = ("before", "after")
+
+_POSITIONS = {field.name: field.type for field in POSITION_FIELDS}
+
+
+class Place(NamedTuple):
+    """Where a message stood: in a topic, or in a file.
+
+    ``offset``: Kafka's, or the byte of the file where the message's line begins. ``line``: from 1,
+    where it is known.
+    """
+
+    topic: str | None = None
+    partition: int | None = None
+    offset: int | None = None
+    file: str | None = None
+    line: int | None = None
+
+
+class RowProblem(NamedTuple):
+    """Why a message or a row is not there. ``offset``: the byte of the message, if it is known."""
+
+    offset: int | None
+    path: str
+    clause: str
+    problem: str
+
+
+class BatchBuilder:
+    """Makes record batches of one table's changes. Keep one: it learns the layouts of the table.
+
+    ``time_zone``: where texts of unknown zone are read if the table has the instant in UTC.
+    ``skips_others``: columns that the table does not have are passed over; else they are an error.
+    Raises: SchemaError when the table has no Arrow schema in this form.
+    """
+
+    def __init__(
+        self,
+        table: CanonicalTable,
+        temporal: Temporal = "text",
+        profile: Profile | None = None,
+        time_zone: str = "UTC",
+        *,
+        skips_others: bool = False,
+    ) -> None:
+        self.table = table
+        self.schema = event_schema(table, temporal, profile)
+        self.images = ImageBuilder(table, self.schema.field("after").type, time_zone, skips_others)
+        self._layouts: dict[tuple[int, ...], tuple[Column, ...]] = {}
+
+    def batch(self, changes: Sequence[Change], places: pa.Array) -> pa.RecordBatch:
+        """Return the batch of changes; ``places`` has the ``source`` of each.
+
+        Raises: ConversionError when a value of any of them does not fit; its path leads to the
+        column, not to the row.
+        """
+        columns = self._positions(changes)
+        for side in SIDES:
+            images = [self._image_of(change, side) for change in changes]
+            columns[side], columns[f"{side}_has"] = self.images.images(images, side)
+        columns["source"] = places
+        return self.assembled(columns, len(changes))
+
+    def assembled(self, columns: dict[str, pa.Array], rows: int) -> pa.RecordBatch:
+        """Return the batch of these columns; what is the same in all rows is added."""
+        columns["schema"] = _constant(self.table.schema, rows)
+        columns["table"] = _constant(self.table.table, rows)
+        arrays = [
+            columns[field.name] if field.name in columns else pa.nulls(rows, field.type)
+            for field in self.schema
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def good_batches(
+        self, changes: Sequence[Change], places: pa.Array
+    ) -> Iterator[pa.RecordBatch | tuple[int, ConversionError]]:
+        """Yield the batches of the changes that fit, and the index and error of each other one."""
+        yield from self._halves(changes, places, 0)
+
+    def _halves(
+        self, changes: Sequence[Change], places: pa.Array, start: int
+    ) -> Iterator[pa.RecordBatch | tuple[int, ConversionError]]:
+        try:
+            found = self.batch(changes, places)
+        except ConversionError as error:
+            if len(changes) == 1:
+                yield start, error
+                return
+            half = len(changes) // 2
+            yield from self._halves(changes[:half], places[:half], start)
+            yield from self._halves(changes[half:], places[half:], start + half)
+        else:
+            yield found
+
+    def problem_batch(
+        self,
+        problem: RowProblem,
+        place: Place,
+        change: Change | None = None,
+    ) -> pa.RecordBatch:
+        """Return the one row that stands for a message, or for a change, that can't be had."""
+        known: dict[str, Any] = {"source": place._asdict(), "error": problem._asdict()}
+        if change is not None:
+            positions = self._positions([change])
+            known |= {name: array[0].as_py() for name, array in positions.items()}
+            known |= {"schema": self.table.schema, "table": self.table.table}
+        return pa.RecordBatch.from_pylist([known], schema=self.schema)
+
+    def _positions(self, changes: Sequence[Change]) -> dict[str, pa.Array]:
+        count = len(changes)
+        found: dict[str, pa.Array] = {}
+        rows = [change for change in changes if isinstance(change, Row)]
+        if len(rows) == count:
+            ops = [
+                "delete" if row[4] is None else "insert" if row[6] is None else "update"
+                for row in rows
+            ]
+            found["op"] = pa.array(ops, pa.string())
+            known: dict[str, list[Any]] = {
+                "commit_ts": [row[1] for row in rows],
+                "partition": [row[2] for row in rows],
+            }
+        else:
+            events = [_event_of(change) for change in changes]
+            found["op"] = pa.array([event.op for event in events], pa.string())
+            found["half"] = pa.array([event.half for event in events], pa.string())
+            known = {
+                name: [getattr(event.position, name) for event in events] for name in _POSITIONS
+            }
+        for name, values in known.items():
+            found[name] = _position_array(values, _POSITIONS[name], name)
+        return found
+
+    def _image_of(self, change: Change, side: Side) -> tuple[Any, Values | None]:
+        """Return the layout and the values of an image; equal layouts are one object."""
+        if isinstance(change, Row):
+            return (change[3], change[4]) if side == "after" else (change[5], change[6])
+        image: Image | None = getattr(change, side)
+        if image is None:
+            return None, None
+        columns, values = image.columns, image.values
+        if UNAVAILABLE in values:
+            kept = [index for index, value in enumerate(values) if value is not UNAVAILABLE]
+            columns = tuple(columns[index] for index in kept)
+            values = tuple(values[index] for index in kept)
+        # Columns are shared between messages where tuples of them are not.
+        identity = tuple(map(id, columns))
+        layout = self._layouts.get(identity)
+        if layout is None:
+            if len(self._layouts) >= MAX_PLANS:
+                self._layouts.clear()
+            self._layouts[identity] = layout = columns
+        return layout, values
+
+
+def problem_of(error: ConversionError) -> RowProblem:
+    """Return a conversion's error as what stands in the row."""
+    return RowProblem(None, path_text(error.path), error.clause, error.problem)
+
+
+def places_array(places: Sequence[Place], counts: Sequence[int]) -> pa.Array:
+    """Return the ``source`` of rows, of which each place has so many."""
+    fields = list(SOURCE_TYPE)
+    rows = sum(counts)
+    index: pa.Array | None = None
+    arrays = []
+    for position, field in enumerate(fields):
+        values = [place[position] for place in places]
+        if len(set(values)) == 1:
+            arrays.append(pa.repeat(pa.scalar(values[0], field.type), rows))
+            continue
+        if index is None:
+            index = pa.array(
+                [place for place, count in enumerate(counts) for _ in range(count)], pa.int64()
+            )
+        arrays.append(pa.array(values, field.type).take(index))
+    return pa.StructArray.from_arrays(arrays, fields=fields)
+
+
+def _event_of(change: Change) -> RowChange:
+    if isinstance(change, Row):
+        event = change.to_event()
+        assert isinstance(event, RowChange)
+        return event
+    return change
+
+
+def _position_array(values: Sequence[Any], kind: pa.DataType, name: str) -> pa.Array:
+    try:
+        if kind == UNSIGNED_64:
+            return pa.array(values, pa.uint64()).cast(kind)
+        if pa.types.is_decimal(kind):
+            texts = pa.array([None if v is None else str(v) for v in values], pa.string())
+            return texts.cast(kind)
+        return pa.array(values, kind)
+    except (ValueError, OverflowError, TypeError) as error:
+        problem = f"a number does not fit into {kind}"
+        raise ConversionError(problem, CLAUSE_TYPES, (name,)) from error
+
+
+def _constant(value: str | None, rows: int) -> pa.Array:
+    return pa.repeat(pa.scalar(value, pa.string()), rows)

@@ -1,0 +1,69 @@
+"""What all columns are built with: the shape of a builder, and the error of a value that has none.
+
+A builder makes an Arrow array from a column's values, in which None is NULL. It may raise any of
+REFUSALS; ``values.column_builder`` turns them into a ConversionError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import InvalidOperation
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+Values: TypeAlias = Sequence[Any]
+Build: TypeAlias = Callable[[Values], pa.Array]
+Convert: TypeAlias = Callable[[Any], Any]
+
+Finish: TypeAlias = Callable[[pa.Array], pa.Array]
+
+REFUSALS = (ValueError, TypeError, KeyError, OverflowError, InvalidOperation)
+
+CLAUSE_TYPES = "dataframes: types"
+CLAUSE_TEXT = "dataframes: ill-formed text"
+CLAUSE_NATIVE = "dataframes: native dates and times"
+CLAUSE_LABELS = "dataframes: labels"
+CLAUSE_COLUMNS = "dataframes: columns"
+
+
+class ConversionError(ValueError):
+    """A value has no exact form in its canonical column."""
+
+    def __init__(self, problem: str, clause: str, path: tuple[str | int, ...] = ()) -> None:
+        super().__init__(problem, clause, path)
+        self.problem = problem
+        self.clause = clause
+        self.path = path
+
+    def under(self, *steps: str | int) -> ConversionError:
+        """Return the same error seen from outside: ``steps`` lead to where it was."""
+        return ConversionError(self.problem, self.clause, (*steps, *self.path))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.problem, self.clause, self.path)
+
+    def __str__(self) -> str:
+        return f"{self.problem} ({self.clause})"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnBuilder:
+    """Makes a canonical column: ``build`` of values, ``finish`` of an array in the wire's type.
+
+    Both raise ConversionError.
+    """
+
+    build: Build
+    finish: Finish
+
+
+def plain(target: pa.DataType) -> Build:
+    """Return the builder that leaves all to Arrow, which refuses what does not fit."""
+    return lambda values: pa.array(values, target)
+
+
+def through(convert: Convert, build: Build) -> Build:
+    """Return a builder of converted values."""
+    return lambda values: build([None if value is None else convert(value) for value in values])

@@ -1,0 +1,191 @@
+"""Row images to Arrow structs of the canonical columns, by layouts.
+
+Rows of one layout are turned into columns together: their tuples are pivoted, and each column is
+built by the conversion from its kind on the wire to its canonical kind. So a layout is looked at
+once, not once a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Literal, TypeAlias
+
+import pyarrow as pa
+
+from cdcwire.model.events import Column
+from cdcwire.rows import Layout
+from cdcwire_conformance.arrow.building import (
+    CLAUSE_COLUMNS,
+    CLAUSE_TYPES,
+    ColumnBuilder,
+    ConversionError,
+)
+from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.arrow.types import SchemaError
+from cdcwire_conformance.arrow.values import column_builder
+
+Side: TypeAlias = Literal["before", "after"]
+Values: TypeAlias = "tuple[Any, ...]"
+
+MAX_PLANS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How the images of one layout become columns: for each canonical column where, and how.
+
+    ``has``: the bits of the columns that the layout has. ``problem``: why it can't be had.
+    """
+
+    layout: object  # kept, so that its identity stays its own
+    steps: tuple[tuple[int, ColumnBuilder] | None, ...]
+    has: bytes
+    problem: ConversionError | None = None
+
+
+class ImageBuilder:
+    """Makes the structs ``before`` and ``after`` of a table. Keep one: it learns its layouts.
+
+    ``skips_others``: columns that the table does not have are passed over; else they are an error.
+    """
+
+    def __init__(
+        self, table: CanonicalTable, image: pa.DataType, time_zone: str, skips_others: bool
+    ) -> None:
+        self.table = table
+        self.image = image
+        self.time_zone = time_zone
+        self.skips_others = skips_others
+        self._fields = list(image)
+        self._plans: dict[int, Plan] = {}
+        self._index = {name: i for i, name in enumerate(table.column_names)}
+
+    def images(
+        self, images: list[tuple[Any, Values | None]], side: Side
+    ) -> tuple[pa.Array, pa.Array]:
+        """Return the struct of images and the bits that say which columns they have."""
+        rows = len(images)
+        layouts = {id(layout): layout for layout, _ in images}
+        layouts.pop(id(None), None)
+        if not layouts:
+            return pa.nulls(rows, self.image), pa.nulls(rows, pa.binary())
+        if len(layouts) == 1:
+            ((_, layout),) = layouts.items()
+            plan = self.plan(layout)
+            absent = (None,) * len(_columns_of(layout))
+            values = [absent if image is None else image for _, image in images]
+            mask = [image is None for _, image in images]
+            has = [None if is_null else plan.has for is_null in mask]
+            return self.struct(plan, values, mask, side), pa.array(has, pa.binary())
+        return self._mixed_images(images, layouts, side)
+
+    def _mixed_images(
+        self, images: list[tuple[Any, Values | None]], layouts: dict[int, Any], side: Side
+    ) -> tuple[pa.Array, pa.Array]:
+        values: dict[int, list[Values]] = {each: [] for each in layouts}
+        order: list[tuple[int, int] | None] = []
+        for layout, image in images:
+            if image is None:
+                order.append(None)
+                continue
+            own = values[id(layout)]
+            order.append((id(layout), len(own)))
+            own.append(image)
+        plans = {each: self.plan(layout) for each, layout in layouts.items()}
+        starts = dict(zip(layouts, accumulate(map(len, values.values()), initial=0), strict=False))
+        parts = [self.struct(plan, values[each], None, side) for each, plan in plans.items()]
+        index = [None if place is None else starts[place[0]] + place[1] for place in order]
+        has = [None if place is None else plans[place[0]].has for place in order]
+        found = pa.concat_arrays(parts).take(pa.array(index, pa.int64()))
+        return found, pa.array(has, pa.binary())
+
+    def struct(
+        self, plan: Plan, values: list[Values], mask: list[bool] | None, side: Side
+    ) -> pa.Array:
+        if plan.problem is not None:
+            raise plan.problem.under(side)
+        columns = list(zip(*values, strict=True))
+        arrays = []
+        for field, step in zip(self._fields, plan.steps, strict=True):
+            if step is None:
+                arrays.append(pa.nulls(len(values), field.type))
+                continue
+            try:
+                arrays.append(step[1].build(columns[step[0]]))
+            except ConversionError as error:
+                raise error.under(side, field.name) from error
+        return pa.StructArray.from_arrays(
+            arrays,
+            fields=self._fields,
+            mask=pa.array(mask, pa.bool_()) if mask is not None and any(mask) else None,
+        )
+
+    def struct_of_cells(
+        self,
+        plan: Plan,
+        column: Callable[[int], pa.Array],
+        side: Side,
+        mask: pa.Array | None = None,
+    ) -> pa.Array:
+        """Return the struct of rows whose columns come as arrays in the wire's own types.
+
+        ``mask``: the rows that have no image.
+        """
+        if plan.problem is not None:
+            raise plan.problem.under(side)
+        arrays: list[pa.Array | None] = []
+        for field, step in zip(self._fields, plan.steps, strict=True):
+            try:
+                arrays.append(None if step is None else step[1].finish(column(step[0])))
+            except ConversionError as error:
+                raise error.under(side, field.name) from error
+        rows = next((len(array) for array in arrays if array is not None), 0)
+        return pa.StructArray.from_arrays(
+            [
+                pa.nulls(rows, field.type) if array is None else array
+                for field, array in zip(self._fields, arrays, strict=True)
+            ],
+            fields=self._fields,
+            mask=mask,
+        )
+
+    def plan(self, layout: Any) -> Plan:
+        plan = self._plans.get(id(layout))
+        if plan is None:
+            plan = self._make_plan(layout)
+            if len(self._plans) >= MAX_PLANS:
+                self._plans.clear()
+            self._plans[id(layout)] = plan
+        return plan
+
+    def _make_plan(self, layout: Any) -> Plan:
+        steps: list[tuple[int, ColumnBuilder] | None] = [None] * len(self._index)
+        bits = 0
+        problem = None
+        for position, column in enumerate(_columns_of(layout)):
+            index = self._index.get(column.name)
+            if index is None and self.skips_others:
+                continue
+            if index is None:
+                text = f"table {self.table} has no such column"
+                problem = ConversionError(text, CLAUSE_COLUMNS, (column.name,))
+                continue
+            if steps[index] is not None:
+                problem = ConversionError("it stands twice", CLAUSE_COLUMNS, (column.name,))
+                continue
+            canonical, field = self.table.columns[index], self._fields[index]
+            try:
+                builder = column_builder(column.type, canonical.type, field.type, self.time_zone)
+            except SchemaError as error:
+                problem = ConversionError(str(error), CLAUSE_TYPES, (column.name,))
+                continue
+            steps[index] = position, builder
+            bits |= 1 << index
+        size = (len(steps) + 7) // 8
+        return Plan(layout, tuple(steps), bits.to_bytes(size, "little"), problem)
+
+
+def _columns_of(layout: Any) -> tuple[Column, ...]:
+    return layout.columns if isinstance(layout, Layout) else layout

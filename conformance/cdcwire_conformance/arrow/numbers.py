@@ -1,0 +1,110 @@
+"""Columns of numbers: directly where Arrow is exact, else through decimals, never rounded."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from cdcwire.golang.numbers import narrow_float32
+from cdcwire.model.kinds import BitType, BoolType, DecimalType, FloatType, IntType, YearType
+from cdcwire_conformance.arrow.building import Build, Values, plain, through
+from cdcwire_conformance.arrow.types import UNSIGNED_64
+
+NumberType: TypeAlias = IntType | YearType | BoolType | BitType | FloatType | DecimalType
+NUMBER_TYPES = (IntType, YearType, BoolType, BitType, FloatType, DecimalType)
+
+_BOOLEANS: dict[Any, bool | None] = {None: None, 0: False, 1: True}
+
+
+def number_builder(wire: NumberType, target: pa.DataType) -> Build:
+    """Return what builds numbers of a kind as ``target``."""
+    if isinstance(wire, DecimalType) and (pa.types.is_string(target) or _is_decimal(target)):
+        return _decimals(target)
+    if pa.types.is_string(target):
+        return through(plain_digits, plain(target))
+    if pa.types.is_binary(target):
+        return through(_big_endian, plain(target))
+    if pa.types.is_boolean(target):
+        return lambda values: pa.array([_BOOLEANS[value] for value in values], target)
+    if isinstance(wire, (IntType, YearType, BitType)) and pa.types.is_integer(target):
+        return plain(target)
+    if isinstance(wire, FloatType) and pa.types.is_floating(target):
+        is_narrower = wire.bits == 64 and pa.types.is_float32(target)
+        return through(_narrow, plain(target)) if is_narrower else plain(target)
+    if isinstance(wire, (IntType, BitType)) and target == UNSIGNED_64:
+        is_unsigned = isinstance(wire, BitType) or wire.unsigned
+        return _whole_decimals(pa.uint64() if is_unsigned else pa.int64())
+    return _exact(target)
+
+
+def _is_decimal(target: pa.DataType) -> bool:
+    return bool(pa.types.is_decimal(target))
+
+
+def _whole_decimals(narrow: pa.DataType) -> Build:
+    return lambda values: pa.array(values, narrow).cast(UNSIGNED_64)
+
+
+def _decimals(target: pa.DataType) -> Build:
+    """Build from plain digits, in the column's own scale where it is known."""
+
+    def build(values: Values) -> pa.Array:
+        try:
+            texts = pa.array(values, pa.string())
+        except TypeError:  # the model's values; the wire has text
+            texts = pa.array([_digits_or_text(value) for value in values], pa.string())
+        return texts.cast(target)
+
+    return build
+
+
+def _digits_or_text(value: Any) -> str | None:
+    return f"{value:f}" if isinstance(value, Decimal) else value
+
+
+def plain_digits(value: Any) -> str:
+    """Return a number in plain digits. Text, which is no plain number, stays as it is."""
+    return str(value) if isinstance(value, str) else f"{Decimal(value):f}"
+
+
+def _big_endian(value: int) -> bytes:
+    return value.to_bytes((value.bit_length() + 7) // 8 or 1, "big")
+
+
+def _narrow(value: float) -> float:
+    if value == value and narrow_float32(value) != value:
+        raise ValueError("it is no 32-bit float")
+    return value
+
+
+def _exact(target: pa.DataType) -> Build:
+    def build(values: Values) -> pa.Array:
+        numbers = [None if value is None else _as_decimal(value) for value in values]
+        if _is_decimal(target):
+            return _decimals(target)(numbers)
+        if pa.types.is_floating(target):
+            return pa.array([None if n is None else _as_float(n) for n in numbers], target)
+        return pa.array([None if n is None else _as_int(n) for n in numbers], target)
+
+    return build
+
+
+def _as_decimal(value: Any) -> Decimal:
+    number = Decimal(value)
+    if not number.is_finite():
+        raise ValueError("it is not finite")
+    return number
+
+
+def _as_float(number: Decimal) -> float:
+    if Decimal(float(number)) != number:
+        raise ValueError("a float can't hold it exactly")
+    return float(number)
+
+
+def _as_int(number: Decimal) -> int:
+    if number != number.to_integral_value():
+        raise ValueError("it is no whole number")
+    return int(number)

@@ -1,0 +1,305 @@
+"""One canonical table for a feed's rows, the Arrow schema of its events, and how two tables differ.
+
+A canonical table is what both sides of a comparison are converted to. Its columns stand in the
+order of the definition or of their first appearance, and bit ``i`` of ``before_has`` and
+``after_has`` belongs to column ``i``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from cdcwire.model.events import Column, Table
+from cdcwire.model.kinds import BytesType, DatetimeType, TextType, TimestampType, Type
+from cdcwire_conformance.arrow.meeting import CannotMeet, describe_kind, meet
+from cdcwire_conformance.arrow.types import (
+    Profile,
+    SchemaError,
+    Temporal,
+    canonical_column,
+    struct_type,
+)
+
+POSITION_FIELDS: tuple[pa.Field, ...] = (
+    pa.field("commit_ts", pa.decimal128(20, 0)),
+    pa.field("sequence_id", pa.decimal128(38, 0)),
+    pa.field("lsn", pa.int64()),
+    pa.field("commit_ms", pa.int64()),
+    pa.field("sent_ms", pa.int64()),
+    pa.field("partition", pa.int64()),
+    pa.field("tx_id", pa.string()),
+)
+SOURCE_TYPE = pa.struct(
+    [
+        pa.field("topic", pa.string()),
+        pa.field("partition", pa.int32()),
+        pa.field("offset", pa.int64()),
+        pa.field("file", pa.string()),
+        pa.field("line", pa.int64()),
+    ]
+)
+ERROR_TYPE = pa.struct(
+    [
+        pa.field("offset", pa.int64()),
+        pa.field("path", pa.string()),
+        pa.field("clause", pa.string()),
+        pa.field("problem", pa.string()),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CanonicalTable:
+    """A table whose columns all have their canonical kind. ``key`` as in ``model.Table``."""
+
+    schema: str | None
+    table: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...] | None = None
+
+    def __str__(self) -> str:
+        return self.table if self.schema is None else f"{self.schema}.{self.table}"
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    def column(self, name: str) -> Column:
+        """Return a column by its name. Raises: KeyError."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    def with_columns(self, names: Iterable[str]) -> CanonicalTable:
+        """Return the table with these columns only, in its own order. Raises: SchemaError."""
+        wanted = set(names)
+        missing = sorted(wanted - set(self.column_names))
+        if missing:
+            raise SchemaError(f"table {self} has no column {', '.join(missing)}")
+        return replace(self, columns=tuple(c for c in self.columns if c.name in wanted))
+
+    def with_binary_text(self, names: Iterable[str]) -> CanonicalTable:
+        """Return the table with these text columns as bytes, for text that is no UTF-8.
+
+        Raises: SchemaError for a name that is no text column.
+        """
+        wanted = set(names)
+        known = {c.name for c in self.columns if isinstance(c.type, (TextType, BytesType))}
+        if not wanted <= known:
+            raise SchemaError(
+                f"table {self} has no text column {', '.join(sorted(wanted - known))}"
+            )
+        columns = tuple(
+            replace(c, type=BytesType(c.type.length))
+            if c.name in wanted and isinstance(c.type, TextType)
+            else c
+            for c in self.columns
+        )
+        return replace(self, columns=columns)
+
+
+def canonical_table(table: Table) -> CanonicalTable:
+    """Return the canonical form of a definition. Raises: SchemaError if it is none of a table."""
+    if table.name is None or table.columns is None:
+        raise SchemaError(f"{table.name or table.schema or 'a table'} is told without its columns")
+    names = [column.name for column in table.columns]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SchemaError(f"table {table.name} has column {', '.join(twice)} twice")
+    columns = tuple(map(canonical_column, table.columns))
+    return CanonicalTable(table.schema, table.name, columns, table.key)
+
+
+def image_type(
+    table: CanonicalTable, temporal: Temporal = "text", profile: Profile | None = None
+) -> pa.DataType:
+    """Return the struct of ``before`` and ``after``. Raises: SchemaError."""
+    try:
+        return struct_type(table.columns, temporal, profile)
+    except SchemaError as error:
+        raise SchemaError(f"table {table}: {error}") from None
+
+
+def event_schema(
+    table: CanonicalTable, temporal: Temporal = "text", profile: Profile | None = None
+) -> pa.Schema:
+    """Return the Arrow schema of a table's row changes. Raises: SchemaError.
+
+    ``error`` is NULL in rows; a row with an ``error`` stands for a message or a row that can't be
+    had, and has values only where they are known: ``source`` always.
+    """
+    image = image_type(table, temporal, profile)
+    return pa.schema(
+        [
+            pa.field("op", pa.string()),
+            pa.field("half", pa.string()),
+            pa.field("schema", pa.string()),
+            pa.field("table", pa.string()),
+            *POSITION_FIELDS,
+            pa.field("before", image),
+            pa.field("after", image),
+            pa.field("before_has", pa.binary()),
+            pa.field("after_has", pa.binary()),
+            pa.field("source", SOURCE_TYPE),
+            pa.field("error", ERROR_TYPE),
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A table that two sides are converted to.
+
+    ``left_out``: columns that can't be compared, with the reason. ``notes``: what was taken for
+    granted, to be printed. ``differences``: what the two schemas say differently.
+    """
+
+    table: CanonicalTable
+    differences: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def merge_tables(
+    left: CanonicalTable,
+    right: CanonicalTable,
+    defined: CanonicalTable | None = None,
+    time_zone: str = "UTC",
+) -> Merged:
+    """Return the table in which two sides meet, column by column.
+
+    ``defined``: the user's definition; its kinds win over both sides. ``time_zone``: where texts of
+    an unknown zone are read, when the other side knows its own.
+    """
+    columns: list[Column] = []
+    left_out: list[tuple[str, str]] = []
+    notes: list[str] = []
+    theirs = {column.name: column for column in right.columns}
+    told = {column.name: column for column in defined.columns} if defined else {}
+    for ours in left.columns:
+        other = theirs.get(ours.name)
+        if other is None:
+            left_out.append((ours.name, "only the left side has it"))
+            continue
+        try:
+            columns.append(_merge_columns(ours, other, told.get(ours.name)))
+        except CannotMeet as error:
+            left_out.append((ours.name, str(error)))
+            continue
+        notes += _zone_notes(ours, other, columns[-1], time_zone)
+    names = set(left.column_names)
+    left_out += [(n, "only the right side has it") for n in right.column_names if n not in names]
+    key = left.key if left.key is not None else right.key
+    if defined is not None and defined.key is not None:
+        key = defined.key
+    table = CanonicalTable(left.schema, left.table, tuple(columns), key)
+    return Merged(table, tuple(schema_difference(left, right)), tuple(left_out), tuple(notes))
+
+
+def union_tables(first: CanonicalTable, second: CanonicalTable) -> CanonicalTable:
+    """Return one table for two descriptions of it in one feed: all columns, kinds that hold both.
+
+    Raises: SchemaError where two kinds of a column have none in common.
+    """
+    columns = {column.name: column for column in first.columns}
+    for column in second.columns:
+        known = columns.get(column.name)
+        if known is None:
+            columns[column.name] = column
+        elif known != column:
+            try:
+                columns[column.name] = _merge_columns(known, column, None)
+            except CannotMeet as error:
+                raise SchemaError(f"table {first}: column {column.name}: {error}") from None
+    key = first.key if first.key == second.key or not second.key else second.key
+    return replace(first, columns=tuple(columns.values()), key=key)
+
+
+def apply_definition(table: CanonicalTable, defined: CanonicalTable) -> CanonicalTable:
+    """Return a feed's table with the kinds, the roles and the key that a definition tells.
+
+    Columns stay those of the feed. Raises: SchemaError where a kind of the feed can't meet the one
+    of the definition.
+    """
+    told = {column.name: column for column in defined.columns}
+    columns = []
+    for column in table.columns:
+        try:
+            columns.append(_merge_columns(column, column, told.get(column.name)))
+        except CannotMeet as error:
+            raise SchemaError(f"table {table}: column {column.name}: {error}") from None
+    key = table.key if defined.key is None else defined.key
+    return replace(table, columns=tuple(columns), key=key)
+
+
+def schema_difference(left: CanonicalTable, right: CanonicalTable) -> list[str]:
+    """Return what keeps two tables from being the same rows, a line each; nothing if they may be.
+
+    Kinds that meet (a decimal with and without its precision) are no difference.
+    """
+    lines = []
+    if left.table != right.table or left.schema != right.schema:
+        lines.append(f"table: {left} on the left, {right} on the right")
+    theirs = {column.name: column for column in right.columns}
+    for column in left.columns:
+        other = theirs.pop(column.name, None)
+        if other is None:
+            lines.append(f"column {column.name}: only on the left ({describe_kind(column.type)})")
+            continue
+        try:
+            meet(column.type, other.type)
+        except CannotMeet as error:
+            lines.append(
+                f"column {column.name}: {describe_kind(column.type)} on the left, "
+                f"{describe_kind(other.type)} on the right: {error}"
+            )
+    lines += [
+        f"column {column.name}: only on the right ({describe_kind(column.type)})"
+        for column in theirs.values()
+    ]
+    if left.key is not None and right.key is not None and set(left.key) != set(right.key):
+        lines.append(f"key: {_key_text(left.key)} on the left, {_key_text(right.key)} on the right")
+    return lines
+
+
+def _merge_columns(left: Column, right: Column, told: Column | None) -> Column:
+    kind = meet(left.type, right.type)
+    if told is not None:
+        meet(kind, told.type)
+        return replace(told, type=_told_kind(told.type, kind))
+    nullable = None if left.nullable is None and right.nullable is None else True
+    if left.nullable is False and right.nullable is False:
+        nullable = False
+    return replace(
+        left,
+        type=kind,
+        source=left.source if left.source is not None else right.source,
+        nullable=nullable,
+        roles=left.roles | right.roles,
+    )
+
+
+def _told_kind(told: Type, met: Type) -> Type:
+    """Return the kind that a definition tells; the zone of an instant only the sides may know."""
+    if isinstance(told, TimestampType) and isinstance(met, TimestampType) and told.zone is None:
+        return replace(told, zone=met.zone)
+    return told
+
+
+def _zone_notes(left: Column, right: Column, merged: Column, time_zone: str) -> list[str]:
+    if not isinstance(merged.type, TimestampType) or merged.type.zone is None:
+        return []
+    return [
+        f"column {left.name}: the {side} side does not tell its zone; it is read in {time_zone}"
+        for side, column in (("left", left), ("right", right))
+        if isinstance(column.type, DatetimeType)
+        or (isinstance(column.type, TimestampType) and column.type.zone is None)
+    ]
+
+
+def _key_text(key: tuple[str, ...]) -> str:
+    return f"({', '.join(key)})" if key else "none"

@@ -1,0 +1,120 @@
+"""Columns of dates and times: MySQL's text in one form, or native Arrow types.
+
+As text, a fraction loses its zeros at the end, so that ``10:00:00.500`` and ``10:00:00.5`` are one
+value; all else stays as sent. Native types are exact or refused: a zero date, 30 February, an
+hour beyond the day where the type has none, or more than six digits of a fraction raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType
+from cdcwire.model.temporal import temporal_text
+from cdcwire_conformance.arrow.types import UTC_NAMES
+
+TemporalType: TypeAlias = DateType | TimeType | DatetimeType | TimestampType
+Text: TypeAlias = Callable[[Any], str]
+
+_ENDS_WITH_ZERO = r":[0-9]{2}\.[0-9]*0$|:[0-9]{2}\.$"
+_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_DATETIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?$"
+_TIME = (
+    r"^(?P<sign>-?)(?P<hours>[0-9]{1,4}):(?P<minutes>[0-5][0-9]):(?P<seconds>[0-5][0-9])"
+    r"(?:\.(?P<fraction>[0-9]{1,6}))?$"
+)
+_DAY_US = 86_400_000_000
+
+
+def text_converter(wire: TemporalType, canonical: TemporalType, time_zone: str) -> Text | None:
+    """Return what gives a wire value's text; None where the value is that text already.
+
+    ``time_zone``: where a text of unknown zone is read, if the canonical kind has one.
+    """
+    zone = wire.zone if isinstance(wire, TimestampType) else None
+    wanted = canonical.zone if isinstance(canonical, TimestampType) else None
+    if wanted is not None:
+        zone = zone or time_zone
+        if isinstance(wire, DatetimeType):
+            wire = TimestampType(wire.fraction, wire.form)
+    is_moved = wanted is not None and zone not in UTC_NAMES
+    if wire.form == "text" and not is_moved:
+        return None
+    if isinstance(wire, TimestampType):
+        kind: TemporalType = TimestampType(None, wire.form, zone if is_moved else None)
+    elif isinstance(wire, TimeType):
+        kind = TimeType(None, wire.form)
+    else:
+        kind = type(wire)(form=wire.form)
+    # Feeds repeat instants: those of one transaction are the same.
+    return lru_cache(maxsize=4096)(_converter(kind, wanted if is_moved else None))
+
+
+def _converter(kind: TemporalType, wanted: str | None) -> Text:
+    def convert(value: Any) -> str:
+        text = temporal_text(kind, value, wanted)
+        if text is None:
+            raise ValueError(f"{value!r:.40} is no date or time")
+        return text
+
+    return convert
+
+
+def cut_fractions(texts: pa.Array) -> pa.Array:
+    """Return texts without zeros at the end of a fraction."""
+    if not pc.any(pc.match_substring(texts, ".")).as_py():
+        return texts
+    is_cut = pc.match_substring_regex(texts, _ENDS_WITH_ZERO)
+    if not pc.any(is_cut).as_py():
+        return texts
+    return pc.if_else(is_cut, pc.utf8_rtrim(pc.utf8_rtrim(texts, "0"), "."), texts)
+
+
+def native_array(texts: pa.Array, target: pa.DataType) -> pa.Array:
+    """Return texts as dates, durations, times of day or timestamps. Raises: ValueError."""
+    if pa.types.is_duration(target) or pa.types.is_time(target):
+        return _times(texts, target)
+    _expect(texts, _DATE if pa.types.is_date(target) else _DATETIME, target)
+    return texts.cast(pa.timestamp("us")).cast(target) if _has_zone(target) else texts.cast(target)
+
+
+def _has_zone(target: pa.DataType) -> bool:
+    return pa.types.is_timestamp(target) and target.tz is not None
+
+
+def _expect(texts: pa.Array, pattern: str, target: pa.DataType) -> None:
+    if pc.all(pc.match_substring_regex(texts, pattern)).as_py() is False:
+        raise ValueError(f"a text is no {target}")
+
+
+def _times(texts: pa.Array, target: pa.DataType) -> pa.Array:
+    _expect(texts, _TIME.replace("?P<", "?P<"), target)
+    parts = pc.extract_regex(texts, _TIME)
+    total = pc.multiply(_number(parts, "hours"), 3600)
+    total = pc.add(total, pc.multiply(_number(parts, "minutes"), 60))
+    total = pc.multiply(pc.add(total, _number(parts, "seconds")), 1_000_000)
+    fraction = pc.utf8_rpad(pc.struct_field(parts, "fraction"), 6, "0")
+    total = pc.add(total, fraction.cast(pa.int64()))
+    is_minus = pc.equal(pc.struct_field(parts, "sign"), "-")
+    total = pc.if_else(is_minus, pc.negate(total), total)
+    if pa.types.is_time(target):
+        if pc.any(pc.or_(pc.less(total, 0), pc.greater_equal(total, _DAY_US))).as_py():
+            raise ValueError("a TIME below 0 or from 24 hours on is no time of day")
+        return total.cast(pa.time64("us")).cast(target)
+    return total.cast(target)
+
+
+def _number(parts: pa.Array, name: str) -> pa.Array:
+    return pc.struct_field(parts, name).cast(pa.int64())
+
+
+def texts_of(values: Sequence[Any], convert: Text | None) -> pa.Array:
+    """Return wire values as an array of texts. Raises: ValueError, TypeError."""
+    if convert is not None:
+        values = [None if value is None else convert(value) for value in values]
+    return pa.array(values, pa.string())

@@ -1,0 +1,249 @@
+"""``cdcwire compare``: are two feeds equal, and where not?"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cdcwire.format import EVERYTHING, Context, OptionValue, parse_options
+from cdcwire.formats import get_format
+from cdcwire.model.events import Table
+from cdcwire_conformance.command.context import (
+    UsageError,
+    add_context_arguments,
+    context_from,
+    parse_option_arguments,
+)
+from cdcwire_conformance.command.progress import ProgressLine
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cdcwire_conformance.spark.result import Comparison
+
+NAME = "compare"
+HELP = "tell whether two feeds are equal, in whatever formats, on Spark"
+DESCRIPTION = """\
+Decode two feeds to DataFrames of one form and compare their row changes, table by table. A feed is
+FORMAT:file:DIR: a directory of *.jsonl, one message a line, or of *.parquet with Kafka's columns.
+
+Rows pair by their key and the first position that both formats carry. An update of a key equals its
+delete and insert. NULL is not an absent column, -0.0 not 0.0, and a row twice not a row once.
+Schema changes and progress are not compared.
+
+Exit code: 0 they are equal, 1 they differ, 2 it could not run.
+"""
+EXAMPLES = """\
+examples:
+  cdcwire compare craft:file:feed-craft open-protocol:file:feed-open
+  cdcwire compare craft:file:a craft:file:b --include shop.orders --limit 100 --json found.json
+  cdcwire compare craft:file:a open-protocol:file:b --right-option output-old-value=false
+"""
+
+EQUAL, DIFFERENT = 0, 1
+_SECONDS_BETWEEN = 0.25
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("left", metavar="LEFT", help="FORMAT:file:DIR")
+    parser.add_argument("right", metavar="RIGHT", help="FORMAT:file:DIR")
+    add_context_arguments(parser)
+    for side in ("left", "right"):
+        parser.add_argument(
+            f"--{side}-option",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help=f"a setting of the {side} side's producer only",
+        )
+    parser.add_argument(
+        "--ddl", metavar="FILE", help="CREATE TABLE statements: types, labels, keys"
+    )
+    parser.add_argument(
+        "--limit", type=int, default=20, metavar="N", help="differences shown a table (default: 20)"
+    )
+    parser.add_argument(
+        "--exact", action="store_true", help="group by all columns, not by 128 bits of hash"
+    )
+    parser.add_argument(
+        "--common", action="store_true", help="compare what both have where the schemas differ"
+    )
+    parser.add_argument(
+        "--no-split", action="store_true", help="take an update of a key as one change, not as two"
+    )
+    parser.add_argument(
+        "--on-error",
+        choices=("stop", "row"),
+        default="stop",
+        help="at a message that can't be read: stop, or count it and go on",
+    )
+    parser.add_argument(
+        "--look-into-text",
+        action="store_true",
+        help="find text that is no UTF-8 beforehand, and compare such columns as bytes",
+    )
+    parser.add_argument(
+        "--temporal",
+        choices=("text", "native"),
+        default="text",
+        help="dates and times as MySQL writes them, or as Spark's types",
+    )
+    parser.add_argument(
+        "--time-zone",
+        default="UTC",
+        metavar="ZONE",
+        help="of texts of unknown zone, where the other side knows its own (default: UTC)",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the result as JSON")
+    parser.add_argument("--master", metavar="URL", help="Spark's master (default: local[*])")
+    parser.add_argument(
+        "--conf",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a setting of Spark: spark.driver.memory=4g",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.limit < 0:
+        raise UsageError("--limit is a number from 0")
+    settings = _settings(arguments.conf)
+    context = context_from(arguments)
+    definitions = (*context.tables, *_definitions(arguments.ddl))
+    with ProgressLine() as progress:
+        progress.show("starting Spark")
+        spark = _spark(arguments.master, settings)
+        found = _compare(spark, arguments, replace(context, tables=definitions), progress)
+    from cdcwire_conformance.spark.report import json_text, text
+
+    if arguments.json:
+        try:
+            Path(arguments.json).write_text(json_text(found), encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise UsageError(f"{arguments.json}: {error.strerror}") from error
+    print(text(found), end="")
+    return EQUAL if found.is_equal else DIFFERENT
+
+
+def _spark(master: str | None, settings: Mapping[str, str]) -> SparkSession:
+    """Return a session. Raises: SparkUnavailable, a ValueError of one line."""
+    try:
+        from cdcwire_conformance.spark.session import spark_session
+    except ImportError:
+        raise UsageError(
+            "compare needs PySpark: pip install 'cdcwire[spark]' (and Java 17 or newer)"
+        ) from None
+    return spark_session(master, settings, "cdcwire compare")
+
+
+def _compare(
+    spark: SparkSession, arguments: argparse.Namespace, context: Context, progress: ProgressLine
+) -> Comparison:
+    from cdcwire_conformance.spark.feeds import Feed, Wishes, compare_feeds
+    from cdcwire_conformance.spark.session import readable_errors
+    from cdcwire_conformance.spark.sources import parse_source
+
+    sources = parse_source(arguments.left), parse_source(arguments.right)
+    options = _options(arguments, [source.format for source in sources])
+    left, right = (
+        Feed(source, replace(context, options=chosen, selection=EVERYTHING, compressions={}))
+        for source, chosen in zip(sources, options, strict=True)
+    )
+    wishes = Wishes(
+        definitions=context.tables,
+        include=context.selection.tables,
+        columns=context.selection.columns,
+        limit=arguments.limit,
+        exact=arguments.exact,
+        split_keys=not arguments.no_split,
+        common=arguments.common,
+        on_error=arguments.on_error,
+        temporal=arguments.temporal,
+        time_zone=arguments.time_zone,
+        look_into_text=arguments.look_into_text,
+    )
+    with readable_errors(), _watched(spark, progress) as report:
+        return compare_feeds(spark, left, right, wishes, report)
+
+
+def _options(arguments: argparse.Namespace, formats: Sequence[str]) -> list[dict[str, OptionValue]]:
+    """Return each side's options. One given for both belongs to the side whose format has it."""
+    both = parse_option_arguments(arguments.option)
+    found = []
+    unknown = dict(both)
+    for name, own in zip(formats, (arguments.left_option, arguments.right_option), strict=True):
+        known = {option.name for option in get_format(name).options}
+        shared = {key: value for key, value in both.items() if _name_of(key) in known}
+        for key in shared:
+            unknown.pop(key, None)
+        chosen = {**shared, **parse_option_arguments(own)}
+        try:
+            parse_options(get_format(name).options, chosen)
+        except ValueError as error:
+            raise UsageError(f"{name}: {error}") from error
+        found.append(chosen)
+    if unknown:
+        raise UsageError(
+            f"option {next(iter(unknown))!r} is one of neither {' nor '.join(formats)}"
+        )
+    return found
+
+
+def _name_of(option: str) -> str:
+    return option.rpartition(".")[2]  # a section of the configuration may stand before it
+
+
+def _definitions(ddl: str | None) -> tuple[Table, ...]:
+    if ddl is None:
+        return ()
+    try:
+        from cdcwire_conformance.ddl import read_ddl_file
+    except ImportError:
+        raise UsageError("--ddl needs sqlglot: pip install 'cdcwire[ddl]'") from None
+    return read_ddl_file(ddl)
+
+
+def _settings(arguments: Sequence[str]) -> dict[str, str]:
+    settings = {}
+    for argument in arguments:
+        key, equals, value = argument.partition("=")
+        if not equals or not key:
+            raise UsageError(f"--conf {argument!r} is not KEY=VALUE")
+        settings[key] = value
+    return settings
+
+
+@contextmanager
+def _watched(spark: SparkSession, progress: ProgressLine) -> Iterator[Callable[[str], None]]:
+    """Give what to report a step to; on a terminal the tasks of its job are counted beside it."""
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    doing = ["starting"]
+    ended = threading.Event()
+    tracker = spark.sparkContext.statusTracker()
+
+    def watch() -> None:
+        while not ended.wait(_SECONDS_BETWEEN):
+            stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
+            tasks = sum(stage.numTasks for stage in stages if stage is not None)
+            done = sum(stage.numCompletedTasks for stage in stages if stage is not None)
+            progress.show(f"{doing[0]}: {done} of {tasks} tasks" if tasks else doing[0])
+
+    def report(text: str) -> None:
+        doing[0] = text
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield report
+    finally:
+        ended.set()
+        watcher.join()

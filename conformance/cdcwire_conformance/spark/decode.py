@@ -1,0 +1,136 @@
+"""A feed to a DataFrame of one table's row changes, decoded in Spark's workers.
+
+JSON lines are read and decoded in one step, in Python; Parquet is read by Spark, and its messages
+are decoded in ``mapInArrow``. Nothing but counts and errors ever comes to the driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from cdcwire.format import Context, Selection
+from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
+from cdcwire_conformance.arrow.types import Profile, Temporal
+from cdcwire_conformance.spark.reading import (
+    KAFKA_COLUMNS,
+    Job,
+    OnError,
+    decode_messages,
+    messages_of_batches,
+    messages_of_piece,
+)
+from cdcwire_conformance.spark.sources import PIECE_BYTES, Source, SourceError, pieces_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+OtherColumns: TypeAlias = Literal["error", "skip"]
+
+_NO_CONTEXT = Context()
+
+
+def decode_frame(
+    spark: SparkSession,
+    source: Source,
+    table: CanonicalTable,
+    on_error: OnError = "stop",
+    *,
+    context: Context = _NO_CONTEXT,
+    temporal: Temporal = "text",
+    profile: Profile | None = None,
+    time_zone: str = "UTC",
+    other_columns: OtherColumns = "error",
+    piece_bytes: int = PIECE_BYTES,
+) -> DataFrame:
+    """Return the row changes of one table, as ``event_schema(table)`` says.
+
+    ``on_error``: "stop" fails the job at the first message that breaks its format or value that
+    does not fit, with a FeedError's line; "row" gives a row whose ``error`` says it.
+    ``context``: the producer's options, table definitions, claim-check files.
+    ``other_columns``: what becomes of columns that ``table`` does not have: an error, or skipped,
+    undecoded where the format can. ``time_zone``: where texts of unknown zone are read, if the
+    table has the instant in UTC.
+    Raises: SchemaError, SourceError, ValueError for an option that is not known.
+    """
+    columns = frozenset(table.column_names) if other_columns == "skip" else None
+    selection = Selection(frozenset({(table.schema, table.table)}), columns)
+    job = Job(
+        source.format,
+        replace(context, selection=selection),
+        table,
+        temporal,
+        profile,
+        time_zone,
+        on_error,
+    )
+    schema = from_arrow_schema(event_schema(table, temporal, profile), prefer_timestamp_ntz=True)
+    if source.kind == "parquet":
+        frame = parquet_messages(spark, source)
+
+        def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            yield from decode_messages(job, messages_of_batches(batches))
+
+    else:
+        pieces = pieces_of(source.files, piece_bytes)
+        frame = numbers(spark, len(pieces))
+
+        def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for index in piece_numbers(batches):
+                yield from decode_messages(job, messages_of_piece(pieces[index]))
+
+    return frame.mapInArrow(decode_batches, schema)
+
+
+def numbers(spark: SparkSession, count: int) -> DataFrame:
+    """Return the numbers below ``count``, each in its own partition."""
+    return spark.range(0, count, 1, max(1, count))
+
+
+def piece_numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
+    for batch in batches:
+        yield from batch.column(0).to_pylist()
+
+
+def parquet_messages(spark: SparkSession, source: Source) -> DataFrame:
+    """Return the messages of Parquet files. Raises: SourceError without Kafka's columns."""
+    frame = spark.read.parquet(*source.files)
+    kinds = dict(frame.dtypes)
+    for name in ("key", "value"):
+        if kinds.get(name) != "binary":
+            raise SourceError(f"{source.folder}: column {name} is {kinds.get(name)}, not binary")
+    casts = {"topic": "string", "partition": "int", "offset": "bigint"}
+    columns = [F.col(name) for name in ("key", "value")]
+    for name in KAFKA_COLUMNS[2:]:
+        known = F.col(name) if name in kinds else F.lit(None)
+        columns.append(known.cast(casts[name]).alias(name))
+    return frame.select(*columns, F.col("_metadata.file_path").alias("file"))
+
+
+def good_rows(frame: DataFrame) -> DataFrame:
+    """Return the rows of a decoded frame that are no errors."""
+    return frame.where(F.col("error").isNull())
+
+
+def errors_frame(frame: DataFrame) -> DataFrame:
+    """Return the errors of a decoded frame: where each message is, and what is wrong with it."""
+    bad = frame.where(F.col("error").isNotNull())
+    return bad.select(
+        "source.*",
+        F.col("error.offset").alias("byte"),
+        "error.path",
+        "error.clause",
+        "error.problem",
+    )
+
+
+def flat(frame: DataFrame) -> DataFrame:
+    """Return op, position and the row's columns: as it is after the change, or was when deleted."""
+    image = F.coalesce(F.col("after"), F.col("before")).alias("image")
+    rows = good_rows(frame).select("op", "commit_ts", "sequence_id", "lsn", image)
+    return rows.select(*(f"{c}" for c in rows.columns if c != "image"), "image.*")

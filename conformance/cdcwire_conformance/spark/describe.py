@@ -1,0 +1,260 @@
+"""The tables of a feed, found in a first pass over it.
+
+The pass is cheap where a format can pass over columns: rows are decoded without any, and a message
+is decoded whole only when it has a layout that was not met before. A feed says no more than its
+bytes do (Craft and Open Protocol: no precision, no labels); a definition (``--ddl``) adds the rest.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+
+from cdcwire.errors import DecodeError, path_text
+from cdcwire.format import Context, Selection, TableName
+from cdcwire.message import Message
+from cdcwire.model.events import Column, RowChange, Table
+from cdcwire.model.kinds import TextType
+from cdcwire.rows import Row
+from cdcwire_conformance.arrow.batches import Place, RowProblem
+from cdcwire_conformance.arrow.decoders import FAST_FORMATS, DecodeMessage, message_decoder
+from cdcwire_conformance.arrow.schema import (
+    CanonicalTable,
+    apply_definition,
+    canonical_table,
+    union_tables,
+)
+from cdcwire_conformance.spark.decode import numbers, parquet_messages, piece_numbers
+from cdcwire_conformance.spark.reading import (
+    Located,
+    OnError,
+    few_collections,
+    locate_problem,
+    messages_of_batches,
+    messages_of_piece,
+)
+from cdcwire_conformance.spark.sources import PIECE_BYTES, Source, pieces_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_NO_CONTEXT = Context()
+_MAX_SEEN = 1 << 12
+
+Name: TypeAlias = "tuple[str | None, str]"
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A table of a feed, and how many row changes it has."""
+
+    table: CanonicalTable
+    rows: int
+
+
+def describe_feed(
+    spark: SparkSession,
+    source: Source,
+    *,
+    context: Context = _NO_CONTEXT,
+    include: Iterable[TableName] | None = None,
+    definitions: Iterable[Table] = (),
+    on_error: OnError = "stop",
+    look_into_text: bool = False,
+    piece_bytes: int = PIECE_BYTES,
+) -> tuple[Described, ...]:
+    """Return the tables that have row changes in a feed, sorted by schema and name.
+
+    ``include``: only these. ``definitions``: what a DDL says of them. ``on_error``: "stop" fails
+    at the first message that breaks its format; "row" passes over it, as decoding tells of it.
+    ``look_into_text``: decode all, and have text columns that hold ill-formed text as bytes.
+    Raises: SchemaError when a column has kinds that don't meet.
+    """
+    tables = None if include is None else frozenset(include)
+    survey = _Survey(source.format, context, tables, on_error, look_into_text)
+    if source.kind == "parquet":
+        frame = parquet_messages(spark, source)
+
+        def survey_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            yield survey.batch(0, messages_of_batches(batches))
+
+    else:
+        pieces = pieces_of(source.files, piece_bytes)
+        frame = numbers(spark, len(pieces))
+
+        def survey_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for index in piece_numbers(batches):
+                yield survey.batch(index, messages_of_piece(pieces[index]))
+
+    collected = frame.mapInArrow(survey_batches, "piece long, found binary").collect()
+    found: dict[Name, _Found] = {}
+    for row in sorted(collected, key=lambda row: row["piece"]):
+        part: dict[Name, _Found] = pickle.loads(row["found"])  # what our own workers wrote
+        for name, each in part.items():
+            found[name] = found[name].joined(each) if name in found else each
+    told = {(table.schema, table.name): canonical_table(table) for table in definitions}
+    return tuple(
+        Described(_complete(found[name], told.get(name)), found[name].rows)
+        for name in sorted(found, key=lambda name: (name[0] or "", name[1]))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    table: CanonicalTable
+    rows: int
+    ill_formed: frozenset[str] = frozenset()
+
+    def joined(self, other: _Found) -> _Found:
+        return _Found(
+            union_tables(self.table, other.table),
+            self.rows + other.rows,
+            self.ill_formed | other.ill_formed,
+        )
+
+
+def _complete(found: _Found, told: CanonicalTable | None) -> CanonicalTable:
+    table = found.table if told is None else apply_definition(found.table, told)
+    texts = {column.name for column in table.columns if isinstance(column.type, TextType)}
+    return table.with_binary_text(found.ill_formed & texts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Survey:
+    """What a worker needs to know to describe the tables in its messages."""
+
+    format: str
+    context: Context
+    tables: frozenset[TableName] | None
+    on_error: OnError
+    look_into_text: bool
+
+    def batch(self, piece: int, messages: Iterable[Located]) -> pa.RecordBatch:
+        with few_collections():
+            found = _Surveying(self).survey(messages)
+        return pa.RecordBatch.from_arrays(
+            [pa.array([piece], pa.int64()), pa.array([pickle.dumps(found)], pa.binary())],
+            names=["piece", "found"],
+        )
+
+
+class _Surveying:
+    """One pass over messages. Layouts are told apart by identity, and kept so that it holds."""
+
+    def __init__(self, survey: _Survey) -> None:
+        self.survey_of = survey
+        self._found: dict[Name, CanonicalTable] = {}
+        self._rows: dict[Name, int] = {}
+        self._ill_formed: dict[Name, set[str]] = {}
+        self._layouts: dict[object, tuple[tuple[Column, ...], tuple[int, ...]]] = {}
+        self._shapes: dict[tuple[int, bool, bool], Table] = {}
+
+    def survey(self, messages: Iterable[Located]) -> dict[Name, _Found]:
+        everything = self._decoder(None)
+        is_cheap = self.survey_of.format in FAST_FORMATS and not self.survey_of.look_into_text
+        decode = self._decoder(frozenset()) if is_cheap else everything
+        for place, message in messages:
+            if isinstance(message, RowProblem):
+                self._report(message, place)
+                continue
+            try:
+                changes = [c for c in decode(message) if isinstance(c, (Row, RowChange))]
+                if is_cheap and self._has_new_shape(changes):
+                    whole = [c for c in everything(message) if isinstance(c, (Row, RowChange))]
+                    self._learn(whole)
+                elif not is_cheap:
+                    self._learn(changes)
+            except DecodeError as error:
+                path = path_text(error.path)
+                self._report(RowProblem(error.offset, path, error.clause, error.problem), place)
+                continue
+            for change in changes:
+                name = _name_of(change.table)
+                self._rows[name] = self._rows.get(name, 0) + 1
+        return {
+            name: _Found(table, self._rows.get(name, 0), frozenset(self._ill_formed.get(name, ())))
+            for name, table in self._found.items()
+        }
+
+    def _decoder(self, columns: frozenset[str] | None) -> DecodeMessage:
+        selection = Selection(self.survey_of.tables, columns)
+        context = replace(self.survey_of.context, selection=selection)
+        decode = message_decoder(self.survey_of.format, context)
+        tables = self.survey_of.tables
+        if tables is None:
+            return decode
+
+        def wanted(message: Message) -> Iterator[Any]:
+            for change in decode(message):
+                if isinstance(change, (Row, RowChange)) and _name_of(change.table) in tables:
+                    yield change
+
+        return wanted
+
+    def _report(self, problem: RowProblem, place: Place) -> None:
+        if self.survey_of.on_error == "stop":
+            locate_problem(problem, place, "stop")
+
+    def _has_new_shape(self, changes: list[Row | RowChange]) -> bool:
+        """Return whether a row has a layout that was not met: its table is an object of its own."""
+        is_new = False
+        for change in changes:
+            if not isinstance(change, Row):
+                return True
+            shape = id(change.table), change.new is None, change.old is None
+            if shape not in self._shapes:
+                if len(self._shapes) >= _MAX_SEEN:
+                    self._shapes.clear()
+                self._shapes[shape] = change.table
+                is_new = True
+        return is_new
+
+    def _learn(self, changes: list[Row | RowChange]) -> None:
+        for change in changes:
+            name = _name_of(change.table)
+            for identity, columns, values in _images_of(change):
+                shape = name, change.table.key, identity
+                known = self._layouts.get(shape)
+                if known is None:
+                    self._add(change.table, columns)
+                    if len(self._layouts) >= _MAX_SEEN:
+                        self._layouts.clear()
+                    known = columns, _texts_of(columns)
+                    self._layouts[shape] = known
+                if self.survey_of.look_into_text:
+                    ill_formed = {columns[i].name for i in known[1] if type(values[i]) is bytes}
+                    if ill_formed:
+                        self._ill_formed.setdefault(name, set()).update(ill_formed)
+
+    def _add(self, table: Table, columns: tuple[Column, ...]) -> None:
+        name = _name_of(table)
+        described = canonical_table(Table(name[1], name[0], columns=columns, key=table.key))
+        known = self._found.get(name)
+        self._found[name] = described if known is None else union_tables(known, described)
+
+
+def _texts_of(columns: tuple[Column, ...]) -> tuple[int, ...]:
+    return tuple(i for i, column in enumerate(columns) if isinstance(column.type, TextType))
+
+
+def _images_of(
+    change: Row | RowChange,
+) -> Iterator[tuple[object, tuple[Column, ...], tuple[Any, ...]]]:
+    """Yield the images of a change: what tells its layout from others, its columns, its values."""
+    if isinstance(change, Row):
+        for layout, values in ((change.new_layout, change.new), (change.old_layout, change.old)):
+            if layout is not None and values is not None:
+                yield id(layout.columns), layout.columns, values
+        return
+    for image in (change.after, change.before):
+        if image is not None:
+            # Columns are shared between messages where tuples of them are not.
+            yield tuple(map(id, image.columns)), image.columns, image.values
+
+
+def _name_of(table: Table) -> Name:
+    return table.schema, table.name or ""

@@ -1,0 +1,276 @@
+"""Two feeds, whatever their formats: which tables they have, where these meet, and what differs.
+
+First the tables of both are found in a cheap pass, and all that their schemas say differently is
+told before a row is compared. Then each table is decoded on both sides into the one form in which
+the two meet, and compared.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from cdcwire.format import NO_CONTEXT, Context, TableName
+from cdcwire.formats import get_format
+from cdcwire.model.events import Table
+from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, merge_tables
+from cdcwire_conformance.arrow.types import SchemaError, Temporal
+from cdcwire_conformance.spark.compare import DEFAULT_LIMIT, compare_frames
+from cdcwire_conformance.spark.decode import decode_frame, errors_frame
+from cdcwire_conformance.spark.describe import describe_feed
+from cdcwire_conformance.spark.reading import OnError
+from cdcwire_conformance.spark.result import Comparison, Place, RowDifference, TableComparison
+from cdcwire_conformance.spark.rules import Rules, Side, terms_of
+from cdcwire_conformance.spark.sources import Source, line_numbers
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_KEY_ROLES = frozenset({"primary", "handle", "unique"})
+_UNREADABLE_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A source and what its bytes don't say: the producer's options, claim-check files."""
+
+    source: Source
+    context: Context = NO_CONTEXT
+
+    @property
+    def side(self) -> Side:
+        return Side(get_format(self.source.format), self.context.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a user wants of a comparison.
+
+    ``definitions``: of tables, as a DDL says them. ``include`` and ``columns``: only these; None:
+    all. ``common``: compare what both have where schemas differ. ``look_into_text``: find the
+    columns that hold ill-formed text, in a pass that decodes all.
+    """
+
+    definitions: tuple[Table, ...] = ()
+    include: frozenset[TableName] | None = None
+    columns: frozenset[str] | None = None
+    limit: int = DEFAULT_LIMIT
+    exact: bool = False
+    split_keys: bool = True
+    common: bool = False
+    on_error: OnError = "stop"
+    temporal: Temporal = "text"
+    time_zone: str = "UTC"
+    look_into_text: bool = False
+
+
+NO_WISHES = Wishes()
+
+
+def compare_feeds(
+    spark: SparkSession,
+    left: Feed,
+    right: Feed,
+    wishes: Wishes = NO_WISHES,
+    report: Callable[[str], None] = lambda text: None,
+) -> Comparison:
+    """Compare two feeds. ``report`` is told what is being done.
+
+    Raises: SchemaError when there is nothing to compare; FeedError at the first message that can't
+    be read, if errors are to stop; what Spark raises.
+    """
+    start = time.monotonic()
+    report("looking for the tables of both feeds")
+    ours, theirs = (_tables(spark, feed, wishes) for feed in (left, right))
+    _check_names(ours | theirs, wishes)
+    merged = [
+        _merge(ours[name], theirs[name], wishes)
+        for name in sorted(set(ours) & set(theirs), key=str)
+    ]
+    differences = _missing_tables(ours, theirs)
+    terms = terms_of(left.side, right.side, split_keys=wishes.split_keys)
+    found = Comparison(
+        str(left.source),
+        str(right.source),
+        tuple(_without_rows(each) for each in merged if each.differences),
+        tuple(differences),
+        terms.left_out,
+        is_exact=wishes.exact,
+    )
+    if wishes.common or not found.has_schema_differences:
+        comparing = _Comparing(spark, left, right, wishes, terms.rules, report)
+        tables = tuple(comparing.table(each) for each in merged)
+        found = replace(found, tables=tables, unreadable=comparing.unreadable(merged, tables))
+    return replace(found, seconds=time.monotonic() - start)
+
+
+def _tables(spark: SparkSession, feed: Feed, wishes: Wishes) -> dict[TableName, CanonicalTable]:
+    found = describe_feed(
+        spark,
+        feed.source,
+        context=feed.context,
+        include=wishes.include,
+        definitions=wishes.definitions,
+        on_error=wishes.on_error,
+        look_into_text=wishes.look_into_text,
+    )
+    return {(each.table.schema, each.table.table): each.table for each in found}
+
+
+def _check_names(tables: dict[TableName, CanonicalTable], wishes: Wishes) -> None:
+    """Raises: SchemaError for a table or a column that no feed has, or when there is no table."""
+    missing = sorted(map(_text_of, (wishes.include or frozenset()) - set(tables)))
+    if missing:
+        raise SchemaError(f"neither feed has rows of {', '.join(missing)}")
+    if not tables:
+        raise SchemaError("neither feed has a row change, so there is nothing to compare")
+    known = {name for table in tables.values() for name in table.column_names}
+    strange = sorted((wishes.columns or frozenset()) - known)
+    if strange:
+        raise SchemaError(f"no table has a column {', '.join(strange)}")
+
+
+def _merge(ours: CanonicalTable, theirs: CanonicalTable, wishes: Wishes) -> Merged:
+    """Return the table in which two meet, of the columns that are wanted.
+
+    The columns of keys are always wanted: rows pair by them, and updates are split by them.
+    """
+    notes: list[str] = []
+    if wishes.columns is not None:
+        keys = {c.name for c in ours.columns if c.roles & _KEY_ROLES} | set(ours.key or ())
+        wanted = wishes.columns | keys
+        for table in (ours, theirs):
+            if not wanted & set(table.column_names):
+                raise SchemaError(f"table {table} has none of the columns that are wanted")
+        ours, theirs = (
+            table.with_columns(wanted & set(table.column_names)) for table in (ours, theirs)
+        )
+        added = [name for name in ours.column_names if name not in wishes.columns]
+        if added:
+            notes.append(f"key columns are compared too: {', '.join(added)}")
+    merged = merge_tables(ours, theirs, time_zone=wishes.time_zone)
+    return replace(merged, notes=(*merged.notes, *notes))
+
+
+def _missing_tables(ours: Iterable[TableName], theirs: Iterable[TableName]) -> list[str]:
+    ours, theirs = set(ours), set(theirs)
+    lines = [f"table {_text_of(name)}: only on the left" for name in ours - theirs]
+    lines += [f"table {_text_of(name)}: only on the right" for name in theirs - ours]
+    return sorted(lines)
+
+
+def _text_of(name: TableName) -> str:
+    return ".".join(part for part in name if part is not None)
+
+
+def _without_rows(merged: Merged) -> TableComparison:
+    return TableComparison(
+        str(merged.table), None, schema_differences=merged.differences, notes=merged.notes
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparing:
+    """What all tables of two feeds are compared with."""
+
+    spark: SparkSession
+    left: Feed
+    right: Feed
+    wishes: Wishes
+    rules: Rules
+    report: Callable[[str], None]
+
+    def table(self, merged: Merged) -> TableComparison:
+        """Compare one table. Columns that don't meet are left out."""
+        found = compare_frames(
+            self._frame(self.left, merged.table),
+            self._frame(self.right, merged.table),
+            merged.table,
+            self.rules,
+            limit=self.wishes.limit,
+            exact=self.wishes.exact,
+            report=self.report,
+        )
+        notes = list(merged.notes)
+        if not merged.table.key:
+            notes.append("the table has no key: rows are equal, or stand on one side only")
+        elif not set(merged.table.key) <= set(merged.table.column_names):
+            notes.append("not all key columns are on both sides: rows do not pair by key")
+        elif self.rules.position is None:
+            notes.append("no position is on both sides: changes of a key pair in their order")
+        return replace(
+            found,
+            differences=self._located(found.differences),
+            schema_differences=(*merged.differences, *found.schema_differences),
+            left_out=merged.left_out,
+            notes=tuple(notes),
+        )
+
+    def unreadable(
+        self, merged: Iterable[Merged], tables: Iterable[TableComparison]
+    ) -> tuple[str, ...]:
+        """Return the first messages that can't be read, a line each."""
+        lines: dict[str, None] = {}
+        for each, table in zip(merged, tables, strict=True):
+            counts = table.counts
+            if counts is None or len(lines) >= _UNREADABLE_SHOWN:
+                continue
+            for feed, count in (
+                (self.left, counts.unreadable_left),
+                (self.right, counts.unreadable_right),
+            ):
+                if count:
+                    errors = errors_frame(self._frame(feed, each.table)).limit(_UNREADABLE_SHOWN)
+                    lines |= {_error_line(row.asDict()): None for row in errors.collect()}
+        return tuple(lines)[:_UNREADABLE_SHOWN]
+
+    def _frame(self, feed: Feed, table: CanonicalTable) -> DataFrame:
+        return decode_frame(
+            self.spark,
+            feed.source,
+            table,
+            self.wishes.on_error,
+            context=feed.context,
+            temporal=self.wishes.temporal,
+            time_zone=self.wishes.time_zone,
+            other_columns="skip",
+        )
+
+    def _located(self, differences: tuple[RowDifference, ...]) -> tuple[RowDifference, ...]:
+        left = _with_lines(self.left, (each.left_place for each in differences))
+        right = _with_lines(self.right, (each.right_place for each in differences))
+        return tuple(
+            replace(each, left_place=ours, right_place=theirs)
+            for each, ours, theirs in zip(differences, left, right, strict=True)
+        )
+
+
+def _with_lines(feed: Feed, places: Iterable[Place | None]) -> list[Place | None]:
+    """Return the places of rows in JSON lines with the numbers of their lines."""
+    places = list(places)
+    if feed.source.kind != "jsonl":
+        return places
+    offsets: dict[str, set[int]] = {}
+    for place in places:
+        if place is not None and place.file is not None and place.offset is not None:
+            offsets.setdefault(place.file, set()).add(place.offset)
+    lines = {file: line_numbers(file, sorted(found)) for file, found in offsets.items()}
+    return [
+        place
+        if place is None or place.file is None or place.offset is None
+        else replace(place, line=lines[place.file][place.offset])
+        for place in places
+    ]
+
+
+def _error_line(error: dict[str, object]) -> str:
+    where = error["file"] or ""
+    if error["topic"] is not None:
+        where = f"{error['topic']}/{error['partition']}@{error['offset']}"
+    elif error["line"] is not None:
+        where = f"{where}:{error['line']}"
+    byte = "" if error["byte"] is None else f"byte {error['byte']}: "
+    inside = f"in {error['path']}; " if error["path"] else ""
+    return f"{where}: {byte}{error['problem']} ({inside}{error['clause']})"

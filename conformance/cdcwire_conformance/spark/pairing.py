@@ -1,0 +1,309 @@
+"""Changes of a feed, each under the name by which it meets its like on the other side.
+
+``pair`` is a struct: the shared position, then the key's values. Without a shared position it is
+the key's values and the ordinal of the change of that key, in the order of the feed. Without a key
+a row meets only its equal, and the pair is the position and the row's fingerprint. Unreadable rows
+have no pair: they are counted and never compared.
+
+An update that changes a value of a primary or unique key becomes its delete and its insert. As long
+as fingerprints will do, this copies narrow rows only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_, or_
+from typing import TypeAlias
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructField, StructType
+
+from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.spark.images import comparable, exact_form, fingerprint
+from cdcwire_conformance.spark.rules import Rules
+
+_KEY_ROLES = frozenset({"primary", "handle", "unique"})
+_SALT = 0x0DD5_EED5
+_BITS_OF_A_BYTE = 8
+# What a frame may leave out, and the type of the NULL that stands for it.
+_OPTIONAL = {
+    "half": "string",
+    "before_has": "binary",
+    "after_has": "binary",
+    "source": "struct<topic:string,partition:int,offset:bigint,file:string,line:bigint>",
+    "error": "struct<problem:string>",
+}
+_SIDES = ("before", "after")
+_FEED_ORDER = ("topic", "partition", "file", "offset", "line")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a comparison needs to know of both frames, whose types are the same.
+
+    ``fields``: of the images, in the order of the table's columns. ``keys``: those of the key.
+    ``split_by``: the numbers of the columns whose change splits an update.
+    """
+
+    fields: tuple[StructField, ...]
+    keys: tuple[StructField, ...]
+    split_by: tuple[int, ...]
+    rules: Rules
+
+    @property
+    def content(self) -> tuple[str, ...]:
+        """The columns of ``wide_changes`` by which rows are equal."""
+        return ("op", "half", *self.rules.fields, "before", "after")
+
+
+def layout_of(image: StructType, table: CanonicalTable, rules: Rules) -> Layout:
+    """Return the layout of a table's frames. ``image``: the type of ``before`` and ``after``.
+
+    A key of which a column is not read is no key.
+    """
+    fields = {field.name: field for field in image.fields}
+    key = table.key or ()
+    keys = tuple(fields[name] for name in key) if set(key) <= set(table.column_names) else ()
+    split_by = tuple(
+        number
+        for number, column in enumerate(table.columns)
+        if rules.split_keys and (column.roles & _KEY_ROLES or column.name in key)
+    )
+    return Layout(tuple(fields[name] for name in table.column_names), keys, split_by, rules)
+
+
+def narrow_changes(frame: DataFrame, layout: Layout) -> DataFrame:
+    """Return pair, ``row_a`` and ``row_b`` (the hashes of a row) and ``part`` of each change.
+
+    ``part``: 1 for the insert that came of a split update, else 0.
+    """
+    changes = _changes(frame, layout, {"": fingerprint})
+    return changes.select("pair", *_row_hashes(layout, ""), "part")
+
+
+def wide_changes(frame: DataFrame, layout: Layout, pairs: DataFrame | None = None) -> DataFrame:
+    """Return pair, ``layout.content``, ``part``, ``feed_order`` and ``source`` of each change.
+
+    ``pairs``: few, in a column ``pair``; only the changes of these are wanted.
+    """
+    forms: dict[str, Form] = {"": exact_form}
+    if not layout.keys:
+        forms["_print"] = fingerprint  # without a key it is what the pair is made of
+    if pairs is not None and layout.rules.position is not None:
+        # Cheap, and spares most rows the way to their exact form.
+        wanted = pairs.select(F.col("pair.position").alias("wanted")).distinct()
+        is_wanted = F.col(layout.rules.position).eqNullSafe(F.col("wanted"))
+        frame = frame.join(F.broadcast(wanted), is_wanted, "left_semi")
+    changes = _changes(frame, layout, forms, pairs)
+    if pairs is not None:
+        changes = changes.join(F.broadcast(pairs), "pair", "left_semi")
+    return changes.select("pair", *layout.content, "part", "feed_order", "source")
+
+
+Form: TypeAlias = Callable[
+    [Column, Column, Sequence[StructField], Sequence[StructField]], dict[str, Column]
+]
+
+
+def _changes(
+    frame: DataFrame, layout: Layout, forms: Mapping[str, Form], pairs: DataFrame | None = None
+) -> DataFrame:
+    """Return the changes with ``before`` and ``after`` in each of the forms, named by suffixes.
+
+    Ordinals need all changes of a key, and those of the keys of ``pairs`` will do.
+    """
+    rules = layout.rules
+    changes = _parted(_formed(_prepared(frame, layout), layout, forms), layout, forms)
+    if _needs_order(layout):
+        if pairs is not None:
+            names = [f"k{number}" for number in range(len(layout.keys))]
+            key = F.struct(*(F.col("pair").getField(name).alias(name) for name in names))
+            keys = pairs.select(key.alias("key")).distinct()
+            changes = changes.join(F.broadcast(keys), "key", "left_semi")
+        window = Window.partitionBy("key").orderBy("feed_order", "part")
+        changes = changes.withColumn("ordinal", F.row_number().over(window))
+    return changes.withColumns(
+        {
+            "op": _comparable_op(F.col("op"), rules),
+            "pair": F.when(F.col("is_readable"), F.struct(*_pair(layout, list(forms)[-1]))),
+        }
+    )
+
+
+def _comparable_op(op: Column, rules: Rules) -> Column:
+    if rules.folds_ops:
+        return F.when(op == "delete", op).otherwise("upsert")
+    return F.when(op == "read", "insert").otherwise(op)  # a row of a snapshot is one inserted
+
+
+def _pair(layout: Layout, suffix: str) -> list[Column]:
+    position = layout.rules.position
+    parts = [] if position is None else [F.col(position).alias("position")]
+    if not layout.keys:
+        return [*parts, *_row_hashes(layout, suffix)]
+    parts += [F.col("key").getField(f"k{number}") for number in range(len(layout.keys))]
+    return parts if position is not None else [*parts, F.col("ordinal")]
+
+
+def _row_hashes(layout: Layout, suffix: str) -> list[Column]:
+    """Return both hashes of a change from the fingerprints of its images."""
+    fields = [F.col(name) for name in ("op", "half", *layout.rules.fields)]
+    images = [F.col(f"before{suffix}"), F.col(f"after{suffix}")]
+    nulls = [value.isNull() for value in (*fields, *images)]
+    return [
+        F.xxhash64(
+            F.lit(_SALT), *nulls, *fields, *(image.getField(lane) for image in images)
+        ).alias(f"row_{lane}")
+        for lane in ("a", "b")
+    ]
+
+
+def _prepared(frame: DataFrame, layout: Layout) -> DataFrame:
+    """Return the frame with all columns that may be left out, and unchanged columns filled in."""
+    missing = {name: kind for name, kind in _OPTIONAL.items() if name not in frame.columns}
+    if missing:
+        frame = frame.withColumns({n: F.lit(None).cast(kind) for n, kind in missing.items()})
+    if not layout.rules.fills_unchanged:
+        return frame
+    is_filled = (F.col("op") == "update") & F.col("before").isNotNull() & F.col("after").isNotNull()
+    filled = [
+        F.when(has_column("before", number) | ~has_column("after", number), _value("before", field))
+        .otherwise(_value("after", field))
+        .alias(field.name)
+        for number, field in enumerate(layout.fields)
+    ]
+    return frame.withColumns(
+        {
+            "before": F.when(is_filled, F.struct(*filled)).otherwise(F.col("before")),
+            "before_has": F.when(is_filled, F.col("after_has")).otherwise(F.col("before_has")),
+        }
+    )
+
+
+def _formed(frame: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> DataFrame:
+    """Return what is compared of each row, its key on both sides, and whether it is to be split."""
+    rules = layout.rules
+    columns = [
+        F.col("error").isNull().alias("is_readable"),
+        *(F.col(name) for name in ("op", "half", *rules.fields)),
+        *([] if rules.position is None else [F.col(rules.position)]),
+        *(_origin() if _needs_order(layout) or exact_form in forms.values() else []),
+        *(F.col(side).isNotNull().alias(f"has_{side}") for side in _SIDES),
+        *(_key(side, layout) for side in _SIDES),
+        _is_split(layout).alias("is_split"),
+    ]
+    for suffix, form in forms.items():
+        for side in _SIDES:
+            found = form(F.col(side), F.col(f"{side}_has"), layout.fields, layout.fields)
+            columns += [value.alias(f"{side}{suffix}_{name}") for name, value in found.items()]
+        if rules.deleted_columns == "key":
+            found = form(F.col("before"), F.lit(b""), layout.fields, layout.keys)
+            columns += [value.alias(f"deleted{suffix}_{name}") for name, value in found.items()]
+    return frame.select(*columns)
+
+
+def _origin() -> list[Column]:
+    """Return where a row stands in its feed, and a struct that orders rows as their feed does."""
+    source = F.col("source")
+    order = [source.getField(name).alias(name) for name in _FEED_ORDER]
+    order.append(F.monotonically_increasing_id().alias("row"))
+    return [source, F.struct(*order).alias("feed_order")]
+
+
+def _needs_order(layout: Layout) -> bool:
+    return bool(layout.keys) and layout.rules.position is None
+
+
+def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> DataFrame:
+    """Return one row a change: an update of a key as its delete and its insert.
+
+    Rows that are not split go through the same generator: it keeps Spark from moving the forms of
+    the images into the conditions here.
+    """
+    rules = layout.rules
+    kept = ["is_readable", "half", *rules.fields]
+    kept += [name for name in ("source", "feed_order") if name in formed.columns]
+    if rules.position is not None:
+        kept.append(rules.position)
+    images: dict[str, Column] = {}
+    for suffix in forms:
+        for side in (*_SIDES, *(["deleted"] if rules.deleted_columns == "key" else [])):
+            names = _names_of(formed, f"{side}{suffix}_")
+            struct = F.struct(*(F.col(name).alias(short) for short, name in names.items()))
+            has = F.col("has_after" if side == "after" else "has_before")
+            images[f"{side}{suffix}"] = F.when(has, struct)
+
+    def part(op: Column, key: Column, number: int, sides: tuple[str | None, str | None]) -> Column:
+        columns = [op.alias("op"), key.alias("key"), F.lit(number).alias("part")]
+        for suffix in forms:
+            for side, source in zip(_SIDES, sides, strict=True):
+                image = images[f"{source or side}{suffix}"]
+                columns.append((image if source else _null_of(image)).alias(f"{side}{suffix}"))
+        return F.struct(*columns)
+
+    op, key = F.col("op"), F.coalesce(F.col("key_after"), F.col("key_before"))
+    deleted = "deleted" if rules.deleted_columns == "key" else "before"
+    parts = F.array(part(op, key, 0, ("before", "after")))
+    if not rules.has_old_values:
+        without = F.array(part(op, key, 0, (None, "after")))
+        parts = F.when(op == "update", without).otherwise(parts)
+    if rules.fills_unchanged:
+        # With its changed columns only, an update that changes nothing looks like an insert.
+        is_idle = (op == "update") & images["before"].eqNullSafe(images["after"])
+        as_insert = F.array(part(F.lit("insert"), key, 0, (None, "after")))
+        parts = F.when(is_idle, as_insert).otherwise(parts)
+    if deleted != "before":
+        key_only = F.array(part(op, key, 0, (deleted, "after")))
+        parts = F.when(op == "delete", key_only).otherwise(parts)
+    if layout.split_by:
+        halves = F.array(
+            part(F.lit("delete"), F.col("key_before"), 0, (deleted, None)),
+            part(F.lit("insert"), F.col("key_after"), 1, (None, "after")),
+        )
+        parts = F.when(F.col("is_split"), halves).otherwise(parts)
+    return formed.select(*kept, F.inline(parts))
+
+
+def _names_of(frame: DataFrame, prefix: str) -> dict[str, str]:
+    """Return the frame's columns that have this prefix, by the rest of their names."""
+    return {name[len(prefix) :]: name for name in frame.columns if name.startswith(prefix)}
+
+
+def has_column(side: str, number: int) -> Column:
+    """Return whether an image has a column. Frames that don't tell have all."""
+    has = F.col(f"{side}_has")
+    byte = F.conv(F.hex(F.substring(has, number // _BITS_OF_A_BYTE + 1, 1)), 16, 10).cast("int")
+    bit = byte.bitwiseAND(F.lit(1 << number % _BITS_OF_A_BYTE)) != 0
+    return F.when(has.isNull(), True).otherwise(F.coalesce(bit, F.lit(False)))
+
+
+def _is_split(layout: Layout) -> Column:
+    if not layout.split_by:
+        return F.lit(False)
+    changed = []
+    for number in layout.split_by:
+        field = layout.fields[number]
+        values = {side: _value(side, field) for side in ("before", "after")}
+        is_told = [value.isNotNull() | has_column(side, number) for side, value in values.items()]
+        changed.append(~values["before"].eqNullSafe(values["after"]) & reduce(and_, is_told))
+    is_update = F.col("op") == "update"
+    has_both = F.col("before").isNotNull() & F.col("after").isNotNull()
+    return is_update & has_both & reduce(or_, changed)
+
+
+def _key(side: str, layout: Layout) -> Column:
+    values = [_value(side, field).alias(f"k{number}") for number, field in enumerate(layout.keys)]
+    key = F.struct(*values or [F.lit(0)])
+    return F.when(F.col(side).isNotNull(), key).alias(f"key_{side}")
+
+
+def _value(side: str, field: StructField) -> Column:
+    return comparable(F.col(side).getField(field.name), field.dataType)
+
+
+def _null_of(value: Column) -> Column:
+    """Return NULL of the same type."""
+    return F.when(F.lit(False), value)

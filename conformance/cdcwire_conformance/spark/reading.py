@@ -1,0 +1,280 @@
+"""What runs in a Spark worker: messages of a piece or of a batch, decoded to Arrow batches."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import sys
+from binascii import a2b_base64
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import pyarrow as pa
+
+from cdcwire.craft.settings import settings_of
+from cdcwire.errors import DecodeError, path_text
+from cdcwire.format import Context
+from cdcwire.message import KafkaMessage, Message
+from cdcwire.model.events import Event, RowChange, Table
+from cdcwire.rows import Row
+from cdcwire_conformance.arrow.batches import (
+    BatchBuilder,
+    Change,
+    Place,
+    RowProblem,
+    places_array,
+    problem_of,
+)
+from cdcwire_conformance.arrow.building import ConversionError
+from cdcwire_conformance.arrow.craft_batches import CraftBatchBuilder, Irregular
+from cdcwire_conformance.arrow.decoders import message_decoder
+from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.arrow.types import Profile, Temporal
+from cdcwire_conformance.messages_io import message_from_json
+from cdcwire_conformance.spark.sources import Piece, line_number, read_lines
+
+OnError: TypeAlias = Literal["stop", "row"]
+Located: TypeAlias = "tuple[Place, Message | RowProblem]"
+
+CLAUSE_MESSAGES = "dataframes: messages"
+
+ROWS_OF_A_BATCH = 2048
+ROWS_OF_COLUMNS = 8192
+BYTES_OF_A_BATCH = 16 << 20  # of messages
+_RARE = 200_000
+_USUAL_HEADS = (b'{"key": null, "value": "', b'{"key":null,"value":"')
+_USUAL_TAIL = b'"}\n'
+
+KAFKA_COLUMNS = ("key", "value", "topic", "partition", "offset")
+
+
+class FeedError(ValueError):
+    """A message, or a row of it, can't be had. The text is one line that says where and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a worker needs to know to decode one table's rows."""
+
+    format: str
+    context: Context
+    table: CanonicalTable
+    temporal: Temporal = "text"
+    profile: Profile | None = None
+    time_zone: str = "UTC"
+    on_error: OnError = "stop"
+
+
+def messages_of_piece(piece: Piece) -> Iterator[Located]:
+    """Yield the messages of JSON lines; one that can't be read as its problem."""
+    for offset, line in read_lines(piece):
+        place = Place(None, None, offset, piece.file, None)
+        message = _usual_message(line)
+        if message is not None:
+            yield place, message
+            continue
+        try:
+            yield place, message_from_json(json.loads(line))
+        except RecursionError:
+            yield place, _line_problem("the line is nested too deeply")
+        except ValueError as error:
+            yield place, _line_problem(f"the line is no message: {error}")
+
+
+def _usual_message(line: bytes) -> KafkaMessage | None:
+    """Return the message of a line as this project writes it, without a key; None for others."""
+    if sys.version_info >= (3, 11):  # which can be strict about base64
+        for head in _USUAL_HEADS:
+            if line.startswith(head) and line.endswith(_USUAL_TAIL):
+                try:
+                    raw = a2b_base64(line[len(head) : -len(_USUAL_TAIL)], strict_mode=True)
+                except ValueError:
+                    return None
+                return KafkaMessage(None, raw)
+    return None
+
+
+def messages_of_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[Located]:
+    """Yield the messages of Parquet's rows, which have ``KAFKA_COLUMNS`` and ``file``."""
+    for batch in batches:
+        columns = [batch.column(name).to_pylist() for name in (*KAFKA_COLUMNS, "file")]
+        for key, value, topic, partition, offset, file in zip(*columns, strict=True):
+            yield Place(topic, partition, offset, file, None), KafkaMessage(key, value)
+
+
+@contextlib.contextmanager
+def few_collections() -> Iterator[None]:
+    """Spare a worker the garbage collector.
+
+    Rows that wait for their batch have no cycles. PySpark collects after each task, and would look
+    at all that was ever imported, which takes longer than decoding a thousand rows.
+    """
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(_RARE, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+def _line_problem(text: str) -> RowProblem:
+    return RowProblem(None, "", CLAUSE_MESSAGES, text)
+
+
+def decode_messages(job: Job, messages: Iterable[Located]) -> Iterator[pa.RecordBatch]:
+    """Yield the record batches of a table's rows. Raises: FeedError if errors are to stop."""
+    rows = _Rows(job)
+    with few_collections():
+        if job.format == "craft":
+            yield from _by_columns(job, rows, messages)
+        else:
+            yield from rows.batches(messages)
+
+
+def _by_columns(job: Job, rows: _Rows, messages: Iterable[Located]) -> Iterator[pa.RecordBatch]:
+    """Yield batches that were decoded by columns, and row by row what is not as usual."""
+    columns = CraftBatchBuilder(rows.builder, settings_of(job.context.options))
+    taken: list[Located] = []
+    left: list[Located] = []
+    for place, message in messages:
+        if (
+            not isinstance(message, RowProblem)
+            and message.value is not None
+            and columns.add(message.value, place)
+        ):
+            taken.append((place, message))
+        else:
+            left.append((place, message))
+        if columns.rows >= ROWS_OF_COLUMNS or columns.size >= BYTES_OF_A_BATCH:
+            yield from _column_batch(columns, rows, taken)
+            taken = []
+        if len(left) >= ROWS_OF_A_BATCH:
+            yield from rows.batches(left)
+            left = []
+    yield from _column_batch(columns, rows, taken)
+    yield from rows.batches(left)
+
+
+def _column_batch(
+    columns: CraftBatchBuilder, rows: _Rows, taken: list[Located]
+) -> Iterator[pa.RecordBatch]:
+    if not columns.rows:
+        return
+    try:
+        found = columns.batch()
+    except (Irregular, ConversionError):
+        pass  # left behind here: row by row, the error is found in its place
+    else:
+        yield found
+        return
+    yield from rows.batches(taken)
+
+
+class _Rows:
+    """Decodes messages to rows, and these to batches. Keep one for a job."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        skips_others = job.context.selection.columns is not None
+        self.builder = BatchBuilder(
+            job.table, job.temporal, job.profile, job.time_zone, skips_others=skips_others
+        )
+        self._decode = message_decoder(job.format, job.context)
+        self._is_wanted = _filter(job.table)
+        self._changes: list[Change] = []
+        self._places: list[Place] = []
+        self._counts: list[int] = []
+
+    def batches(self, messages: Iterable[Located]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of messages, none left out."""
+        decode, is_wanted, builder = self._decode, self._is_wanted, self.builder
+        waiting_bytes = 0
+        for place, message in messages:
+            if isinstance(message, RowProblem):
+                yield builder.problem_batch(message, self._located(message, place))
+                continue
+            try:
+                found = [change for change in decode(message) if is_wanted(change)]
+            except DecodeError as error:
+                problem = RowProblem(
+                    error.offset, path_text(error.path), error.clause, error.problem
+                )
+                yield builder.problem_batch(problem, self._located(problem, place))
+                continue
+            if not found:
+                continue
+            self._changes += found  # type: ignore[arg-type]  # the filter leaves rows only
+            self._places.append(place)
+            self._counts.append(len(found))
+            waiting_bytes += len(message.value or b"")
+            if len(self._changes) >= ROWS_OF_A_BATCH or waiting_bytes >= BYTES_OF_A_BATCH:
+                yield from self._waiting()
+                waiting_bytes = 0
+        if self._changes:
+            yield from self._waiting()
+
+    def _waiting(self) -> Iterator[pa.RecordBatch]:
+        changes, places, counts = self._changes, self._places, self._counts
+        self._changes, self._places, self._counts = [], [], []
+        for found in self.builder.good_batches(changes, places_array(places, counts)):
+            if isinstance(found, pa.RecordBatch):
+                yield found
+                continue
+            index, error = found
+            problem = problem_of(error)
+            place = self._located(problem, _place_of(index, places, counts))
+            yield self.builder.problem_batch(problem, place, changes[index])
+
+    def _located(self, problem: RowProblem, place: Place) -> Place:
+        return locate_problem(problem, place, self.job.on_error)
+
+
+def locate_problem(problem: RowProblem, place: Place, on_error: OnError) -> Place:
+    """Return the place with its line. Raises: FeedError if errors are to stop."""
+    if place.file is not None and place.offset is not None and place.topic is None:
+        place = place._replace(line=line_number(place.file, place.offset))
+    if on_error == "stop":
+        raise FeedError(error_text(problem, place))
+    return place
+
+
+def error_text(problem: RowProblem, place: Place) -> str:
+    """Return one line: where the message is, where in it, what is wrong, which clause."""
+    where = place.file or ""
+    if place.topic is not None:
+        where = f"{place.topic}[{place.partition}]@{place.offset}"
+    if place.line is not None:
+        where += f":{place.line}"
+    byte = "" if problem.offset is None else f"byte {problem.offset}: "
+    inside = f"in {problem.path}; " if problem.path else ""
+    return f"{where}: {byte}{problem.problem} ({inside}{problem.clause})"
+
+
+def _place_of(index: int, places: list[Place], counts: list[int]) -> Place:
+    for place, count in zip(places, counts, strict=True):
+        index -= count
+        if index < 0:
+            return place
+    raise IndexError(index)
+
+
+def _filter(table: CanonicalTable) -> Callable[[Row | Event], bool]:
+    """Return whether a change is one of the table. Tables of rows are few objects, met again."""
+    known: dict[int, tuple[Table, bool]] = {}
+
+    def is_wanted(change: Row | Event) -> bool:
+        if not isinstance(change, (Row, RowChange)):
+            return False
+        found = known.get(id(change.table))
+        if found is None:
+            if len(known) >= 1024:
+                known.clear()
+            own = change.table
+            found = own, own.name == table.table and own.schema == table.schema
+            known[id(own)] = found
+        return found[1]
+
+    return is_wanted

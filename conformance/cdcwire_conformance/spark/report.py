@@ -1,0 +1,291 @@
+"""A comparison for people, and as one JSON document (``schemas/comparison.schema.json``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+
+from cdcwire.model.text import Json
+from cdcwire_conformance.spark.result import (
+    ColumnDifference,
+    Comparison,
+    Counts,
+    Place,
+    RowDifference,
+    Shown,
+    TableComparison,
+)
+from cdcwire_conformance.visible import visible
+
+DOCUMENT_VERSION = 1
+
+_LONGEST = 100  # characters of a value in the text
+_BEFORE = 20  # of these, so many stand before the first one that differs
+_COLUMNS_SHOWN = 12  # of a row that stands on one side only
+_PLAIN = ("int", "float", "decimal", "year", "bit", "bool", "field", "image")
+_COUNTED = (
+    ("same", "{} same"),
+    ("changed", "{} changed"),
+    ("only_left", "{} only left"),
+    ("only_right", "{} only right"),
+    ("repeated_left", "{} more copies left"),
+    ("repeated_right", "{} more copies right"),
+    ("unreadable_left", "{} unreadable left"),
+    ("unreadable_right", "{} unreadable right"),
+)
+
+
+def text(found: Comparison) -> str:
+    """Return the whole comparison as text."""
+    return "".join(line.rstrip() + "\n" for line in _lines(found))
+
+
+def _lines(found: Comparison) -> Iterator[str]:
+    yield f"left   {found.left}"
+    yield f"right  {found.right}"
+    yield ""
+    if found.has_schema_differences:
+        yield "The schemas differ:"
+        yield from (f"  {line}" for line in found.differences)
+        for table in found.tables:
+            yield from (f"  {table.table}: {line}" for line in table.schema_differences)
+        if all(table.counts is None for table in found.tables):
+            yield "No row was compared. --common compares what both sides have."
+        yield ""
+    for table in found.tables:
+        if table.counts is not None:
+            yield from _table_lines(table, table.counts)
+            yield ""
+    yield from (f"unreadable: {visible(line)}" for line in found.unreadable)
+    yield from (f"not compared: {name} ({reason})" for name, reason in found.left_out)
+    yield from (f"note: {note}" for note in found.notes)
+    yield verdict_line(found)
+
+
+def verdict_line(found: Comparison) -> str:
+    """Return the one line that says it all."""
+    compared = [table.counts for table in found.tables if table.counts is not None]
+    tables = _counted(len(compared), "table")
+    if found.is_equal:
+        changes = sum(counts.left for counts in compared)
+        how = "by all columns" if found.is_exact else "by 128 bits of hash a row"
+        return f"EQUAL: {_counted(changes, 'change')} of {tables}, {how}"
+    reasons = []
+    differing = sum(counts.differing for counts in compared)
+    unreadable = sum(counts.unreadable for counts in compared)
+    if found.has_schema_differences:
+        reasons.append("the schemas differ")
+    if differing:
+        reasons.append(f"{_counted(differing, 'difference')} in {tables}")
+    if unreadable:
+        reasons.append(f"{unreadable:,} unreadable")
+    return f"DIFFERENT: {', '.join(reasons)}"
+
+
+def _table_lines(table: TableComparison, counts: Counts) -> Iterator[str]:
+    yield f"{table.table}: {'equal' if table.is_equal else 'different'}"
+    yield f"  {_sizes(counts)}"
+    parts = [form.format(f"{getattr(counts, name):,}") for name, form in _COUNTED]
+    numbers = [getattr(counts, name) for name, _ in _COUNTED]
+    if counts.differing or counts.unreadable:
+        yield "  " + ", ".join(part for part, n in zip(parts, numbers, strict=True) if n)
+    for difference in table.differences:
+        yield ""
+        yield from (f"  {line}" for line in _difference_lines(difference))
+    if table.differences:
+        shown = sum(map(_weight, table.differences))
+        left = counts.differing - shown
+        if left > 0:
+            yield ""
+            yield f"  and {_counted(left, 'more difference')} (--limit shows more)"
+    yield from (f"  not compared: {name} ({reason})" for name, reason in table.left_out)
+    yield from (f"  note: {note}" for note in table.notes)
+
+
+def _sizes(counts: Counts) -> str:
+    split = ""
+    if (counts.left, counts.right) != (counts.left_rows, counts.right_rows):
+        rows = f"{counts.left_rows:,} and {counts.right_rows:,} rows"
+        split = f" ({rows}, updates of keys split)"
+    return f"{counts.left:,} changes on the left, {counts.right:,} on the right{split}"
+
+
+def _weight(difference: RowDifference) -> int:
+    """Return how many differences of ``Counts`` one shown difference stands for."""
+    if difference.verdict == "repeated":
+        return abs(difference.left_count - difference.right_count)
+    return max(difference.left_count, difference.right_count)
+
+
+def _difference_lines(difference: RowDifference) -> Iterator[str]:
+    key = ", ".join(f"{name}={_short(shown.text)}" for name, shown in difference.key)
+    position = ", ".join(f"{name} {value}" for name, value in difference.position)
+    what = f"{difference.op} {key}".rstrip()
+    yield f"{difference.verdict}: {what}" + (f" at {position}" if position else "")
+    places = (("left", difference.left_place), ("right", difference.right_place))
+    counts = (difference.left_count, difference.right_count)
+    for (side, place), count in zip(places, counts, strict=True):
+        if count and (place is not None or difference.verdict == "repeated" or count > 1):
+            times = f"{count} times " if count > 1 or difference.verdict == "repeated" else ""
+            times = times.replace("1 times", "once")
+            yield f"  {side:<5}  {times}{place or ''}"
+    if difference.verdict == "changed":
+        for column in difference.columns:
+            yield from (f"  {line}" for line in _column_lines(column))
+        return
+    if difference.verdict == "repeated" or difference.key:
+        return
+    side = difference.verdict.removeprefix("only ")
+    shown = [c for c in difference.columns if getattr(c, side).text is not None]
+    for column in shown[:_COLUMNS_SHOWN]:
+        yield f"  {_name_of(column)}  {_value(getattr(column, side), column.kind, 0)}"
+    if len(shown) > _COLUMNS_SHOWN:
+        yield f"  and {len(shown) - _COLUMNS_SHOWN} more columns"
+
+
+def _column_lines(column: ColumnDifference) -> Iterator[str]:
+    start = _first_difference(column.left.text, column.right.text)
+    yield _name_of(column)
+    for side, shown in (("left", column.left), ("right", column.right)):
+        yield f"  {side:<5}  {_value(shown, column.kind, start)}"
+    texts = column.left.text, column.right.text
+    if texts[0] is not None and texts[0] == texts[1]:
+        yield f"  they differ after the first {len(texts[0]):,} characters"
+
+
+def _name_of(column: ColumnDifference) -> str:
+    if column.column is None:
+        return f"{column.image} image"
+    name = visible(column.column)
+    return name if column.image is None else f"{column.image}.{name} ({column.kind})"
+
+
+def _first_difference(left: str | None, right: str | None) -> int:
+    """Return the first character from which two texts differ, or where the shorter ends."""
+    if left is None or right is None:
+        return 0
+    for number, (ours, theirs) in enumerate(zip(left, right, strict=False)):
+        if ours != theirs:
+            return number
+    return min(len(left), len(right))
+
+
+def _value(shown: Shown, kind: str, start: int) -> str:
+    """Return a value on one line. ``start``: the character that has to be seen."""
+    if shown.is_absent:
+        return "absent"
+    if shown.text is None:
+        return "NULL"
+    if kind.startswith(_PLAIN):
+        return visible(shown.text)
+    if kind.startswith(("bytes", "unknown")):
+        start -= start % 2
+        return f"0x{_excerpt(shown.text, start)} ({(shown.length or len(shown.text)) // 2} bytes)"
+    length = shown.length or len(shown.text)
+    size = f" ({length:,} characters)" if length > _LONGEST else ""
+    return f'"{visible(_excerpt(shown.text, start))}"{size}'
+
+
+def _excerpt(value: str, start: int) -> str:
+    if len(value) <= _LONGEST:
+        return value
+    first = max(0, min(start - _BEFORE, len(value) - _LONGEST))
+    cut = value[first : first + _LONGEST]
+    return f"{'…' if first else ''}{cut}{'…' if first + _LONGEST < len(value) else ''}"
+
+
+def _short(value: str | None) -> str:
+    return "NULL" if value is None else visible(_excerpt(value, 0))
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def json_text(found: Comparison) -> str:
+    """Return the JSON document as text."""
+    return json.dumps(document(found), indent=1, ensure_ascii=False) + "\n"
+
+
+def document(found: Comparison) -> dict[str, Json]:
+    """Return the JSON document of a comparison. Values are text; no number is a column's value."""
+    return {
+        "comparison": DOCUMENT_VERSION,
+        "left": found.left,
+        "right": found.right,
+        "equal": found.is_equal,
+        "exact": found.is_exact,
+        "seconds": round(found.seconds, 3),
+        "differences": list(found.differences),
+        "tables": [_table_document(table) for table in found.tables],
+        "unreadable": list(found.unreadable),
+        "left_out": _left_out(found.left_out),
+        "notes": list(found.notes),
+    }
+
+
+@cache
+def schema() -> Json:
+    """Return the JSON Schema of the document."""
+    file = files("cdcwire_conformance.spark").joinpath("schemas/comparison.schema.json")
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def _table_document(table: TableComparison) -> dict[str, Json]:
+    counts = table.counts
+    return {
+        "table": table.table,
+        "equal": table.is_equal,
+        "counts": None
+        if counts is None
+        else {name: getattr(counts, name) for name in Counts.__dataclass_fields__},
+        "schema_differences": list(table.schema_differences),
+        "differences": [_difference_document(each) for each in table.differences],
+        "left_out": _left_out(table.left_out),
+        "notes": list(table.notes),
+    }
+
+
+def _left_out(pairs: Iterable[tuple[str, str]]) -> Json:
+    return [{"name": name, "reason": reason} for name, reason in pairs]
+
+
+def _difference_document(difference: RowDifference) -> dict[str, Json]:
+    return {
+        "verdict": difference.verdict,
+        "op": difference.op,
+        "key": [{"column": name, **_shown_document(shown)} for name, shown in difference.key],
+        "position": dict(difference.position),
+        "copies": {"left": difference.left_count, "right": difference.right_count},
+        "places": {
+            "left": _place_document(difference.left_place),
+            "right": _place_document(difference.right_place),
+        },
+        "columns": [
+            {
+                "image": column.image,
+                "column": column.column,
+                "type": column.kind,
+                "left": _shown_document(column.left),
+                "right": _shown_document(column.right),
+            }
+            for column in difference.columns
+        ],
+    }
+
+
+def _shown_document(shown: Shown) -> dict[str, Json]:
+    if shown.is_absent:
+        return {"absent": True}
+    if shown.length is None:
+        return {"value": shown.text}
+    return {"value": shown.text, "length": shown.length}
+
+
+def _place_document(place: Place | None) -> Json:
+    if place is None:
+        return None
+    known = {name: getattr(place, name) for name in Place.__dataclass_fields__}
+    return {name: value for name, value in known.items() if value is not None}

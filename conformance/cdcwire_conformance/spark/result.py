@@ -1,0 +1,171 @@
+"""What a comparison found: counts, and the first rows that differ, as values without Spark.
+
+All counts are of changes, after updates of a key were split if that was asked for. For a table
+that was compared, ``left == same + changed + only_left + repeated_left``, and likewise right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+RowVerdict: TypeAlias = Literal["changed", "only left", "only right", "repeated"]
+ImageName: TypeAlias = Literal["before", "after"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One value of a row. ``text`` is None for SQL NULL and for an absent column.
+
+    ``text``: bytes in hexadecimal, arrays and maps as JSON, all else as it is. ``length``: of the
+    whole text, where ``text`` is only its beginning.
+    """
+
+    text: str | None
+    is_absent: bool = False
+    length: int | None = None
+
+
+NULL = Shown(None)
+ABSENT = Shown(None, is_absent=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDifference:
+    """A column whose two values differ, or with ``image`` None a field of the event.
+
+    With ``column`` None the whole image is there on one side only.
+    """
+
+    image: ImageName | None
+    column: str | None
+    kind: str
+    left: Shown
+    right: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a row came from, as far as its source tells."""
+
+    file: str | None = None
+    line: int | None = None
+    topic: str | None = None
+    partition: int | None = None
+    offset: int | None = None
+
+    def __str__(self) -> str:
+        if self.topic is not None:
+            return f"{self.topic}/{self.partition}@{self.offset}"
+        if self.file is None:
+            return ""
+        if self.line is not None:
+            return f"{self.file}:{self.line}"
+        return self.file if self.offset is None else f"{self.file}@{self.offset}"
+
+
+@dataclass(frozen=True, slots=True)
+class RowDifference:
+    """One row that differs: a changed pair, a row of one side, or a row told more often.
+
+    ``key``: names and values of the key columns; empty if the table has none. ``left_count`` and
+    ``right_count`` say how often each side has this very row. For a row of one side ``columns`` has
+    its values, each against an absent one.
+    """
+
+    verdict: RowVerdict
+    op: str
+    key: tuple[tuple[str, Shown], ...]
+    position: tuple[tuple[str, str | None], ...]
+    left_count: int
+    right_count: int
+    columns: tuple[ColumnDifference, ...] = ()
+    left_place: Place | None = None
+    right_place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many changes there are on both sides. ``rows`` counts before key updates were split.
+
+    ``changed``: pairs of one key and position with different content. ``repeated``: copies of a
+    row beyond what the other side has of it. ``unreadable``: messages or rows with an error.
+    """
+
+    left_rows: int = 0
+    right_rows: int = 0
+    left: int = 0
+    right: int = 0
+    same: int = 0
+    changed: int = 0
+    only_left: int = 0
+    only_right: int = 0
+    repeated_left: int = 0
+    repeated_right: int = 0
+    unreadable_left: int = 0
+    unreadable_right: int = 0
+
+    @property
+    def differing(self) -> int:
+        """How many differences there are; a changed pair is one."""
+        return (
+            self.changed
+            + self.only_left
+            + self.only_right
+            + self.repeated_left
+            + self.repeated_right
+        )
+
+    @property
+    def unreadable(self) -> int:
+        return self.unreadable_left + self.unreadable_right
+
+
+@dataclass(frozen=True, slots=True)
+class TableComparison:
+    """One table. ``counts`` is None if the schemas differ so that no row was read.
+
+    ``schema_differences``: a line each. ``left_out``: columns that were not compared, with the
+    reason. ``notes``: what was taken for granted.
+    """
+
+    table: str
+    counts: Counts | None
+    differences: tuple[RowDifference, ...] = ()
+    schema_differences: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether rows were compared, all could be read, and nothing differs."""
+        if self.schema_differences or self.counts is None:
+            return False
+        return self.counts.differing == 0 and self.counts.unreadable == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two feeds, table by table.
+
+    ``differences``: tables that only one side has, a line each. ``left_out``: what was compared of
+    no table, with the reason. ``unreadable``: the first messages that can't be read, a line each.
+    """
+
+    left: str
+    right: str
+    tables: tuple[TableComparison, ...]
+    differences: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+    unreadable: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    is_exact: bool = False
+    seconds: float = 0.0
+
+    @property
+    def is_equal(self) -> bool:
+        return not self.differences and all(table.is_equal for table in self.tables)
+
+    @property
+    def has_schema_differences(self) -> bool:
+        return bool(self.differences) or any(table.schema_differences for table in self.tables)

@@ -1,0 +1,142 @@
+"""What two feeds are compared by: the rules, and how the formats' losses make them.
+
+What one side can't carry is left out on both sides, and named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from cdcwire.format import Format, OptionValue, parse_options
+from cdcwire.model.carries import Carries
+
+PositionName: TypeAlias = Literal["commit_ts", "sequence_id", "lsn"]
+DeletedColumns: TypeAlias = Literal["all", "key"]
+
+POSITIONS: tuple[PositionName, ...] = ("commit_ts", "sequence_id", "lsn")
+_COMPARED_FIELDS = ("tx_id", "commit_ms", "partition")  # sent_ms is another one in every feed
+_WITHOUT_OP = frozenset({"open-protocol"})  # an update is a row that has an old value
+_KEY_ONLY = "delete-only-output-handle-key-columns"
+_CHANGED_ONLY = "only-output-updated-columns"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a comparison goes by.
+
+    ``position``: pairs rows beside their key; None: rows pair by the ordinal of the change of
+    their key. ``split_keys``: an update that changes a key is compared as delete and insert.
+    ``fields``: event fields that are compared beside op and images. ``folds_ops``: a side can't
+    tell insert from update, so that both count as "upsert". ``has_old_values``: before images of
+    updates are compared. ``deleted_columns``: those compared of a delete. ``fills_unchanged``:
+    columns that only an after image has are unchanged in its before image, and an update that
+    changes nothing counts as an insert.
+    """
+
+    position: PositionName | None = "commit_ts"
+    split_keys: bool = True
+    fields: tuple[str, ...] = ()
+    folds_ops: bool = False
+    has_old_values: bool = True
+    deleted_columns: DeletedColumns = "all"
+    fills_unchanged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The rules of a pair of formats, and what they leave out: names and reasons."""
+
+    rules: Rules
+    left_out: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side's format with its options, which may be only those that differ from the default."""
+
+    format: Format
+    options: Mapping[str, OptionValue]
+
+    @property
+    def carries(self) -> Carries:
+        return self.format.carries
+
+    def option(self, name: str) -> OptionValue | None:
+        """Return an option's value; None if the format has no such option."""
+        if all(option.name != name for option in self.format.options):
+            return None
+        return parse_options(self.format.options, self.options)[name]
+
+    @property
+    def hides_updates(self) -> bool:
+        """Return whether an update looks like an insert, as it does without its old values.
+
+        Source: open-protocol, "row value". Formats that send the op do not hide it.
+        """
+        is_told_apart_by = self.carries.fields["before of update"]
+        has_no_op = self.format.name in _WITHOUT_OP
+        return (
+            has_no_op
+            and is_told_apart_by.verdict == "option"
+            and not self.option(is_told_apart_by.detail)
+        )
+
+    def lacks(self, field: str) -> str | None:
+        """Return why an event field does not come through; None if it does."""
+        verdict = self.carries.fields[field]
+        if verdict.verdict == "option":
+            if self.option(verdict.detail):
+                return None
+            return f"{self.format.name} has them only with option {verdict.detail}"
+        if verdict.verdict == "exact":
+            return None
+        return (
+            f"{self.format.name}: {verdict}" if verdict.detail else f"{self.format.name} has none"
+        )
+
+
+def terms_of(left: Side, right: Side, *, split_keys: bool = True) -> Terms:
+    """Return what feeds of two formats with these options can be compared by.
+
+    What neither has is not left out: there is nothing to compare.
+    """
+    left_out: list[tuple[str, str]] = []
+
+    def have_both(field: str, name: str) -> bool:
+        reasons = [reason for side in (left, right) if (reason := side.lacks(field)) is not None]
+        if len(reasons) == 1:
+            left_out.append((name, reasons[0]))
+        return not reasons
+
+    positions = [name for name in POSITIONS if have_both(name, name)]
+    has_old_values = have_both("before of update", "before images of updates")
+    deleted = _deleted_columns(left, right)
+    if deleted == "key":
+        left_out.append(("columns of deletes beyond the key", "a side sends the key only"))
+    fields = tuple(name for name in _COMPARED_FIELDS if have_both(name, name))
+    folds_ops = any(side.lacks("op") or side.hides_updates for side in (left, right))
+    if folds_ops:
+        left_out.append(("insert against update", "a side writes both alike"))
+    fills_unchanged = bool(left.option(_CHANGED_ONLY) or right.option(_CHANGED_ONLY))
+    if fills_unchanged and not folds_ops:
+        reason = f"with {_CHANGED_ONLY} both are written alike"
+        left_out.append(("updates that change nothing against inserts", reason))
+    rules = Rules(
+        position=positions[0] if positions else None,
+        split_keys=split_keys,
+        fields=fields,
+        folds_ops=folds_ops,
+        has_old_values=has_old_values,
+        deleted_columns=deleted,
+        fills_unchanged=fills_unchanged,
+    )
+    return Terms(rules, tuple(left_out))
+
+
+def _deleted_columns(left: Side, right: Side) -> DeletedColumns:
+    for side in (left, right):
+        if side.option(_KEY_ONLY) or side.lacks("before of delete") is not None:
+            return "key"
+    return "all"

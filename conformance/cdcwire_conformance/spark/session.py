@@ -1,0 +1,162 @@
+"""A Spark session of this process, or of a cluster, with the settings that decoding needs.
+
+What can't start is told in one line: a missing extra, a missing Java, an address nobody answers at.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DEFAULT_MASTER = "local[*]"
+NEEDED_JAVA = 17  # of Spark 4
+
+# What failed in a Python worker, as its traceback ends.
+_FEED_ERROR = re.compile(r"^(?:[\w.]*\.)?(?:FeedError|SchemaError|InputError): (.+)$", re.MULTILINE)
+_JAVA_VERSION = re.compile(r'version "(\d+)')
+
+_SETTINGS: Mapping[str, str] = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",  # overflow and bad casts raise instead of giving NULL
+    "spark.sql.timeType.enabled": "true",  # TIME, which the profile flink has
+    "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
+    "spark.sql.caseSensitive": "true",  # MySQL's column names may differ by case in nothing else
+}
+_LOCAL_SETTINGS: Mapping[str, str] = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "2g",
+    "spark.sql.shuffle.partitions": "8",
+}
+
+
+class SparkUnavailable(RuntimeError):
+    """Spark can't be started, or its job failed. The text is one line for the user."""
+
+
+def spark_session(
+    master: str | None = None,
+    conf: Mapping[str, str] | None = None,
+    name: str = "cdcwire",
+) -> SparkSession:
+    """Return a Spark session; the one that there is, if there is one.
+
+    ``master``: a Spark master URL; None: embedded, on all cores. ``conf`` wins over the settings
+    here. What Java and the workers print goes into a file that ends with this process.
+    Raises: SparkUnavailable.
+    """
+    try:
+        from py4j.protocol import Py4JError
+        from pyspark import SparkConf, SparkContext
+        from pyspark.errors import PySparkException
+        from pyspark.java_gateway import launch_gateway
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise SparkUnavailable(
+            "PySpark is not installed; install cdcwire with its extra: pip install 'cdcwire[spark]'"
+        ) from None
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    if "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit has started Java
+        builder = SparkSession.builder.appName(name)
+        for key, value in {**_SETTINGS, **(conf or {})}.items():
+            builder = builder.config(key, value)
+        return builder.getOrCreate()
+    _check_java()
+    chosen = master or DEFAULT_MASTER
+    is_local = chosen.startswith("local")
+    settings = {**_SETTINGS, **(_LOCAL_SETTINGS if is_local else {}), **(conf or {})}
+    known = SparkConf().setMaster(chosen).setAppName(name).setAll(list(settings.items()))
+    log = tempfile.NamedTemporaryFile("w+b", prefix="cdcwire-spark-", suffix=".log")  # noqa: SIM115
+    atexit.register(log.close)
+    try:
+        with _worker_environment(is_local):
+            gateway = launch_gateway(known, popen_kwargs={"stderr": log.fileno()})
+            context = SparkContext(conf=known, gateway=gateway)
+    except (PySparkException, Py4JError, OSError, RuntimeError) as error:
+        reason = _last_error(log.name) or _first_line(error)
+        raise SparkUnavailable(f"Spark could not start: {reason}") from error
+    context.setLogLevel("ERROR")
+    return SparkSession.builder.getOrCreate()
+
+
+@contextlib.contextmanager
+def _worker_environment(is_local: bool) -> Iterator[None]:
+    """Let workers run this Python, in UTC, and find the decoders, however it was started."""
+    wanted = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+    if is_local:
+        wanted |= {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "TZ": "UTC"}
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _last_error(log: str) -> str | None:
+    """Return what Java said last that is an error."""
+    lines = Path(log).read_text("utf-8", "replace").splitlines()
+    found = [line.strip() for line in lines if "Exception" in line or "rror:" in line]
+    return f"{found[-1]:.300}" if found else None
+
+
+@contextlib.contextmanager
+def readable_errors() -> Iterator[None]:
+    """Turn what a job fails with into a SparkUnavailable or a FeedError of one line."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    from cdcwire_conformance.spark.reading import FeedError
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        found = _FEED_ERROR.search(str(error))
+        if found is not None:
+            raise FeedError(found.group(1)) from error
+        raise SparkUnavailable(f"Spark's job failed: {_first_line(error)}") from error
+
+
+def _check_java() -> None:
+    """Raises: SparkUnavailable where there is no Java, or one that is too old."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    missing = f"Spark needs Java {NEEDED_JAVA} or newer; install it, or let JAVA_HOME lead to it"
+    if java is None:
+        raise SparkUnavailable(f"{missing} (there is no java on the PATH)")
+    try:
+        answer = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SparkUnavailable(f"{missing} ({java}: {_first_line(error)})") from error
+    found = _JAVA_VERSION.search(answer.stderr + answer.stdout)
+    if answer.returncode != 0:
+        raise SparkUnavailable(f"{missing} ({java} can't run)")
+    if found is not None and int(found.group(1)) < NEEDED_JAVA:
+        raise SparkUnavailable(f"{missing} ({java} is version {found.group(1)})")
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{lines[0]:.300}" if lines else type(error).__name__

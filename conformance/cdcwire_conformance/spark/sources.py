@@ -1,0 +1,146 @@
+"""Where a feed is, and how it is cut into pieces that workers read.
+
+A source is ``FORMAT:file:DIR``: a directory of messages, either JSON lines (``*.jsonl``) or Parquet
+with Kafka's columns (``*.parquet``), in one format. JSON lines are cut by bytes: a piece begins at
+the first line that begins in it, so that a large file is read by many workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+from urllib.parse import unquote, urlsplit
+
+from cdcwire.formats import FORMAT_NAMES
+
+Kind: TypeAlias = Literal["jsonl", "parquet"]
+
+PIECE_BYTES = 32 << 20
+_COUNTED_AT_ONCE = 1 << 20
+
+
+class SourceError(ValueError):
+    """A source is not there, or is none. The text is one line for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A feed in files. ``files`` are sorted by name; their order is the feed's order."""
+
+    format: str
+    folder: str
+    kind: Kind
+    files: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.format}:file:{self.folder}"
+
+
+class Piece(NamedTuple):
+    """The lines of a file that begin in ``start`` up to, not with, ``end``."""
+
+    file: str
+    start: int
+    end: int
+
+
+def parse_source(text: str) -> Source:
+    """Return the source that ``FORMAT:file:DIR`` names; ``FORMAT:DIR`` is the same.
+
+    Raises: SourceError.
+    """
+    name, colon, url = text.partition(":")
+    if name not in FORMAT_NAMES:
+        known = ", ".join(FORMAT_NAMES)
+        raise SourceError(f"{text!r}: a source begins with its format, one of {known}")
+    if not colon or not url:
+        raise SourceError(f"{text!r}: a directory is missing, as in {name}:file:DIR")
+    return source_of_folder(name, _folder_of(url, text))
+
+
+def source_of_folder(format_name: str, folder: str | Path) -> Source:
+    """Return the source of a directory of messages. Raises: SourceError."""
+    path = Path(folder)
+    if not path.is_dir():
+        raise SourceError(f"{path}: there is no such directory")
+    found: dict[Kind, list[str]] = {
+        "jsonl": sorted(str(file) for file in path.glob("*.jsonl")),
+        "parquet": sorted(str(file) for file in path.glob("*.parquet")),
+    }
+    if found["jsonl"] and found["parquet"]:
+        raise SourceError(f"{path}: has *.jsonl and *.parquet; a feed is one of them")
+    for kind, files in found.items():
+        if files:
+            return Source(format_name, str(path), kind, tuple(files))
+    raise SourceError(f"{path}: there is no *.jsonl and no *.parquet in this directory")
+
+
+def pieces_of(files: Iterable[str], piece_bytes: int = PIECE_BYTES) -> list[Piece]:
+    """Return pieces that cover JSON-lines files, in order, each of about so many bytes."""
+    pieces = []
+    for file in files:
+        size = Path(file).stat().st_size
+        count = max(1, -(-size // piece_bytes))
+        borders = [size * number // count for number in range(count + 1)]
+        pieces += [Piece(file, *each) for each in pairwise(borders)]
+    return [piece for piece in pieces if piece.end > piece.start]
+
+
+def read_lines(piece: Piece) -> Iterator[tuple[int, bytes]]:
+    """Yield each line of a piece with the byte of the file where it begins."""
+    with open(piece.file, "rb") as file:
+        offset = piece.start
+        if offset:
+            # The line that reaches into the piece belongs to the piece before.
+            file.seek(offset - 1)
+            offset += len(file.readline()) - 1
+        for line in file:
+            if offset >= piece.end:
+                return
+            if not line.isspace():
+                yield offset, line
+            offset += len(line)
+
+
+def line_number(file: str, offset: int) -> int:
+    """Return the number, from 1, of the line that begins at a byte: for errors and shown rows."""
+    count = 1
+    with open(file, "rb") as lines:
+        left = offset
+        while left and (chunk := lines.read(min(left, _COUNTED_AT_ONCE))):
+            count += chunk.count(b"\n")
+            left -= len(chunk)
+    return count
+
+
+def line_numbers(file: str, offsets: Iterable[int]) -> dict[int, int]:
+    """Return the numbers of the lines that begin at these bytes, given in order, in one pass."""
+    found: dict[int, int] = {}
+    count, at = 1, 0
+    with open(file, "rb") as lines:
+        for offset in offsets:
+            while at < offset and (chunk := lines.read(min(offset - at, _COUNTED_AT_ONCE))):
+                count += chunk.count(b"\n")
+                at += len(chunk)
+            found[offset] = count
+    return found
+
+
+def _folder_of(url: str, text: str) -> str:
+    if not url.startswith("file:"):
+        scheme = urlsplit(url).scheme
+        if "://" in url:
+            raise SourceError(f"{text!r}: {scheme} is not read here; there is file:DIR")
+        return url
+    path = url.removeprefix("file:")
+    if path.startswith("//"):
+        parts = urlsplit(url)
+        if parts.netloc not in ("", "localhost"):
+            raise SourceError(f"{text!r}: a file URL has three slashes, as in file:///data/feed")
+        path = unquote(parts.path)
+    if not path:
+        raise SourceError(f"{text!r}: a directory is missing behind file:")
+    return path

@@ -1,0 +1,104 @@
+"""The kind in which two kinds meet."""
+
+from __future__ import annotations
+
+import pytest
+
+from cdcwire.model.kinds import (
+    DatetimeType,
+    EnumType,
+    SetType,
+    TimestampType,
+    TimeType,
+    Type,
+    parse_kind,
+)
+from cdcwire_conformance.arrow.meeting import CannotMeet, meet
+from cdcwire_conformance.arrow.types import UTC
+
+MEETINGS = [
+    ("int8", "int8", "int8"),
+    ("int8", "int64", "int64"),
+    ("int8 unsigned", "int8", "int16"),
+    ("int32 unsigned", "int8", "int64"),
+    ("int64 unsigned", "int64", "decimal(20,0)"),
+    ("int64 unsigned", "int8 unsigned", "int64 unsigned"),
+    ("bool", "int8", "int8"),
+    ("year", "int32", "int32"),
+    ("float32", "float64", "float64"),
+    ("int16", "float32", "float32"),
+    ("int32", "float64", "float64"),
+    ("decimal", "decimal(6,3)", "decimal(6,3)"),
+    ("decimal(6,3)", "decimal(10,2)", "decimal(11,3)"),
+    ("decimal(6,3)", "int64 unsigned", "decimal(23,3)"),
+    ("text(3)", "text(9)", "text(9)"),
+    ("text(3)", "text", "text"),
+    ("text", "bytes(4)", "bytes(4)"),
+    ("text", "int32", "text"),
+    ("text", "datetime", "text"),
+    ("text", "json", "json"),
+    ("bit", "bit(3)", "bit(3)"),
+    ("bit(3)", "int8", "int64"),
+    ("time(3)", "time(6)", "time(6)"),
+    ("datetime", "timestamp", "datetime"),
+    ("unknown", "vector", "vector"),
+    ("enum", "enum(a,b)", "enum(a,b)"),
+    ("set(a)", "set", "set(a)"),
+    ("array<int8>", "array<int16>", "array<int16>"),
+    ("map<text,int8>", "map<text,int32>", "map<text,int32>"),
+    ("vector", "array<float32>", "vector"),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "expected"), MEETINGS)
+def test_kinds_meet_in_both_orders(left: str, right: str, expected: str) -> None:
+    ours, theirs = parse_kind(left), parse_kind(right)
+    assert meet(ours, theirs) == parse_kind(expected)
+    assert meet(theirs, ours) == parse_kind(expected)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("int64", "float64"),
+        ("int32", "float32"),
+        ("decimal(6,3)", "float64"),
+        ("date", "datetime"),
+        ("time", "datetime"),
+        ("bytes", "int8"),
+        ("enum(a,b)", "enum(b,a)"),
+        ("text", "array<text>"),
+        ("json", "int8"),
+        ("bit(65)", "int8"),
+        ("interval", "int64"),
+    ],
+)
+def test_kinds_without_an_exact_common_kind_do_not_meet(left: str, right: str) -> None:
+    ours, theirs = parse_kind(left), parse_kind(right)
+    for pair in ((ours, theirs), (theirs, ours)):
+        with pytest.raises(CannotMeet):
+            meet(*pair)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (TimestampType(), TimestampType(zone="Asia/Tokyo")),
+        (DatetimeType(), TimestampType(zone=UTC)),
+        (TimestampType(zone="Asia/Tokyo"), TimestampType(zone=UTC)),
+    ],
+)
+def test_instants_meet_in_utc_once_a_zone_is_known(left: Type, right: Type) -> None:
+    assert meet(left, right) == TimestampType(zone=UTC)
+
+
+def test_times_of_different_zones_do_not_meet() -> None:
+    with pytest.raises(CannotMeet):
+        meet(TimeType(zone=UTC), TimeType())
+
+
+@pytest.mark.parametrize("kind", [EnumType, SetType])
+def test_index_meets_label_only_with_labels(kind: type[EnumType | SetType]) -> None:
+    with pytest.raises(CannotMeet, match="--ddl"):
+        meet(kind(), kind(form="label"))
+    assert meet(kind(), kind(("a",), "label")) == kind(("a",))

@@ -1,0 +1,129 @@
+"""Dates and times: text in one form, or native and exact."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta, timezone
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType, Type
+from cdcwire_conformance.arrow.building import CLAUSE_NATIVE, ConversionError
+from cdcwire_conformance.arrow.temporals import cut_fractions
+from cdcwire_conformance.arrow.types import UTC, SchemaError
+from cdcwire_conformance.arrow.values import column_builder
+
+TEXT = pa.string()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("10:00:00.500", "10:00:00.5"),
+        ("10:00:00.000", "10:00:00"),
+        ("10:00:00", "10:00:00"),
+        ("-838:59:59.000001", "-838:59:59.000001"),
+        ("2020-01-10 10:10:10.10", "2020-01-10 10:10:10.1"),
+        ("0000-00-00 00:00:00", "0000-00-00 00:00:00"),
+        ("2020-10-10", "2020-10-10"),
+        ("1.50", "1.50"),
+        (None, None),
+    ],
+)
+def test_fraction_loses_its_zeros_at_the_end(text: str | None, expected: str | None) -> None:
+    texts = pa.array([text, "00:00:00.10"])
+    assert cut_fractions(texts).to_pylist() == [expected, "00:00:00.1"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "target", "text", "expected"),
+    [
+        (DateType(), pa.date32(), "0001-01-01", date(1, 1, 1)),
+        (DateType(), pa.date32(), "9999-12-31", date(9999, 12, 31)),
+        (TimeType(), pa.duration("us"), "838:59:59", timedelta(hours=838, minutes=59, seconds=59)),
+        (TimeType(), pa.duration("us"), "-00:00:00.000001", timedelta(microseconds=-1)),
+        (TimeType(), pa.time64("ns"), "23:59:59.5", time(23, 59, 59, 500000)),
+        (
+            DatetimeType(),
+            pa.timestamp("us"),
+            "1000-01-01 00:00:00.000001",
+            datetime(1000, 1, 1, microsecond=1),  # noqa: DTZ001  (DATETIME has no zone)
+        ),
+    ],
+)
+def test_native_value_is_exact(kind: Type, target: pa.DataType, text: str, expected: Any) -> None:
+    found = column_builder(kind, kind, target).build([text, None])
+    assert found.to_pylist() == [expected, None]
+
+
+@pytest.mark.parametrize(
+    ("kind", "target", "text"),
+    [
+        (DateType(), pa.date32(), "0000-00-00"),
+        (DateType(), pa.date32(), "2021-02-30"),
+        (DateType(), pa.date32(), "2021-02-03 00:00:00"),
+        (TimeType(), pa.time64("ns"), "24:00:00"),
+        (TimeType(), pa.time64("ns"), "-00:00:01"),
+        (TimeType(), pa.duration("us"), "10:60:00"),
+        (TimeType(), pa.duration("us"), "10:00:00.1234567"),
+        (DatetimeType(), pa.timestamp("us"), "0000-00-00 00:00:00"),
+        (DatetimeType(), pa.timestamp("us"), "2020-01-01"),
+        (DatetimeType(), pa.timestamp("us"), "2020-01-01T00:00:00"),
+        (DatetimeType(), pa.timestamp("us"), "2020-01-01 00:00:00.1234567"),
+        (DatetimeType(), pa.timestamp("us"), "9999-99-99 00:00:00"),
+    ],
+)
+def test_native_value_that_would_not_be_exact_is_refused(
+    kind: Type, target: pa.DataType, text: str
+) -> None:
+    with pytest.raises(ConversionError) as caught:
+        column_builder(kind, kind, target).build([text])
+    assert caught.value.clause == CLAUSE_NATIVE
+    assert text in caught.value.problem
+
+
+@pytest.mark.parametrize(
+    ("wire", "value", "expected"),
+    [
+        (DateType("d"), 1, "1970-01-02"),
+        (TimeType(None, "ms"), -1500, "-00:00:01.5"),
+        (TimeType(6, "us"), 1_500_000, "00:00:01.5"),
+        (DatetimeType(None, "ms"), 1_500, "1970-01-01 00:00:01.5"),
+        (DatetimeType(None, "ns"), 1_000_000_000, "1970-01-01 00:00:01"),
+    ],
+)
+def test_count_becomes_the_text(wire: Type, value: int, expected: str) -> None:
+    assert isinstance(wire, (DateType, TimeType, DatetimeType))
+    canonical = type(wire)()
+    assert column_builder(wire, canonical, TEXT).build([value]).to_pylist() == [expected]
+
+
+@pytest.mark.parametrize(
+    ("wire", "value"),
+    [
+        (TimestampType(zone="+09:00"), "2020-01-01 09:00:00"),
+        (TimestampType(zone=UTC), "2020-01-01 00:00:00"),
+        (TimestampType(zone="UTC"), "2020-01-01 00:00:00.000"),
+        (TimestampType(form="ms", zone=UTC), 1_577_836_800_000),
+        (TimestampType(), "2020-01-01 02:00:00"),
+        (DatetimeType(), "2020-01-01 02:00:00"),
+        (DatetimeType(form="us"), 1_577_844_000_000_000),
+    ],
+)
+def test_instant_is_told_in_utc(wire: Type, value: Any) -> None:
+    canonical = TimestampType(zone=UTC)
+    text = column_builder(wire, canonical, TEXT, "+02:00").build([value])
+    assert text.to_pylist() == ["2020-01-01 00:00:00"]
+    native = column_builder(wire, canonical, pa.timestamp("us", "UTC"), "+02:00").build([value])
+    assert native.to_pylist() == [datetime(2020, 1, 1, tzinfo=timezone.utc)]
+
+
+def test_instant_of_known_zone_does_not_become_a_datetime() -> None:
+    with pytest.raises(SchemaError):
+        column_builder(TimestampType(zone=UTC), DatetimeType(), TEXT)
+
+
+def test_instant_of_unknown_zone_stays_as_sent() -> None:
+    build = column_builder(TimestampType(), TimestampType(), TEXT).build
+    assert build(["2020-01-01 02:00:00.50"]).to_pylist() == ["2020-01-01 02:00:00.5"]

@@ -1,0 +1,231 @@
+"""How rows pair, and what is left out of a comparison: each rule, seen and not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pytest
+
+from cdcwire.model.events import Column
+from cdcwire.model.kinds import IntType, TextType
+
+pytest.importorskip("pyspark", reason="needs the extra spark")
+
+from pyspark.sql import DataFrame as AnyFrame
+from pyspark.sql import functions as F
+
+from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.spark.compare import compare_frames, frame_difference
+from cdcwire_conformance.spark.result import ABSENT, NULL, Counts, RowDifference, Shown
+from cdcwire_conformance.spark.rules import Rules
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    MakeFrame: TypeAlias = Callable[..., DataFrame]
+
+Change: TypeAlias = "dict[str, Any]"
+
+TABLE = CanonicalTable(
+    "shop",
+    "orders",
+    (
+        Column("id", IntType(64), roles=frozenset({"primary", "handle"})),
+        Column("n", IntType(32)),
+        Column("s", TextType()),
+    ),
+    ("id",),
+)
+KEYLESS = CanonicalTable("shop", "log", (Column("n", IntType(32)), Column("s", TextType())), ())
+
+
+def insert(id: int, n: int | None, ts: int = 1, **more: Any) -> Change:
+    return {"op": "insert", "after": {"id": id, "n": n, "s": "x"}, "ts": ts, **more}
+
+
+def update(id: int, before: Change | None, after: Change, ts: int = 1) -> Change:
+    old = None if before is None else {"id": id, **before}
+    return {"op": "update", "before": old, "after": {"id": id, **after}, "ts": ts}
+
+
+def delete(before: Change, ts: int = 1) -> Change:
+    return {"op": "delete", "before": before, "ts": ts}
+
+
+def named(difference: RowDifference) -> dict[str | None, tuple[str | None, str | None]]:
+    return {each.column: (each.left.text, each.right.text) for each in difference.columns}
+
+
+def test_position_is_part_of_the_pair(frame_of: MakeFrame) -> None:
+    found = compare_frames(
+        frame_of(TABLE, [insert(1, 5, ts=10)]), frame_of(TABLE, [insert(1, 5, ts=11)]), TABLE
+    )
+    assert [each.verdict for each in found.differences] == ["only left", "only right"]
+    assert [dict(each.position)["commit_ts"] for each in found.differences] == ["10", "11"]
+
+
+def test_other_position_is_used(frame_of: MakeFrame) -> None:
+    left = [{**insert(1, 5), "ts": 1, "lsn": 100}]
+    right = [{**insert(1, 6), "ts": 2, "lsn": 100}]
+    found = compare_frames(
+        frame_of(TABLE, left), frame_of(TABLE, right), TABLE, Rules(position="lsn")
+    )
+    (difference,) = found.differences
+    assert difference.position == (("lsn", "100"),)
+    assert named(difference) == {"n": ("5", "6")}
+
+
+def test_without_position_changes_of_a_key_pair_by_their_ordinal(
+    frame_of: MakeFrame, spark: Any
+) -> None:
+    left = [insert(1, 5), update(1, {"n": 5}, {"n": 6}), insert(2, 0), delete({"id": 1, "n": 6})]
+    right = [insert(2, 0), insert(1, 5), update(1, {"n": 5}, {"n": 7}), delete({"id": 1, "n": 6})]
+    frames = [frame_of(TABLE, rows).drop("commit_ts").coalesce(1) for rows in (left, right)]
+    found = compare_frames(frames[0], frames[1], TABLE, Rules(position=None))
+    (difference,) = found.differences
+    assert difference.position == (("ordinal", "2"),)
+    assert named(difference) == {"n": ("6", "7")}
+    assert found.counts == replace(Counts(4, 4, 4, 4, 3), changed=1)
+
+
+def test_rows_without_key_are_a_multiset(frame_of: MakeFrame) -> None:
+    def row(n: int | None, ts: int = 1) -> Change:
+        return {"op": "insert", "after": {"n": n, "s": "x"}, "ts": ts}
+
+    left = frame_of(KEYLESS, [row(1), row(1), row(2), row(None), row(7)])
+    right = frame_of(KEYLESS, [row(7), row(1), row(2), row(3), row(1), row(1)])
+    for exact in (False, True):
+        found = compare_frames(left, right, KEYLESS, exact=exact)
+        assert found.counts == Counts(5, 6, 5, 6, 4, only_left=1, only_right=1, repeated_right=1)
+        by_verdict = {each.verdict: each for each in found.differences}
+        assert set(by_verdict) == {"only left", "only right", "repeated"}
+        assert (by_verdict["repeated"].left_count, by_verdict["repeated"].right_count) == (2, 3)
+        (number, text) = by_verdict["only left"].columns
+        assert (number.column, number.left, number.right) == ("n", NULL, ABSENT)
+        assert (text.column, text.left, text.right) == ("s", Shown("x"), ABSENT)
+        assert named(by_verdict["only right"])["n"] == (None, "3")
+
+
+def test_key_update_equals_its_delete_and_insert_only_if_split(frame_of: MakeFrame) -> None:
+    old, new = {"id": 1, "n": 5, "s": "x"}, {"id": 2, "n": 5, "s": "x"}
+    left = frame_of(TABLE, [{"op": "update", "before": old, "after": new, "ts": 1}])
+    right = frame_of(TABLE, [delete(old), insert(2, 5)])
+    assert compare_frames(left, right, TABLE).is_equal
+    whole = compare_frames(left, right, TABLE, Rules(split_keys=False))
+    assert whole.counts == Counts(1, 2, 1, 2, 0, changed=1, only_right=1)
+
+
+def test_deletes_by_key_leave_out_other_columns(frame_of: MakeFrame) -> None:
+    moved = {"op": "update", "before": {"id": 3, "n": 1}, "after": {"id": 4, "n": 1}, "ts": 2}
+    left = frame_of(TABLE, [delete({"id": 1, "n": 5, "s": "x"}), moved])
+    right = frame_of(
+        TABLE,
+        [
+            delete({"id": 1}),
+            delete({"id": 3}, ts=2),
+            {**insert(4, 1, ts=2), "after": {"id": 4, "n": 1}},
+        ],
+    )
+    assert compare_frames(left, right, TABLE, Rules(deleted_columns="key")).is_equal
+    assert compare_frames(left, right, TABLE, Rules(deleted_columns="key"), exact=True).is_equal
+    assert not compare_frames(left, right, TABLE).is_equal
+
+
+def test_updates_without_old_values_and_op(frame_of: MakeFrame) -> None:
+    left = frame_of(TABLE, [update(1, {"n": 1, "s": "x"}, {"n": 2, "s": "x"}), delete({"id": 7})])
+    right = frame_of(TABLE, [insert(1, 2), delete({"id": 7})])
+    folded = Rules(has_old_values=False, folds_ops=True)
+    assert compare_frames(left, right, TABLE, folded).is_equal
+    other = frame_of(TABLE, [insert(1, 3), delete({"id": 7})])
+    (difference,) = compare_frames(left, other, TABLE, folded).differences
+    assert named(difference) == {"n": ("2", "3")}
+    assert difference.op == "upsert"
+
+
+def test_unchanged_columns_are_filled_in(frame_of: MakeFrame) -> None:
+    after = {"n": 2, "s": None}
+    left = frame_of(TABLE, [update(1, {"n": 1, "s": None}, after)])
+    right = frame_of(TABLE, [update(1, {"n": 1}, after)])
+    assert compare_frames(left, right, TABLE, Rules(fills_unchanged=True)).is_equal
+    (difference,) = compare_frames(left, right, TABLE).differences
+    (column,) = difference.columns
+    assert (column.image, column.column, column.left, column.right) == ("before", "s", NULL, ABSENT)
+
+
+def test_event_fields_are_compared_if_both_have_them(frame_of: MakeFrame) -> None:
+    left = frame_of(TABLE, [insert(1, 5, partition=3), insert(2, 5, partition=3)])
+    right = frame_of(TABLE, [insert(1, 5, partition=4), insert(2, 5, partition=3)])
+    assert compare_frames(left, right, TABLE).is_equal
+    (difference,) = compare_frames(left, right, TABLE, Rules(fields=("partition",))).differences
+    assert named(difference) == {"partition": ("3", "4")}
+
+
+def test_unreadable_rows_are_counted_and_never_equal(frame_of: MakeFrame) -> None:
+    poison = {"error": {"offset": 3, "problem": "broken"}, "source": {"file": "a"}}
+    left = frame_of(TABLE, [insert(1, 5), poison])
+    right = frame_of(TABLE, [insert(1, 5), poison, poison])
+    found = compare_frames(left, right, TABLE)
+    assert found.counts == Counts(1, 1, 1, 1, 1, unreadable_left=1, unreadable_right=2)
+    assert not found.is_equal
+    assert found.differences == ()
+
+
+def test_limit_holds_and_counts_stay_exact(frame_of: MakeFrame) -> None:
+    left = frame_of(TABLE, [insert(i, 1, ts=i) for i in range(50)])
+    right = frame_of(TABLE, [insert(i, 2, ts=i) for i in range(50)])
+    found = compare_frames(left, right, TABLE, limit=3)
+    assert [dict(each.key)["id"].text for each in found.differences] == ["0", "1", "2"]
+    assert found.counts is not None
+    assert found.counts.changed == 50
+    assert compare_frames(left, right, TABLE, limit=0).differences == ()
+
+
+def test_only_counts_and_limited_rows_come_to_the_driver(
+    frame_of: MakeFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = frame_of(TABLE, [insert(i % 40, i, ts=i % 7) for i in range(400)])
+    right = frame_of(TABLE, [insert(i % 40, -i, ts=i % 7) for i in range(400)])
+    collected: list[int] = []
+    collect = type(left).collect
+
+    def counted(frame: DataFrame) -> list[Any]:
+        rows: list[Any] = collect(frame)
+        collected.append(len(rows))
+        return rows
+
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("rows came to the driver by another way")
+
+    monkeypatch.setattr(type(left), "collect", counted)
+    for name in ("toPandas", "toArrow", "toLocalIterator", "take", "head", "first", "count"):
+        monkeypatch.setattr(type(left), name, refused)
+    found = compare_frames(left, right, TABLE, limit=5)
+    assert len(found.differences) == 5
+    assert collected == [1, 5]
+
+
+def test_schema_difference_stops_before_a_row_is_read(frame_of: MakeFrame, spark: Any) -> None:
+    unread = F.raise_error(F.lit("a row was read")).cast("string")
+    left = frame_of(TABLE, [insert(1, 5)]).withColumn("op", unread)
+    right = left.withColumn("after", F.col("after").withField("n", F.lit(1).cast("bigint")))
+    right = right.withColumn("before", F.col("before").withField("s", F.lit(b"x")))
+    found = compare_frames(left, right, TABLE)
+    assert found.schema_differences == (
+        "before.s: string on the left, binary on the right",
+        "after.n: int on the left, bigint on the right",
+    )
+    assert found.counts is None
+    assert not found.is_equal
+    lines = frame_difference(left.drop("commit_ts"), right.drop("after"), TABLE)
+    assert lines[0] == "commit_ts: only the right side has it"
+    assert "after: the right frame has no such struct" in lines
+
+
+def test_columns_of_a_frame_that_the_table_lacks_are_not_compared(frame_of: MakeFrame) -> None:
+    wide = replace(TABLE, columns=(*TABLE.columns, Column("extra", IntType(32))))
+    left: AnyFrame = frame_of(wide, [insert(1, 5)]).drop("before_has", "after_has")
+    right = left.withColumn("after", F.col("after").withField("extra", F.lit(9)))
+    assert compare_frames(left, right, TABLE).is_equal
+    assert not compare_frames(left, right, wide).is_equal
