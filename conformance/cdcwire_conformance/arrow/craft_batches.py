@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,13 +10,15 @@ import pyarrow.compute as pc
 
 from cdcwire.craft.ranges import RangeDecoder
 from cdcwire.craft.settings import Settings
-from cdcwire.rows import Layout, Row
+from cdcwire.rows import Layout
 from cdcwire_conformance.arrow.batches import SIDES, BatchBuilder, Place, places_array
 from cdcwire_conformance.arrow.craft_columns import Cells, Irregular, has_columns
 from cdcwire_conformance.arrow.images import MAX_PLANS, Side
 from cdcwire_conformance.arrow.types import UNSIGNED_64
 
 Numbers: TypeAlias = Any  # a numpy array
+
+Span: TypeAlias = "tuple[int, int]"
 
 _NOWHERE = (-1, -1)
 _OPS = pa.array(["delete", "insert", "update"], pa.string())
@@ -32,71 +33,81 @@ class CraftBatchBuilder:
         self.rows = 0
         self.size = 0  # bytes
         self._decoder = RangeDecoder(frozenset({(table.schema, table.table)}), settings)
-        self._layouts: dict[int, tuple[Layout | None, bool]] = {id(None): (None, True)}
+        self._layouts: dict[int, tuple[Layout | None, bool]] = {}
         self._start()
 
     def _start(self) -> None:
         self.rows = self.size = 0
         self._values: list[bytes] = []
         self._bases: list[int] = []
-        self._rows: list[list[Row]] = []
+        self._counts: list[int] = []
         self._places: list[Place] = []
+        self._timestamps: list[int] = []
+        self._partitions: list[int | None] = []
+        self._layouts_of: dict[Side, list[Layout | None]] = {side: [] for side in SIDES}
+        self._spans_of: dict[Side, list[Span | None]] = {side: [] for side in SIDES}
 
     def add(self, value: bytes, place: Place) -> bool:
         """Take a message; return False, and take nothing, if it is to be decoded row by row."""
         rows = self._decoder.ranges(value)
-        if rows is None:
-            return False
-        for row in rows:
-            for layout in (row[3], row[5]):
-                known = self._layouts.get(id(layout))
-                if not (self._learn(layout) if known is None else known[1]):
-                    return False
-        if rows:
-            self._values.append(value)
-            self._bases.append(self.size)
-            self._rows.append(rows)
-            self._places.append(place)
-            self.rows += len(rows)
-            self.size += len(value)
+        if not rows:
+            return rows is not None
+        _, timestamps, partitions, after_layouts, after, before_layouts, before, _ = zip(
+            *rows, strict=True
+        )
+        for layout in {*after_layouts, *before_layouts}:
+            if not self._is_read(layout):
+                return False
+        self._values.append(value)
+        self._bases.append(self.size)
+        self._counts.append(len(rows))
+        self._places.append(place)
+        self._timestamps += timestamps
+        self._partitions += partitions
+        self._layouts_of["after"] += after_layouts
+        self._layouts_of["before"] += before_layouts
+        self._spans_of["after"] += after
+        self._spans_of["before"] += before
+        self.rows += len(rows)
+        self.size += len(value)
         return True
 
-    def _learn(self, layout: Layout | None) -> bool:
-        is_read = layout is None or has_columns(layout.columns)
-        if len(self._layouts) >= MAX_PLANS:
-            self._layouts = {id(None): (None, True)}
-        self._layouts[id(layout)] = layout, is_read
-        return is_read
+    def _is_read(self, layout: Layout | None) -> bool:
+        """Return whether rows of a layout are decoded here. Layouts are few, and met again."""
+        known = self._layouts.get(id(layout))
+        if known is None:
+            if len(self._layouts) >= MAX_PLANS:
+                self._layouts.clear()
+            known = layout, layout is None or has_columns(layout.columns)
+            self._layouts[id(layout)] = known
+        return known[1]
 
     def batch(self) -> pa.RecordBatch:
         """Return the batch of what was taken, and begin anew.
 
         Raises: Irregular or ConversionError, when the rows are to be decoded one by one.
         """
-        values, bases, messages, places = self._values, self._bases, self._rows, self._places
-        count = self.rows
+        count, counts, partitions = self.rows, self._counts, self._partitions
+        layouts_of, spans_of = self._layouts_of, self._spans_of
+        data = b"".join(self._values)
+        base = np.repeat(np.array(self._bases, np.int64), counts)[:, None]
+        timestamps = pa.array(self._timestamps, pa.uint64())
+        places = places_array(self._places, counts)
         self._start()
-        counts = list(map(len, messages))
-        rows = list(chain.from_iterable(messages))
-        data = b"".join(values)
-        base = np.repeat(np.array(bases, np.int64), counts)[:, None]
-        has_new = np.fromiter((row[4] is not None for row in rows), np.bool_, count)
-        has_old = np.fromiter((row[6] is not None for row in rows), np.bool_, count)
-        timestamps = np.fromiter((row[1] for row in rows), np.uint64, count)
-        partitions = [row[2] for row in rows]
+        has_old = np.array([span is not None for span in spans_of["before"]])
+        has_new = np.array([span is not None for span in spans_of["after"]])
         columns = {
             # 0 delete, 1 insert, 2 update
             "op": _OPS.take(pa.array(has_new.astype(np.int8) * (1 + has_old))),
-            "commit_ts": pa.array(timestamps).cast(UNSIGNED_64),
-            "source": places_array(places, counts),
+            "commit_ts": timestamps.cast(UNSIGNED_64),
+            "source": places,
         }
         if any(partition is not None for partition in partitions):
             columns["partition"] = pa.array(partitions, pa.int64())
         for side in SIDES:
-            at = 3 if side == "after" else 5
-            layouts = [row[at] for row in rows]
-            spans = np.array([row[at + 1] or _NOWHERE for row in rows], np.int64) + base
-            columns[side], columns[f"{side}_has"] = self._images(data, layouts, spans, side)
+            spans = np.array([span or _NOWHERE for span in spans_of[side]], np.int64) + base
+            images = self._images(data, layouts_of[side], spans, side)
+            columns[side], columns[f"{side}_has"] = images
         return self.builder.assembled(columns, count)
 
     def _images(

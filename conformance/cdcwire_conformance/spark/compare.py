@@ -31,6 +31,7 @@ DEFAULT_LIMIT = 20
 DEFAULT_RULES = Rules()
 
 _IMAGES = ("before", "after")
+_TOLD_BY_BOTH = ("half", "before_has", "after_has")
 
 
 def compare_frames(
@@ -45,21 +46,25 @@ def compare_frames(
 ) -> TableComparison:
     """Compare two frames of ``event_schema(table)``, and name the first ``limit`` differences.
 
-    A frame may leave out half, before_has, after_has, source and error. ``report`` is told what is
-    being done. If the schemas differ, no row is read.
+    A frame may leave out source and error. What only one has of half, before_has and after_has is
+    not compared, and ``left_out`` says so. ``report`` is told what is being done. If the schemas
+    differ, no row is read.
     """
     if limit < 0:
         raise ValueError(f"limit={limit} is less than 0")
     lines = frame_difference(left, right, table, rules)
     if lines:
         return TableComparison(str(table), None, schema_differences=tuple(lines))
+    left_out = [name for name in _TOLD_BY_BOTH if _lacks_one(left, right, name)]
+    left, right = left.drop(*left_out), right.drop(*left_out)
     image = left.schema["after"].dataType
     assert isinstance(image, StructType)
     layout = layout_of(image, table, rules)
     report(f"{table}: comparing both sides")
     summary = _summary(left, right, layout, exact).persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        found = TableComparison(str(table), _counts(summary))
+        reasons = tuple((name, "a frame has no such column") for name in left_out)
+        found = TableComparison(str(table), _counts(summary), left_out=reasons)
         counts = found.counts
         if counts is None or not counts.differing or not limit:
             return found
@@ -90,6 +95,10 @@ def frame_difference(
         for name in table.column_names:
             lines += _kind_difference(f"{image}.{name}", ours.get(name), theirs.get(name))
     return lines
+
+
+def _lacks_one(left: DataFrame, right: DataFrame, name: str) -> bool:
+    return (name in left.columns) != (name in right.columns)
 
 
 def _kind_difference(name: str, left: DataType | None, right: DataType | None) -> list[str]:

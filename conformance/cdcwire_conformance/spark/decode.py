@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import pyarrow as pa
@@ -25,7 +26,13 @@ from cdcwire_conformance.spark.reading import (
     messages_of_batches,
     messages_of_piece,
 )
-from cdcwire_conformance.spark.sources import PIECE_BYTES, Source, SourceError, pieces_of
+from cdcwire_conformance.spark.sources import (
+    Piece,
+    Source,
+    SourceError,
+    share_bytes_of,
+    shares_of,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,7 +53,7 @@ def decode_frame(
     profile: Profile | None = None,
     time_zone: str = "UTC",
     other_columns: OtherColumns = "error",
-    piece_bytes: int = PIECE_BYTES,
+    share_bytes: int | None = None,
 ) -> DataFrame:
     """Return the row changes of one table, as ``event_schema(table)`` says.
 
@@ -55,7 +62,7 @@ def decode_frame(
     ``context``: the producer's options, table definitions, claim-check files.
     ``other_columns``: what becomes of columns that ``table`` does not have: an error, or skipped,
     undecoded where the format can. ``time_zone``: where texts of unknown zone are read, if the
-    table has the instant in UTC.
+    table has the instant in UTC. ``share_bytes``: how much of JSON lines a task reads.
     Raises: SchemaError, SourceError, ValueError for an option that is not known.
     """
     columns = frozenset(table.column_names) if other_columns == "skip" else None
@@ -77,22 +84,26 @@ def decode_frame(
             yield from decode_messages(job, messages_of_batches(batches))
 
     else:
-        pieces = pieces_of(source.files, piece_bytes)
-        frame = numbers(spark, len(pieces))
+        frame, shares = shared(spark, source, share_bytes)
 
         def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for index in piece_numbers(batches):
-                yield from decode_messages(job, messages_of_piece(pieces[index]))
+            for index in share_numbers(batches):
+                messages = chain.from_iterable(map(messages_of_piece, shares[index]))
+                yield from decode_messages(job, messages)
 
     return frame.mapInArrow(decode_batches, schema)
 
 
-def numbers(spark: SparkSession, count: int) -> DataFrame:
-    """Return the numbers below ``count``, each in its own partition."""
-    return spark.range(0, count, 1, max(1, count))
+def shared(
+    spark: SparkSession, source: Source, share_bytes: int | None
+) -> tuple[DataFrame, list[tuple[Piece, ...]]]:
+    """Return the numbers of the shares of JSON lines, each in its own partition, and the shares."""
+    workers = spark.sparkContext.defaultParallelism
+    shares = shares_of(source.files, share_bytes or share_bytes_of(source, workers))
+    return spark.range(0, len(shares), 1, max(1, len(shares))), shares
 
 
-def piece_numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
+def share_numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
     for batch in batches:
         yield from batch.column(0).to_pylist()
 

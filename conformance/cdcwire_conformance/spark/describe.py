@@ -10,6 +10,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
@@ -28,7 +29,7 @@ from cdcwire_conformance.arrow.schema import (
     canonical_table,
     union_tables,
 )
-from cdcwire_conformance.spark.decode import numbers, parquet_messages, piece_numbers
+from cdcwire_conformance.spark.decode import parquet_messages, share_numbers, shared
 from cdcwire_conformance.spark.reading import (
     Located,
     OnError,
@@ -37,7 +38,7 @@ from cdcwire_conformance.spark.reading import (
     messages_of_batches,
     messages_of_piece,
 )
-from cdcwire_conformance.spark.sources import PIECE_BYTES, Source, pieces_of
+from cdcwire_conformance.spark.sources import Source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,7 +66,7 @@ def describe_feed(
     definitions: Iterable[Table] = (),
     on_error: OnError = "stop",
     look_into_text: bool = False,
-    piece_bytes: int = PIECE_BYTES,
+    share_bytes: int | None = None,
 ) -> tuple[Described, ...]:
     """Return the tables that have row changes in a feed, sorted by schema and name.
 
@@ -83,16 +84,16 @@ def describe_feed(
             yield survey.batch(0, messages_of_batches(batches))
 
     else:
-        pieces = pieces_of(source.files, piece_bytes)
-        frame = numbers(spark, len(pieces))
+        frame, shares = shared(spark, source, share_bytes)
 
         def survey_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for index in piece_numbers(batches):
-                yield survey.batch(index, messages_of_piece(pieces[index]))
+            for index in share_numbers(batches):
+                messages = chain.from_iterable(map(messages_of_piece, shares[index]))
+                yield survey.batch(index, messages)
 
-    collected = frame.mapInArrow(survey_batches, "piece long, found binary").collect()
+    collected = frame.mapInArrow(survey_batches, "share long, found binary").collect()
     found: dict[Name, _Found] = {}
-    for row in sorted(collected, key=lambda row: row["piece"]):
+    for row in sorted(collected, key=lambda row: row["share"]):
         part: dict[Name, _Found] = pickle.loads(row["found"])  # what our own workers wrote
         for name, each in part.items():
             found[name] = found[name].joined(each) if name in found else each
@@ -133,12 +134,12 @@ class _Survey:
     on_error: OnError
     look_into_text: bool
 
-    def batch(self, piece: int, messages: Iterable[Located]) -> pa.RecordBatch:
+    def batch(self, share: int, messages: Iterable[Located]) -> pa.RecordBatch:
         with few_collections():
             found = _Surveying(self).survey(messages)
         return pa.RecordBatch.from_arrays(
-            [pa.array([piece], pa.int64()), pa.array([pickle.dumps(found)], pa.binary())],
-            names=["piece", "found"],
+            [pa.array([share], pa.int64()), pa.array([pickle.dumps(found)], pa.binary())],
+            names=["share", "found"],
         )
 
 

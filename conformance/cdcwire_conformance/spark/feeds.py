@@ -204,7 +204,7 @@ class _Comparing:
             found,
             differences=self._located(found.differences),
             schema_differences=(*merged.differences, *found.schema_differences),
-            left_out=merged.left_out,
+            left_out=(*merged.left_out, *found.left_out),
             notes=tuple(notes),
         )
 

@@ -127,10 +127,11 @@ def _difference_lines(difference: RowDifference) -> Iterator[str]:
     places = (("left", difference.left_place), ("right", difference.right_place))
     counts = (difference.left_count, difference.right_count)
     for (side, place), count in zip(places, counts, strict=True):
-        if count and (place is not None or difference.verdict == "repeated" or count > 1):
-            times = f"{count} times " if count > 1 or difference.verdict == "repeated" else ""
-            times = times.replace("1 times", "once")
-            yield f"  {side:<5}  {times}{place or ''}"
+        is_counted = difference.verdict == "repeated" or count > 1
+        if count and (is_counted or place is not None):
+            times = "once" if count == 1 else f"{count:,} times"
+            where = [times] if is_counted else []
+            yield f"  {side:<5}  {', '.join([*where, *([str(place)] if place else [])])}"
     if difference.verdict == "changed":
         for column in difference.columns:
             yield from (f"  {line}" for line in _column_lines(column))

@@ -13,9 +13,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,6 +40,8 @@ _LOCAL_SETTINGS: Mapping[str, str] = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "2g",
+    # Less work in all, and longer pauses, which nobody waits for.
+    "spark.driver.defaultJavaOptions": "-XX:+UseParallelGC",
     "spark.sql.shuffle.partitions": "8",
 }
 
@@ -82,11 +84,12 @@ def spark_session(
     is_local = chosen.startswith("local")
     settings = {**_SETTINGS, **(_LOCAL_SETTINGS if is_local else {}), **(conf or {})}
     known = SparkConf().setMaster(chosen).setAppName(name).setAll(list(settings.items()))
+    launch: Callable[..., Any] = launch_gateway
     log = tempfile.NamedTemporaryFile("w+b", prefix="cdcwire-spark-", suffix=".log")  # noqa: SIM115
     atexit.register(log.close)
     try:
         with _worker_environment(is_local):
-            gateway = launch_gateway(known, popen_kwargs={"stderr": log.fileno()})
+            gateway = launch(known, popen_kwargs={"stderr": log.fileno()})
             context = SparkContext(conf=known, gateway=gateway)
     except (PySparkException, Py4JError, OSError, RuntimeError) as error:
         reason = _last_error(log.name) or _first_line(error)

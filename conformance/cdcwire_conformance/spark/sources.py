@@ -2,14 +2,14 @@
 
 A source is ``FORMAT:file:DIR``: a directory of messages, either JSON lines (``*.jsonl``) or Parquet
 with Kafka's columns (``*.parquet``), in one format. JSON lines are cut by bytes: a piece begins at
-the first line that begins in it, so that a large file is read by many workers.
+the first line that begins in it, so that a large file is read by many workers, and a worker reads
+its share of small files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote, urlsplit
@@ -18,7 +18,8 @@ from cdcwire.formats import FORMAT_NAMES
 
 Kind: TypeAlias = Literal["jsonl", "parquet"]
 
-PIECE_BYTES = 32 << 20
+SHARE_BYTES = 128 << 20
+_LEAST_SHARE_BYTES = 1 << 20
 _COUNTED_AT_ONCE = 1 << 20
 
 
@@ -78,15 +79,31 @@ def source_of_folder(format_name: str, folder: str | Path) -> Source:
     raise SourceError(f"{path}: there is no *.jsonl and no *.parquet in this directory")
 
 
-def pieces_of(files: Iterable[str], piece_bytes: int = PIECE_BYTES) -> list[Piece]:
-    """Return pieces that cover JSON-lines files, in order, each of about so many bytes."""
-    pieces = []
+def shares_of(files: Iterable[str], share_bytes: int = SHARE_BYTES) -> list[tuple[Piece, ...]]:
+    """Return pieces that cover JSON-lines files, in order, in shares of about so many bytes."""
+    shares: list[tuple[Piece, ...]] = []
+    share: list[Piece] = []
+    room = share_bytes
     for file in files:
-        size = Path(file).stat().st_size
-        count = max(1, -(-size // piece_bytes))
-        borders = [size * number // count for number in range(count + 1)]
-        pieces += [Piece(file, *each) for each in pairwise(borders)]
-    return [piece for piece in pieces if piece.end > piece.start]
+        start, size = 0, Path(file).stat().st_size
+        while start < size:
+            end = min(size, start + room)
+            share.append(Piece(file, start, end))
+            room -= end - start
+            start = end
+            if room == 0:
+                shares.append(tuple(share))
+                share, room = [], share_bytes
+    return [*shares, tuple(share)] if share else shares
+
+
+def share_bytes_of(source: Source, workers: int) -> int:
+    """Return how large shares are to be: one for each worker, but not beyond ``SHARE_BYTES``.
+
+    A share costs a task, which takes Spark some tenth of a second.
+    """
+    total = sum(Path(file).stat().st_size for file in source.files)
+    return max(_LEAST_SHARE_BYTES, min(SHARE_BYTES, -(-total // max(1, workers))))
 
 
 def read_lines(piece: Piece) -> Iterator[tuple[int, bytes]]:

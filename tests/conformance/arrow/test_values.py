@@ -38,6 +38,7 @@ from cdcwire_conformance.arrow.types import SchemaError, arrow_type
 from cdcwire_conformance.arrow.values import column_builder
 
 MAX = 2**64 - 1
+WIDEST = "9" * 35 + "." + "9" * 30
 LABELS = ("a", "b", "c")
 NARROW = 0.10000000149011612  # what a float32 holds for 0.1
 

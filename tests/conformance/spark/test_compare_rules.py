@@ -226,6 +226,31 @@ def test_schema_difference_stops_before_a_row_is_read(frame_of: MakeFrame, spark
 def test_columns_of_a_frame_that_the_table_lacks_are_not_compared(frame_of: MakeFrame) -> None:
     wide = replace(TABLE, columns=(*TABLE.columns, Column("extra", IntType(32))))
     left: AnyFrame = frame_of(wide, [insert(1, 5)]).drop("before_has", "after_has")
+    assert compare_frames(left, left, TABLE).left_out == ()
     right = left.withColumn("after", F.col("after").withField("extra", F.lit(9)))
     assert compare_frames(left, right, TABLE).is_equal
     assert not compare_frames(left, right, wide).is_equal
+
+
+def test_presence_that_one_frame_does_not_tell_is_left_out(frame_of: MakeFrame) -> None:
+    left = frame_of(TABLE, [{**insert(1, 5), "after": {"id": 1, "n": 5}}])
+    right = frame_of(TABLE, [{**insert(1, 5), "after": {"id": 1, "n": 5, "s": None}}])
+    assert not compare_frames(left, right, TABLE).is_equal
+    found = compare_frames(left, right.drop("before_has", "after_has", "half", "source"), TABLE)
+    assert found.is_equal
+    assert [name for name, _ in found.left_out] == ["half", "before_has", "after_has"]
+
+
+def test_odd_column_names_and_many_columns(frame_of: MakeFrame) -> None:
+    names = ["a.b", "`", "select", "Ä ö", "c0", "op", "pair", *(f"n{n}" for n in range(130))]
+    odd = CanonicalTable(
+        None, "odd", tuple(Column(name, IntType(32)) for name in names), ("a.b", "`")
+    )
+    after = {name: number for number, name in enumerate(names)}
+    left = frame_of(odd, [{"op": "insert", "after": after, "ts": 1}])
+    right = frame_of(
+        odd, [{"op": "insert", "after": {**after, "n129": None, "Ä ö": 9, "op": 8}, "ts": 1}]
+    )
+    (difference,) = compare_frames(left, right, odd).differences
+    assert [name for name, _ in difference.key] == ["a.b", "`"]
+    assert named(difference) == {"Ä ö": ("3", "9"), "op": ("5", "8"), "n129": ("136", None)}

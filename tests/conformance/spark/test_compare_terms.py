@@ -1,0 +1,49 @@
+"""What two formats and their options leave to be compared."""
+
+from __future__ import annotations
+
+import pytest
+
+from cdcwire.format import OptionValue
+from cdcwire.formats import get_format
+
+pytest.importorskip("pyspark", reason="needs the extra spark")
+
+from cdcwire_conformance.spark.rules import Rules, Side, Terms, terms_of
+
+
+def terms(left: str, right: str, **right_options: OptionValue) -> Terms:
+    options = {name.replace("_", "-"): value for name, value in right_options.items()}
+    return terms_of(Side(get_format(left), {}), Side(get_format(right), options))
+
+
+@pytest.mark.parametrize("right", ["craft", "craft-proposal", "open-protocol"])
+def test_formats_of_ticdc_share_everything(right: str) -> None:
+    assert terms("craft", right) == Terms(Rules(fields=("partition",)), ())
+
+
+def test_updates_without_old_values_look_like_inserts() -> None:
+    found = terms("craft", "open-protocol", output_old_value=False)
+    assert found.rules.folds_ops
+    assert not found.rules.has_old_values
+    assert [name for name, _ in found.left_out] == [
+        "before images of updates",
+        "insert against update",
+    ]
+
+
+def test_deletes_of_key_columns_are_compared_by_these() -> None:
+    found = terms("craft", "craft-proposal", delete_only_output_handle_key_columns=True)
+    assert found.rules.deleted_columns == "key"
+    assert [name for name, _ in found.left_out] == ["columns of deletes beyond the key"]
+
+
+def test_changed_columns_only_are_filled_in() -> None:
+    found = terms("craft", "open-protocol", only_output_updated_columns=True)
+    assert found.rules.fills_unchanged
+    assert [name for name, _ in found.left_out] == ["updates that change nothing against inserts"]
+
+
+def test_unknown_option_is_refused() -> None:
+    with pytest.raises(ValueError, match="is not an option"):
+        terms("craft", "craft", delete_only_output_handle_key_columns=False, nonsense=1)
