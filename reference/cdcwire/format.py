@@ -117,6 +117,10 @@ class Explanation:
     warnings: tuple[str, ...] = ()
 
 
+def _as_told(messages: Iterable[Message], context: Context) -> Context:
+    return context
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """One format. ``decode`` keeps no state between messages; ``encode`` batches as its producer.
@@ -124,7 +128,10 @@ class Format:
     ``name``: as on the command line. ``title``: for people. ``page``: its page under docs/formats.
     ``features``: what a testee may declare not to have, with a line each. ``choices``: what this
     codec does where the format leaves it open, by the subjects of the golden cases. ``warnings``:
-    what decoding a message passes over, as the format allows it to.
+    what decoding a message passes over, as the format allows it to. ``prepared``: the context with
+    what some of the messages tell about others (table definitions in schema files); who has all
+    messages of a feed calls it once, and decodes each by what it returned. It passes over messages
+    that are broken: decoding them says so.
     """
 
     name: str
@@ -138,6 +145,7 @@ class Format:
     features: Mapping[str, str]
     choices: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     warnings: Callable[[Message], tuple[str, ...]] = lambda message: ()
+    prepared: Callable[[Iterable[Message], Context], Context] = _as_told
     has_claim_checks: bool = False
     fixes_bytes: Literal["yes", "by value"] = "yes"
 

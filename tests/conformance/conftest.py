@@ -1,16 +1,34 @@
-"""Tests that need the extra ``spark``: left out where it is missing, and named as not run."""
+"""Tests that need the extra ``spark``, and Java: left out where one is missing, named as not run.
+
+Where the environment variable ``CDCWIRE_SPARK`` is ``required``, a missing part is an error.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
 from importlib.util import find_spec
 
-_MISSING = [name for name in ("pyarrow", "pyspark") if find_spec(name) is None]
+import pytest
 
-collect_ignore = ["arrow", "spark"] if _MISSING else []
+
+def _missing() -> list[str]:
+    missing = [name for name in ("pyarrow", "pyspark") if find_spec(name) is None]
+    has_java = shutil.which("java") is not None or "JAVA_HOME" in os.environ
+    return missing if has_java else [*missing, "java"]
+
+
+_MISSING = _missing()
+_LEFT_OUT = [*(["arrow"] if "pyarrow" in _MISSING else []), *(["spark"] if _MISSING else [])]
+
+if _MISSING and os.environ.get("CDCWIRE_SPARK") == "required":
+    raise pytest.UsageError(f"CDCWIRE_SPARK=required, but there is no {', '.join(_MISSING)}")
+
+collect_ignore = _LEFT_OUT
 
 
 def pytest_report_header() -> str | None:
     if not _MISSING:
         return None
-    missing = ", ".join(_MISSING)
-    return f"not run: tests/conformance/arrow and tests/conformance/spark, without {missing}"
+    folders = " and ".join(f"tests/conformance/{name}" for name in _LEFT_OUT)
+    return f"not run: {folders}, without {', '.join(_MISSING)}"

@@ -10,14 +10,21 @@ from cdcwire.format import Context, OptionValue, Selection, TableName
 from cdcwire.model.events import Table
 from cdcwire.model.text import TextFormError, table_from_json
 from cdcwire_conformance.compressions import known_compressions
+from cdcwire_conformance.ddl import read_ddl_file
 
 
 class UsageError(Exception):
     """The command can't run as it was called. The text is one line for the user."""
 
 
-def add_context_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add --option, --tables, --blobs, --include and --columns."""
+DEFAULT_SCHEMA = "test"  # of tables whose DDL names none
+
+
+def add_context_arguments(parser: argparse.ArgumentParser, *, has_ddl: bool = True) -> None:
+    """Add --option, --tables, --ddl, --blobs, --include and --columns.
+
+    ``has_ddl``: False where a verb has a --ddl of its own.
+    """
     parser.add_argument(
         "--option",
         action="append",
@@ -28,6 +35,13 @@ def add_context_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tables", metavar="FILE", help="table definitions, a JSON list or one a line"
     )
+    if has_ddl:
+        parser.add_argument(
+            "--ddl",
+            dest="context_ddl",
+            metavar="FILE",
+            help="table definitions, as CREATE TABLE statements",
+        )
     parser.add_argument(
         "--blobs", metavar="DIR", help="folder of claim-check files, named as in their locations"
     )
@@ -43,9 +57,12 @@ def add_context_arguments(parser: argparse.ArgumentParser) -> None:
 
 def context_from(arguments: argparse.Namespace) -> Context:
     """Return the context that the arguments tell. Raises: UsageError."""
+    tables = read_tables(arguments.tables) if arguments.tables else ()
+    if getattr(arguments, "context_ddl", None):
+        tables += read_ddl_file(arguments.context_ddl, DEFAULT_SCHEMA)
     return Context(
         options=parse_option_arguments(arguments.option),
-        tables=read_tables(arguments.tables) if arguments.tables else (),
+        tables=tables,
         blobs=_read_blobs(arguments.blobs) if arguments.blobs else {},
         selection=_selection(arguments.include, arguments.columns),
         compressions=known_compressions(),

@@ -6,12 +6,18 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from cdcwire.formats import FORMAT_NAMES, get_format
 from cdcwire.model.events import Event, Table
 from cdcwire.model.text import table_to_json
-from cdcwire_conformance.command.context import UsageError, add_context_arguments, context_from
+from cdcwire_conformance.command.context import (
+    DEFAULT_SCHEMA,
+    UsageError,
+    add_context_arguments,
+    context_from,
+)
 from cdcwire_conformance.ddl import read_ddl_file, sent_columns
 from cdcwire_conformance.messages_io import write_messages
 from cdcwire_generators.workloads import (
@@ -36,8 +42,6 @@ examples:
   cdcwire generate craft --rows 5000 --ddl shop.sql --to feed     changes of your own tables
 """
 
-DEFAULT_SCHEMA = "test"  # of tables whose DDL names none
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
@@ -57,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the tables of these CREATE TABLE statements, mixed, in place of a workload",
     )
-    add_context_arguments(parser)
+    add_context_arguments(parser, has_ddl=False)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -66,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.to)
     context = context_from(arguments)
     tables, made = _changes(arguments)
+    context = replace(context, tables=(*context.tables, *tables))
     events = _with_progress(made, arguments.rows)
     try:
         folder.mkdir(parents=True, exist_ok=True)

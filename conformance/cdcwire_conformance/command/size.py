@@ -112,7 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--markdown", metavar="FILE", help="write the Markdown here too")
     parser.add_argument("--json", metavar="FILE", help="write the figures as JSON")
     parser.add_argument("--picture", metavar="FILE", help="draw them, as .svg or .png")
-    add_context_arguments(parser)
+    add_context_arguments(parser, has_ddl=False)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -29,6 +29,7 @@ from cdcwire_conformance.protocol.messages import (
 
 Decode: TypeAlias = Callable[[Message, Context], Iterable["Event | Mapping[str, Json]"]]
 Encode: TypeAlias = Callable[[Iterable[Event], Context], Iterable[Message]]
+Prepared: TypeAlias = Callable[[Iterable[Message], Context], Context]
 
 
 def context_of(request: Mapping[str, Json]) -> Context:
@@ -53,12 +54,21 @@ def tables_of(request: Mapping[str, Json]) -> tuple[Table, ...]:
     )
 
 
-def answer_decode(request: Mapping[str, Json], decode: Decode) -> dict[str, Json]:
-    """Return the answer to a decode request, without its number."""
+def answer_decode(
+    request: Mapping[str, Json], decode: Decode, prepared: Prepared | None = None
+) -> dict[str, Json]:
+    """Return the answer to a decode request, without its number.
+
+    ``prepared``: as of ``Format``, what messages tell about each other.
+    """
     context = context_of(request)
+    messages = [message_from_json(document) for document in request["messages"]]
     events: list[Json] = []
-    for index, document in enumerate(request["messages"]):
-        message = message_from_json(document)
+    try:
+        context = prepared(messages, context) if prepared is not None else context
+    except OptionError as error:
+        return {"rejected": {"problem": str(error)}}
+    for index, message in enumerate(messages):
         try:
             for event in decode(message, context):
                 events.append(event if isinstance(event, Mapping) else event_to_json(event))
