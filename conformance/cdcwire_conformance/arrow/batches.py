@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -125,9 +126,10 @@ class BatchBuilder:
         """Return the one row that stands for a message, or for a change, that can't be had."""
         known: dict[str, Any] = {"source": place._asdict(), "error": problem._asdict()}
         if change is not None:
-            positions = self._positions([change])
-            known |= {name: array[0].as_py() for name, array in positions.items()}
             known |= {"schema": self.table.schema, "table": self.table.table}
+            with contextlib.suppress(ConversionError):  # the position itself may be the problem
+                positions = self._positions([change])
+                known |= {name: array[0].as_py() for name, array in positions.items()}
         return pa.RecordBatch.from_pylist([known], schema=self.schema)
 
     def _positions(self, changes: Sequence[Change]) -> dict[str, pa.Array]:

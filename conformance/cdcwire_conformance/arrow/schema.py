@@ -222,8 +222,8 @@ def union_tables(first: CanonicalTable, second: CanonicalTable) -> CanonicalTabl
 def apply_definition(table: CanonicalTable, defined: CanonicalTable) -> CanonicalTable:
     """Return a feed's table with the kinds, the roles and the key that a definition tells.
 
-    Columns stay those of the feed. Raises: SchemaError where a kind of the feed can't meet the one
-    of the definition.
+    Columns stay those of the feed, in the order of the definition, those that it does not tell
+    last. Raises: SchemaError where a kind of the feed can't meet the one of the definition.
     """
     told = {column.name: column for column in defined.columns}
     columns = []
@@ -232,6 +232,8 @@ def apply_definition(table: CanonicalTable, defined: CanonicalTable) -> Canonica
             columns.append(_merge_columns(column, column, told.get(column.name)))
         except CannotMeet as error:
             raise SchemaError(f"table {table}: column {column.name}: {error}") from None
+    place = {name: number for number, name in enumerate(told)}
+    columns.sort(key=lambda column: place.get(column.name, len(place)))
     key = table.key if defined.key is None else defined.key
     return replace(table, columns=tuple(columns), key=key)
 

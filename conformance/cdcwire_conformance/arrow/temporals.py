@@ -1,8 +1,12 @@
 """Columns of dates and times: MySQL's text in one form, or native Arrow types.
 
 As text, a fraction loses its zeros at the end, so that ``10:00:00.500`` and ``10:00:00.5`` are one
-value; all else stays as sent. Native types are exact or refused: a zero date, 30 February, an
-hour beyond the day where the type has none, or more than six digits of a fraction raise.
+value; all else stays as sent. Native types are exact or refused: a zero date, the year 0 (which
+Spark does not give to Python), 30 February, an hour beyond the day where the type has none, or
+more than six digits of a fraction raise.
+
+A zero TIMESTAMP is the same in all zones, as MySQL shows it. An hour that a zone has twice is read
+as the first of them.
 """
 
 from __future__ import annotations
@@ -22,8 +26,10 @@ TemporalType: TypeAlias = DateType | TimeType | DatetimeType | TimestampType
 Text: TypeAlias = Callable[[Any], str]
 
 _ENDS_WITH_ZERO = r":[0-9]{2}\.[0-9]*0$|:[0-9]{2}\.$"
-_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-_DATETIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?$"
+_ZERO = "0000-00-00 00:00:00"
+_YEAR = r"([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"  # from 1 on
+_DATE = rf"^{_YEAR}-[0-9]{{2}}-[0-9]{{2}}$"
+_DATETIME = rf"^{_YEAR}-[0-9]{{2}}-[0-9]{{2}} [0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(\.[0-9]{{1,6}})?$"
 _TIME = (
     r"^(?P<sign>-?)(?P<hours>[0-9]{1,4}):(?P<minutes>[0-5][0-9]):(?P<seconds>[0-5][0-9])"
     r"(?:\.(?P<fraction>[0-9]{1,6}))?$"
@@ -57,6 +63,8 @@ def text_converter(wire: TemporalType, canonical: TemporalType, time_zone: str) 
 
 def _converter(kind: TemporalType, wanted: str | None) -> Text:
     def convert(value: Any) -> str:
+        if isinstance(value, str) and value.startswith(_ZERO):
+            return value
         text = temporal_text(kind, value, wanted)
         if text is None:
             raise ValueError(f"{value!r:.40} is no date or time")
@@ -93,7 +101,7 @@ def _expect(texts: pa.Array, pattern: str, target: pa.DataType) -> None:
 
 
 def _times(texts: pa.Array, target: pa.DataType) -> pa.Array:
-    _expect(texts, _TIME.replace("?P<", "?P<"), target)
+    _expect(texts, _TIME, target)
     parts = pc.extract_regex(texts, _TIME)
     total = pc.multiply(_number(parts, "hours"), 3600)
     total = pc.add(total, pc.multiply(_number(parts, "minutes"), 60))

@@ -102,6 +102,8 @@ def _conversion_error(
     if isinstance(wire, TextType) and pa.types.is_string(target):
         problem = f"{shown} is no UTF-8; declare the column as binary text"
         return ConversionError(problem, CLAUSE_TEXT)
+    if isinstance(wire, _TEMPORALS) and pa.types.is_string(target):
+        return ConversionError(f"{shown}: {error}", CLAUSE_TYPES)
     if isinstance(wire, _TEMPORALS):
         return ConversionError(f"{shown} has no exact {target}", CLAUSE_NATIVE)
     if isinstance(wire, (EnumType, SetType)):

@@ -27,6 +27,7 @@ VERBS: tuple[str, ...] = (
     "explain",
     "generate",
     "size",
+    "compare",
     "corpus",
     "witness",
     "report",

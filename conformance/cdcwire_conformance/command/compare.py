@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from cdcwire.format import EVERYTHING, Context, OptionValue, parse_options
 from cdcwire.formats import get_format
-from cdcwire.model.events import Table
 from cdcwire_conformance.command.context import (
     UsageError,
     add_context_arguments,
@@ -21,6 +20,9 @@ from cdcwire_conformance.command.context import (
     parse_option_arguments,
 )
 from cdcwire_conformance.command.progress import ProgressLine
+from cdcwire_conformance.extras import load_extra
+from cdcwire_conformance.spark.session import readable_errors, spark_session
+from cdcwire_conformance.spark.sources import Source, parse_source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,17 +35,26 @@ DESCRIPTION = """\
 Decode two feeds to DataFrames of one form and compare their row changes, table by table. A feed is
 FORMAT:file:DIR: a directory of *.jsonl, one message a line, or of *.parquet with Kafka's columns.
 
-Rows pair by their key and the first position that both formats carry. An update of a key equals its
-delete and insert. NULL is not an absent column, -0.0 not 0.0, and a row twice not a row once.
-Schema changes and progress are not compared.
+Tables and columns are compared first; if they differ, that is told and no row is read. Rows pair by
+the first position that both formats carry and by their key. An update of a key equals its delete
+and insert. NULL is not an absent column, -0.0 not 0.0, 1.0 not 1.00, and a row twice not a row
+once. Schema changes and progress are not compared.
 
-Exit code: 0 they are equal, 1 they differ, 2 it could not run.
+The answer tells for each table how many changes are the same, changed, on one side only, or
+repeated, and names the first ones with each column that differs and both its values.
+
+Exit code: 0 they are equal, 1 they differ or a message can't be read (--on-error row), 2 it could
+not run, or stopped at a message that can't be read.
 """
 EXAMPLES = """\
 examples:
-  cdcwire compare craft:file:feed-craft open-protocol:file:feed-open
+  cdcwire generate craft --rows 5000 --seed 7 --to a && \\
+  cdcwire generate open-protocol --rows 5000 --seed 7 --to b && \\
+  cdcwire compare craft:file:a open-protocol:file:b
   cdcwire compare craft:file:a craft:file:b --include shop.orders --limit 100 --json found.json
   cdcwire compare craft:file:a open-protocol:file:b --right-option output-old-value=false
+  cdcwire compare craft:file:a craft:file:b --columns id,price --on-error row
+  cdcwire compare craft:file:a craft:file:b --master 'local[2]' --conf spark.driver.memory=4g
 """
 
 EQUAL, DIFFERENT = 0, 1
@@ -62,9 +73,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="NAME=VALUE",
             help=f"a setting of the {side} side's producer only",
         )
-    parser.add_argument(
-        "--ddl", metavar="FILE", help="CREATE TABLE statements: types, labels, keys"
-    )
     parser.add_argument(
         "--limit", type=int, default=20, metavar="N", help="differences shown a table (default: 20)"
     )
@@ -115,12 +123,16 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.limit < 0:
         raise UsageError("--limit is a number from 0")
     settings = _settings(arguments.conf)
+    sources = parse_source(arguments.left), parse_source(arguments.right)
+    options = _options(arguments, [source.format for source in sources])
     context = context_from(arguments)
-    definitions = (*context.tables, *_definitions(arguments.ddl))
+    load_extra("pyspark", "spark", "compare")
     with ProgressLine() as progress:
         progress.show("starting Spark")
-        spark = _spark(arguments.master, settings)
-        found = _compare(spark, arguments, replace(context, tables=definitions), progress)
+        spark = spark_session(arguments.master, settings, "cdcwire compare")
+        found = _compare(
+            spark, arguments, context, list(zip(sources, options, strict=True)), progress
+        )
     from cdcwire_conformance.spark.report import json_text, text
 
     if arguments.json:
@@ -132,34 +144,23 @@ def run(arguments: argparse.Namespace) -> int:
     return EQUAL if found.is_equal else DIFFERENT
 
 
-def _spark(master: str | None, settings: Mapping[str, str]) -> SparkSession:
-    """Return a session. Raises: SparkUnavailable, a ValueError of one line."""
-    try:
-        from cdcwire_conformance.spark.session import spark_session
-    except ImportError:
-        raise UsageError(
-            "compare needs PySpark: pip install 'cdcwire[spark]' (and Java 17 or newer)"
-        ) from None
-    return spark_session(master, settings, "cdcwire compare")
-
-
 def _compare(
-    spark: SparkSession, arguments: argparse.Namespace, context: Context, progress: ProgressLine
+    spark: SparkSession,
+    arguments: argparse.Namespace,
+    context: Context,
+    sides: Sequence[tuple[Source, Mapping[str, OptionValue]]],
+    progress: ProgressLine,
 ) -> Comparison:
     from cdcwire_conformance.spark.feeds import Feed, Wishes, compare_feeds
-    from cdcwire_conformance.spark.session import readable_errors
-    from cdcwire_conformance.spark.sources import parse_source
 
-    sources = parse_source(arguments.left), parse_source(arguments.right)
-    options = _options(arguments, [source.format for source in sources])
-    left, right = (
-        Feed(source, replace(context, options=chosen, selection=EVERYTHING, compressions={}))
-        for source, chosen in zip(sources, options, strict=True)
-    )
+    selection = context.selection
+    # Workers find their compressions themselves; what to select is a wish.
+    context = replace(context, selection=EVERYTHING, compressions={})
+    left, right = (Feed(source, replace(context, options=chosen)) for source, chosen in sides)
     wishes = Wishes(
         definitions=context.tables,
-        include=context.selection.tables,
-        columns=context.selection.columns,
+        include=selection.tables,
+        columns=selection.columns,
         limit=arguments.limit,
         exact=arguments.exact,
         split_keys=not arguments.no_split,
@@ -198,16 +199,6 @@ def _options(arguments: argparse.Namespace, formats: Sequence[str]) -> list[dict
 
 def _name_of(option: str) -> str:
     return option.rpartition(".")[2]  # a section of the configuration may stand before it
-
-
-def _definitions(ddl: str | None) -> tuple[Table, ...]:
-    if ddl is None:
-        return ()
-    try:
-        from cdcwire_conformance.ddl import read_ddl_file
-    except ImportError:
-        raise UsageError("--ddl needs sqlglot: pip install 'cdcwire[ddl]'") from None
-    return read_ddl_file(ddl)
 
 
 def _settings(arguments: Sequence[str]) -> dict[str, str]:

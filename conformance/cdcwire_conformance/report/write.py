@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cdcwire import __version__
 from cdcwire_conformance.corpus.store import corpus_version, load_cases
+from cdcwire_conformance.report.compare import compare_part
 from cdcwire_conformance.report.corpus import (
     carries_part,
     clauses_part,
@@ -58,6 +59,7 @@ def _chapters(folder: Path, quick: bool, picture: Path) -> Iterator[tuple[str, C
     yield "clauses", partial(clauses_part, cases)
     yield "what each format carries", carries_part
     yield "sizes", partial(size_part, folder, picture, quick)
+    yield "DataFrames", partial(compare_part, folder, quick)
     for name in BENCHMARKS:
         yield f"benchmark {name}", partial(benchmark_part, folder, name, quick)
 

@@ -1,13 +1,29 @@
 """Feeds as DataFrames: sources, their tables, and their row changes, decoded in Spark.
 
-Needs the extra ``spark``. See the page "DataFrames".
+Needs the extra ``spark``; docs/spark.md shows how it is used. The names here are
+loaded when they are first asked for, and without the extra a MissingExtraError says in one line how
+to get it.
 """
 
-from cdcwire_conformance.spark.decode import decode_frame, errors_frame, flat, good_rows
-from cdcwire_conformance.spark.describe import Described, describe_feed
-from cdcwire_conformance.spark.reading import FeedError
-from cdcwire_conformance.spark.session import SparkUnavailable, readable_errors, spark_session
-from cdcwire_conformance.spark.sources import Source, SourceError, parse_source
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from cdcwire_conformance.extras import load_extra
+
+if TYPE_CHECKING:
+    from cdcwire_conformance.spark.decode import (
+        decode_frame,
+        decode_kafka_frame,
+        errors_frame,
+        flat,
+        good_rows,
+    )
+    from cdcwire_conformance.spark.describe import Described, describe_feed
+    from cdcwire_conformance.spark.reading import FeedError
+    from cdcwire_conformance.spark.session import SparkUnavailable, readable_errors, spark_session
+    from cdcwire_conformance.spark.sources import Source, SourceError, parse_source
 
 __all__ = [
     "Described",
@@ -16,6 +32,7 @@ __all__ = [
     "SourceError",
     "SparkUnavailable",
     "decode_frame",
+    "decode_kafka_frame",
     "describe_feed",
     "errors_frame",
     "flat",
@@ -24,3 +41,21 @@ __all__ = [
     "readable_errors",
     "spark_session",
 ]
+
+_ROOMS = {
+    "decode": ("decode_frame", "decode_kafka_frame", "errors_frame", "flat", "good_rows"),
+    "describe": ("Described", "describe_feed"),
+    "reading": ("FeedError",),
+    "session": ("SparkUnavailable", "readable_errors", "spark_session"),
+    "sources": ("Source", "SourceError", "parse_source"),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    room = _ROOM_OF.get(name)
+    if room is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    for library in ("pyspark", "pyarrow", "pandas"):
+        load_extra(library, "spark", "a DataFrame of a feed")
+    return getattr(import_module(f"{__name__}.{room}"), name)

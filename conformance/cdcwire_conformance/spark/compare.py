@@ -64,7 +64,9 @@ def compare_frames(
     summary = _summary(left, right, layout, exact).persist(StorageLevel.MEMORY_AND_DISK)
     try:
         reasons = tuple((name, "a frame has no such column") for name in left_out)
-        found = TableComparison(str(table), _counts(summary), left_out=reasons)
+        found = TableComparison(
+            str(table), _counts(summary), left_out=reasons, paired_by=layout.paired_by
+        )
         counts = found.counts
         if counts is None or not counts.differing or not limit:
             return found

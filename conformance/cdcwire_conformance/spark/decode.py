@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
 
-from cdcwire.format import Context, Selection
+from cdcwire.format import NO_CONTEXT, Context, Selection, parse_options
+from cdcwire.formats import get_format
 from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.spark.reading import (
@@ -35,11 +37,11 @@ from cdcwire_conformance.spark.sources import (
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+FLAT_COLUMNS = ("op", "commit_ts", "sequence_id", "lsn")
 
 OtherColumns: TypeAlias = Literal["error", "skip"]
-
-_NO_CONTEXT = Context()
 
 
 def decode_frame(
@@ -48,7 +50,7 @@ def decode_frame(
     table: CanonicalTable,
     on_error: OnError = "stop",
     *,
-    context: Context = _NO_CONTEXT,
+    context: Context = NO_CONTEXT,
     temporal: Temporal = "text",
     profile: Profile | None = None,
     time_zone: str = "UTC",
@@ -65,33 +67,90 @@ def decode_frame(
     table has the instant in UTC. ``share_bytes``: how much of JSON lines a task reads.
     Raises: SchemaError, SourceError, ValueError for an option that is not known.
     """
-    columns = frozenset(table.column_names) if other_columns == "skip" else None
-    selection = Selection(frozenset({(table.schema, table.table)}), columns)
-    job = Job(
+    job = _job(
         source.format,
-        replace(context, selection=selection),
+        context,
         table,
         temporal,
         profile,
         time_zone,
         on_error,
+        skips_others=other_columns == "skip",
+        has_lines=source.kind == "jsonl",
     )
-    schema = from_arrow_schema(event_schema(table, temporal, profile), prefer_timestamp_ntz=True)
     if source.kind == "parquet":
-        frame = parquet_messages(spark, source)
+        return _decoded_records(parquet_messages(spark, source), job)
+    frame, shares = shared(spark, source, share_bytes)
 
-        def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            yield from decode_messages(job, messages_of_batches(batches))
+    def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for index in share_numbers(batches):
+            messages = chain.from_iterable(map(messages_of_piece, shares[index]))
+            yield from decode_messages(job, messages)
 
-    else:
-        frame, shares = shared(spark, source, share_bytes)
+    return frame.mapInArrow(decode_batches, _spark_schema(job))
 
-        def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for index in share_numbers(batches):
-                messages = chain.from_iterable(map(messages_of_piece, shares[index]))
-                yield from decode_messages(job, messages)
 
-    return frame.mapInArrow(decode_batches, schema)
+def decode_kafka_frame(
+    frame: DataFrame,
+    format_name: str,
+    table: CanonicalTable,
+    on_error: OnError = "stop",
+    *,
+    context: Context = NO_CONTEXT,
+    temporal: Temporal = "text",
+    profile: Profile | None = None,
+    time_zone: str = "UTC",
+    other_columns: OtherColumns = "error",
+) -> DataFrame:
+    """Return the row changes of one table in a frame of Kafka's records, at rest or streaming.
+
+    ``frame``: ``key`` and ``value`` as binary, and ``topic``, ``partition`` and ``offset`` where it
+    has them. All else as in ``decode_frame``.
+    Raises: SchemaError, SourceError, ValueError for a format or an option that is not known.
+    """
+    job = _job(
+        format_name,
+        context,
+        table,
+        temporal,
+        profile,
+        time_zone,
+        on_error,
+        skips_others=other_columns == "skip",
+        has_lines=False,
+    )
+    return _decoded_records(_records(frame, F.lit(None).cast("string"), "the frame"), job)
+
+
+def _job(
+    format_name: str,
+    context: Context,
+    table: CanonicalTable,
+    temporal: Temporal,
+    profile: Profile | None,
+    time_zone: str,
+    on_error: OnError,
+    *,
+    skips_others: bool,
+    has_lines: bool,
+) -> Job:
+    parse_options(get_format(format_name).options, context.options)
+    columns = frozenset(table.column_names) if skips_others else None
+    selection = Selection(frozenset({(table.schema, table.table)}), columns)
+    told = replace(context, selection=selection)
+    return Job(format_name, told, table, temporal, profile, time_zone, on_error, has_lines)
+
+
+def _spark_schema(job: Job) -> StructType:
+    schema = event_schema(job.table, job.temporal, job.profile)
+    return from_arrow_schema(schema, prefer_timestamp_ntz=True)
+
+
+def _decoded_records(records: DataFrame, job: Job) -> DataFrame:
+    def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from decode_messages(job, messages_of_batches(batches))
+
+    return records.mapInArrow(decode_batches, _spark_schema(job))
 
 
 def shared(
@@ -111,16 +170,22 @@ def share_numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
 def parquet_messages(spark: SparkSession, source: Source) -> DataFrame:
     """Return the messages of Parquet files. Raises: SourceError without Kafka's columns."""
     frame = spark.read.parquet(*source.files)
+    return _records(frame, F.col("_metadata.file_path"), source.folder)
+
+
+def _records(frame: DataFrame, file: Column, where: str) -> DataFrame:
+    """Return Kafka's columns of a frame, and the file. Raises: SourceError."""
     kinds = dict(frame.dtypes)
     for name in ("key", "value"):
         if kinds.get(name) != "binary":
-            raise SourceError(f"{source.folder}: column {name} is {kinds.get(name)}, not binary")
+            found = f"column {name} is {kinds[name]}" if name in kinds else f"no column {name}"
+            raise SourceError(f"{where}: {found}; Kafka's key and value are binary")
     casts = {"topic": "string", "partition": "int", "offset": "bigint"}
     columns = [F.col(name) for name in ("key", "value")]
     for name in KAFKA_COLUMNS[2:]:
         known = F.col(name) if name in kinds else F.lit(None)
         columns.append(known.cast(casts[name]).alias(name))
-    return frame.select(*columns, F.col("_metadata.file_path").alias("file"))
+    return frame.select(*columns, file.alias("file"))
 
 
 def good_rows(frame: DataFrame) -> DataFrame:
@@ -141,7 +206,19 @@ def errors_frame(frame: DataFrame) -> DataFrame:
 
 
 def flat(frame: DataFrame) -> DataFrame:
-    """Return op, position and the row's columns: as it is after the change, or was when deleted."""
-    image = F.coalesce(F.col("after"), F.col("before")).alias("image")
-    rows = good_rows(frame).select("op", "commit_ts", "sequence_id", "lsn", image)
-    return rows.select(*(f"{c}" for c in rows.columns if c != "image"), "image.*")
+    """Return op, position and the row's columns: as it is after the change, or was when deleted.
+
+    Absent columns are NULL here. A column that is named like one of the first four keeps its name,
+    and the other gets ``_`` before its own.
+    """
+    image = frame.schema["after"].dataType
+    assert isinstance(image, StructType)
+    columns = []
+    for name in FLAT_COLUMNS:
+        alias = name
+        while alias in image.names:
+            alias = f"_{alias}"
+        columns.append(F.col(name).alias(alias))
+    row = F.coalesce(F.col("after"), F.col("before"))
+    columns += [row.getField(name).alias(name) for name in image.names]
+    return good_rows(frame).select(*columns)

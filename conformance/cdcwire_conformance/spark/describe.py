@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 
 from cdcwire.errors import DecodeError, path_text
-from cdcwire.format import Context, Selection, TableName
+from cdcwire.format import NO_CONTEXT, Context, Selection, TableName, parse_options
+from cdcwire.formats import get_format
 from cdcwire.message import Message
 from cdcwire.model.events import Column, RowChange, Table
 from cdcwire.model.kinds import TextType
@@ -43,7 +44,6 @@ from cdcwire_conformance.spark.sources import Source
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_NO_CONTEXT = Context()
 _MAX_SEEN = 1 << 12
 
 Name: TypeAlias = "tuple[str | None, str]"
@@ -61,7 +61,7 @@ def describe_feed(
     spark: SparkSession,
     source: Source,
     *,
-    context: Context = _NO_CONTEXT,
+    context: Context = NO_CONTEXT,
     include: Iterable[TableName] | None = None,
     definitions: Iterable[Table] = (),
     on_error: OnError = "stop",
@@ -73,10 +73,13 @@ def describe_feed(
     ``include``: only these. ``definitions``: what a DDL says of them. ``on_error``: "stop" fails
     at the first message that breaks its format; "row" passes over it, as decoding tells of it.
     ``look_into_text``: decode all, and have text columns that hold ill-formed text as bytes.
-    Raises: SchemaError when a column has kinds that don't meet.
+    Raises: SchemaError when a column has kinds that don't meet; ValueError for an option that is
+    not known.
     """
+    parse_options(get_format(source.format).options, context.options)
     tables = None if include is None else frozenset(include)
-    survey = _Survey(source.format, context, tables, on_error, look_into_text)
+    has_lines = source.kind == "jsonl"
+    survey = _Survey(source.format, context, tables, on_error, look_into_text, has_lines)
     if source.kind == "parquet":
         frame = parquet_messages(spark, source)
 
@@ -133,6 +136,7 @@ class _Survey:
     tables: frozenset[TableName] | None
     on_error: OnError
     look_into_text: bool
+    has_lines: bool
 
     def batch(self, share: int, messages: Iterable[Located]) -> pa.RecordBatch:
         with few_collections():
@@ -198,7 +202,7 @@ class _Surveying:
 
     def _report(self, problem: RowProblem, place: Place) -> None:
         if self.survey_of.on_error == "stop":
-            locate_problem(problem, place, "stop")
+            locate_problem(problem, place, "stop", self.survey_of.has_lines)
 
     def _has_new_shape(self, changes: list[Row | RowChange]) -> bool:
         """Return whether a row has a layout that was not met: its table is an object of its own."""

@@ -8,28 +8,34 @@ the two meet, and compared.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
 
 from cdcwire.format import NO_CONTEXT, Context, TableName
 from cdcwire.formats import get_format
 from cdcwire.model.events import Table
+from cdcwire_conformance.arrow.batches import Place as MessagePlace
+from cdcwire_conformance.arrow.batches import RowProblem
 from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, merge_tables
 from cdcwire_conformance.arrow.types import SchemaError, Temporal
 from cdcwire_conformance.spark.compare import DEFAULT_LIMIT, compare_frames
 from cdcwire_conformance.spark.decode import decode_frame, errors_frame
 from cdcwire_conformance.spark.describe import describe_feed
-from cdcwire_conformance.spark.reading import OnError
+from cdcwire_conformance.spark.reading import OnError, error_text
 from cdcwire_conformance.spark.result import Comparison, Place, RowDifference, TableComparison
 from cdcwire_conformance.spark.rules import Rules, Side, terms_of
 from cdcwire_conformance.spark.sources import Source, line_numbers
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 _KEY_ROLES = frozenset({"primary", "handle", "unique"})
-_UNREADABLE_SHOWN = 5
+_UNREADABLE_SHOWN = 5  # of each side
+_ERROR_ORDER = ("topic", "partition", "file", "offset", "byte")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +102,21 @@ def compare_feeds(
         str(right.source),
         tuple(_without_rows(each) for each in merged if each.differences),
         tuple(differences),
+        terms.rules.compared,
         terms.left_out,
         is_exact=wishes.exact,
     )
+    comparing = _Comparing(spark, left, right, wishes, terms.rules, report)
     if wishes.common or not found.has_schema_differences:
-        comparing = _Comparing(spark, left, right, wishes, terms.rules, report)
-        tables = tuple(comparing.table(each) for each in merged)
-        found = replace(found, tables=tables, unreadable=comparing.unreadable(merged, tables))
+        tables = tuple(
+            comparing.table(each, f"table {number} of {len(merged)}, ")
+            for number, each in enumerate(merged, 1)
+        )
+        found = replace(found, tables=tables)
+    if wishes.on_error == "row":
+        everything = {**ours, **theirs}
+        lacking = _one_lacking(ours, everything), _one_lacking(theirs, everything)
+        found = comparing.with_errors(found, merged, lacking)
     return replace(found, seconds=time.monotonic() - start)
 
 
@@ -161,6 +175,13 @@ def _missing_tables(ours: Iterable[TableName], theirs: Iterable[TableName]) -> l
     return sorted(lines)
 
 
+def _one_lacking(
+    own: Mapping[TableName, CanonicalTable], everything: Mapping[TableName, CanonicalTable]
+) -> CanonicalTable:
+    """Return a table that a side seems not to have, or any if it has all."""
+    return next((t for n, t in everything.items() if n not in own), next(iter(everything.values())))
+
+
 def _text_of(name: TableName) -> str:
     return ".".join(part for part in name if part is not None)
 
@@ -182,8 +203,8 @@ class _Comparing:
     rules: Rules
     report: Callable[[str], None]
 
-    def table(self, merged: Merged) -> TableComparison:
-        """Compare one table. Columns that don't meet are left out."""
+    def table(self, merged: Merged, which: str) -> TableComparison:
+        """Compare one table. Columns that don't meet are left out. ``which``: for the report."""
         found = compare_frames(
             self._frame(self.left, merged.table),
             self._frame(self.right, merged.table),
@@ -191,15 +212,11 @@ class _Comparing:
             self.rules,
             limit=self.wishes.limit,
             exact=self.wishes.exact,
-            report=self.report,
+            report=lambda text: self.report(f"{which}{text}"),
         )
         notes = list(merged.notes)
-        if not merged.table.key:
-            notes.append("the table has no key: rows are equal, or stand on one side only")
-        elif not set(merged.table.key) <= set(merged.table.column_names):
+        if not set(merged.table.key or ()) <= set(merged.table.column_names):
             notes.append("not all key columns are on both sides: rows do not pair by key")
-        elif self.rules.position is None:
-            notes.append("no position is on both sides: changes of a key pair in their order")
         return replace(
             found,
             differences=self._located(found.differences),
@@ -208,23 +225,45 @@ class _Comparing:
             notes=tuple(notes),
         )
 
-    def unreadable(
-        self, merged: Iterable[Merged], tables: Iterable[TableComparison]
-    ) -> tuple[str, ...]:
-        """Return the first messages that can't be read, a line each."""
-        lines: dict[str, None] = {}
-        for each, table in zip(merged, tables, strict=True):
-            counts = table.counts
-            if counts is None or len(lines) >= _UNREADABLE_SHOWN:
-                continue
-            for feed, count in (
-                (self.left, counts.unreadable_left),
-                (self.right, counts.unreadable_right),
-            ):
-                if count:
-                    errors = errors_frame(self._frame(feed, each.table)).limit(_UNREADABLE_SHOWN)
-                    lines |= {_error_line(row.asDict()): None for row in errors.collect()}
-        return tuple(lines)[:_UNREADABLE_SHOWN]
+    def with_errors(
+        self,
+        found: Comparison,
+        merged: Iterable[Merged],
+        lacking: tuple[CanonicalTable, CanonicalTable],
+    ) -> Comparison:
+        """Return the comparison with what can't be read of both feeds, in whatever table.
+
+        ``lacking``: a table to decode each side by when no rows were compared.
+        """
+        tables = {str(each.table): each.table for each in merged}
+        counted = {each.table: each.counts for each in found.tables if each.counts is not None}
+        totals, lines = [], []
+        sides = (("left", self.left, lacking[0]), ("right", self.right, lacking[1]))
+        for side, feed, lacked in sides:
+            missed = [n for n, counts in counted.items() if getattr(counts, f"unreadable_{side}")]
+            searched = [tables[name] for name in missed] if counted else [lacked]
+            total, first = self._errors(feed, searched)
+            totals.append(total)
+            lines += first
+        return replace(
+            found, errors_left=totals[0], errors_right=totals[1], unreadable=tuple(lines)
+        )
+
+    def _errors(self, feed: Feed, tables: Iterable[CanonicalTable]) -> tuple[int, list[str]]:
+        """Return how many messages or rows can't be read, and a line for each of the first."""
+        frames = [errors_frame(self._frame(feed, table)) for table in tables]
+        if not frames:
+            return 0, []
+        self.report(f"{feed.source}: looking for what can't be read")
+        errors = reduce(DataFrame.unionByName, frames).distinct().persist()
+        try:
+            total = errors.count()
+            first = (
+                errors.orderBy(*_ERROR_ORDER).limit(_UNREADABLE_SHOWN).collect() if total else []
+            )
+        finally:
+            errors.unpersist()
+        return total, [_error_line(row.asDict()) for row in first]
 
     def _frame(self, feed: Feed, table: CanonicalTable) -> DataFrame:
         return decode_frame(
@@ -265,12 +304,7 @@ def _with_lines(feed: Feed, places: Iterable[Place | None]) -> list[Place | None
     ]
 
 
-def _error_line(error: dict[str, object]) -> str:
-    where = error["file"] or ""
-    if error["topic"] is not None:
-        where = f"{error['topic']}/{error['partition']}@{error['offset']}"
-    elif error["line"] is not None:
-        where = f"{where}:{error['line']}"
-    byte = "" if error["byte"] is None else f"byte {error['byte']}: "
-    inside = f"in {error['path']}; " if error["path"] else ""
-    return f"{where}: {byte}{error['problem']} ({inside}{error['clause']})"
+def _error_line(error: dict[str, Any]) -> str:
+    problem = RowProblem(error["byte"], error["path"], error["clause"], error["problem"])
+    names = ("topic", "partition", "offset", "file", "line")
+    return error_text(problem, MessagePlace(*(error[name] for name in names)))

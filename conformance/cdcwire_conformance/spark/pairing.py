@@ -56,7 +56,14 @@ class Layout:
     @property
     def content(self) -> tuple[str, ...]:
         """The columns of ``wide_changes`` by which rows are equal."""
-        return ("op", "half", *self.rules.fields, "before", "after")
+        return self.rules.compared
+
+    @property
+    def paired_by(self) -> tuple[str, ...]:
+        """The names of what makes a pair; nothing if rows meet only their equals."""
+        position = self.rules.position or ("ordinal" if self.keys else None)
+        names = tuple(field.name for field in self.keys)
+        return names if position is None else (position, *names)
 
 
 def layout_of(image: StructType, table: CanonicalTable, rules: Rules) -> Layout:

@@ -68,11 +68,15 @@ class Job:
     profile: Profile | None = None
     time_zone: str = "UTC"
     on_error: OnError = "stop"
+    has_lines: bool = False  # the messages are JSON lines
 
 
 def messages_of_piece(piece: Piece) -> Iterator[Located]:
-    """Yield the messages of JSON lines; one that can't be read as its problem."""
-    for offset, line in read_lines(piece):
+    """Yield the messages of JSON lines; one that can't be read as its problem.
+
+    Raises: FeedError when the file itself can't be read, which is no poisoned message.
+    """
+    for offset, line in _lines_of(piece):
         place = Place(None, None, offset, piece.file, None)
         message = _usual_message(line)
         if message is not None:
@@ -84,6 +88,13 @@ def messages_of_piece(piece: Piece) -> Iterator[Located]:
             yield place, _line_problem("the line is nested too deeply")
         except ValueError as error:
             yield place, _line_problem(f"the line is no message: {error}")
+
+
+def _lines_of(piece: Piece) -> Iterator[tuple[int, bytes]]:
+    try:
+        yield from read_lines(piece)
+    except OSError as error:
+        raise FeedError(f"{piece.file}: can't be read: {error.strerror}") from error
 
 
 def _usual_message(line: bytes) -> KafkaMessage | None:
@@ -152,21 +163,21 @@ def _by_columns(job: Job, rows: _Rows, messages: Iterable[Located]) -> Iterator[
     columns = CraftBatchBuilder(rows.builder, settings_of(job.context.options))
     taken: list[Located] = []
     left: list[Located] = []
+    left_bytes = 0
     for place, message in messages:
-        if (
-            not isinstance(message, RowProblem)
-            and message.value is not None
-            and columns.add(message.value, place)
-        ):
-            taken.append((place, message))
-        else:
+        value = None if isinstance(message, RowProblem) else message.value
+        rows_before = columns.rows
+        if value is None or not columns.add(value, place):
             left.append((place, message))
+            left_bytes += len(value or b"")
+        elif columns.rows > rows_before:  # else it is of other tables, and need not be kept
+            taken.append((place, message))
         if columns.rows >= ROWS_OF_COLUMNS or columns.size >= BYTES_OF_A_BATCH:
             yield from _column_batch(columns, rows, taken)
             taken = []
-        if len(left) >= ROWS_OF_A_BATCH:
+        if len(left) >= ROWS_OF_A_BATCH or left_bytes >= BYTES_OF_A_BATCH:
             yield from rows.batches(left)
-            left = []
+            left, left_bytes = [], 0
     yield from _column_batch(columns, rows, taken)
     yield from rows.batches(left)
 
@@ -242,12 +253,12 @@ class _Rows:
             yield self.builder.problem_batch(problem, place, changes[index])
 
     def _located(self, problem: RowProblem, place: Place) -> Place:
-        return locate_problem(problem, place, self.job.on_error)
+        return locate_problem(problem, place, self.job.on_error, self.job.has_lines)
 
 
-def locate_problem(problem: RowProblem, place: Place, on_error: OnError) -> Place:
-    """Return the place with its line. Raises: FeedError if errors are to stop."""
-    if place.file is not None and place.offset is not None and place.topic is None:
+def locate_problem(problem: RowProblem, place: Place, on_error: OnError, has_lines: bool) -> Place:
+    """Return the place with its line, if there are lines. Raises: FeedError if errors stop."""
+    if has_lines and place.file is not None and place.offset is not None:
         place = place._replace(line=line_number(place.file, place.offset))
     if on_error == "stop":
         raise FeedError(error_text(problem, place))

@@ -30,8 +30,8 @@ _COUNTED = (
     ("changed", "{} changed"),
     ("only_left", "{} only left"),
     ("only_right", "{} only right"),
-    ("repeated_left", "{} more copies left"),
-    ("repeated_right", "{} more copies right"),
+    ("repeated_left", "{} repeated left"),
+    ("repeated_right", "{} repeated right"),
     ("unreadable_left", "{} unreadable left"),
     ("unreadable_right", "{} unreadable right"),
 )
@@ -54,11 +54,24 @@ def _lines(found: Comparison) -> Iterator[str]:
         if all(table.counts is None for table in found.tables):
             yield "No row was compared. --common compares what both sides have."
         yield ""
+    is_dense = False  # whether the last table took one line
     for table in found.tables:
         if table.counts is not None:
-            yield from _table_lines(table, table.counts)
-            yield ""
+            lines = list(_table_lines(table, table.counts))
+            if is_dense and len(lines) > 1:
+                yield ""
+            yield from lines
+            is_dense = len(lines) == 1
+            if not is_dense:
+                yield ""
+    if is_dense:
+        yield ""
     yield from (f"unreadable: {visible(line)}" for line in found.unreadable)
+    if found.errors > len(found.unreadable) > 0:
+        yield f"unreadable: and {found.errors - len(found.unreadable):,} more"
+    if found.compared and any(table.counts is not None for table in found.tables):
+        told = [name for name in found.compared if name != "half"]  # few formats have any
+        yield f"compared: {', '.join(told)}"
     yield from (f"not compared: {name} ({reason})" for name, reason in found.left_out)
     yield from (f"note: {note}" for note in found.notes)
     yield verdict_line(found)
@@ -74,22 +87,24 @@ def verdict_line(found: Comparison) -> str:
         return f"EQUAL: {_counted(changes, 'change')} of {tables}, {how}"
     reasons = []
     differing = sum(counts.differing for counts in compared)
-    unreadable = sum(counts.unreadable for counts in compared)
     if found.has_schema_differences:
         reasons.append("the schemas differ")
     if differing:
         reasons.append(f"{_counted(differing, 'difference')} in {tables}")
-    if unreadable:
-        reasons.append(f"{unreadable:,} unreadable")
+    if found.errors:
+        reasons.append(f"{found.errors:,} unreadable")
     return f"DIFFERENT: {', '.join(reasons)}"
 
 
 def _table_lines(table: TableComparison, counts: Counts) -> Iterator[str]:
-    yield f"{table.table}: {'equal' if table.is_equal else 'different'}"
-    yield f"  {_sizes(counts)}"
-    parts = [form.format(f"{getattr(counts, name):,}") for name, form in _COUNTED]
-    numbers = [getattr(counts, name) for name, _ in _COUNTED]
-    if counts.differing or counts.unreadable:
+    if not counts.differing and not counts.unreadable:
+        yield f"{visible(table.table)}: equal, {_sizes(counts)}, {_pairing(table)}"
+    else:
+        word = "different" if counts.differing else "equal, as far as it can be read"
+        yield f"{visible(table.table)}: {word}"
+        yield f"  {_sizes(counts)}, {_pairing(table)}"
+        parts = [form.format(f"{getattr(counts, name):,}") for name, form in _COUNTED]
+        numbers = [getattr(counts, name) for name, _ in _COUNTED]
         yield "  " + ", ".join(part for part, n in zip(parts, numbers, strict=True) if n)
     for difference in table.differences:
         yield ""
@@ -109,7 +124,20 @@ def _sizes(counts: Counts) -> str:
     if (counts.left, counts.right) != (counts.left_rows, counts.right_rows):
         rows = f"{counts.left_rows:,} and {counts.right_rows:,} rows"
         split = f" ({rows}, updates of keys split)"
-    return f"{counts.left:,} changes on the left, {counts.right:,} on the right{split}"
+    if counts.left == counts.right and not counts.differing:
+        return f"{_counted(counts.left, 'change')}{split}"
+    return f"{_counted(counts.left, 'change')} on the left, {counts.right:,} on the right{split}"
+
+
+def _pairing(table: TableComparison) -> str:
+    position, *key = table.paired_by or (None,)
+    if not key:
+        values = "all their values (there is no key)"
+        return f"paired by {values if position is None else f'{position} and {values}'}"
+    names = visible(", ".join(key))
+    if position == "ordinal":
+        return f"paired by {names} and the order of its changes"
+    return f"paired by {position} and {names}"
 
 
 def _weight(difference: RowDifference) -> int:
@@ -220,7 +248,9 @@ def document(found: Comparison) -> dict[str, Json]:
         "exact": found.is_exact,
         "seconds": round(found.seconds, 3),
         "differences": list(found.differences),
+        "compared": list(found.compared),
         "tables": [_table_document(table) for table in found.tables],
+        "errors": {"left": found.errors_left, "right": found.errors_right},
         "unreadable": list(found.unreadable),
         "left_out": _left_out(found.left_out),
         "notes": list(found.notes),
@@ -242,6 +272,7 @@ def _table_document(table: TableComparison) -> dict[str, Json]:
         "counts": None
         if counts is None
         else {name: getattr(counts, name) for name in Counts.__dataclass_fields__},
+        "paired_by": list(table.paired_by),
         "schema_differences": list(table.schema_differences),
         "differences": [_difference_document(each) for each in table.differences],
         "left_out": _left_out(table.left_out),

@@ -56,7 +56,7 @@ class Place:
 
     def __str__(self) -> str:
         if self.topic is not None:
-            return f"{self.topic}/{self.partition}@{self.offset}"
+            return f"{self.topic}[{self.partition}]@{self.offset}"
         if self.file is None:
             return ""
         if self.line is not None:
@@ -126,7 +126,8 @@ class TableComparison:
     """One table. ``counts`` is None if the schemas differ so that no row was read.
 
     ``schema_differences``: a line each. ``left_out``: columns that were not compared, with the
-    reason. ``notes``: what was taken for granted.
+    reason. ``notes``: what was taken for granted. ``paired_by``: the position (or "ordinal") and
+    the columns of the key by which rows met; without a key they met only their equals.
     """
 
     table: str
@@ -135,6 +136,7 @@ class TableComparison:
     schema_differences: tuple[str, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    paired_by: tuple[str, ...] = ()
 
     @property
     def is_equal(self) -> bool:
@@ -148,15 +150,20 @@ class TableComparison:
 class Comparison:
     """Two feeds, table by table.
 
-    ``differences``: tables that only one side has, a line each. ``left_out``: what was compared of
-    no table, with the reason. ``unreadable``: the first messages that can't be read, a line each.
+    ``differences``: tables that only one side has, a line each. ``compared``: fields of an event.
+    ``left_out``: what was compared of no table, with the reason. ``errors_left`` and
+    ``errors_right``: how many messages or rows can't be read; one message counts once, in however
+    many tables it is missed. ``unreadable``: the first of these, a line each.
     """
 
     left: str
     right: str
     tables: tuple[TableComparison, ...]
     differences: tuple[str, ...] = ()
+    compared: tuple[str, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
+    errors_left: int = 0
+    errors_right: int = 0
     unreadable: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     is_exact: bool = False
@@ -164,7 +171,13 @@ class Comparison:
 
     @property
     def is_equal(self) -> bool:
-        return not self.differences and all(table.is_equal for table in self.tables)
+        if self.differences or self.errors:
+            return False
+        return all(table.is_equal for table in self.tables)
+
+    @property
+    def errors(self) -> int:
+        return self.errors_left + self.errors_right
 
     @property
     def has_schema_differences(self) -> bool:

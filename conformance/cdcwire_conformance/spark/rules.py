@@ -43,6 +43,11 @@ class Rules:
     deleted_columns: DeletedColumns = "all"
     fills_unchanged: bool = False
 
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The parts of an event that make two rows equal."""
+        return ("op", "half", *self.fields, "before", "after")
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:

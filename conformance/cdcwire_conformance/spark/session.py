@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cdcwire_conformance.extras import load_extra
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -25,7 +27,8 @@ NEEDED_JAVA = 17  # of Spark 4
 
 # What failed in a Python worker, as its traceback ends.
 _FEED_ERROR = re.compile(r"^(?:[\w.]*\.)?(?:FeedError|SchemaError|InputError): (.+)$", re.MULTILINE)
-_JAVA_VERSION = re.compile(r'version "(\d+)')
+_WORKER_ERROR = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception)\b.*$", re.MULTILINE)
+_JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)')  # Java 8 says 1.8
 
 _SETTINGS: Mapping[str, str] = {
     "spark.ui.enabled": "false",
@@ -59,18 +62,15 @@ def spark_session(
 
     ``master``: a Spark master URL; None: embedded, on all cores. ``conf`` wins over the settings
     here. What Java and the workers print goes into a file that ends with this process.
-    Raises: SparkUnavailable.
+    Raises: MissingExtraError where PySpark is not installed; SparkUnavailable.
     """
-    try:
-        from py4j.protocol import Py4JError
-        from pyspark import SparkConf, SparkContext
-        from pyspark.errors import PySparkException
-        from pyspark.java_gateway import launch_gateway
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise SparkUnavailable(
-            "PySpark is not installed; install cdcwire with its extra: pip install 'cdcwire[spark]'"
-        ) from None
+    load_extra("pyspark", "spark", "a Spark session")
+    from py4j.protocol import Py4JError
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
@@ -91,11 +91,11 @@ def spark_session(
         with _worker_environment(is_local):
             gateway = launch(known, popen_kwargs={"stderr": log.fileno()})
             context = SparkContext(conf=known, gateway=gateway)
+        context.setLogLevel("ERROR")
+        return SparkSession.builder.getOrCreate()
     except (PySparkException, Py4JError, OSError, RuntimeError) as error:
         reason = _last_error(log.name) or _first_line(error)
         raise SparkUnavailable(f"Spark could not start: {reason}") from error
-    context.setLogLevel("ERROR")
-    return SparkSession.builder.getOrCreate()
 
 
 @contextlib.contextmanager
@@ -120,6 +120,7 @@ def _last_error(log: str) -> str | None:
     """Return what Java said last that is an error."""
     lines = Path(log).read_text("utf-8", "replace").splitlines()
     found = [line.strip() for line in lines if "Exception" in line or "rror:" in line]
+    found = [line for line in found if not line.startswith("at ")]
     return f"{found[-1]:.300}" if found else None
 
 
@@ -137,7 +138,9 @@ def readable_errors() -> Iterator[None]:
         found = _FEED_ERROR.search(str(error))
         if found is not None:
             raise FeedError(found.group(1)) from error
-        raise SparkUnavailable(f"Spark's job failed: {_first_line(error)}") from error
+        in_worker = _WORKER_ERROR.findall(str(error)) if "Python worker" in str(error) else []
+        reason = f"{in_worker[-1]:.300}" if in_worker else _first_line(error)
+        raise SparkUnavailable(f"Spark's job failed: {reason}") from error
 
 
 def _check_java() -> None:

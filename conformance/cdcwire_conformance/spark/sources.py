@@ -29,7 +29,10 @@ class SourceError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A feed in files. ``files`` are sorted by name; their order is the feed's order."""
+    """A feed in files. ``files`` are sorted by name; their order is the feed's order.
+
+    They are absolute: Java and the workers keep the directory in which they were started.
+    """
 
     format: str
     folder: str
@@ -68,8 +71,8 @@ def source_of_folder(format_name: str, folder: str | Path) -> Source:
     if not path.is_dir():
         raise SourceError(f"{path}: there is no such directory")
     found: dict[Kind, list[str]] = {
-        "jsonl": sorted(str(file) for file in path.glob("*.jsonl")),
-        "parquet": sorted(str(file) for file in path.glob("*.parquet")),
+        "jsonl": sorted(str(file.absolute()) for file in path.glob("*.jsonl")),
+        "parquet": sorted(str(file.absolute()) for file in path.glob("*.parquet")),
     }
     if found["jsonl"] and found["parquet"]:
         raise SourceError(f"{path}: has *.jsonl and *.parquet; a feed is one of them")

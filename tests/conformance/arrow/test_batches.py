@@ -157,6 +157,13 @@ def test_problem_stands_in_a_row_of_its_own() -> None:
     assert change["error"]["path"] == "after.id"
 
 
+def test_problem_of_a_position_leaves_the_position_out() -> None:
+    change = inserted((ID, 1), position=Position(commit_ts=2**64))
+    row = BatchBuilder(CANONICAL).problem_batch(RowProblem(None, "", "c", "p"), Place(), change)
+    assert row.to_pylist()[0]["commit_ts"] is None
+    assert row.to_pylist()[0]["table"] == "t"
+
+
 def craft_rows(name: str, rows: int) -> Iterator[tuple[list[RowChange], list[Row]]]:
     """Yield the changes of each table of a workload: as events, and as typed rows."""
     tables = workload_tables(name)

@@ -102,6 +102,12 @@ def test_definition_wins_over_both_sides() -> None:
     assert apply_definition(side, told) == table(id="int8", flag="bool", price="decimal(6,3)")
 
 
+def test_definition_tells_the_order_of_a_feeds_columns() -> None:
+    feed = table(a="int8", b="text", other="int8", id="int8")
+    told = table(id="int8", missing="int8", b="text", a="int8")
+    assert apply_definition(feed, told).column_names == ("id", "b", "a", "other")
+
+
 def test_definition_that_contradicts_a_feed_is_refused() -> None:
     with pytest.raises(SchemaError, match=r"^table s\.t: column id: "):
         apply_definition(table(id="date"), table(id="int8"))

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType, Type
-from cdcwire_conformance.arrow.building import CLAUSE_NATIVE, ConversionError
+from cdcwire_conformance.arrow.building import CLAUSE_NATIVE, CLAUSE_TYPES, ConversionError
 from cdcwire_conformance.arrow.temporals import cut_fractions
 from cdcwire_conformance.arrow.types import UTC, SchemaError, canonical_kind
 from cdcwire_conformance.arrow.values import column_builder
@@ -61,6 +61,7 @@ def test_native_value_is_exact(kind: Type, target: pa.DataType, text: str, expec
     ("kind", "target", "text"),
     [
         (DateType(), pa.date32(), "0000-00-00"),
+        (DateType(), pa.date32(), "0000-01-01"),
         (DateType(), pa.date32(), "2021-02-30"),
         (DateType(), pa.date32(), "2021-02-03 00:00:00"),
         (TimeType(), pa.time64("ns"), "24:00:00"),
@@ -68,6 +69,7 @@ def test_native_value_is_exact(kind: Type, target: pa.DataType, text: str, expec
         (TimeType(), pa.duration("us"), "10:60:00"),
         (TimeType(), pa.duration("us"), "10:00:00.1234567"),
         (DatetimeType(), pa.timestamp("us"), "0000-00-00 00:00:00"),
+        (DatetimeType(), pa.timestamp("us"), "0000-12-31 00:00:00"),
         (DatetimeType(), pa.timestamp("us"), "2020-01-01"),
         (DatetimeType(), pa.timestamp("us"), "2020-01-01T00:00:00"),
         (DatetimeType(), pa.timestamp("us"), "2020-01-01 00:00:00.1234567"),
@@ -116,6 +118,21 @@ def test_instant_is_told_in_utc(wire: Type, value: Any) -> None:
     assert text.to_pylist() == ["2020-01-01 00:00:00"]
     native = column_builder(wire, canonical, pa.timestamp("us", "UTC"), "+02:00").build([value])
     assert native.to_pylist() == [datetime(2020, 1, 1, tzinfo=timezone.utc)]
+
+
+@pytest.mark.parametrize("wire", [TimestampType(zone="+09:00"), TimestampType(), DatetimeType()])
+def test_zero_timestamp_is_the_same_in_all_zones(wire: Type) -> None:
+    build = column_builder(wire, TimestampType(zone=UTC), TEXT, "+02:00").build
+    zeros = ["0000-00-00 00:00:00", "0000-00-00 00:00:00.000"]
+    assert build(zeros).to_pylist() == ["0000-00-00 00:00:00"] * 2
+
+
+@pytest.mark.parametrize("text", ["2020-13-01 00:00:00", "0001-01-01 00:00:00", "soon"])
+def test_text_that_is_no_instant_can_not_change_its_zone(text: str) -> None:
+    with pytest.raises(ConversionError) as caught:
+        column_builder(TimestampType(zone="+09:00"), TimestampType(zone=UTC), TEXT).build([text])
+    assert caught.value.clause == CLAUSE_TYPES
+    assert text in caught.value.problem
 
 
 def test_instant_of_known_zone_does_not_become_a_datetime() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+import struct
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -84,6 +85,12 @@ def _parts(image: Image) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     return image.columns, image.values
 
 
+def id_of(event: Event) -> str:
+    assert isinstance(event, RowChange)
+    assert event.after is not None
+    return str(event.after["id"])
+
+
 def inserts(count: int) -> list[RowChange]:
     """Return inserts of the order table, each with all values there."""
     found = []
@@ -134,11 +141,6 @@ def test_planted_differences_are_named_and_no_others(compare: Compare, tmp_path:
     named = ("left", "right", "same", "changed", "only_left", "repeated_right", "only_right")
     assert [counts[name] for name in named] == [300, 300, 293, 6, 1, 1, 0]
 
-    def id_of(event: Event) -> str:
-        assert isinstance(event, RowChange)
-        assert event.after is not None
-        return str(event.after["id"])
-
     customer = events[60].after["customer"] if events[60].after else None
     quantity = events[10].after["quantity"] if events[10].after else None
     expected = {
@@ -163,7 +165,7 @@ def test_planted_differences_are_named_and_no_others(compare: Compare, tmp_path:
     (repeated,) = by_verdict["repeated"]
     assert repeated["key"][0]["value"] == id_of(events[70])
     assert repeated["copies"] == {"left": 1, "right": 2}
-    assert "6 changed, 1 only left, 1 more copies right" in out
+    assert "6 changed, 1 only left, 1 repeated right" in out
     assert re.search(r"after\.weight \(float64\)\n +left +0\.0\n +right +-0\.0\n", out)
     assert re.search(r"after\.note \(text\)\n +left +NULL\n +right +absent\n", out)
 
@@ -251,8 +253,122 @@ def test_poisoned_message_stops_or_is_counted(compare: Compare, tmp_path: Path) 
     (table,) = document["tables"]
     assert table["counts"]["unreadable_right"] == 1
     assert table["counts"]["only_left"] == 4
+    assert document["errors"] == {"left": 0, "right": 1}
     assert document["unreadable"][0].startswith(f"{file}:7: byte ")
     assert "unreadable: " in out
+
+
+def test_unreadable_message_counts_once_for_all_tables(compare: Compare, tmp_path: Path) -> None:
+    events = [*inserts(10), *workload("tiny", 10, 1)]
+    left = write(tmp_path / "a", "craft", events)
+    right = write(tmp_path / "b", "open-protocol", events)
+    poisoned = tmp_path / "b" / "messages.jsonl"
+    poisoned.write_text(poisoned.read_text() + "no message\n" * 7)
+    code, out, document = compare(left, right, "--on-error", "row")
+    assert code == 1
+    assert [table["counts"]["unreadable_right"] for table in document["tables"]] == [7, 7]
+    assert document["errors"] == {"left": 0, "right": 7}
+    assert len(document["unreadable"]) == 5
+    assert out.count("equal, as far as it can be read") == 2
+    assert "unreadable: and 2 more\n" in out
+    assert out.endswith("DIFFERENT: 7 unreadable\n")
+
+
+def test_feed_that_can_not_be_read_at_all_says_so(compare: Compare, tmp_path: Path) -> None:
+    left = write(tmp_path / "a", "craft", inserts(10))
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "messages.jsonl").write_text("no message\n" * 3)
+    right = f"craft:file:{tmp_path / 'b'}"
+    code, out, document = compare(left, right, "--on-error", "row")
+    assert code == 1
+    assert document["differences"] == ["table shop.orders: only on the left"]
+    assert document["errors"] == {"left": 0, "right": 3}
+    assert out.endswith("DIFFERENT: the schemas differ, 3 unreadable\n")
+
+
+# One value of the order table on the left and on the right, and how they are shown.
+PLANTED: Mapping[str, tuple[str, Any, Any, Any, Any]] = {
+    "null-for-empty-text": ("note", None, "", {"value": None}, {"value": ""}),
+    "text-case": ("customer", "Anna", "anna", {"value": "Anna"}, {"value": "anna"}),
+    "trailing-space": ("customer", "Anna", "Anna ", {"value": "Anna"}, {"value": "Anna "}),
+    "composed-letter": ("customer", "é", "e\u0301", {"value": "é"}, {"value": "e\u0301"}),
+    "decimal-scale": (
+        "price",
+        Decimal("1.0"),
+        Decimal("1.00"),
+        {"value": "1.0"},
+        {"value": "1.00"},
+    ),
+    "decimal-zero": ("price", Decimal("0"), Decimal("0.0"), {"value": "0"}, {"value": "0.0"}),
+    "last-bit-of-double": ("weight", 0.1, 0.1 + 2**-56, {"value": "0.1"}, None),
+    "negative-zero": ("weight", -0.0, 0.0, {"value": "-0.0"}, {"value": "0.0"}),
+    "beyond-signed": (
+        "trace_id",
+        2**63,
+        2**64 - 1,
+        {"value": str(2**63)},
+        {"value": str(2**64 - 1)},
+    ),
+    "beyond-double": (
+        "trace_id",
+        2**53,
+        2**53 + 1,
+        {"value": str(2**53)},
+        {"value": str(2**53 + 1)},
+    ),
+    "null-for-zero": ("quantity", None, 0, {"value": None}, {"value": "0"}),
+}
+
+
+@pytest.mark.parametrize("exact", [(), ("--exact",)], ids=["fingerprints", "exact"])
+def test_each_single_difference_between_formats_is_seen(
+    compare: Compare, tmp_path: Path, exact: tuple[str, ...]
+) -> None:
+    ours: list[Event] = []
+    theirs: list[Event] = []
+    events = inserts(len(PLANTED) + 1)
+    for event, (name, left, right, _, _) in zip(events, PLANTED.values(), strict=False):
+        ours.append(with_value(event, name, left))
+        theirs.append(with_value(event, name, right))
+    swapped = events[-1]  # NULL in one column and a value in its neighbour, and the other way round
+    for target, (first, second) in ((ours, (None, "x")), (theirs, ("x", None))):
+        target.append(with_value(with_value(swapped, "customer", first), "note", second))
+    code, _, document = compare(
+        write(tmp_path / "a", "craft", ours),
+        write(tmp_path / "b", "open-protocol", theirs, max_batch_size=3),
+        *exact,
+    )
+    assert code == 1
+    (table,) = document["tables"]
+    assert table["counts"]["changed"] == len(events)
+    assert table["counts"]["same"] == 0
+    found = {
+        each["key"][0]["value"]: {c["column"]: (c["left"], c["right"]) for c in each["columns"]}
+        for each in table["differences"]
+    }
+    for event, (name, _, _, left, right) in zip(events, PLANTED.values(), strict=False):
+        ((column, shown),) = found[id_of(event)].items()
+        assert column == name
+        assert shown[0] == left
+        assert right is None or shown[1] == right
+        assert shown[0] != shown[1]
+    assert set(found[id_of(swapped)]) == {"customer", "note"}
+
+
+def test_float32_neighbours_are_told_apart(compare: Compare, tmp_path: Path) -> None:
+    events = [
+        e for e in workload("proposal-29", 20, 7, inserts_only=True) if isinstance(e, RowChange)
+    ]
+    (near,) = struct.unpack("<f", struct.pack("<I", 0x3DCCCCCE))  # one step above float32's 0.1
+    (tenth,) = struct.unpack("<f", struct.pack("<f", 0.1))
+    ours = [with_value(event, "c18", tenth) for event in events]
+    theirs = [*ours[:9], with_value(events[9], "c18", near), *ours[10:]]
+    _, _, document = compare(
+        write(tmp_path / "a", "craft", ours), write(tmp_path / "b", "open-protocol", theirs)
+    )
+    ((column,),) = [each["columns"] for each in document["tables"][0]["differences"]]
+    assert (column["column"], column["left"]) == ("c18", {"value": "0.1"})
+    assert column["right"] == {"value": "0.10000001"}
 
 
 @pytest.mark.parametrize(

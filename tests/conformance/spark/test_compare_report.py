@@ -112,9 +112,9 @@ def test_repeated_and_single_rows_tell_where_they_are() -> None:
     assert (
         "  repeated: insert id=7 at commit_ts 1000\n    left   once, a/messages.jsonl:3\n" in found
     )
-    assert "    right  2 times, feed/1@17\n" in found
+    assert "    right  2 times, feed[1]@17\n" in found
     assert "  only left: delete id=7 at commit_ts 1000\n    left   a/messages.jsonl:3\n" in found
-    assert "  8 same, 1 only left, 1 more copies right\n" in found
+    assert "  8 same, 1 only left, 1 repeated right\n" in found
     assert found.endswith("DIFFERENT: 2 differences in 1 table\n")
 
 
@@ -144,10 +144,36 @@ def test_schema_differences_come_first_and_are_never_equal() -> None:
 
 
 def test_unreadable_messages_are_never_equal() -> None:
-    found = replace(comparison(unreadable_left=2, same=9), unreadable=("a:1: byte 3: broken",))
+    found = replace(
+        comparison(unreadable_left=2, same=9), errors_left=2, unreadable=("a:1: byte 3: broken",)
+    )
     assert not found.is_equal
-    assert "unreadable: a:1: byte 3: broken\n" in text(found)
+    assert "shop.orders: equal, as far as it can be read\n" in text(found)
+    assert "unreadable: a:1: byte 3: broken\nunreadable: and 1 more\n" in text(found)
     assert text(found).endswith("DIFFERENT: 2 unreadable\n")
+
+
+@pytest.mark.parametrize(
+    ("paired_by", "said"),
+    [
+        (("commit_ts", "id", "part"), "paired by commit_ts and id, part"),
+        (("ordinal", "id"), "paired by id and the order of its changes"),
+        (("commit_ts",), "paired by commit_ts and all their values (there is no key)"),
+        ((), "paired by all their values (there is no key)"),
+    ],
+    ids=["position", "ordinal", "keyless", "keyless-without-position"],
+)
+def test_equal_table_takes_one_line_that_says_how_rows_pair(
+    paired_by: tuple[str, ...], said: str
+) -> None:
+    table = replace(comparison(same=9).tables[0], paired_by=paired_by)
+    found = replace(comparison(), tables=(table, table), compared=("op", "half", "after"))
+    line = f"shop.orders: equal, 9 changes, {said}"
+    assert text(found).splitlines()[3:] == [
+        *(line, line, ""),
+        "compared: op, after",
+        "EQUAL: 18 changes of 2 tables, by 128 bits of hash a row",
+    ]
 
 
 def test_differences_beyond_the_limit_are_counted() -> None:

@@ -1,0 +1,142 @@
+"""What can't start is told in one line. The processes here start no Java that works."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cdcwire_conformance.extras import MissingExtraError
+from cdcwire_conformance.spark.session import SparkUnavailable, readable_errors, spark_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PROGRAM = """
+import sys
+from cdcwire_conformance.spark.session import SparkUnavailable, spark_session
+try:
+    spark_session("local[1]")
+except SparkUnavailable as error:
+    print(error)
+"""
+
+
+def answer(**variables: str) -> str:
+    """Return what a process says that asks for a session in this environment."""
+    left_out = ("JAVA_HOME", "SPARK_HOME", "PYSPARK_GATEWAY_PORT")
+    environment: Mapping[str, str] = {
+        **{name: value for name, value in os.environ.items() if name not in left_out},
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        **variables,
+    }
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert ended.stderr == ""
+    return ended.stdout
+
+
+def program(folder: Path, text: str) -> Path:
+    """Write a program named java."""
+    (folder / "bin").mkdir()
+    file = folder / "bin" / "java"
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+    return file
+
+
+def test_missing_java_is_told_in_one_line(tmp_path: Path) -> None:
+    assert answer(PATH=str(tmp_path)) == (
+        "Spark needs Java 17 or newer; install it, or let JAVA_HOME lead to it "
+        "(there is no java on the PATH)\n"
+    )
+
+
+def test_java_home_without_java_is_told_in_one_line(tmp_path: Path) -> None:
+    said = answer(JAVA_HOME=str(tmp_path))
+    assert said.startswith("Spark needs Java 17 or newer; ")
+    assert str(tmp_path / "bin" / "java") in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for java is a shell script")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("echo 'openjdk version \"11.0.2\"' >&2", "is version 11)"),
+        ("echo 'java version \"1.8.0_381\"' >&2", "is version 8)"),
+        ("exit 3", "can't run)"),
+    ],
+    ids=["11", "8", "broken"],
+)
+def test_java_that_will_not_do_is_told_in_one_line(tmp_path: Path, text: str, said: str) -> None:
+    java = program(tmp_path, text)
+    found = answer(JAVA_HOME=str(tmp_path))
+    assert found.startswith("Spark needs Java 17 or newer; ")
+    assert found.endswith(f"({java} {said}\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for java is a shell script")
+def test_java_that_ends_before_spark_is_up_is_told_in_one_line(tmp_path: Path) -> None:
+    text = 'test "$1" = -version && exit 0; echo "Error: no room for the heap" >&2; exit 1'
+    program(tmp_path, text)
+    assert answer(JAVA_HOME=str(tmp_path)) == (
+        "Spark could not start: Error: no room for the heap\n"
+    )
+
+
+def test_missing_pyspark_is_told_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(MissingExtraError) as caught:
+        spark_session()
+    assert str(caught.value) == (
+        "a Spark session needs the package pyspark: pip install 'cdcwire[spark]'"
+    )
+
+
+@pytest.mark.parametrize("library", ["pyspark", "pyarrow", "pandas"])
+def test_names_of_the_package_tell_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(MissingExtraError, match=f"{library}: pip install 'cdcwire\\[spark\\]'"):
+        from cdcwire_conformance.spark import decode_frame  # noqa: F401
+
+
+def test_package_has_all_names_that_it_lists() -> None:
+    import cdcwire_conformance.spark as package
+
+    assert all(getattr(package, name) is not None for name in package.__all__)
+    with pytest.raises(AttributeError):
+        package.nothing  # noqa: B018
+
+
+def test_second_session_is_the_first(spark: SparkSession) -> None:
+    assert spark_session("local[1]") is spark
+
+
+def test_failed_job_is_told_in_one_line(spark: SparkSession) -> None:
+    with pytest.raises(SparkUnavailable) as caught, readable_errors():
+        spark.sql("SELECT CAST('seven' AS INT)").collect()
+    assert str(caught.value).startswith("Spark's job failed: [CAST_INVALID_INPUT]")
+    assert "\n" not in str(caught.value)
+
+
+def test_failed_worker_is_told_by_its_own_last_line(spark: SparkSession) -> None:
+    def fail(batches: object) -> object:
+        raise KeyError("what is missing")
+
+    with pytest.raises(SparkUnavailable) as caught, readable_errors():
+        spark.range(1).mapInArrow(fail, "id long").collect()
+    assert str(caught.value) == "Spark's job failed: KeyError: 'what is missing'"
