@@ -402,3 +402,15 @@ def test_feeds_without_rows_are_not_called_equal(compare: Compare, tmp_path: Pat
     code, error, _ = compare(*empty)
     assert code == 2
     assert "nothing to compare" in error
+
+
+def test_example_of_the_page_prints_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "spark.md").read_text("utf-8")
+    section = page[page.index("## Comparing two feeds") :]
+    commands, answer = re.findall(r"```\n(.*?)```", section, re.DOTALL)[:2]
+    monkeypatch.chdir(tmp_path)
+    for line in commands.splitlines():
+        assert main(line.split()[1:]) == 0
+    assert capsys.readouterr().out == answer
