@@ -172,10 +172,11 @@ def _lines(rows: int, results: list[tuple[str, Json, bool]], shown: list[str]) -
     head = ("right", "told", "same", "changed", "on one side only", "repeated", "as planted")
     document = results[0][1]
     position, *key = document["tables"][0]["paired_by"]
+    told = [name for name in document["compared"] if name != "half"]
     return [
         f"{rows:,} changes of the 29-column table (`{generate}`), decoded by Spark on this machine "
         f"and compared with `{LEFT}` on the left. Rows pair by {position} and the key "
-        f"({', '.join(key)}); compared are {', '.join(document['compared'])}, the images column by "
+        f"({', '.join(key)}); compared are {', '.join(told)}, the images column by "
         "column. In the feeds that are named *planted* three changes have another value in one "
         "column (a space at the end of a text, one more digit of a decimal's scale, NULL for a "
         "value), one is lost, one is there twice. *As planted*: that, and nothing else, is named.",
