@@ -228,7 +228,9 @@ def test_interrupt_ends_run_and_testee(tmp_path: Path) -> None:
         "time.sleep(600)\n",
         encoding="utf-8",
     )
-    command = [sys.executable, "-c", CLI, "verify", "craft", "--", sys.executable, str(testee)]
+    # A shell starts what runs in its background with interrupts ignored, and children inherit that.
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); " + CLI
+    command = [sys.executable, "-c", heard, "verify", "craft", "--", sys.executable, str(testee)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
     ) as process:
