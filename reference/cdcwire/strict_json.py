@@ -109,6 +109,16 @@ def read_json(data: bytes, rules: Rules, start: int = 0, end: int | None = None)
     return _Parser(data, rules, start, len(data) if end is None else end).document()
 
 
+def read_json_value(data: bytes, rules: Rules, start: int = 0, end: int | None = None) -> Document:
+    """Return the value that begins at ``start``, whatever follows it.
+
+    Raises: TruncatedError where the text ends before the value does; DecodeError.
+    """
+    parser = _Parser(data, rules, start, len(data) if end is None else end)
+    value = parser.value()
+    return Document(value, start, parser.offset)
+
+
 def json_kind(value: JsonValue) -> str:
     """Return what a value is, for messages: "a string", "null"."""
     match value:

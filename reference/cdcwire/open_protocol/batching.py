@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from cdcwire.claim_check import location
 from cdcwire.errors import EncodeError, step
 from cdcwire.message import KafkaMessage, StoredFile
 from cdcwire.message import Message as OutMessage
 from cdcwire.model.events import Event, Table
-from cdcwire.open_protocol.claim_check import location, write_file
+from cdcwire.open_protocol.claim_check import write_file
 from cdcwire.open_protocol.events import from_event
 from cdcwire.open_protocol.framing import ITEM_OVERHEAD, NUMBER_BYTES
 from cdcwire.open_protocol.images import ColumnWriter, handle_key_only

@@ -7,13 +7,11 @@ looked into; integers are checked for 64 bits, not for the width of their column
 
 from __future__ import annotations
 
-import base64
-import binascii
 import math
-import re
 from collections.abc import Callable
 from typing import TypeAlias
 
+from cdcwire.base64_text import read_base64, write_base64
 from cdcwire.errors import DecodeError, EncodeError
 from cdcwire.golang.numbers import float_text, narrow_float32, read_float32
 from cdcwire.golang.quote import QuoteError, quote, unquote
@@ -44,8 +42,6 @@ from cdcwire.strict_json import JsonValue, Number, json_kind
 
 _Read: TypeAlias = Callable[[JsonValue, int, int, int], WireValue]
 _Write: TypeAlias = Callable[[WireValue, int, int, Dialect], str]
-
-_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 
 
 def read_value(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
@@ -163,23 +159,6 @@ def _read_base64(value: JsonValue, code: int, flags: int, start: int) -> WireVal
     if not isinstance(value, str):
         raise DecodeError(f"it is {json_kind(value)}, not a string", start, clause)
     return read_base64(value, start, clause)
-
-
-def read_base64(text: str, start: int, clause: str) -> bytes:
-    """Return the bytes of standard base64 with padding. Raises: DecodeError at ``start``."""
-    if _BASE64.fullmatch(text) is None:
-        raise DecodeError("a character is not one of base64", start, clause)
-    if len(text) % 4:
-        raise DecodeError("the padding is not what base64 asks for", start, clause)
-    raw = binascii.a2b_base64(text)
-    last = len(text) - 4
-    if text and base64.b64encode(raw[last // 4 * 3 :]) != text[last:].encode():
-        raise DecodeError("bits behind the last byte are set", start, clause)
-    return raw
-
-
-def write_base64(raw: bytes) -> str:
-    return base64.b64encode(raw).decode("ascii")
 
 
 def _write_base64(value: WireValue, code: int, flags: int, dialect: Dialect) -> str:

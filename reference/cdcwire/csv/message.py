@@ -1,0 +1,44 @@
+"""The wire's own values of a CSV file: what its bytes say, nothing less.
+
+A field keeps its bytes as they stand in the file, still doubled or escaped, because some of what
+they say is lost once they are read: whether it was quoted, and how NULL was told from text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Operation: TypeAlias = Literal["I", "U", "D"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field. ``raw``: its bytes, without the quotes around them if it ``is_quoted``."""
+
+    raw: bytes
+    is_quoted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record. ``fields`` are the columns of the table, in its order.
+
+    ``commit_ts``, ``is_update`` and ``handle_key`` are None where the settings leave them out.
+    """
+
+    op: Operation
+    table: str
+    schema: str
+    commit_ts: int | None
+    is_update: bool | None
+    handle_key: int | None
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One data file. ``header``: its first line without the terminator, None without header."""
+
+    records: tuple[Record, ...]
+    header: bytes | None = None
