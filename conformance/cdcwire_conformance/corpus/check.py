@@ -39,6 +39,8 @@ from cdcwire_conformance.corpus.store import (
 
 _TOP_FILES = (INDEX_FILE, RETIRED_FILE, VERSION_FILE, WITNESSES_FILE)
 _REBUILD = "`cdcwire corpus rebuild` makes it"
+# A page of clauses that is no format's own: what several formats share.
+_SHARED_PAGES = {"storage": ("csv", "canal-json")}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -219,11 +221,15 @@ def _clauses(cases: list[Case], pages: Path) -> Iterator[Problem]:
         for name in case.clauses:
             if name not in clauses:
                 yield Problem(f"{case.id}.json", f"clause {name!r} is on no page")
-            elif clauses[name].format != case.format:
+            elif case.format not in _formats_of(clauses[name]):
                 yield Problem(f"{case.id}.json", f"clause {name!r} is of another format")
     for clause in clauses.values():
         if clause.id not in used:
             yield Problem(clause.where, f"clause {clause.id!r} has no case")
+
+
+def _formats_of(clause: Clause) -> tuple[str, ...]:
+    return _SHARED_PAGES.get(clause.format, (clause.format,))
 
 
 def _text(file: Path) -> str | None:

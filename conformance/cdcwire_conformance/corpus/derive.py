@@ -9,6 +9,11 @@ From each case of one message, of level must or should, come:
 | ``<id>@length:31+1`` | the length at byte 31 is one more (``count``, ``size`` likewise) |
 | ``<id>@tag:10=4`` | the code or version at byte 10 is 4, which is not defined |
 | ``<id>@bomb:59`` | the count or size at byte 59 asks for more memory than there is |
+| ``<id>@length:31=-1`` | the length at byte 31 is -1, 0 or 2^40 |
+| ``<id>@varint:17`` | the number at byte 17 is a varint of eleven bytes |
+| ``<id>@quote:17`` | the value at byte 17 has lost its quotes, or has got some |
+| ``<id>@field:17-1`` | the field at byte 17 is not there; ``+1``: it stands twice |
+| ``<id>@member:17-1`` | the member at byte 17 is not there |
 
 ``key-`` stands in front where it is the key that is changed. A message of over 2,048 bytes is cut
 near the borders of its fields only, and of many fields of one kind four are changed. Which
@@ -24,14 +29,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from cdcwire.errors import DecodeError
-from cdcwire.format import Context, Explanation, Format
+from cdcwire.format import Context, Format, parse_options
 from cdcwire.formats import get_format
 from cdcwire.message import Message, StoredFile
+from cdcwire.reader import Span
 from cdcwire_conformance.corpus.case import Case, CorpusError
 from cdcwire_conformance.corpus.hexdump import message_parts
 from cdcwire_conformance.corpus.mutations import rules_of
 from cdcwire_conformance.corpus.mutations.rules import (
-    LONG_PART,
     FormatRules,
     chosen_spans,
     number_changes,
@@ -56,6 +61,7 @@ def derive_cases(case: Case) -> Iterator[Case]:
     format_ = get_format(case.format)
     message = case.messages[0]
     context = case.context()
+    options = parse_options(format_.options, case.options)
     explanation = explain_message(case, message)
     if not explanation.spans:
         return
@@ -63,12 +69,17 @@ def derive_cases(case: Case) -> Iterator[Case]:
         if part not in rules.parts:
             continue
         prefix = "" if part == "value" else f"{part}-"
-        for size in _cuts(rules, message, part, raw, explanation):
+        spans = [span for span in explanation.spans if span.part == part]
+        for size in _cuts(rules, message, part, raw, spans):
             cut = _with_part(message, part, raw[:size])
             yield _derived(case, f"{prefix}cut:{size}", f"{part} ends after {size} bytes", cut)
         longer = _with_part(message, part, raw + rules.trailing)
         yield _derived(case, f"{prefix}trailing", f"a byte behind the {part}", longer)
-        for change in number_changes(rules, explanation, part, raw):
+        chosen = chosen_spans(spans, len(raw), rules.long_part)
+        for change in (
+            *number_changes(rules, explanation, part, raw),
+            *rules.changes(raw, chosen, options),
+        ):
             changed = _with_part(message, part, change.raw)
             if change.is_certain or not _is_read(format_, changed, context):
                 yield _derived(case, prefix + change.name, change.title, changed)
@@ -90,15 +101,16 @@ def find_case(case_id: str, root: Path | None = None) -> Case:
 
 
 def _cuts(
-    rules: FormatRules, message: Message, part: str, raw: bytes, explanation: Explanation
+    rules: FormatRules, message: Message, part: str, raw: bytes, spans: list[Span]
 ) -> Iterator[int]:
     sizes = set(range(len(raw)))
-    if len(raw) > LONG_PART:
-        spans = chosen_spans([span for span in explanation.spans if span.part == part], len(raw))
-        borders = {border for span in spans for border in (span.start, span.end)}
+    legal = rules.legal_sizes(raw, spans)
+    if len(raw) > rules.long_part:
+        chosen = chosen_spans(spans, len(raw), rules.long_part)
+        borders = {border for span in chosen for border in (span.start, span.end)}
         sizes &= {size for border in borders for size in (border - 1, border, border + 1)}
     for size in sorted(sizes):
-        if not rules.legal_cut(message, part, size):
+        if size not in legal and not rules.legal_cut(message, part, size):
             yield size
 
 

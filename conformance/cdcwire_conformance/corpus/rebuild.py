@@ -94,8 +94,7 @@ def case_hexdump(case: Case) -> str:
     """Return the annotated hexdump of every message of a case. Raises: CorpusError."""
     lines: list[str] = []
     for number, message in enumerate(case.messages):
-        if len(case.messages) > 1:
-            lines += [""] * bool(lines) + [f"message {number}"]
+        lines += _heading(case, number)
         explanation = _with_expected_error(explain_message(case, message), case, number)
         lines += hexdump_lines(explanation, message, most_lines=_MOST_LINES)
         lines += [f"warning: {ascii(warning)[1:-1]}" for warning in explanation.warnings]
@@ -103,6 +102,14 @@ def case_hexdump(case: Case) -> str:
         lines += ["", f"blob {location!a}"]
         lines += hexdump_lines(Explanation(()), StoredFile(location, raw))
     return "\n".join(lines) + "\n"
+
+
+def _heading(case: Case, number: int) -> list[str]:
+    """Return what stands above a message: its number among several, and the path of a file."""
+    message = case.messages[number]
+    words = [f"message {number}"] if len(case.messages) > 1 else []
+    words += [f"path {message.path!a}"] if isinstance(message, StoredFile) else []
+    return [""] * (number > 0) + [", ".join(words)] * bool(words)
 
 
 def _with_expected_error(explanation: Explanation, case: Case, number: int) -> Explanation:
@@ -121,8 +128,10 @@ def explain_message(case: Case, message: Message) -> Explanation:
     Where an option needs functions that the codecs do not have (a compression), there are none:
     hexdumps must not depend on what else is installed.
     """
+    format_ = format_of(case)
     try:
-        return format_of(case).explain(message, replace(case.context(), compressions={}))
+        context = replace(case.context(), compressions={})
+        return format_.explain(message, format_.prepared(case.messages, context))
     except CorpusError:
         raise
     except ValueError as error:  # of the options; broken bytes are told in the explanation

@@ -44,7 +44,7 @@ class Request:
 def decode_request(case: Case) -> Request:
     """Return the request to decode the messages of a case."""
     body = _told(case)
-    if bytes_say_types(case.format):
+    if not needs_tables(case.format):
         body.pop("tables", None)
     body["messages"] = [message_to_json(message) for message in case.messages]
     return Request("decode", case.format, body)
@@ -58,11 +58,9 @@ def encode_request(case: Case) -> Request:
 
 
 @cache
-def bytes_say_types(format_name: str) -> bool:
-    """Return whether a decoder of this format needs no table definitions."""
-    if format_name not in FORMAT_NAMES:
-        return False
-    return get_format(format_name).carries.fields["types"].verdict == "exact"
+def needs_tables(format_name: str) -> bool:
+    """Return whether a decoder of this format needs table definitions."""
+    return format_name not in FORMAT_NAMES or get_format(format_name).needs_tables
 
 
 def _told(case: Case) -> dict[str, Json]:

@@ -130,3 +130,12 @@ def test_without_jsonschema_the_check_says_what_it_left_out(
     result = check_corpus(golden, pages)
     assert result.problems == ()
     assert result.skipped[0].startswith("JSON Schemas")
+
+
+def test_clause_that_other_formats_share_is_found(golden: Path, pages: Path, edit: Any) -> None:
+    (pages / "storage.md").write_text("# Storage\n\n### storage: names\n\nNames are names.\n")
+    edit(clause=["craft: resolved events", "storage: names"])
+    rebuild(golden)
+    assert problems_of(golden, pages) == [
+        "craft/events/resolved.json: clause 'storage: names' is of another format"
+    ]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cdcwire.format import Carrier
 from cdcwire.message import KafkaMessage, Message, StoredFile
 from cdcwire_conformance.messages_io import InputError, read_messages, write_messages
 
@@ -117,3 +118,21 @@ def test_key_and_value_from_one_stream_are_refused(monkeypatch: pytest.MonkeyPat
     feed(monkeypatch, b"x")
     with pytest.raises(InputError, match="both"):
         messages_of("-", key="-")
+
+
+@pytest.mark.parametrize(
+    ("name", "carriers", "is_file"),
+    [
+        ("data.csv", ("storage",), True),
+        ("data", ("storage",), True),
+        ("data.json", ("queue", "storage"), True),
+        ("message.bin", ("queue", "storage"), False),
+        ("data.json", ("queue",), False),
+    ],
+)
+def test_bytes_are_a_file_or_a_value_as_the_format_says(
+    tmp_path: Path, name: str, carriers: tuple[Carrier, ...], is_file: bool
+) -> None:
+    (tmp_path / name).write_bytes(b"x")
+    found = [message for _, message in read_messages(str(tmp_path / name), carriers=carriers)]
+    assert found == [StoredFile(name, b"x") if is_file else KafkaMessage(None, b"x")]

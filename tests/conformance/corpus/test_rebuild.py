@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cdcwire.format import Explanation
+from cdcwire.message import StoredFile
+from cdcwire_conformance.corpus import rebuild as rebuild_module
 from cdcwire_conformance.corpus.case import CorpusError
-from cdcwire_conformance.corpus.rebuild import rebuild
+from cdcwire_conformance.corpus.rebuild import case_hexdump, rebuild
+from cdcwire_conformance.corpus.store import load_case
 
 RESOLVED = bytes.fromhex("010103010101020a09010005")
 
@@ -82,3 +87,18 @@ def test_unknown_format_is_an_error(golden: Path) -> None:
         file.write_text(file.read_text().replace("craft/events", "kraft/events"))
     with pytest.raises(CorpusError, match="'kraft' is not known"):
         rebuild(golden)
+
+
+def test_hexdump_names_the_path_of_a_stored_file(
+    golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rebuild_module, "explain_message", lambda case, message: Explanation(()))
+    files = tuple(StoredFile(f"a/{number}.bin", b"\x01") for number in range(2))
+    case = replace(load_case("craft/events/resolved", golden), messages=files)
+    lines = case_hexdump(case).splitlines()
+    assert [line for line in lines if "path" in line] == [
+        "message 0, path 'a/0.bin'",
+        "message 1, path 'a/1.bin'",
+    ]
+    alone = case_hexdump(replace(case, messages=files[:1]))
+    assert alone.startswith("path 'a/0.bin'\noffset")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cdcwire.errors import Path, path_text
-from cdcwire.format import Explanation
+from cdcwire.format import Explanation, OptionValue
 from cdcwire.message import Message
 from cdcwire.reader import Span
 
@@ -72,28 +72,50 @@ class NumberRule:
 
 
 @dataclass(frozen=True, slots=True)
-class FormatRules:
-    """The rules of one format.
-
-    ``parts``: the parts of a message whose every byte counts. ``legal_cut``: whether a message is
-    still legal when this part is cut to this size. ``trailing``: what is put behind a part.
-    """
-
-    parts: tuple[str, ...]
-    rewrite: Rewrite
-    numbers: tuple[NumberRule, ...]
-    legal_cut: Callable[[Message, str, int], bool] = lambda message, part, size: False
-    trailing: bytes = b"\x00"
-
-
-@dataclass(frozen=True, slots=True)
 class Change:
-    """One changed number: what the id says of it, what the title says, and the part's new bytes."""
+    """One change: what the id says of it, what the title says, and the part's new bytes."""
 
     name: str
     title: str
     raw: bytes
-    is_certain: bool
+    is_certain: bool = True
+
+
+def _no_size(raw: bytes, spans: Sequence[Span]) -> Container[int]:
+    return ()
+
+
+def _no_change(
+    raw: bytes, spans: Sequence[Span], options: Mapping[str, OptionValue]
+) -> Iterator[Change]:
+    return iter(())
+
+
+def _no_number(site: Site, number: int) -> bytes | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class FormatRules:
+    """The rules of one format.
+
+    ``parts``: the parts of a message whose every byte counts. ``legal_cut``: whether a message is
+    still legal when this part is cut to this size; ``legal_sizes``: all such sizes at once, where
+    the spans tell them. ``trailing``: what is put behind a part. ``changes``: what else can be made
+    wrong at these spans, with all options of the format. ``long_part``: bytes from which on a part
+    is cut at the borders of its fields only.
+    """
+
+    parts: tuple[str, ...]
+    rewrite: Rewrite = _no_number
+    numbers: tuple[NumberRule, ...] = ()
+    legal_cut: Callable[[Message, str, int], bool] = lambda message, part, size: False
+    trailing: bytes = b"\x00"
+    legal_sizes: Callable[[bytes, Sequence[Span]], Container[int]] = _no_size
+    changes: Callable[[bytes, Sequence[Span], Mapping[str, OptionValue]], Iterator[Change]] = (
+        _no_change
+    )
+    long_part: int = LONG_PART
 
 
 def number_changes(
@@ -116,10 +138,10 @@ def number_changes(
                 yield from _changes(rules.rewrite, rule, site)
 
 
-def chosen_spans(spans: list[Span], size: int) -> list[Span]:
+def chosen_spans(spans: list[Span], size: int, long_part: int = LONG_PART) -> list[Span]:
     """Return the spans of a part at which cases are made: of a short part all, of a long one the
     first and the last two of those whose paths differ in their indexes only."""
-    if size <= LONG_PART:
+    if size <= long_part:
         return spans
     alike: dict[tuple[str, ...], list[Span]] = {}
     for span in spans:
