@@ -18,6 +18,7 @@ from cdcwire.model.events import Event, Table
 from cdcwire.reader import Span
 
 OptionValue: TypeAlias = "str | int | bool"
+Carrier: TypeAlias = Literal["queue", "storage"]
 TableName: TypeAlias = "tuple[str | None, str]"  # schema, table
 
 
@@ -131,7 +132,9 @@ class Format:
     what decoding a message passes over, as the format allows it to. ``prepared``: the context with
     what some of the messages tell about others (table definitions in schema files); who has all
     messages of a feed calls it once, and decodes each by what it returned. It passes over messages
-    that are broken: decoding them says so.
+    that are broken: decoding them says so. ``needs_tables``: whether decoding needs definitions of
+    tables beside the bytes. ``carriers``: where its messages travel; those of a storage sink are
+    files (``StoredFile``), those of a queue ``KafkaMessage``.
     """
 
     name: str
@@ -146,6 +149,8 @@ class Format:
     choices: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     warnings: Callable[[Message], tuple[str, ...]] = lambda message: ()
     prepared: Callable[[Iterable[Message], Context], Context] = _as_told
+    needs_tables: bool = False
+    carriers: tuple[Carrier, ...] = ("queue",)
     has_claim_checks: bool = False
     fixes_bytes: Literal["yes", "by value"] = "yes"
 

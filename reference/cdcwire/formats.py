@@ -10,6 +10,8 @@ _MODULES = {
     "craft": "cdcwire.craft.format",
     "craft-proposal": "cdcwire.craft_proposal.format",
     "open-protocol": "cdcwire.open_protocol.format",
+    "csv": "cdcwire.csv.format",
+    "canal-json": "cdcwire.canal_json.format",
 }
 
 FORMAT_NAMES: tuple[str, ...] = tuple(_MODULES)

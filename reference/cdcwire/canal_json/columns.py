@@ -7,11 +7,9 @@ does not name. ``sqlType`` says nothing more, and differs between rows: it is wr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
-from types import MappingProxyType
-from typing import TypeAlias
 
 from cdcwire.errors import EncodeError
 from cdcwire.model.events import Column, Role, Table
@@ -41,32 +39,66 @@ from cdcwire.mysql.declared import (
 )
 from cdcwire.mysql.values import WireValue
 
-Definition: TypeAlias = "Mapping[str, Column]"  # the columns of a table by name
-NO_DEFINITION: Definition = MappingProxyType({})
-
 CLAUSE = "canal-json: mysqlType"
 _PRIMARY: frozenset[Role] = frozenset({"primary"})
+
+# What is kept of types that were read: of short ones only, and not of too many.
+_MAX_KEPT_TYPE = 1024
+_MAX_KEPT = 4096
+
+
+class Definition:
+    """The columns of one table by name, as somebody defined them; none where nobody did."""
+
+    def __init__(self, columns: Iterable[Column] = ()) -> None:
+        self.columns = {column.name: column for column in columns}
+        self._limit = 64 + 4 * len(self.columns) if self.columns else _MAX_KEPT
+        self._made: dict[tuple[str, str | None, bool, str | None], Column] = {}
+
+    def column(
+        self,
+        name: str,
+        mysql_type: str | None,
+        is_primary: bool = False,
+        time_zone: str | None = None,
+    ) -> Column:
+        """Return the neutral column of a member.
+
+        Raises: ValueError when neither ``mysqlType`` nor the definition tells its type.
+        """
+        key = (name, mysql_type, is_primary, time_zone)
+        found = self._made.get(key)
+        if found is None:
+            found = _column_of(name, mysql_type, self.columns.get(name), is_primary, time_zone)
+            if mysql_type is None or len(mysql_type) <= _MAX_KEPT_TYPE:
+                if len(self._made) >= self._limit:
+                    self._made.clear()
+                self._made[key] = found
+        return found
+
+
+NO_DEFINITION = Definition()
 
 
 class Definitions:
     """The definitions of tables that a caller told, by name and version."""
 
     def __init__(self, tables: Iterable[Table] = ()) -> None:
-        self._known: dict[tuple[str | None, str | None], list[Table]] = {}
+        self._known: dict[tuple[str | None, str | None], dict[int | None, Table]] = {}
         for table in tables:
             if table.columns is not None:
-                self._known.setdefault((table.schema, table.name), []).append(table)
+                versions = self._known.setdefault((table.schema, table.name), {})
+                versions.setdefault(table.version, table)
         self._columns: dict[int, Definition] = {}
 
     def table(
         self, schema: str | None, name: str | None, version: int | None = None
     ) -> Table | None:
         """Return the definition of this version, else the only one there is, else None."""
-        known = self._known.get((schema, name), ())
-        for table in known:
-            if version is not None and table.version == version:
-                return table
-        return known[0] if len(known) == 1 else None
+        known = self._known.get((schema, name), {})
+        if version is not None and version in known:
+            return known[version]
+        return next(iter(known.values())) if len(known) == 1 else None
 
     def columns(
         self, schema: str | None, name: str | None, version: int | None = None
@@ -76,31 +108,40 @@ class Definitions:
             return NO_DEFINITION
         found = self._columns.get(id(table))  # the table is kept here, so that the id stays its own
         if found is None:
-            found = {column.name: column for column in table.columns or ()}
+            found = Definition(table.columns or ())
             self._columns[id(table)] = found
         return found
 
 
 NO_DEFINITIONS = Definitions()
+_latest: list[tuple[tuple[Table, ...], Definitions]] = [((), NO_DEFINITIONS)]
 
 
-@lru_cache(maxsize=4096)
-def column_of(
+def definitions_of(tables: tuple[Table, ...]) -> Definitions:
+    """Return the definitions of these tables; those of the latest call are kept.
+
+    A context has the same tuple for all messages of a feed.
+    """
+    known, definitions = _latest[0]
+    if known is not tables:
+        definitions = Definitions(tables)
+        _latest[0] = (tables, definitions)
+    return definitions
+
+
+def _column_of(
     name: str,
     mysql_type: str | None,
-    definition: Column | None = None,
-    is_primary: bool = False,
-    time_zone: str | None = None,
+    definition: Column | None,
+    is_primary: bool,
+    time_zone: str | None,
 ) -> Column:
-    """Return the neutral column of a member.
-
-    Raises: ValueError when neither ``mysqlType`` nor a definition tells its type.
-    """
     roles = _PRIMARY if is_primary else frozenset()
     if mysql_type is None:
         if definition is None:
             raise ValueError(f"the type of column {name!r:.80} is not told")
-        return replace(definition, type=_as_sent(definition.type, time_zone))
+        kind = _as_sent(definition.type, time_zone)
+        return replace(definition, type=kind, roles=definition.roles | roles)
     kind = type_of_declared(parse_declared(mysql_type, False), time_zone)
     if definition is None:
         return Column(name, kind, mysql_type, roles=roles)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta, timezone
 
-from cdcwire.canal_json.columns import Definition, Definitions, column_of
+from cdcwire.canal_json.columns import Definition, Definitions, definitions_of
 from cdcwire.canal_json.events import PHYSICAL_SHIFT
-from cdcwire.canal_json.files import path_of, read_line
+from cdcwire.canal_json.files import read_line
 from cdcwire.canal_json.members import RULES
 from cdcwire.canal_json.queue import decompressed, read_message
 from cdcwire.canal_json.settings import DEFAULT_SETTINGS, Settings
@@ -23,10 +23,10 @@ from cdcwire.format import EVERYTHING, Explanation
 from cdcwire.message import KafkaMessage, StoredFile
 from cdcwire.model.events import Table
 from cdcwire.reader import Span
+from cdcwire.storage.feeds import path_of, read_schema
 from cdcwire.storage.index_files import read_index
 from cdcwire.storage.metadata import read_metadata
 from cdcwire.storage.paths import DataPath, IndexPath, MetadataPath, SchemaPath
-from cdcwire.storage.schema_files import read_schema_file
 from cdcwire.strict_json import (
     Document,
     JsonArray,
@@ -74,12 +74,12 @@ def explain(
 
     On broken bytes: the spans up to the place of the error, and the error.
     """
-    definitions = Definitions(tables)
+    definitions = definitions_of(tuple(tables))
     if isinstance(message, StoredFile):
         return _explain_file(message, settings, definitions)
     spans = _Spans(message.value or b"")
     if settings.compression is not None and message.value:
-        return _explain_compressed(message.value, settings, spans)
+        return _explain_compressed(message.value, settings, spans, definitions)
     error = None
     if spans.data:
         error = _error_of(lambda: decode(spans.data, EVERYTHING, definitions))
@@ -88,13 +88,15 @@ def explain(
     return spans.explanation(error)
 
 
-def _explain_compressed(value: bytes, settings: Settings, spans: _Spans) -> Explanation:
+def _explain_compressed(
+    value: bytes, settings: Settings, spans: _Spans, definitions: Definitions
+) -> Explanation:
     clause = "canal-json: compression"
     assert settings.compression is not None
     try:
         text = decompressed(value, settings.compression)
         spans.add(len(value), (), f"compressed: {text!r}", clause)
-        read_message(value, settings.compression)
+        read_message(value, settings.compression, EVERYTHING, definitions)
     except DecodeError as error:
         return Explanation(tuple(spans.spans), error)
     return spans.explanation(None)
@@ -102,7 +104,7 @@ def _explain_compressed(value: bytes, settings: Settings, spans: _Spans) -> Expl
 
 def _explain_file(file: StoredFile, settings: Settings, definitions: Definitions) -> Explanation:
     try:
-        place = path_of(file.path, settings.layout)
+        place = path_of(file, settings.layout)
     except DecodeError as wrong_path:
         return Explanation((), wrong_path)
     spans = _Spans(file.value)
@@ -115,29 +117,30 @@ def _explain_file(file: StoredFile, settings: Settings, definitions: Definitions
             error = _error_of(lambda: read_index(file.value, settings.layout, place.dispatcher))
             what, clause = "name of the latest file", "storage: index files"
         case SchemaPath():
-            error = _error_of(lambda: read_schema_file(file.value))
+            error = _error_of(lambda: read_schema(file, place))
             what, clause = "schema file", "storage: schema files"
         case _:
-            version = place.version if isinstance(place, DataPath) else None
-            return _explain_rows(spans, settings.terminator, definitions, version)
+            return _explain_rows(spans, settings.terminator, definitions, place)
     spans.end((), f"{what}: {file.value.decode('utf-8', 'backslashreplace')!r}", clause, error)
     return spans.explanation(error)
 
 
 def _explain_rows(
-    spans: _Spans, terminator: bytes, definitions: Definitions, version: int | None
+    spans: _Spans, terminator: bytes, definitions: Definitions, place: DataPath | None
 ) -> Explanation:
     error: DecodeError | None = None
+    version = None if place is None else place.version
     index = 0
     while error is None and spans.offset < len(spans.data):
         start, path = spans.offset, ("rows", index)
-        end = start
         try:
-            _, end = read_line(spans.data, start, terminator, EVERYTHING, definitions, version)
+            _, end = read_line(spans.data, start, terminator, EVERYTHING, definitions, place)
         except DecodeError as caught:
             error = caught
             error.path = (*path, *error.path)
-        spans.walk(lambda: read_json_value(spans.data, RULES, spans.offset), definitions, path)
+        spans.walk(
+            lambda: read_json_value(spans.data, RULES, spans.offset), definitions, path, version
+        )
         if error is None:
             spans.add(end, (*path, "terminator"), repr(terminator), "canal-json: framing")
         index += 1
@@ -180,7 +183,13 @@ class _Spans:
                 self.add(error.offset, error.path, "read up to the error", error.clause)
         return Explanation(tuple(self.spans), error)
 
-    def walk(self, read: Callable[[], Document], definitions: Definitions, path: Path) -> None:
+    def walk(
+        self,
+        read: Callable[[], Document],
+        definitions: Definitions,
+        path: Path,
+        version: int | None = None,
+    ) -> None:
         """Add the spans of an object, as far as it is JSON; the error is known elsewhere."""
         try:
             document = read()
@@ -192,7 +201,8 @@ class _Spans:
             return
         self.add(document.start + 1, path, "message", RULES.text_clause)
         known = found.by_name()
-        definition = definitions.columns(_text_of(known, "database"), _text_of(known, "table"))
+        names = _text_of(known, "database"), _text_of(known, "table")
+        definition = definitions.columns(*names, version)
         types = _types_of(known.get("mysqlType"))
         for member in found.members:
             self._member(member, path, types, definition)
@@ -257,7 +267,7 @@ def _types_of(member: Member | None) -> dict[str, str]:
 def _value_text(member: Member, mysql_type: str | None, definition: Definition) -> tuple[str, str]:
     """Return what a value is, and its clause; what is no value of its type stays as it stands."""
     try:
-        column = column_of(member.name, mysql_type, definition.get(member.name))
+        column = definition.column(member.name, mysql_type)
     except ValueError:
         return _shown(member.value), "canal-json: mysqlType"
     if member.value is None:

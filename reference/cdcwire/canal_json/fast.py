@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from cdcwire.canal_json.columns import Definitions, column_of
+from cdcwire.canal_json.columns import Definitions
 from cdcwire.canal_json.events import NO_BLOBS, to_events
-from cdcwire.canal_json.files import path_of, read_file, read_line
+from cdcwire.canal_json.files import is_of_table, read_file, read_line
 from cdcwire.canal_json.members import RULES, UINT64_END, write_text
 from cdcwire.canal_json.message import DELETE, ROW_TYPES, UPDATE, Message
 from cdcwire.canal_json.queue import read_message
@@ -32,6 +32,7 @@ from cdcwire.message import StoredFile
 from cdcwire.model.events import Event, Sent, Table
 from cdcwire.mysql.layouts import Bounded, Credit
 from cdcwire.rows import Row
+from cdcwire.storage.feeds import path_of
 from cdcwire.storage.paths import DataPath
 from cdcwire.strict_json import JsonObject, read_json
 
@@ -42,11 +43,13 @@ _WEIGHT_OF_A_COLUMN = 1 << 7
 _ENTRY = 64  # what a table weighs beside its text
 _MAX_READERS = 8  # of one table and operation
 _MAX_COLUMNS = 512
-_MAX_CHARACTERS = 1 << 20  # of a message: matching takes some memory for each escape
-_PRICE_OF_A_COLUMN = 1 << 8  # see ``Credit``
+_MAX_BYTES = 1 << 20  # of a message: matching takes some memory for each escape
+_PRICE_OF_A_COLUMN = 1 << 10  # see ``Credit``
 
 _HEAD = ("id", "database", "table", "pkNames", "isDdl", "type")
 _ES = ',"es":'
+_OLD = b'"old":'
+_TYPE = '":"'  # one for each column, and some more
 _LINE_ENDS = frozenset(b"\r\n")
 _SPACE = b" \t\r\n"
 
@@ -93,8 +96,8 @@ class RowDecoder:
         """
         if value and self.settings.compression is None:
             try:
-                text = (value if value.endswith(b"}") else value.rstrip(_SPACE)).decode()
-                row = self._usual_row(text, None, None)
+                usual = value if value.endswith(b"}") else value.rstrip(_SPACE)
+                row = self._usual_row(usual, None, None)
             except IRREGULARITIES:
                 pass  # left behind here, so that an error of the plain decoder stands alone
             else:
@@ -109,7 +112,7 @@ class RowDecoder:
         Raises: DecodeError, the same as the plain decoder.
         """
         terminator = self.settings.terminator
-        place = path_of(file.path, self.settings.layout)
+        place = path_of(file, self.settings.layout)
         if not isinstance(place, (DataPath, type(None))) or not _LINE_ENDS.issuperset(
             terminator or b"x"
         ):
@@ -123,11 +126,13 @@ class RowDecoder:
             try:
                 if end < 0:
                     raise Irregular
-                row = self._usual_row(data[offset:end].decode(), partition, version)
+                row = self._usual_row(data[offset:end], partition, version)
+                if row is not None and place is not None:
+                    is_usual = is_of_table(place, row.table.schema, row.table.name)
+                else:
+                    is_usual = True
             except IRREGULARITIES:
                 is_usual = False
-            else:
-                is_usual = True
             if is_usual:
                 offset = end + len(terminator)
                 if row is not None:
@@ -135,7 +140,7 @@ class RowDecoder:
             else:
                 with step("rows", index):
                     message, offset = read_line(
-                        data, offset, terminator, self.selection, self._definitions, version
+                        data, offset, terminator, self.selection, self._definitions, place
                     )
                 yield from self._plain(message, partition, version)
             index += 1
@@ -161,37 +166,50 @@ class RowDecoder:
             )
         )
 
-    def _usual_row(self, text: str, partition: int | None, version: int | None) -> Row | None:
+    def _usual_row(self, value: bytes, partition: int | None, version: int | None) -> Row | None:
         """Return the row of a message; None if it is not wanted. Raises: one of IRREGULARITIES."""
-        self._seen += len(text)
+        self._seen += len(value)
+        old_at = value.find(_OLD)
+        if old_at < 0 or len(value) > _MAX_BYTES:
+            raise Irregular
+        # Decoded by itself, what stands before the rows is ASCII most of the time, which is faster.
+        text = value[:old_at].decode()
         es_at = text.find(_ES)
-        if es_at < 0 or len(text) > _MAX_CHARACTERS:
+        if es_at < 0:
             raise Irregular
         head = text[:es_at]
         subject = self._subjects.get((version, head))
         if subject is None:
             subject = self._new_subject(head, version)
-        es, ts, images = self._read(subject, text, es_at)
+        es, ts, images = self._read(subject, value, text, es_at, value[old_at:].decode())
         layout, values, old_layout, old, digits = images
         commit_ts = None if digits is None else int(digits)
         if commit_ts is not None and commit_ts >= UINT64_END:
             raise Irregular
         if not subject.is_wanted:
             return None
-        row: tuple[object, ...] = (subject.table, commit_ts, partition)
+        where = subject.table, commit_ts, partition
+        times = int(es), int(ts)
+        row: tuple[object, ...]
         if subject.kind == DELETE:
-            row += (None, None, layout, values, self._sent_of_delete)
+            row = (*where, None, None, layout, values, self._sent_of_delete, *times)
         else:
             sent = None if old is None else self._sent_of_update
-            row += (layout, values, old_layout, old, sent)
-        return new_timed_row((*row, int(es), int(ts)))
+            row = (*where, layout, values, old_layout, old, sent, *times)
+        return new_timed_row(row)
 
-    def _read(self, subject: Subject, text: str, es_at: int) -> tuple[str, str, Images]:
+    def _read(
+        self, subject: Subject, value: bytes, text: str, es_at: int, rows: str
+    ) -> tuple[str, str, Images]:
         for reader in subject.readers:
-            found = reader.read(text, es_at)
+            found = reader.read(text, es_at, rows)
             if found is not None:
                 return found
-        found = self._learn(subject, text).read(text, es_at)
+        self._credit.earn(self._seen)
+        self._seen = 0
+        if text.count(_TYPE) * _PRICE_OF_A_COLUMN > self._credit.left:
+            raise Irregular
+        found = self._learn(subject, value).read(text, es_at, rows)
         if found is None:
             raise Irregular
         return found
@@ -201,7 +219,7 @@ class RowDecoder:
         found = read_json(f"{head}}}".encode(), RULES).value
         if not isinstance(found, JsonObject):
             raise Irregular
-        if tuple(member.name for member in found.members) != _HEAD:
+        if tuple(member.name for member in found.members) != _HEAD or not head.startswith("{"):
             raise Irregular
         message = decode(f'{head},"es":0,"ts":0,"data":[]}}'.encode())
         if message is None or message.is_ddl or message.id or message.type not in ROW_TYPES:
@@ -212,9 +230,9 @@ class RowDecoder:
         self._subjects.keep((version, head), subject, len(head) + _ENTRY)
         return subject
 
-    def _learn(self, subject: Subject, text: str) -> MessageReader:
+    def _learn(self, subject: Subject, value: bytes) -> MessageReader:
         """Return a reader of messages like this one. Raises: DecodeError, Irregular."""
-        message = decode(text.encode(), EVERYTHING, self._definitions, subject.version)
+        message = decode(value, EVERYTHING, self._definitions, subject.version)
         if message is None or not message.mysql_type or not message.sql_type:
             raise Irregular
         if not message.data or len(message.data) != 1:
@@ -231,16 +249,12 @@ class RowDecoder:
         shape = self._shape(subject, message, names, text_of_types)
         if any(reader.shape == shape for reader in subject.readers):
             raise Irregular  # it is known, and this message differs in something else
-        self._credit.earn(self._seen)
-        self._seen = 0
         size = len(names) * (2 if shape.has_old else 1)
         if size > _MAX_COLUMNS or not self._credit.spend(size * _PRICE_OF_A_COLUMN):
             raise Irregular
         definition = self._definitions.columns(message.database, message.table, subject.version)
         key, zone = subject.table.key or (), self.settings.time_zone
-        columns = [
-            column_of(name, types[name], definition.get(name), name in key, zone) for name in names
-        ]
+        columns = [definition.column(name, types[name], name in key, zone) for name in names]
         wanted = self.selection.columns
         reader = MessageReader(shape, f"{{{codes}}}", text_of_types, columns, wanted)
         subject.readers.insert(0, reader)

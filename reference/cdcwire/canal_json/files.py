@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from cdcwire.canal_json.columns import Definitions
+from cdcwire.canal_json.columns import Definitions, definitions_of
 from cdcwire.canal_json.events import PHYSICAL_SHIFT, from_event, to_events
 from cdcwire.canal_json.images import ImageWriter
 from cdcwire.canal_json.members import RULES
-from cdcwire.canal_json.message import Message
+from cdcwire.canal_json.message import ROW_TYPES, Message
 from cdcwire.canal_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.canal_json.wire import encode, message_of
 from cdcwire.errors import DecodeError, EncodeError, TruncatedError, step
@@ -24,34 +24,17 @@ from cdcwire.message import StoredFile
 from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import DatetimeType
 from cdcwire.model.temporal import count_text
-from cdcwire.storage.index_files import read_index
-from cdcwire.storage.metadata import read_metadata, write_metadata
-from cdcwire.storage.paths import (
-    METADATA_NAME,
-    DataPath,
-    IndexPath,
-    Layout,
-    MetadataPath,
-    SchemaPath,
-    StoragePath,
-    parse_path,
-    path_text,
-)
-from cdcwire.storage.schema_files import change_of, read_schema_file, schema_file_of, table_of
+from cdcwire.storage.feeds import other_events, path_of
+from cdcwire.storage.metadata import write_metadata
+from cdcwire.storage.paths import METADATA_NAME, DataPath, path_text
+from cdcwire.storage.schema_files import schema_file_of
 from cdcwire.storage.writing import schema_put
-from cdcwire.strict_json import read_json_value
+from cdcwire.strict_json import JsonObject, JsonValue, read_json_value
 
 CLAUSE = "canal-json: files"
 _DATE_LENGTHS: Mapping[str, int] = MappingProxyType({"none": 0, "year": 4, "month": 7, "day": 10})
 
 _TableName = tuple[str | None, str | None]
-
-
-def path_of(path: str, layout: Layout) -> StoragePath | None:
-    """Return what a path says; None for a data file outside any layout. Raises: DecodeError."""
-    if "/" not in path and path != METADATA_NAME:
-        return None
-    return parse_path(path, layout)
 
 
 def read_file(
@@ -64,38 +47,13 @@ def read_file(
 
     Raises: DecodeError, with the number of the row in the path.
     """
-    place = path_of(file.path, settings.layout)
-    match place:
-        case MetadataPath():
-            yield Progress("checkpoint", Position(commit_ts=read_metadata(file.value)))
-        case IndexPath():
-            read_index(file.value, settings.layout, place.dispatcher)
-        case SchemaPath():
-            change = change_of(read_schema_file(file.value), settings.time_zone or "")
-            if change is not None and _is_wanted(change.table, selection):
-                yield change
-        case None:
-            yield from _read_rows(file.value, settings, tables, selection)
-        case DataPath():
-            yield from _read_rows(
-                file.value, settings, tables, selection, place.partition, place.version
-            )
-
-
-def _is_wanted(table: Table | None, selection: Selection) -> bool:
-    return table is None or table.name is None or selection.wants(table.schema, table.name)
-
-
-def _read_rows(
-    data: bytes,
-    settings: Settings,
-    tables: Iterable[Table],
-    selection: Selection,
-    partition: int | None = None,
-    version: int | None = None,
-) -> Iterator[Event]:
-    definitions = Definitions(tables)
-    for message in read_messages(data, settings.terminator, selection, definitions, version):
+    place = path_of(file, settings.layout)
+    if not isinstance(place, (DataPath, type(None))):
+        yield from other_events(file, place, settings.layout, settings.time_zone, selection)
+        return
+    definitions = definitions_of(tuple(tables))
+    partition, version = (None, None) if place is None else (place.partition, place.version)
+    for message in read_messages(file.value, settings.terminator, selection, definitions, place):
         yield from to_events(
             message,
             settings,
@@ -111,14 +69,14 @@ def read_messages(
     terminator: bytes,
     selection: Selection = EVERYTHING,
     definitions: Definitions | None = None,
-    version: int | None = None,
+    place: DataPath | None = None,
 ) -> Iterator[Message]:
     """Yield the messages of a data file. Raises: DecodeError."""
     known = definitions or Definitions()
     offset = index = 0
     while offset < len(data):
         with step("rows", index):
-            message, offset = read_line(data, offset, terminator, selection, known, version)
+            message, offset = read_line(data, offset, terminator, selection, known, place)
         if message is not None:
             yield message
         index += 1
@@ -130,14 +88,18 @@ def read_line(
     terminator: bytes,
     selection: Selection,
     definitions: Definitions,
-    version: int | None = None,
+    place: DataPath | None = None,
 ) -> tuple[Message | None, int]:
     """Return the message that begins at ``offset``, and where the next one begins.
 
+    ``place``: the path of the file; all its messages are rows of that table.
     Raises: DecodeError, also where the terminator does not follow.
     """
     document = read_json_value(data, RULES, offset)
+    version = None if place is None else place.version
     message = message_of(document, data, selection, definitions, version)
+    if message is not None and place is not None:
+        _check_belongs(message, document.value, place)
     end = document.end
     if data.startswith(terminator, end):
         return message, end + len(terminator)
@@ -149,13 +111,24 @@ def read_line(
     raise DecodeError(problem, end, CLAUSE)
 
 
-def tables_in(files: Iterable[StoredFile], settings: Settings) -> Iterator[Table]:
-    """Yield the tables that schema files define. Raises: DecodeError."""
-    for file in files:
-        if isinstance(path_of(file.path, settings.layout), SchemaPath):
-            table = table_of(read_schema_file(file.value), settings.time_zone or "")
-            if table.name is not None:
-                yield table
+def _check_belongs(message: Message, found: JsonValue, place: DataPath) -> None:
+    assert isinstance(found, JsonObject)
+    name = problem = ""
+    if message.is_ddl or message.type not in ROW_TYPES:
+        name, problem = "type", f"{message.type} is no row, and files have rows only"
+    elif not is_of_table(place, message.database, message.table):
+        name = "table" if message.database == place.schema else "database"
+        problem = (
+            f"a row of {message.database}.{message.table} in a file of {place.schema}.{place.table}"
+        )
+    member = found.get(name)
+    if member is not None:
+        raise DecodeError(problem, member.start, CLAUSE, (name,))
+
+
+def is_of_table(place: DataPath, database: str | None, table: str | None) -> bool:
+    """Return whether rows of a table may be there; a path of a table id does not tell."""
+    return not place.schema or (place.schema, place.table) == (database, table)
 
 
 def to_files(
@@ -169,7 +142,7 @@ def to_files(
     Raises: EncodeError for what the format can't carry, with the number of the event in the path.
     """
     writer = _FileWriter(settings, tables)
-    checkpoints: list[int] = []
+    checkpoints: list[bytes] = []
     for index, event in enumerate(events):
         with step("events", index):
             match event:
@@ -178,13 +151,13 @@ def to_files(
                 case SchemaChange():
                     yield from writer.change(event)
                 case Progress(what="checkpoint", position=Position(commit_ts=int() as commit_ts)):
-                    checkpoints.append(commit_ts)
+                    checkpoints.append(write_metadata(commit_ts))
                 case _:
                     problem = f"a file has no place for {event.what!r}"
                     raise EncodeError(problem, "canal-json: framing", ("what",))
     yield from writer.finish()
     for checkpoint in checkpoints:
-        yield StoredFile(METADATA_NAME, write_metadata(checkpoint))
+        yield StoredFile(METADATA_NAME, checkpoint)
 
 
 @dataclass(slots=True)
@@ -213,6 +186,8 @@ class _FileWriter:
         name = (message.database, message.table, partition)
         file = self.open.get(name)
         if file is None:
+            # What no path can have is refused here, where the event is known.
+            path_text(self._directory(name, event.position), self.settings.layout)
             self.open[name] = file = _OpenFile([], 0, event.position)
         file.rows.append(row)
         file.size += len(row)
@@ -241,17 +216,21 @@ class _FileWriter:
             yield self._end(name)
 
     def _end(self, name: tuple[str, str, int | None]) -> StoredFile:
-        schema, table, partition = name
         file = self.open.pop(name)
-        version = self.versions.get((schema, table))
-        if version is None:
-            defined = self.images.definitions.table(schema, table)
-            version = (defined.version or 0) if defined is not None else 0
-        directory = DataPath(schema, table, version, partition, self._date(file.position), 1)
+        directory = self._directory(name, file.position)
         number = self.numbers.get(directory, 0) + 1
         self.numbers[directory] = number
         path = path_text(replace(directory, number=number), self.settings.layout)
         return StoredFile(path, b"".join(file.rows))
+
+    def _directory(self, name: tuple[str, str, int | None], position: Position) -> DataPath:
+        """Return the path of a file but for its number."""
+        schema, table, partition = name
+        version = self.versions.get((schema, table))
+        if version is None:
+            defined = self.images.definitions.table(schema, table)
+            version = (defined.version or 0) if defined is not None else 0
+        return DataPath(schema, table, version, partition, self._date(position), 1)
 
     def _date(self, position: Position) -> str:
         length = _DATE_LENGTHS[self.settings.layout.date_separator]

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 
 from cdcwire.canal_json.batching import from_events
 from cdcwire.canal_json.carries import CARRIES
-from cdcwire.canal_json.columns import Definitions
+from cdcwire.canal_json.columns import definitions_of
 from cdcwire.canal_json.events import to_events
 from cdcwire.canal_json.explain import explain
-from cdcwire.canal_json.files import read_file, tables_in, to_files
+from cdcwire.canal_json.files import read_file, to_files
 from cdcwire.canal_json.queue import read_message
 from cdcwire.canal_json.settings import OPTIONS, read_settings
 from cdcwire.format import Context, Explanation, Format
 from cdcwire.message import Message, StoredFile
 from cdcwire.model.events import Event
+from cdcwire.storage.feeds import with_definitions
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -70,7 +70,7 @@ def _decode(message: Message, context: Context) -> Iterator[Event]:
     if isinstance(message, StoredFile):
         yield from read_file(message, settings, context.tables, selection)
         return
-    definitions = Definitions(context.tables)
+    definitions = definitions_of(context.tables)
     found = read_message(message.value, settings.compression, selection, definitions)
     if found is not None:
         yield from to_events(found, settings, context.blobs, selection, definitions)
@@ -89,8 +89,7 @@ def _explain(message: Message, context: Context) -> Explanation:
 
 def _prepared(messages: Iterable[Message], context: Context) -> Context:
     settings = read_settings(context.options, context.compressions)
-    files = (message for message in messages if isinstance(message, StoredFile))
-    return replace(context, tables=(*context.tables, *tables_in(files, settings)))
+    return with_definitions(messages, context, settings.layout, settings.time_zone)
 
 
 FORMAT = Format(
@@ -105,5 +104,7 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     prepared=_prepared,
+    carriers=("queue", "storage"),
     has_claim_checks=True,
+    fixes_bytes="by value",
 )

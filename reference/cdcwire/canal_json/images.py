@@ -10,14 +10,13 @@ from cdcwire.canal_json.columns import (
     NO_DEFINITION,
     Definition,
     Definitions,
-    column_of,
     completed,
     sql_type_of,
     written_type,
 )
 from cdcwire.canal_json.message import Row
 from cdcwire.canal_json.rows import Types
-from cdcwire.canal_json.values import same_value, value_reader, write_value
+from cdcwire.canal_json.values import Read, same_value, value_reader, write_value
 from cdcwire.errors import EncodeError, step
 from cdcwire.format import Selection
 from cdcwire.model.events import Column, Image, Table, Value
@@ -44,31 +43,31 @@ class ImageReader:
         self.primary = frozenset(pk_names)
         self.time_zone = time_zone
         self.selection = selection
-        self._columns: dict[tuple[str, ...], tuple[Column, ...]] = {}
+        self._known: dict[str, tuple[Column, Read]] = {}
+        self._layouts: dict[tuple[str, ...], tuple[tuple[Column, ...], tuple[Read, ...]]] = {}
 
     def image(self, row: Row) -> Image:
         """Return the image of the columns that are wanted. The texts were read before."""
         if self.selection.columns is not None:
             row = tuple(pair for pair in row if pair[0] in self.selection.columns)
         names = tuple(name for name, _ in row)
-        columns = self._columns.get(names)
-        if columns is None:
-            columns = tuple(self._column(name) for name in names)
-            self._columns[names] = columns
+        columns, reads = self._layouts.get(names) or self._learn(names)
         values = tuple(
-            None if text is None else value_reader(column.type)(text)
-            for column, (_, text) in zip(columns, row, strict=True)
+            None if text is None else read(text) for read, (_, text) in zip(reads, row, strict=True)
         )
         return Image(columns, values)
 
-    def _column(self, name: str) -> Column:
-        return column_of(
-            name,
-            self.types.get(name),
-            self.definition.get(name),
-            name in self.primary,
-            self.time_zone,
-        )
+    def _learn(self, names: tuple[str, ...]) -> tuple[tuple[Column, ...], tuple[Read, ...]]:
+        found = [self._known.get(name) or self._column(name) for name in names]
+        columns = tuple(column for column, _ in found)
+        self._layouts[names] = layout = (columns, tuple(read for _, read in found))
+        return layout
+
+    def _column(self, name: str) -> tuple[Column, Read]:
+        is_primary = name in self.primary
+        column = self.definition.column(name, self.types.get(name), is_primary, self.time_zone)
+        self._known[name] = found = (column, value_reader(column.type))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ class ImageWriter:
 
     def _prepared(self, table: Table, columns: tuple[Column, ...]) -> tuple[_Prepared, ...]:
         """Return what follows from the columns alone. Equal layouts share one tuple of columns."""
-        place = (id(columns), table.schema, table.name)
+        place = (id(columns), table.schema, table.name, table.version)
         known = self._layouts.get(place)
         if known is not None:
             return known[1]
@@ -121,7 +120,7 @@ class ImageWriter:
 
     def _prepare(self, column: Column, definition: Definition = NO_DEFINITION) -> _Prepared:
         with step(column.name):
-            found = completed(column, definition.get(column.name))
+            found = completed(column, definition.columns.get(column.name))
             return (found, *written_type(found, self._has_full_types))
 
     def key(self, table: Table, image: Image) -> tuple[str, ...]:
@@ -134,16 +133,24 @@ class ImageWriter:
         return tuple(c.name for c in image.columns if c.roles & {"handle", "primary"})
 
     def pk_names(self, table: Table, image: Image) -> tuple[str, ...]:
-        """Return the names of the primary key; a unique key that is the handle is none."""
+        """Return the names of the primary key, in the order of the table.
+
+        A unique key that is the handle is none.
+        """
         definition = self.definitions.columns(table.schema, table.name, table.version)
         roles = {column.name: column.roles for column in image.columns}
-        for name, column in definition.items():
+        for name, column in definition.columns.items():
             roles[name] = roles.get(name, column.roles) | column.roles
-        return tuple(
+        names = [
             name
             for name in self.key(table, image)
             if "primary" in (known := roles.get(name, frozenset())) or "unique" not in known
-        )
+        ]
+        if len(names) > 1:
+            order = definition.columns or roles
+            places = {name: place for place, name in enumerate(order)}
+            names.sort(key=lambda name: places.get(name, len(places)))
+        return tuple(names)
 
 
 def changed_columns(

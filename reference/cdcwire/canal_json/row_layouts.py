@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import compress
-from operator import ne
 
 from cdcwire.canal_json.row_patterns import (
     PAIR,
@@ -15,10 +13,10 @@ from cdcwire.canal_json.row_patterns import (
     Irregular,
     Read,
     RowFunction,
-    Texts,
     form_of,
     name_of,
     row_function,
+    rows_function,
     rows_pattern,
     sql_type_pattern,
     value_function,
@@ -70,32 +68,29 @@ class MessageReader:
         self._members = set(shape.types) if isinstance(shape.types, frozenset) else None
         self._columns = tuple(columns)
         self._wanted = wanted
-        self._forms = [form_of(column.type) for column in columns]
-        self._reads = [value_function(form) for form in self._forms]
+        forms = [form_of(column.type) for column in columns]
         self._match = rows_pattern(
-            shape.names, self._forms, has_old=shape.has_old, is_part=shape.is_part
+            shape.names, forms, has_old=shape.has_old, is_part=shape.is_part
         ).match
         self._sql_type = sql_type_pattern(shape.names)
         self._known_sql_types: set[str] = set()
         self._before_types = f"{sql_type}{_MYSQL_TYPE}"  # as it was last
         places = [place for place, column in enumerate(columns) if self._wants(column)]
-        self._read: RowFunction = row_function(self._forms, places)
+        has_both = shape.has_old and not shape.is_part
+        self._read: RowFunction = (rows_function if has_both else row_function)(forms, places)
         self._layout = _layout([columns[place] for place in places])
-        self._by_name = {
-            name_of(column.name): (place, re.compile(form.pattern), read)
-            for place, (column, form, read) in enumerate(
-                zip(columns, self._forms, self._reads, strict=True)
-            )
-        }
+        self._by_name: dict[str, tuple[int, re.Pattern[str], Read]] = {}
+        if shape.is_part:
+            for place, (column, form) in enumerate(zip(columns, forms, strict=True)):
+                reading = place, re.compile(form.pattern), value_function(form)
+                self._by_name[name_of(column.name)] = reading
         self._some_layouts: dict[tuple[int, ...], Layout] = {}
-        start = 1 if shape.is_part else len(columns) if shape.has_old else 0
-        self._old = slice(0, start)
-        self._new = slice(start, start + len(columns))
 
-    def read(self, text: str, position: int) -> tuple[str, str, Images] | None:
+    def read(self, text: str, position: int, rows: str) -> tuple[str, str, Images] | None:
         """Return ``es``, ``ts`` and the images of a message; None if it has another shape.
 
-        ``position``: where ``es`` begins. Raises: one of IRREGULARITIES.
+        ``text``: the message up to its rows, in which ``es`` begins at ``position``. ``rows``: it
+        from ``old`` on. Raises: one of IRREGULARITIES.
         """
         times = TIMES.match(text, position)
         if times is None:
@@ -103,39 +98,26 @@ class MessageReader:
         position = times.end()
         if not text.startswith(self._before_types, position) and not self._find(text, position):
             return None
-        position += len(self._before_types)
-        end = position + len(self._types)
-        if not text.startswith(_END_OF_TYPES, end):
+        if not text.endswith(_END_OF_TYPES):
             return None
-        types = text[position:end]
+        types = text[position + len(self._before_types) : -len(_END_OF_TYPES)]
         if types != self._types:
             members = types.split('","')
             if self._members != set(members) or len(members) != len(self._columns):
                 return None
-        found = self._match(text, end + len(_END_OF_TYPES))
+        found = self._match(rows)
         if found is None:
             return None
         groups = found.groups()
-        values = self._read(groups[self._new])
         if not self.shape.has_old:
-            images: Images = (self._layout, values, None, None, groups[-1])
+            images: Images = (self._layout, self._read(groups), None, None, groups[-1])
         elif self.shape.is_part:
-            old_layout, old = self._some(text, *found.span(1))
-            images = (self._layout, values, old_layout, old, groups[-1])
+            old_layout, old = self._some(rows, *found.span(1))
+            images = (self._layout, self._read(groups[1:]), old_layout, old, groups[-1])
         else:
-            old = self._read_old(groups[self._old], groups[self._new], values)
+            old, values = self._read(groups)
             images = (self._layout, values, self._layout, old, groups[-1])
         return times[1], times[2], images
-
-    def _read_old(self, texts: Texts, new_texts: Texts, new: Values) -> Values:
-        """Return the old row; most of its values are those of the new one."""
-        if len(new) != len(texts):
-            return self._read(texts)  # not all columns are wanted
-        row = list(new)
-        for place in compress(range(len(texts)), map(ne, texts, new_texts)):
-            text = texts[place]
-            row[place] = None if text is None else self._reads[place](text)
-        return tuple(row)
 
     def _find(self, text: str, position: int) -> bool:
         """Return whether ``sqlType`` of these columns is at ``position``, and keep it in mind."""

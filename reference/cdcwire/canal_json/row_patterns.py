@@ -5,7 +5,8 @@ All of this is literal text in the pattern, so that a match *is* the check of it
 missing, unknown, or there twice. What stays open is checked by the groups of the pattern and by
 what reads them. A text that does not match may be good or bad: the plain decoder knows.
 
-All is done on text that was decoded as a whole: so most groups are values as they are.
+All is done on text that was decoded as a whole: so most groups are values as they are. What makes
+rows of them is generated code, from numbers and forms only; names and values are never part of it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from json.decoder import scanstring  # type: ignore[attr-defined]  # not in the stubs
 from typing import Any, TypeAlias
 
@@ -89,7 +89,6 @@ class Form:
     read: Read | None = None
 
 
-@lru_cache(maxsize=1024)
 def form_of(kind: Type) -> Form:
     """Return how a kind is read."""
     match kind:
@@ -149,51 +148,103 @@ def sql_type_pattern(names: Sequence[str]) -> re.Pattern[str]:
 
 
 def row_function(forms: Sequence[Form], wanted: Sequence[int]) -> RowFunction:
-    """Return what makes a row of the texts of columns, which match their patterns.
+    """Return what makes a row of the groups of a message: the texts of its columns, ``commitTs``.
 
-    The row has the columns ``wanted``; all are checked. It raises one of IRREGULARITIES.
+    The row has the columns ``wanted``; all are checked. It raises one of IRREGULARITIES. It is made
+    as code, without a loop; what messages hold is never part of it.
     """
-    numbered = tuple(enumerate(forms))
-    few = [(index, form.few) for index, form in numbered if form.few is not None]
-    integers = [(index, *form.within) for index, form in numbered if form.within is not None]
-    texts = [index for index, form in numbered if form.has_escapes]
-    others = [(index, form.read) for index, form in numbered if form.read is not None]
-    is_whole = len(wanted) == len(forms)
+    code = _Code(forms)
+    lines = [f" ({code.names_of('v')}_,) = groups"]
+    for index in range(len(forms)):
+        body = code.body(f"v{index}", index)
+        if body:
+            lines += (f" if v{index} is not None:", *(f"  {line}" for line in body))
+    return code.function([*lines, f" return {code.row('v', wanted)}"])
 
-    def read_row(groups: Texts) -> tuple[Any, ...]:
-        row: list[Any] = list(groups)
-        for index, table in few:
-            text = row[index]
-            if text is not None:
-                row[index] = table[text]
-        for index, low, high in integers:
-            text = row[index]
-            if text is not None:
-                value = int(text)  # of 20 digits at most, says the pattern
-                if not low <= value < high:
-                    raise Irregular
-                row[index] = value
-        for index in texts:
-            text = row[index]
-            if text is not None and "\\" in text:
-                row[index] = unescaped(text)
-        for index, read in others:
-            text = row[index]
-            if text is not None:
-                row[index] = read(text)
-        return tuple(row) if is_whole else tuple([row[index] for index in wanted])
 
-    return read_row
+def rows_function(forms: Sequence[Form], wanted: Sequence[int]) -> RowFunction:
+    """Return what makes the old row and the row of their texts; most are the same in both.
+
+    The groups are those of the old row, those of the row, and ``commitTs``. See ``row_function``.
+    """
+    code = _Code(forms)
+    lines = [f" ({code.names_of('o')}{code.names_of('v')}_,) = groups"]
+    for index in range(len(forms)):
+        new, old = f"v{index}", f"o{index}"
+        body = code.body(new, index)
+        if body:
+            lines += (f" text = {new}", " if text is not None:", *(f"  {line}" for line in body))
+            lines += (f" if {old} == text: {old} = {new}", f" elif {old} is not None:")
+            lines += (f"  {line}" for line in code.body(old, index))
+    return code.function([*lines, f" return {code.row('o', wanted)}, {code.row('v', wanted)}"])
+
+
+class _Code:
+    """The parts of a function that reads the texts of columns. Its names are numbered."""
+
+    def __init__(self, forms: Sequence[Form]) -> None:
+        self.forms = forms
+        self.names: dict[str, Any] = {
+            "Irregular": Irregular,
+            "scan": scanstring,
+            "unescaped": unescaped,
+        }
+
+    def names_of(self, letter: str) -> str:
+        return "".join(f"{letter}{index}, " for index in range(len(self.forms)))
+
+    def row(self, letter: str, wanted: Sequence[int]) -> str:
+        return f"({''.join(f'{letter}{index}, ' for index in wanted)})"
+
+    def body(self, value: str, index: int) -> list[str]:
+        """Return what is done with a text that is not NULL; nothing if it is the value."""
+        form = self.forms[index]
+        if form.few is not None:
+            self.names[f"few{index}"] = form.few
+            return [f"{value} = few{index}[{value}]"]
+        if form.within is not None:
+            low, high = form.within  # the pattern lets 20 digits pass at most
+            return [
+                f"{value} = int({value})",
+                f"if not {low} <= {value} < {high}: raise Irregular",
+            ]
+        if form.has_escapes:
+            return [f"if '\\\\' in {value}: {value} = unescaped({value})"]
+        if form.read is _read_bytes:
+            return [
+                f"if '\\\\' in {value}: {value} = scan({value} + '\"', 0)[0]",
+                f"{value} = {value}.encode('latin-1')",
+            ]
+        if form.read is None:
+            return []
+        self.names[f"read{index}"] = form.read
+        return [f"{value} = read{index}({value})"]
+
+    def function(self, lines: Sequence[str]) -> RowFunction:
+        exec("\n".join(["def read(groups):", *lines]), self.names)  # numbers and forms only
+        function: RowFunction = self.names["read"]
+        return function
 
 
 def value_function(form: Form) -> Read:
     """Return what reads one text that matches. It raises one of IRREGULARITIES."""
-    if form.few is not None or form.within is not None:
-        read_row = row_function((form,), (0,))
-        return lambda text: read_row((text,))[0]
+    if form.few is not None:
+        return form.few.__getitem__
+    if form.within is not None:
+        return _integer_reader(*form.within)
     if form.has_escapes:
         return lambda text: unescaped(text) if "\\" in text else text
     return str if form.read is None else form.read
+
+
+def _integer_reader(low: int, high: int) -> Read:
+    def read(text: str) -> int:
+        value = int(text)
+        if not low <= value < high:
+            raise Irregular
+        return value
+
+    return read
 
 
 def unescaped(inside: str) -> str:

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from cdcwire.canal_json.columns import CLAUSE as CLAUSE_TYPE
-from cdcwire.canal_json.columns import NO_DEFINITION, Definition, column_of
+from cdcwire.canal_json.columns import NO_DEFINITION, Definition
 from cdcwire.canal_json.members import RULES, WRITE_STRING, write_name
 from cdcwire.canal_json.message import DELETE, INSERT, UPDATE, Dialect, Row, Rows
-from cdcwire.canal_json.values import value_clause, value_reader
+from cdcwire.canal_json.values import Read, value_clause, value_reader
 from cdcwire.errors import DecodeError, EncodeError, step
 from cdcwire.strict_json import JsonArray, JsonObject, JsonValue, Member, json_kind
 
@@ -22,9 +22,40 @@ CLAUSE_OLD = "canal-json: old"
 Types: TypeAlias = "Mapping[str, str]"  # mysqlType by column
 
 
-def read_rows(
-    member: Member | None, clause: str, types: Types, definition: Definition = NO_DEFINITION
-) -> Rows | None:
+class RowReader:
+    """What the rows of one message have in common: how the values of a column are read."""
+
+    def __init__(self, types: Types, definition: Definition = NO_DEFINITION) -> None:
+        self._types = types
+        self._definition = definition
+        self._known: dict[str, tuple[Read, str]] = {}
+
+    def value(self, member: Member) -> str | None:
+        """Return the text of a value, or None for NULL. Raises: DecodeError."""
+        name, text = member.name, member.value
+        read, clause = self._known.get(name) or self._learn(member)
+        if text is None:
+            return None
+        if not isinstance(text, str):
+            problem = f"it is {json_kind(text)}, not a string"
+            raise DecodeError(problem, member.start, clause, (name,))
+        try:
+            read(text)
+        except ValueError as error:
+            raise DecodeError(str(error), member.start, clause, (name,)) from None
+        return text
+
+    def _learn(self, member: Member) -> tuple[Read, str]:
+        name = member.name
+        try:
+            kind = self._definition.column(name, self._types.get(name)).type
+        except ValueError as error:
+            raise DecodeError(str(error), member.name_start, CLAUSE_TYPE, (name,)) from None
+        self._known[name] = found = (value_reader(kind), value_clause(kind))
+        return found
+
+
+def read_rows(member: Member | None, clause: str, reader: RowReader) -> Rows | None:
     """Return the rows of ``data`` or ``old``; None where there are none. Raises: DecodeError."""
     if member is None or member.value is None:
         return None
@@ -36,67 +67,47 @@ def read_rows(
         rows = []
         for index, item in enumerate(array.items):
             with step(index):
-                rows.append(_read_row(item, array.places[2 * index], clause, types, definition))
+                rows.append(_read_row(item, array.places[2 * index], clause, reader))
         return tuple(rows)
 
 
-def _read_row(
-    value: JsonValue, start: int, clause: str, types: Types, definition: Definition
-) -> Row | None:
+def _read_row(value: JsonValue, start: int, clause: str, reader: RowReader) -> Row | None:
     if value is None:
         return None
     if not isinstance(value, JsonObject):
         raise DecodeError(f"it is {json_kind(value)}, not an object", start, clause)
-    return tuple(
-        (member.name, _read_value(member, types.get(member.name), definition))
-        for member in value.members
-    )
-
-
-def _read_value(member: Member, mysql_type: str | None, definition: Definition) -> str | None:
-    name, text = member.name, member.value
-    try:
-        column = column_of(name, mysql_type, definition.get(name))
-    except ValueError as error:
-        raise DecodeError(str(error), member.name_start, CLAUSE_TYPE, (name,)) from None
-    if text is None:
-        return None
-    if not isinstance(text, str):
-        problem = f"it is {json_kind(text)}, not a string"
-        raise DecodeError(problem, member.start, value_clause(column.type), (name,))
-    try:
-        value_reader(column.type)(text)
-    except ValueError as error:
-        problem = str(error)
-        raise DecodeError(problem, member.start, value_clause(column.type), (name,)) from None
-    return text
+    return tuple((member.name, reader.value(member)) for member in value.members)
 
 
 def check_rows(
     kind: str, data: Rows | None, old: Rows | None, places: Mapping[str, Member], end: int
 ) -> None:
     """Raise DecodeError unless ``data`` and ``old`` are those of an insert, update or delete."""
-
-    def fail(problem: str, name: str, clause: str = CLAUSE) -> DecodeError:
+    fault = fault_of_rows(kind, data, old)
+    if fault is not None:
+        problem, name, clause = fault
         offset = places[name].start if name in places else end - 1
-        return DecodeError(problem, offset, clause, (name,))
+        raise DecodeError(problem, offset, clause, (name,))
 
+
+def fault_of_rows(kind: str, data: Rows | None, old: Rows | None) -> tuple[str, str, str] | None:
+    """Return what is wrong with the rows of a message, its member and the clause; None if good."""
     has_old = any(row is not None for row in old or ())
     if kind == DELETE and data is None:
         if not has_old or None in (old or ()):
-            raise fail("a DELETE needs its row", "data")
-        return  # another producer has the row there
+            return "a DELETE needs its row", "data", CLAUSE
+        return None  # another producer has the row there
     if data is None:
-        raise fail(f"an {kind} needs data", "data")
+        return f"an {kind} needs data", "data", CLAUSE
     if None in data:
-        raise fail("a row is null", "data")
+        return "a row is null", "data", CLAUSE
     if kind == UPDATE:
         if old is not None and len(old) != len(data):
-            problem = f"{len(old)} old rows stand against {len(data)} rows"
-            raise fail(problem, "old", CLAUSE_OLD)
+            return f"{len(old)} old rows stand against {len(data)} rows", "old", CLAUSE_OLD
     elif has_old:
         article = "an" if kind == INSERT else "a"
-        raise fail(f"{article} {kind} with data has no old row", "old", CLAUSE_OLD)
+        return f"{article} {kind} with data has no old row", "old", CLAUSE_OLD
+    return None
 
 
 def write_rows(rows: Rows | None, name: str, dialect: Dialect) -> str:

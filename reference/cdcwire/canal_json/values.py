@@ -63,7 +63,6 @@ _NUMBER = re.compile(NUMBER_PATTERN)
 MAX_FLOAT_CHARACTERS = 2048  # plain digits of a double are up to 1078
 
 
-@lru_cache(maxsize=1024)
 def value_reader(kind: Type) -> Read:
     """Return the function that reads the texts of a kind. It raises ValueError with the problem."""
     match kind:
@@ -82,7 +81,7 @@ def value_reader(kind: Type) -> Read:
         case UnknownType() | IntervalType() | ArrayType() | MapType() | StructType():
             return _read_text
         case _:
-            return reader(_kind_of_text(kind))
+            return _text_reader(kind)
 
 
 def value_clause(kind: Type) -> str:
@@ -201,12 +200,13 @@ def _read_vector(text: str) -> Value:
     return read_vector(text)
 
 
-def _kind_of_text(kind: Type) -> Type:
+@lru_cache(maxsize=1024)
+def _text_reader(kind: Type) -> Read:
     match kind:
         case DateType() | TimeType() | DatetimeType() | TimestampType():
-            return replace(kind, form="text")
+            return reader(replace(kind, form="text"))
         case _:
-            return kind
+            return reader(kind)
 
 
 def _text(kind: Type, value: Value, time_zone: str | None) -> str | None:

@@ -7,7 +7,7 @@ stand in any order and some may be missing; they are written in the order of the
 from __future__ import annotations
 
 from cdcwire.base64_text import read_base64
-from cdcwire.canal_json.columns import NO_DEFINITIONS, Definitions, column_of
+from cdcwire.canal_json.columns import NO_DEFINITION, NO_DEFINITIONS, Definitions
 from cdcwire.canal_json.members import (
     CLAUSE_MEMBERS,
     INT32_END,
@@ -37,7 +37,14 @@ from cdcwire.canal_json.message import (
     Unknown,
 )
 from cdcwire.canal_json.rows import CLAUSE as CLAUSE_ROWS
-from cdcwire.canal_json.rows import CLAUSE_OLD, check_rows, read_rows, write_rows
+from cdcwire.canal_json.rows import (
+    CLAUSE_OLD,
+    RowReader,
+    check_rows,
+    fault_of_rows,
+    read_rows,
+    write_rows,
+)
 from cdcwire.errors import DecodeError, EncodeError, step
 from cdcwire.format import EVERYTHING, Selection
 from cdcwire.strict_json import Document, JsonArray, Member, json_kind, read_json
@@ -94,8 +101,7 @@ def message_of(
     if is_row and not table:
         raise DecodeError("a row needs its table", known["table"].start, CLAUSE_MEMBERS, ("table",))
     mysql_type = _read_mysql_type(present(known, "mysqlType"))
-    types = dict(mysql_type or ())
-    definition = definitions.columns(database, table, version)
+    reader = RowReader(dict(mysql_type or ()), definitions.columns(database, table, version))
     message = Message(
         type=kind,
         database=database,
@@ -105,11 +111,11 @@ def message_of(
         is_ddl=is_ddl,
         id=integer_of(known["id"], -INT64_END, INT64_END) if "id" in known else 0,
         pk_names=_read_pk_names(present(known, "pkNames")),
-        sql=_optional_text(known, "sql") or "",
+        sql=_read_sql(known, is_ddl, end),
         sql_type=_read_sql_type(present(known, "sqlType")),
         mysql_type=mysql_type,
-        data=read_rows(known.get("data"), CLAUSE_ROWS, types, definition),
-        old=read_rows(known.get("old"), CLAUSE_OLD, types, definition),
+        data=read_rows(known.get("data"), CLAUSE_ROWS, reader),
+        old=read_rows(known.get("old"), CLAUSE_OLD, reader),
         tidb=_read_extension(present(known, "_tidb"), data),
         gtid=_optional_text(known, "gtid"),
         unknown=unknown_of(found, KNOWN_MEMBERS, data),
@@ -135,6 +141,14 @@ def _read_type(member: Member, is_ddl: bool) -> str:
 def _optional_text(known: Members, name: str) -> str | None:
     member = present(known, name)
     return None if member is None else text_of(member)
+
+
+def _read_sql(known: Members, is_ddl: bool, end: int) -> str:
+    text = _optional_text(known, "sql")
+    if text is None and is_ddl:
+        offset = known["sql"].start if "sql" in known else end - 1
+        raise DecodeError("a DDL needs its sql", offset, "canal-json: ddl events", ("sql",))
+    return text or ""
 
 
 def _read_pk_names(member: Member | None) -> tuple[str, ...] | None:
@@ -177,7 +191,7 @@ def _read_mysql_type(member: Member | None) -> tuple[tuple[str, str], ...] | Non
         for each in found.members:
             text = text_of(each, CLAUSE_MYSQL_TYPE)
             try:
-                column_of(each.name, text)
+                NO_DEFINITION.column(each.name, text)
             except ValueError as error:
                 raise DecodeError(str(error), each.start, CLAUSE_MYSQL_TYPE, (each.name,)) from None
             types.append((each.name, text))
@@ -239,9 +253,27 @@ def encode(message: Message, dialect: Dialect = "ticdc") -> bytes:
     if message.gtid is not None:
         members["gtid"] = _write_text("gtid", message.gtid, dialect)
     _add_unknown(members, message.unknown)
+    _check_written(message)
     if dialect == "canal":
         members = dict(sorted(members.items()))
     return _object(members, dialect).encode()
+
+
+def _check_written(message: Message) -> None:
+    """Raise EncodeError where a reader would reject the message."""
+    if message.is_ddl:
+        return
+    if message.type == WATERMARK:
+        if message.tidb is None or message.tidb.watermark_ts is None:
+            problem = "a watermark needs _tidb with watermarkTs"
+            raise EncodeError(problem, "canal-json: watermarks", ("_tidb",))
+        return
+    if not message.table:
+        raise EncodeError("a row needs its table", CLAUSE_MEMBERS, ("table",))
+    fault = fault_of_rows(message.type, message.data, message.old)
+    if fault is not None:
+        problem, name, clause = fault
+        raise EncodeError(problem, clause, (name,))
 
 
 def _object(members: dict[str, str], dialect: Dialect) -> str:

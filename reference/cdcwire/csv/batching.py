@@ -41,7 +41,7 @@ def from_events(
     Raises: EncodeError for what the format can't carry, with the number of the event in the path.
     """
     writer = _FileWriter(settings, tables)
-    checkpoints: list[int] = []
+    checkpoints: list[bytes] = []
     for index, event in enumerate(events):
         with step("events", index):
             match event:
@@ -50,13 +50,13 @@ def from_events(
                 case SchemaChange():
                     yield from writer.change(event)
                 case Progress(what="checkpoint", position=Position(commit_ts=int() as commit_ts)):
-                    checkpoints.append(commit_ts)
+                    checkpoints.append(write_metadata(commit_ts))
                 case _:
                     problem = f"a file has no place for {event.what!r}"
                     raise EncodeError(problem, "csv: files", ("what",))
     yield from writer.finish()
     for checkpoint in checkpoints:
-        yield StoredFile(METADATA_NAME, write_metadata(checkpoint))
+        yield StoredFile(METADATA_NAME, checkpoint)
 
 
 _Group = tuple[str, str, "int | None"]  # schema, table, partition
@@ -95,7 +95,10 @@ class _FileWriter:
             yield self._end(group)
             file = None
         if file is None:
-            self.open[group] = file = _OpenFile(version, names)
+            file = _OpenFile(version, names, commit_ts=event.position.commit_ts)
+            # What no path can have is refused here, where the event is known.
+            path_text(self._directory(group, file), self.settings.layout)
+            self.open[group] = file
             if self.settings.output_field_header:
                 file.parts.append(header_line(self.settings, names) + self.settings.terminator)
                 file.size += len(file.parts[0])
@@ -149,12 +152,16 @@ class _FileWriter:
 
     def _end(self, group: _Group) -> StoredFile:
         file = self.open.pop(group)
-        schema, table, partition = group
-        directory = DataPath(schema, table, file.version, partition, self._date(file), 1)
+        directory = self._directory(group, file)
         number = self.numbers.get(directory, 0) + 1
         self.numbers[directory] = number
         path = path_text(replace(directory, number=number), self.settings.layout)
         return StoredFile(path, b"".join(file.parts))
+
+    def _directory(self, group: _Group, file: _OpenFile) -> DataPath:
+        """Return the path of a file but for its number."""
+        schema, table, partition = group
+        return DataPath(schema, table, file.version, partition, self._date(file), 1)
 
     def _date(self, file: _OpenFile) -> str:
         """Return the date of a file; rows without commit_ts count as of 0, as readers do it."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
-from cdcwire.csv.header import read_header
+from cdcwire.csv.header import header_bytes, read_header
 from cdcwire.csv.message import Field, File, Operation, Record
-from cdcwire.csv.records import Located, read_record
+from cdcwire.csv.records import Located, read_names, read_record
 from cdcwire.csv.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.csv.tables import (
     Definitions,
@@ -22,9 +23,10 @@ from cdcwire.csv.tables import (
     stored_columns,
     write_plan,
 )
+from cdcwire.csv.values import CLAUSE_SCHEMA
 from cdcwire.csv.wire import encode, read_records
 from cdcwire.errors import DecodeError, EncodeError, step
-from cdcwire.format import EVERYTHING, Selection
+from cdcwire.format import EVERYTHING, Selection, TableName
 from cdcwire.model.events import (
     NO_EXTRA,
     Column,
@@ -133,7 +135,7 @@ def located_event(located: Located, plan: FilePlan, partition: int | None) -> Ro
         ("schema", record.schema, plan.table.schema),
     ):
         if found != expected:
-            problem = f"{found!r:.80}, in a file of {expected!r:.80}"
+            problem = f"{found[:80]!r:.80}, in a file of {expected!r:.80}"
             raise DecodeError(problem, located.start, CLAUSE_RECORD, (name,))
     return record_event(record, plan, partition, located.columns.__getitem__)
 
@@ -149,31 +151,52 @@ def find_table(
     if place is not None and place.schema:
         return definitions.choose(place.schema, place.table, version)
     if not settings.output_field_header:
-        record = read_first(value, settings, 0)
-        return definitions.choose(record.schema, record.table, version)
-    # The header line has no name of a table: it belongs to one if it is that table's line and the
-    # first record has that table's name.
-    for schema, name in definitions.names():
-        for table in definitions.of(schema or "", name):
-            names = tuple(column.name for column in stored_columns(table))
-            try:
-                offset = read_header(value, settings, names)[2]
-                found = read_first(value, settings, offset) if offset < len(value) else None
-            except DecodeError:
-                continue
-            if found is None:
-                return table
-            if (found.schema, found.table) == (schema, name):
-                return definitions.choose(found.schema, found.table, version)
+        with step("records", 0):
+            names = read_names(value, settings, 0)
+        return definitions.choose(*names, version)
+    return _table_of_header(value, settings, definitions, version)
+
+
+def _table_of_header(
+    value: bytes, settings: Settings, definitions: Definitions, version: int | None
+) -> Table:
+    """Return the table whose names stand in the header line and in the first record.
+
+    The header line has no name of a table, and a column's name may hold a terminator: only the
+    line of the right table tells where the records begin. A line that no table has ends at the
+    first terminator.
+    """
+    tables = [table for place in definitions.names() for table in definitions.of(*place)]
+    firsts: dict[int, TableName | None] = {}  # by where the line ends
+    for table in tables:
+        line = header_bytes(settings, [column.name for column in stored_columns(table)])
+        if not value.startswith(line):
+            continue
+        if len(line) == len(value):
+            return table
+        if len(line) not in firsts:
+            firsts[len(line)] = _names_at(value, settings, len(line))
+        if firsts[len(line)] == (table.schema, table.name):
+            return definitions.choose(table.schema, table.name or "", version)
     _, _, offset = read_header(value, settings, None)
-    first = read_first(value, settings, offset)
-    return definitions.choose(first.schema, first.table, version)
+    if offset < len(value):
+        with step("records", 0):
+            names = read_names(value, settings, offset)
+        return definitions.choose(*names, version)
+    for table in tables:
+        with suppress(DecodeError):
+            read_header(value, settings, [column.name for column in stored_columns(table)])
+            return table
+    problem = "there is no definition of a table with the columns of this header line"
+    raise DecodeError(problem, 0, CLAUSE_SCHEMA)
 
 
-def read_first(value: bytes, settings: Settings, offset: int) -> Record:
-    """Read the record at ``offset``, the first one. Raises: DecodeError."""
-    with step("records", 0):
-        return read_record(value, settings, None, offset, None).record
+def _names_at(value: bytes, settings: Settings, offset: int) -> TableName | None:
+    """Return schema and table of the record at ``offset``; None if there is no record."""
+    try:
+        return read_names(value, settings, offset)
+    except DecodeError:
+        return None
 
 
 def record_event(

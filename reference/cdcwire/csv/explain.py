@@ -10,7 +10,6 @@ from collections.abc import Iterable
 
 from cdcwire.csv.events import find_table, read_events
 from cdcwire.csv.fields import FieldReader
-from cdcwire.csv.files import other_events, path_of
 from cdcwire.csv.header import read_header
 from cdcwire.csv.message import Field
 from cdcwire.csv.records import CLAUSE_RECORD, text_of
@@ -22,7 +21,8 @@ from cdcwire.format import EVERYTHING, Explanation
 from cdcwire.message import StoredFile
 from cdcwire.model.events import Progress, SchemaChange, Table
 from cdcwire.reader import Span
-from cdcwire.storage.paths import DataPath, IndexPath, MetadataPath
+from cdcwire.storage.feeds import other_events, path_of
+from cdcwire.storage.paths import DataPath, IndexPath, MetadataPath, SchemaPath
 
 _OPERATIONS = {b"I": "I (insert)", b"U": "U (update)", b"D": "D (delete)"}
 _SHOWN = 120
@@ -66,14 +66,16 @@ def _error_of(
     return None
 
 
-def _explain_other(file: StoredFile, place: object, settings: Settings) -> Explanation:
+def _explain_other(
+    file: StoredFile, place: IndexPath | SchemaPath | MetadataPath, settings: Settings
+) -> Explanation:
     clause, text = "storage: schema files", "describes a table"
     if isinstance(place, MetadataPath):
         clause = "storage: metadata"
     elif isinstance(place, IndexPath):
         clause, text = "storage: index files", repr(file.value[:_SHOWN])
     try:
-        for event in other_events(file, place, settings):  # type: ignore[arg-type]  # no data file
+        for event in other_events(file, place, settings.layout, settings.time_zone):
             if isinstance(event, Progress):
                 text = f"checkpoint {event.position.commit_ts}"
             elif isinstance(event, SchemaChange):

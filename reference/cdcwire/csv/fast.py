@@ -18,12 +18,11 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from cdcwire.csv.events import find_table, located_event, read_events
-from cdcwire.csv.files import other_events, path_of
 from cdcwire.csv.header import read_header
 from cdcwire.csv.records import read_record
 from cdcwire.csv.row_patterns import (
+    ENCODING,
     IRREGULARITIES,
-    Encoding,
     Irregular,
     RowFunction,
     is_usual,
@@ -43,13 +42,13 @@ from cdcwire.model.events import (
     Op,
     Position,
     RowChange,
-    SchemaChange,
     Table,
 )
 from cdcwire.model.kinds import DecimalType, VectorType
 from cdcwire.mysql.layouts import Bounded
 from cdcwire.mysql.values import read_vector
 from cdcwire.rows import Conversion, Layout, Row
+from cdcwire.storage.feeds import other_events, path_of
 from cdcwire.storage.paths import DataPath
 
 _MAX_COLUMNS = 512  # of a pattern
@@ -73,7 +72,7 @@ class RowPlan:
         self.plan = plan
         self.layout = Layout(plan.columns, _conversions(plan))
         self._settings = settings
-        self._readings: dict[Encoding, Reading] = {}
+        self._readings: dict[bool, Reading] = {}  # by whether a file is ASCII
         self._seen = 0
         size = len(plan.codecs)
         self._price = size * _PRICE_OF_A_COLUMN if size <= _MAX_COLUMNS else None
@@ -83,15 +82,16 @@ class RowPlan:
         self._seen += size
         return self._price is not None and self._seen >= self._price
 
-    def reading(self, encoding: Encoding) -> Reading:
+    def reading(self, is_ascii: bool) -> Reading:
         """Return what matches a record at a place of a text, and what reads its groups."""
-        found = self._readings.get(encoding)
+        found = self._readings.get(is_ascii)
         if found is None:
             schema, table = self.plan.table.schema or "", self.plan.table.name or ""
             codecs, settings = self.plan.codecs, self._settings
-            pattern = pattern_of(schema, table, codecs, settings, encoding)
-            found = (pattern.match, make_row_function(codecs, settings, encoding))
-            self._readings[encoding] = found
+            other = self._readings.get(not is_ascii)
+            match = other[0] if other else pattern_of(schema, table, codecs, settings).match
+            found = (match, make_row_function(codecs, settings, is_ascii))
+            self._readings[is_ascii] = found
         return found
 
 
@@ -144,8 +144,8 @@ class RowDecoder:
         """Append what the file has to ``rows``."""
         place = path_of(file, self.settings.layout)
         if place is not None and not isinstance(place, DataPath):
-            events = other_events(file, place, self.settings)
-            rows += (event for event in events if _is_wanted(event, self.selection))
+            layout, time_zone = self.settings.layout, self.settings.time_zone
+            rows += other_events(file, place, layout, time_zone, self.selection)
             return
         value = file.value
         if not self._is_usual or not value:
@@ -193,15 +193,8 @@ class RowDecoder:
         partition: int | None,
         rows: list[Row | Event],
     ) -> None:
-        encoding: Encoding = "utf-8"
-        try:
-            text = value.decode()
-        except UnicodeDecodeError:
-            encoding = "latin-1"
-            text = value.decode(encoding)
-        places = _Places(value, text, encoding)
-        offset, size = places.character(offset), len(text)
-        match, read = plan.reading(encoding)
+        text, size = value.decode(ENCODING), len(value)
+        match, read = plan.reading(value.isascii())
         table, layout = plan.plan.table, plan.layout
         append, new_row = rows.append, _new_row
         row: tuple[object, ...]
@@ -231,39 +224,14 @@ class RowDecoder:
                 except IRREGULARITIES:
                     pass  # left behind here, so that an error of the plain decoder stands alone
             with step("records", len(rows)):
-                start = places.byte(offset)
-                change, end = self._plain_row(plan.plan, value, start, partition)
+                change, offset = self._plain_row(plan.plan, value, offset, partition)
             append(change)
-            offset = places.character(end)
 
     def _plain_row(
         self, plan: FilePlan, value: bytes, offset: int, partition: int | None
     ) -> tuple[RowChange, int]:
         located = read_record(value, self.settings, plan.names, offset, len(plan.names))
         return located_event(located, plan, partition), located.end
-
-
-class _Places:
-    """The places of a file as bytes and as characters of its text; asked for in rising order."""
-
-    def __init__(self, value: bytes, text: str, encoding: Encoding) -> None:
-        self.value = value
-        self.text = text
-        self.encoding = encoding
-        self.bytes = 0
-        self.characters = 0
-
-    def byte(self, offset: int) -> int:
-        """Return the byte at which a character begins."""
-        self.bytes += len(self.text[self.characters : offset].encode(self.encoding))
-        self.characters = offset
-        return self.bytes
-
-    def character(self, offset: int) -> int:
-        """Return the character that begins at a byte."""
-        self.characters += len(self.value[self.bytes : offset].decode(self.encoding))
-        self.bytes = offset
-        return self.characters
 
 
 def _event(
@@ -303,8 +271,3 @@ def _conversions(plan: FilePlan) -> tuple[Conversion, ...]:
         elif isinstance(column.type, VectorType):
             found.append((index, read_vector))
     return tuple(found)
-
-
-def _is_wanted(event: Event, selection: Selection) -> bool:
-    table = event.table if isinstance(event, SchemaChange) else None
-    return table is None or table.name is None or selection.wants(table.schema, table.name)

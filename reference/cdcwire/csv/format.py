@@ -9,12 +9,12 @@ from cdcwire.csv.batching import from_events
 from cdcwire.csv.carries import CARRIES
 from cdcwire.csv.events import read_events
 from cdcwire.csv.explain import explain
-from cdcwire.csv.files import other_events, path_of, with_definitions
 from cdcwire.csv.settings import OPTIONS, read_settings
 from cdcwire.csv.tables import Definitions
 from cdcwire.format import Context, Explanation, Format
 from cdcwire.message import Message, StoredFile
-from cdcwire.model.events import Event, SchemaChange
+from cdcwire.model.events import Event
+from cdcwire.storage.feeds import other_events, path_of, with_definitions
 from cdcwire.storage.paths import DataPath
 
 FEATURES: Mapping[str, str] = MappingProxyType(
@@ -67,14 +67,8 @@ def _decode(message: Message, context: Context) -> Iterator[Event]:
     file = _stored(message)
     place = path_of(file, settings.layout)
     if place is not None and not isinstance(place, DataPath):
-        for event in other_events(file, place, settings):
-            table = event.table if isinstance(event, SchemaChange) else None
-            if (
-                table is None
-                or table.name is None
-                or context.selection.wants(table.schema, table.name)
-            ):
-                yield event
+        layout, time_zone = settings.layout, settings.time_zone
+        yield from other_events(file, place, layout, time_zone, context.selection)
         return
     definitions = Definitions(context.tables)
     yield from read_events(file.value, settings, definitions, place, context.selection)
@@ -89,7 +83,8 @@ def _explain(message: Message, context: Context) -> Explanation:
 
 
 def _prepared(messages: Iterable[Message], context: Context) -> Context:
-    return with_definitions(messages, context, read_settings(context.options))
+    settings = read_settings(context.options)
+    return with_definitions(messages, context, settings.layout, settings.time_zone)
 
 
 def _stored(message: Message) -> StoredFile:
@@ -110,4 +105,6 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     prepared=_prepared,
+    needs_tables=True,
+    carriers=("storage",),
 )

@@ -14,6 +14,7 @@ from cdcwire.csv.settings import Settings
 from cdcwire.errors import DecodeError, EncodeError, TruncatedError
 
 CLAUSE = "csv: header line"
+MAX_HEADER = 1 << 21  # bytes; 4096 names of 64 characters are half of it
 _PATH = ("header",)
 
 
@@ -35,26 +36,35 @@ def read_header(
     if not settings.output_field_header or not value:
         return None, columns, 0
     if columns is not None:
-        expected = _line(settings, [_encoded(name) for name in columns])
-        if value.startswith(expected + settings.terminator):
-            return expected, columns, len(expected) + len(settings.terminator)
+        found_line = header_bytes(settings, columns)
+        expected = found_line.removesuffix(settings.terminator)
+        if value.startswith(found_line):
+            return expected, columns, len(found_line)
     else:
         expected = _line(settings, ())
-    stop = value.find(settings.terminator)
+    stop = value.find(settings.terminator, 0, MAX_HEADER + len(settings.terminator))
     if stop < 0:
+        if len(value) > MAX_HEADER:
+            problem = f"a header line of more than {MAX_HEADER} bytes"
+            raise DecodeError(problem, MAX_HEADER, "csv: limits", _PATH)
         problem = "the file ends inside the header line"
         raise TruncatedError(problem, len(value), CLAUSE, _PATH)
-    line = value[:stop]
-    names = line.split(settings.delimiter)
-    meta = _meta_names(settings)
-    if names[: len(meta)] != meta or len(names) == len(meta):
-        raise _differs(line, expected, f"it does not begin with {expected!r:.200}")
+    line, end = value[:stop], stop + len(settings.terminator)
+    meta = _line(settings, ()) + settings.delimiter
+    if not line.startswith(meta):
+        raise _differs(line, expected, f"it does not begin with {expected[:200]!r:.200}")
     if columns is None:
-        return line, None, stop + len(settings.terminator)
-    found = _in_order(names[len(meta) :], columns)
+        return line, None, end
+    # At most one name more than there are columns, so that a line of delimiters costs little.
+    found = _in_order(line[len(meta) :].split(settings.delimiter, len(columns)), columns)
     if found is None:
-        raise _differs(line, expected, f"the columns of the table give {expected!r:.200}")
-    return line, found, stop + len(settings.terminator)
+        raise _differs(line, expected, f"the columns of the table give {expected[:200]!r:.200}")
+    return line, found, end
+
+
+def header_bytes(settings: Settings, columns: Sequence[str]) -> bytes:
+    """Return the header line that a file with these columns has, with its terminator."""
+    return _line(settings, [_encoded(name) for name in columns]) + settings.terminator
 
 
 def _line(settings: Settings, columns: Iterable[bytes]) -> bytes:
@@ -90,4 +100,4 @@ def _differs(line: bytes, expected: bytes, problem: str) -> DecodeError:
     offset = sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(line, expected, strict=False))
     )
-    return DecodeError(f"header line {line!r:.200}: {problem}", offset, CLAUSE, _PATH)
+    return DecodeError(f"header line {line[:200]!r:.200}: {problem}", offset, CLAUSE, _PATH)

@@ -44,15 +44,7 @@ def read_record(
     """Read the record at ``offset``, which must have ``count`` columns. Raises: DecodeError."""
     reader = FieldReader(value, settings, offset)
     meta = _Meta(reader, settings)
-    with step("op"):
-        op = meta.string()
-        if op not in ("I", "U", "D"):
-            problem = f"{op!r:.80} is no operation, which are I, U and D"
-            raise DecodeError(problem, meta.start, "csv: operations")
-    with step("table"):
-        table = meta.string()
-    with step("schema"):
-        schema = meta.string()
+    op, table, schema = meta.names()
     commit_ts = is_update = handle_key = None
     if settings.include_commit_ts:
         with step("commit_ts"):
@@ -64,8 +56,17 @@ def read_record(
         with step("handle_key"):
             handle_key = meta.handle_key()
     fields, starts = _fields(reader, columns, count, meta)
-    record = Record(cast(Operation, op), table, schema, commit_ts, is_update, handle_key, fields)
+    record = Record(op, table, schema, commit_ts, is_update, handle_key, fields)
     return Located(record, offset, starts, reader.offset)
+
+
+def read_names(value: bytes, settings: Settings, offset: int) -> tuple[str, str]:
+    """Return schema and table of the record at ``offset``, and read no further.
+
+    Raises: DecodeError.
+    """
+    _, table, schema = _Meta(FieldReader(value, settings, offset), settings).names()
+    return schema, table
 
 
 def _fields(
@@ -124,11 +125,24 @@ class _Meta:
         self.count += 1
         return self.reader.field()
 
+    def names(self) -> tuple[Operation, str, str]:
+        """Read operation, table and schema."""
+        with step("op"):
+            op = self.string()
+            if op not in ("I", "U", "D"):
+                problem = f"{op[:80]!r:.80} is no operation, which are I, U and D"
+                raise DecodeError(problem, self.start, "csv: operations")
+        with step("table"):
+            table = self.string()
+        with step("schema"):
+            schema = self.string()
+        return cast(Operation, op), table, schema
+
     def string(self, kind_clause: str = CLAUSE_KINDS, clause: str = CLAUSE_RECORD) -> str:
         """Read a string, which is quoted if anything is."""
         field = self._field()
         if self.settings.quote and not field.is_quoted:
-            raise DecodeError(f"{field.raw!r:.80} is not quoted", self.start, kind_clause)
+            raise DecodeError(f"{field.raw[:80]!r:.80} is not quoted", self.start, kind_clause)
         try:
             return text_of(field, self.settings).decode()
         except UnicodeDecodeError as error:
@@ -137,7 +151,7 @@ class _Meta:
     def _bare(self, clause: str) -> bytes:
         field = self._field()
         if field.is_quoted:
-            raise DecodeError(f"{field.raw!r:.80} is quoted", self.start, clause)
+            raise DecodeError(f"{field.raw[:80]!r:.80} is quoted", self.start, clause)
         return field.raw
 
     def commit_ts(self) -> int:
@@ -148,7 +162,7 @@ class _Meta:
         clause = "csv: old value"
         raw = self._bare(clause)
         if raw not in _WORDS:
-            problem = f"{raw!r:.80} is not true or false"
+            problem = f"{raw[:80]!r:.80} is not true or false"
             raise DecodeError(problem, self.start, clause)
         if op == "U":
             problem = "with old values an update is the records D and I, never U"
@@ -161,7 +175,7 @@ class _Meta:
 
     def _integer(self, digits: bytes, low: int, high: int, clause: str) -> int:
         if not _INTEGER.fullmatch(digits) or not low <= int(digits) < high:
-            problem = f"{digits!r:.80} is not an integer of {low} to {high - 1}"
+            problem = f"{digits[:80]!r:.80} is not an integer of {low} to {high - 1}"
             raise DecodeError(problem, self.start, clause)
         return int(digits)
 

@@ -1,9 +1,10 @@
 """One pattern for the records of a table, and a generated function for the values it finds.
 
-A file is matched as text: UTF-8 if all of it is, else Latin-1, where each character is one byte and
-text is decoded again. Patterns say all that the plain decoder checks about numbers, dates and
-times; where a value says more than a pattern can, the generated function looks. It raises one of
-``IRREGULARITIES`` and says no more: the plain decoder then finds the error, or reads what is rare.
+A file is matched as Latin-1, where each character is one byte, so that places in it are offsets and
+it takes no more memory than the bytes; texts that are not ASCII are decoded again. Patterns say all
+that the plain decoder checks about numbers, dates and times; where a value says more than a pattern
+can, the generated function looks. It raises one of ``IRREGULARITIES`` and says no more: the plain
+decoder then finds the error, or reads what is rare.
 
 The source of a function is made of column numbers and of the forms of this module; nothing of a
 file or a table becomes source.
@@ -15,7 +16,7 @@ import binascii
 import re
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from cdcwire.csv.escapes import double, escape
 from cdcwire.csv.message import Field
@@ -46,6 +47,8 @@ from cdcwire.model.kinds import (
 from cdcwire.mysql.value_texts import integer_range, pattern, reader
 from cdcwire.mysql.values import is_vector_text
 
+ENCODING = "latin-1"
+
 Groups: TypeAlias = "tuple[str | None, ...]"
 RowFunction: TypeAlias = Callable[
     [Groups], "tuple[str, str | None, str | None, str | None, tuple[Any, ...]]"
@@ -58,18 +61,16 @@ _VALUE_CHARACTERS = frozenset(b"-:. +/=[]")
 _LINE_ENDS = frozenset(b"\r\n")
 _MAX_PAIRS = 1 << 12  # of quotes, or escapes, in one field: each takes some 200 bytes
 _MAX_KNOWN = 1 << 12
-_SMALL_BITS = 16
-_FLOAT = r"-?(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,30})?(?:e[+-][0-9]{2,3})?"
-_BASE64 = "[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=|)"
+_SMALL_BITS = 12  # of numbers of which all are remembered
+# Branches with nothing in them, since an optional group is slow to enter.
+_FLOAT = r"-?(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,30}|)(?:e[+-][0-9]{2,3}|)"
+_BASE64 = "[A-Za-z0-9+/]*(?:=(?:(?<=[AEIMQUYcgkosw048]=)|(?<=[AQgw]=)=)|)"
 _HEX = "[0-9a-f]*"
 
 _pack: Callable[[float, float], bytes] = struct.Struct("<df").pack
 _unpack: Callable[[bytes], tuple[int, float]] = struct.Struct("<Qf").unpack
 _TIE_BITS = (1 << 29) - 1  # of a double, behind those that a float32 has
 _TIE = 1 << 28
-
-
-Encoding: TypeAlias = Literal["utf-8", "latin-1"]
 
 
 class Irregular(Exception):
@@ -92,14 +93,13 @@ def pattern_of(
     table: str,
     codecs: Sequence[ColumnCodec | None],
     settings: Settings,
-    encoding: Encoding,
 ) -> re.Pattern[str]:
     """Return the pattern of a record with its terminator.
 
     Its groups: operation, commit-ts, is-update and handle key, as far as the settings have them,
     and the columns that are wanted, those of ``codecs`` that are not None.
     """
-    string = _String(settings, encoding)
+    string = _String(settings)
     parts = [
         string.of("([IUD])"),
         string.literal(table),
@@ -119,11 +119,10 @@ def pattern_of(
 class _String:
     """How strings stand in a file, as patterns."""
 
-    def __init__(self, settings: Settings, encoding: Encoding) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.encoding = encoding
         self.quote = re.escape(settings.quote.decode("ascii"))
-        self.null = re.escape(settings.null.decode(encoding))
+        self.null = re.escape(settings.null.decode(ENCODING))
         sign = re.escape(settings.delimiter[:1].decode("ascii"))
         if self.quote:
             inner = f"[^{self.quote}]*"
@@ -134,10 +133,22 @@ class _String:
             inner = rf"[^\\\r\n{sign}]*"
             self.any = rf"{inner}(?:\\[^\r\n]{inner}){{0,{_MAX_PAIRS}}}"
         bare = rf"[^\\\r\n{sign}{self.quote}]*" if self.quote else self.any
-        self.skipped = f"(?:{self.of(self.any)}|{self.null}|{bare})" if self.quote else self.any
+        self.skipped = self.or_null(bare)
+        if self.quote:
+            self.skipped = f"(?:{self.of(self.any)}|{self.skipped})"
 
     def of(self, inner: str) -> str:
         return f"{self.quote}{inner}{self.quote}"
+
+    def or_null(self, inner: str) -> str:
+        """Return a pattern that also matches NULL, in one way only.
+
+        With two ways to match each of n fields, a record that is refused at its end would be tried
+        in 2**n ways.
+        """
+        if re.fullmatch(inner, self.settings.null.decode(ENCODING)):
+            return inner
+        return f"(?:{inner}|{self.null})"
 
     def literal(self, text: str) -> str:
         raw = text.encode("utf-8", "replace")  # no file has a name with surrogates
@@ -145,7 +156,7 @@ class _String:
             raw = double(raw, self.settings.quote)
         else:
             raw = escape(raw, self.settings.delimiter)
-        return self.of(re.escape(raw.decode(self.encoding)))
+        return self.of(re.escape(raw.decode(ENCODING)))
 
 
 def _field(codec: ColumnCodec, string: _String) -> str:
@@ -165,13 +176,13 @@ def _field(codec: ColumnCodec, string: _String) -> str:
     if string.quote:
         return f"(?:{string.of(f'({inner})')}|{string.null})"
     # NULL may look like a text, so it is told by the function.
-    return f"({inner}|{string.null})"
+    return f"({string.or_null(inner)})"
 
 
 def make_row_function(
-    codecs: Sequence[ColumnCodec | None], settings: Settings, encoding: Encoding
+    codecs: Sequence[ColumnCodec | None], settings: Settings, is_ascii: bool
 ) -> RowFunction:
-    """Return the function that reads what ``pattern_of`` found.
+    """Return the function that reads what ``pattern_of`` found. ``is_ascii``: in files that are.
 
     Raises (the function): one of IRREGULARITIES.
     """
@@ -185,12 +196,12 @@ def make_row_function(
         "read_float32": read_float32,
         "a2b": binascii.a2b_base64,
         "fromhex": bytes.fromhex,
-        "NULL": settings.null.decode(encoding),
+        "NULL": settings.null.decode(ENCODING),
         "QUOTE": quote,
         "QUOTES": quote * 2,
         "unescaped": _unescaped,
-        "decoded": _decoded,
         "utf8": _utf8,
+        "ENCODING": ENCODING,
         "is_vector_text": is_vector_text,
     }
     values = [f"v{index}" for index in range(len(wanted))]
@@ -200,7 +211,7 @@ def make_row_function(
         f" {''.join(f'{name}, ' for name in (*heads, *values))}= groups",
     ]
     for name, codec in zip(values, wanted, strict=True):
-        body = _body(name, codec, names, encoding)
+        body = _body(name, codec, names, is_ascii)
         if _is_told_by_function(codec, settings):
             null = " raise Irregular" if codec.null_is_ambiguous else f" {name} = None"
             if codec.null_is_text:
@@ -221,9 +232,8 @@ def _is_told_by_function(codec: ColumnCodec, settings: Settings) -> bool:
     return not codec.is_bare and (not settings.quote or isinstance(codec.kind, UnknownType))
 
 
-def _body(name: str, codec: ColumnCodec, names: dict[str, Any], encoding: Encoding) -> list[str]:
+def _body(name: str, codec: ColumnCodec, names: dict[str, Any], is_ascii: bool) -> list[str]:
     """Return what is done with the text of a value that is not NULL."""
-    is_decoded = encoding == "utf-8"
     if codec.settings.quote:
         text = [f"if QUOTE in {name}: {name} = {name}.replace(QUOTES, QUOTE)"]
     else:
@@ -252,18 +262,26 @@ def _body(name: str, codec: ColumnCodec, names: dict[str, Any], encoding: Encodi
                 return [f"if len({name}) & 1: raise Irregular", f"{name} = fromhex({name})"]
             return [f"if len({name}) & 3: raise Irregular", f"{name} = a2b({name})"]
         case TextType():
-            if is_decoded:
+            if is_ascii:
                 return text
-            return [*text, f"if not {name}.isascii(): {name} = decoded({name})"]
+            return [
+                *text,
+                f"if not {name}.isascii():",
+                f" raw = {name}.encode(ENCODING)",
+                " try:",
+                f"  {name} = raw.decode()",
+                " except UnicodeDecodeError:",
+                f"  {name} = raw",
+            ]
         case JsonType():
             found = [*text, f"if not {name}: raise Irregular"]
-            if is_decoded:
+            if is_ascii:
                 return found
             return [*found, f"if not {name}.isascii(): {name} = utf8({name})"]
         case VectorType():
             return [*text, f"if not is_vector_text({name}): raise Irregular"]
         case EnumType() | SetType():
-            names[f"known_{name}"] = _Known(_label_reader(codec, encoding))
+            names[f"known_{name}"] = _Known(_label_reader(codec))
             return [f"{name} = known_{name}[{name}]"]
         case UnknownType():
             return ["raise Irregular"]
@@ -289,11 +307,11 @@ class _Known(dict[str, Value]):
         return value
 
 
-def _label_reader(codec: ColumnCodec, encoding: Encoding) -> Callable[[str], Value]:
+def _label_reader(codec: ColumnCodec) -> Callable[[str], Value]:
     is_quoted = bool(codec.settings.quote)
 
     def read(raw: str) -> Value:
-        return codec.read_text(text_of(Field(raw.encode(encoding), is_quoted), codec.settings))
+        return codec.read_text(text_of(Field(raw.encode(ENCODING), is_quoted), codec.settings))
 
     return read
 
@@ -306,16 +324,8 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(lambda found: _LETTERS.get(found[1], found[1]), text)
 
 
-def _decoded(text: str) -> str | bytes:
-    raw = text.encode("latin-1")
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return raw
-
-
 def _utf8(text: str) -> str:
     try:
-        return text.encode("latin-1").decode()
+        return text.encode(ENCODING).decode()
     except UnicodeDecodeError:
         raise Irregular from None

@@ -14,7 +14,6 @@ from cdcwire.csv.values import CLAUSE_SCHEMA, ColumnCodec, column_codec
 from cdcwire.errors import DecodeError, EncodeError, step
 from cdcwire.format import Selection, TableName
 from cdcwire.model.events import Column, Table
-from cdcwire.model.kinds import EnumType, SetType
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,33 +34,38 @@ class Definitions:
     """Definitions of tables by name and version."""
 
     def __init__(self, tables: Iterable[Table]) -> None:
-        self._known: dict[TableName, list[Table]] = {}
+        self._known: dict[TableName, dict[int | None, list[Table]]] = {}
         for table in tables:
             if table.name is not None and table.columns is not None:
-                same = self._known.setdefault((table.schema, table.name), [])
-                if table not in same:
-                    same.append(table)
+                same = self._known.setdefault((table.schema, table.name), {})
+                others = same.setdefault(table.version, [])
+                # Two definitions of one version are one too many; more of them say no more.
+                is_full = table.version is not None and len(others) > 1
+                if not is_full and table not in others:
+                    others.append(table)
 
-    def of(self, schema: str, name: str) -> list[Table]:
-        return self._known.get((schema, name), [])
+    def of(self, schema: str | None, name: str) -> list[Table]:
+        return [table for same in self._known.get((schema, name), {}).values() for table in same]
 
     def names(self) -> list[TableName]:
         return list(self._known)
 
-    def choose(self, schema: str, name: str, version: int | None) -> Table:
+    def choose(self, schema: str | None, name: str, version: int | None) -> Table:
         """Return the definition of a version, or the only one there is.
 
         Raises: DecodeError at offset 0, naming the versions there are.
         """
+        exact = self._known.get((schema, name), {}).get(version)
+        if exact:
+            return exact[0]
         found = self.of(schema, name)
-        chosen = next((each for each in found if each.version == version), None)
-        if chosen is None and len(found) == 1:
-            chosen = found[0]
+        chosen = found[0] if len(found) == 1 else None
         if chosen is None:
-            versions = ", ".join("none" if t.version is None else str(t.version) for t in found)
+            shown = ("none" if each.version is None else str(each.version) for each in found[:20])
+            versions = ", ".join((*shown, "...") if len(found) > 20 else shown)
             there = f"versions of it: {versions}" if found else "there is none of this table"
             wanted = "the table's" if version is None else f"version {version}"
-            problem = f"the definition of {schema}.{name}, {wanted}, is needed; {there}"
+            problem = f"the definition of {schema!s:.80}.{name:.80}, {wanted}, is needed; {there}"
             raise DecodeError(problem, 0, CLAUSE_SCHEMA)
         return chosen
 
@@ -98,31 +102,6 @@ def file_plan(
         columns.append(replace(column, type=codec.kind))
     event_table = Table(table.name, table.schema, table.database, None, key_of(table))
     return FilePlan(event_table, tuple(names), tuple(codecs), tuple(columns))
-
-
-def completed(table: Table, told: Iterable[Table]) -> Table:
-    """Return a table from a schema file with what the caller knows of it besides.
-
-    That is which columns are virtual, and the elements of ENUM and SET.
-    """
-    known = {
-        column.name: column
-        for each in told
-        if (each.schema, each.name) == (table.schema, table.name)
-        and each.version in (None, table.version)
-        for column in each.columns or ()
-    }
-    columns = tuple(_completed(column, known.get(column.name)) for column in table.columns or ())
-    return replace(table, columns=columns)
-
-
-def _completed(column: Column, told: Column | None) -> Column:
-    if told is None or type(told.type) is not type(column.type):
-        return column
-    kind = column.type
-    if isinstance(kind, (EnumType, SetType)) and isinstance(told.type, (EnumType, SetType)):
-        kind = replace(kind, labels=kind.labels if kind.labels is not None else told.type.labels)
-    return replace(column, type=kind, roles=column.roles | (told.roles & {"virtual", "generated"}))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -89,16 +89,16 @@ class ColumnCodec:
             return None, self.null_is_ambiguous
         may_be_bare = self.is_bare or isinstance(self.kind, VectorType)
         if field.is_quoted and self.is_bare:
-            problem = f"{field.raw!r:.80} is quoted, and {kind_text(self.kind):.80} is not"
+            problem = f"{field.raw[:80]!r:.80} is quoted, and {kind_text(self.kind):.80} is not"
             raise DecodeError(problem, start, CLAUSE_KINDS)
         if settings.quote and not field.is_quoted and not may_be_bare:
-            problem = f"{field.raw!r:.80} is not quoted, and not NULL ({settings.null!r})"
+            problem = f"{field.raw[:80]!r:.80} is not quoted, and not NULL ({settings.null!r})"
             raise DecodeError(problem, start, CLAUSE_KINDS)
         text = field.raw if self.is_bare else text_of(field, settings)
         try:
             return self.read_text(text), False
         except UnicodeDecodeError as error:
-            raise DecodeError(f"{text!r:.80} is not UTF-8", start, self.clause) from error
+            raise DecodeError(f"{text[:80]!r:.80} is not UTF-8", start, self.clause) from error
         except ValueError as error:
             raise DecodeError(str(error), start, self.clause) from error
 
@@ -230,7 +230,7 @@ def _plain_reader(kind: Type) -> _Read:
 def _number(raw: bytes) -> str:
     text = raw[: _MAX_FLOAT_DIGITS + 1].decode("ascii", "replace")
     if len(raw) > _MAX_FLOAT_DIGITS or not _FLOAT.fullmatch(text):
-        raise ValueError(f"{raw!r:.80} is not a number")
+        raise ValueError(f"{raw[:80]!r:.80} is not a number")
     return text
 
 
@@ -244,7 +244,7 @@ def _read_float32(raw: bytes) -> Value:
 
 def _finite(value: float, raw: bytes) -> float:
     if math.isinf(value):
-        raise ValueError(f"{raw!r:.80} is too large")
+        raise ValueError(f"{raw[:80]!r:.80} is too large")
     return value
 
 
@@ -252,9 +252,9 @@ def _read_base64(raw: bytes) -> Value:
     try:
         return read_base64(raw.decode("ascii"), 0, "csv: binary values")
     except UnicodeDecodeError:
-        raise ValueError(f"{raw!r:.80} is not base64") from None
+        raise ValueError(f"{raw[:80]!r:.80} is not base64") from None
     except DecodeError as error:
-        raise ValueError(f"{raw!r:.80} is not base64: {error.problem}") from None
+        raise ValueError(f"{raw[:80]!r:.80} is not base64: {error.problem}") from None
 
 
 def _read_hex(raw: bytes) -> Value:
@@ -263,7 +263,7 @@ def _read_hex(raw: bytes) -> Value:
     except ValueError:
         value = b""
     if value.hex().encode() != raw:
-        raise ValueError(f"{raw!r:.80} is not hex in lower case")
+        raise ValueError(f"{raw[:80]!r:.80} is not hex in lower case")
     return value
 
 
@@ -271,7 +271,7 @@ def _enum_reader(kind: EnumType) -> _Read:
     def read(raw: bytes) -> Value:
         label = raw.decode()
         if kind.labels is not None and label not in kind.labels:
-            raise ValueError(f"{label!r:.80} is not an element of {kind_text(kind):.200}")
+            raise ValueError(f"{label[:80]!r:.80} is not an element of {kind_text(kind):.200}")
         return label
 
     return read
@@ -281,7 +281,9 @@ def _set_reader(kind: SetType) -> _Read:
     def read(raw: bytes) -> Value:
         text = raw.decode()
         if kind.labels is not None and _set_text(kind, mask_of_labels(kind, text)) != text:
-            raise ValueError(f"{text!r:.80} is not made of {kind_text(kind):.200}, in this order")
+            raise ValueError(
+                f"{text[:80]!r:.80} is not made of {kind_text(kind):.200}, in this order"
+            )
         return text
 
     return read
@@ -290,7 +292,7 @@ def _set_reader(kind: SetType) -> _Read:
 def _read_vector(raw: bytes) -> Value:
     text = raw.decode()
     if not is_vector_text(text):
-        raise ValueError(f"{text!r:.80} is not a vector")
+        raise ValueError(f"{text[:80]!r:.80} is not a vector")
     return read_vector(text)
 
 
@@ -331,13 +333,19 @@ def _text(kind: Type, told: Type, value: Any, settings: Settings) -> bytes:
             if told.fraction is None:
                 told = replace(told, fraction=kind.fraction)
             return value_text(told, value, settings.time_zone).encode()
-        case ((BitType() | YearType() | DecimalType() | DateType() | JsonType()), _) if type(
-            kind
-        ) is type(told):
+        case DecimalType(_, scale), DecimalType():
+            return _padded(value_text(told, value), scale or 0).encode()
+        case ((BitType() | YearType() | DateType() | JsonType()), _) if type(kind) is type(told):
             return value_text(told, value).encode()
     raise ValueError(
         f"{value!r:.80} of kind {kind_text(told):.80} is no value of {kind_text(kind):.80}"
     )
+
+
+def _padded(text: str, scale: int) -> str:
+    """Return a decimal number with all digits of its scale."""
+    whole, _, fraction = text.partition(".")
+    return text if len(fraction) >= scale else f"{whole}.{fraction:0<{scale}}"
 
 
 def _enum_text(kind: EnumType, told: EnumType, value: Value) -> str:

@@ -132,13 +132,13 @@ def reader(kind: Type) -> _Read:
 
 def _read_bool(text: str) -> Value:
     if text not in ("0", "1"):
-        raise ValueError(f"{text!r:.80} is not 0 or 1")
+        raise ValueError(f"{text[:80]!r:.80} is not 0 or 1")
     return text == "1"
 
 
 def _integer(text: str) -> int:
     if len(text) > _MAX_INTEGER_DIGITS or not _INTEGER.fullmatch(text):
-        raise ValueError(f"{text!r:.80} is not an integer")
+        raise ValueError(f"{text[:80]!r:.80} is not an integer")
     return int(text)
 
 
@@ -175,7 +175,7 @@ def _decimal_reader(kind: DecimalType) -> _Read:
         if not matches(text):
             is_number = _DECIMAL.fullmatch(text) and len(text) < _MAX_DIGITS
             problem = f"does not fit {kind_text(kind)}" if is_number else "is not a decimal number"
-            raise ValueError(f"{text!r:.80} {problem}")
+            raise ValueError(f"{text[:80]!r:.80} {problem}")
         return Decimal(text)
 
     return read
@@ -193,7 +193,7 @@ def _temporal_reader(kind: DateType | TimeType | DatetimeType | TimestampType) -
 
     def read(text: str) -> Value:
         if not matches(text):
-            raise ValueError(f"{text!r:.80} is no {name}")
+            raise ValueError(f"{text[:80]!r:.80} is no {name}")
         return text
 
     return read

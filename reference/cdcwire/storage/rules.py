@@ -4,17 +4,19 @@ Each function looks at one rule or a few that belong together and yields a ``Fau
 break. Nothing is read here: the caller lists, reads and decodes.
 
 Rows may repeat, since delivery is at least once; a repeat breaks no rule. To know one, a row must
-have been seen with the same commit-ts in the same table before, so rows are kept by a digest.
+have been seen with the same commit-ts in the same table before, so rows are kept by a digest: all
+of them, or in a second pass only those of the commit-ts that the first one found out of order.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-from cdcwire.errors import DecodeError
+from cdcwire.errors import DecodeError, Path
+from cdcwire.errors import path_text as path_steps_text
 from cdcwire.storage.paths import (
     DataPath,
     IndexPath,
@@ -53,17 +55,32 @@ FaultKind: TypeAlias = Literal[
     "put-order",
     "put-twice",
     "checkpoint-regress",
+    "metadata-unreadable",
+    "data-unreadable",
+    "row-of-another-table",
+    "overwritten",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One break of a rule: which kind, in which file, and the clause."""
+    """One break of a rule: which kind, in which file, and the clause.
+
+    ``offset`` and ``steps``: the byte in the file and the way to the value, where they are known.
+    """
 
     kind: FaultKind
     path: str
     problem: str
     clause: str
+    offset: int | None = None
+    steps: Path = ()
+
+    def __str__(self) -> str:
+        if self.offset is None:
+            return f"{self.path}: {self.problem} ({self.clause})"
+        where = f"in {path_steps_text(self.steps)}; " if self.steps else ""
+        return f"{self.path}: byte {self.offset}: {self.problem} ({where}{self.clause})"
 
 
 DirectoryKey: TypeAlias = "tuple[str, str, int, int | None, str, str | None]"
@@ -171,8 +188,7 @@ def check_versions(
                 yield Fault("schema-missing", name, problem, "storage: versions")
 
 
-@dataclass(frozen=True, slots=True)
-class RowMark:
+class RowMark(NamedTuple):
     """A row as the rules need it. ``content``: anything that two equal rows have alike."""
 
     commit_ts: int | None
@@ -182,6 +198,7 @@ class RowMark:
 @dataclass(slots=True)
 class _Stream:
     largest: int = -1
+    largest_in: str = ""  # the first file with it
     file_by_commit_ts: dict[int, str] = field(default_factory=dict)
     digests: set[bytes] = field(default_factory=set)
 
@@ -192,12 +209,20 @@ class RowRules:
 
     ``atomic_tables``: ``transaction-atomicity = "table"`` was set. ``ddl_versions``: by schema and
     table, the versions of its DDL (those of schema files with a query). ``repeats`` counts rows
-    that came before. Memory grows with the rows: 16 bytes of digest for each.
+    that came before, as far as they are remembered.
+
+    ``watched``: the commit-ts whose rows are remembered, to know repeats; None: all, and memory
+    grows with the rows by 16 bytes of digest each. To check any amount, let a first pass watch
+    nothing: it takes no row for a repeat, and ``suspects`` has the commit-ts of those that may be
+    one. A second pass over the streams in ``suspected`` that watches them knows for certain.
     """
 
     atomic_tables: bool = False
     ddl_versions: Mapping[tuple[str, str], Iterable[int]] = field(default_factory=dict)
+    watched: Container[int] | None = None
     repeats: int = 0
+    suspects: set[int] = field(default_factory=set)
+    suspected: set[StreamKey] = field(default_factory=set)
     _streams: dict[StreamKey, _Stream] = field(default_factory=dict)
 
     def check_file(self, name: str, path: DataPath, rows: Iterable[RowMark]) -> Iterator[Fault]:
@@ -213,7 +238,17 @@ class RowRules:
         ]
         next_ddl = min(later) if later else None
         told: set[FaultKind] = set()
+        limit = next_ddl if next_ddl is not None else 1 << 64
+        watched, largest = self.watched, -1  # of this file
         for index, row in enumerate(rows):
+            commit_ts = row.commit_ts
+            if watched is not None and commit_ts is not None and commit_ts not in watched:
+                if commit_ts == largest == stream.largest:
+                    continue  # of the same transaction as the row before
+                if stream.largest < commit_ts < limit and commit_ts >= path.version:
+                    stream.largest, stream.largest_in = commit_ts, name
+                    largest = commit_ts
+                    continue
             for fault in self._row(stream, name, path, next_ddl, index, row):
                 if fault.kind not in told:
                     told.add(fault.kind)
@@ -229,32 +264,50 @@ class RowRules:
         row: RowMark,
     ) -> Iterator[Fault]:
         clause = "storage: transactions"
+        steps: Path = ("rows", index)
         commit_ts = row.commit_ts
         if commit_ts is None:
             problem = f"row {index} has no commit-ts: order can't be checked"
-            yield Fault("commit-ts-unknown", name, problem, clause)
+            yield Fault("commit-ts-unknown", name, problem, clause, steps=steps)
             return
-        digest = hashlib.blake2b(b"%d " % commit_ts + row.content, digest_size=16).digest()
-        is_repeat = digest in stream.digests
-        # Equal rows of one transaction are no repeats: they stand in one file, one after another.
-        self.repeats += is_repeat and stream.file_by_commit_ts.get(commit_ts) != name
-        stream.digests.add(digest)
         if commit_ts < path.version:
             problem = f"row {index} of {commit_ts} is older than its schema, {path.version}"
-            yield Fault("row-before-version", name, problem, clause)
+            yield Fault("row-before-version", name, problem, clause, steps=steps)
         if next_ddl is not None and commit_ts >= next_ddl:
             problem = f"row {index} of {commit_ts} is not older than the DDL of {next_ddl}"
-            yield Fault("row-after-ddl", name, problem, clause)
-        if is_repeat:
+            yield Fault("row-after-ddl", name, problem, clause, steps=steps)
+        first = self._first_file(stream, name, commit_ts)
+        if self._is_repeat(stream, row, commit_ts, first != name):
             return
         if commit_ts < stream.largest:
             problem = f"row {index} of {commit_ts} stands behind one of {stream.largest}"
-            yield Fault("commit-ts-falls", name, problem, clause)
-        stream.largest = max(stream.largest, commit_ts)
-        first = stream.file_by_commit_ts.setdefault(commit_ts, name)
+            yield Fault("commit-ts-falls", name, problem, clause, steps=steps)
+        if commit_ts < stream.largest or (self.atomic_tables and first != name):
+            self.suspects.add(commit_ts)
+            self.suspected.add(stream_of(path))
+        if commit_ts > stream.largest:
+            stream.largest, stream.largest_in = commit_ts, name
         if self.atomic_tables and first != name:
             problem = f"row {index} of {commit_ts} belongs to a transaction in {first!r:.200}"
-            yield Fault("transaction-split", name, problem, clause)
+            yield Fault("transaction-split", name, problem, clause, steps=steps)
+
+    def _first_file(self, stream: _Stream, name: str, commit_ts: int) -> str:
+        """Return the first file with rows of a commit-ts, as far as it is remembered."""
+        if self.watched is None or commit_ts in self.watched:
+            return stream.file_by_commit_ts.setdefault(commit_ts, name)
+        return stream.largest_in if commit_ts == stream.largest else name
+
+    def _is_repeat(
+        self, stream: _Stream, row: RowMark, commit_ts: int, is_in_other_file: bool
+    ) -> bool:
+        if self.watched is not None and commit_ts not in self.watched:
+            return False
+        digest = hashlib.blake2b(b"%d " % commit_ts + row.content, digest_size=16).digest()
+        is_repeat = digest in stream.digests
+        # Equal rows of one transaction are no repeats: they stand in one file, one after another.
+        self.repeats += is_repeat and is_in_other_file
+        stream.digests.add(digest)
+        return is_repeat
 
 
 def check_puts(

@@ -1,4 +1,4 @@
-"""The files of a storage prefix: which one a path names, and what those without rows say.
+"""Files of a storage prefix as messages: what paths say, and the events of files without rows.
 
 A name without any directory is a data file outside of any layout (given alone on a command line),
 unless it is ``metadata``. Every other path must be one of the layout.
@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from cdcwire.csv.settings import Settings
-from cdcwire.csv.tables import completed
 from cdcwire.errors import DecodeError
-from cdcwire.format import Context
+from cdcwire.format import EVERYTHING, Context, Selection
 from cdcwire.message import Message, StoredFile
-from cdcwire.model.events import Event, Position, Progress, Table
+from cdcwire.model.events import Column, Event, Position, Progress, Table
+from cdcwire.model.kinds import EnumType, SetType
 from cdcwire.storage.index_files import read_index
 from cdcwire.storage.metadata import read_metadata
 from cdcwire.storage.paths import (
@@ -43,7 +42,11 @@ def path_of(file: StoredFile, layout: Layout) -> StoragePath | None:
 
 
 def other_events(
-    file: StoredFile, place: IndexPath | SchemaPath | MetadataPath, settings: Settings
+    file: StoredFile,
+    place: IndexPath | SchemaPath | MetadataPath,
+    layout: Layout,
+    time_zone: str | None,
+    selection: Selection = EVERYTHING,
 ) -> Iterator[Event]:
     """Yield the event of a file without rows; an index file is checked and has none.
 
@@ -53,11 +56,15 @@ def other_events(
         case MetadataPath():
             yield Progress("checkpoint", Position(commit_ts=read_metadata(file.value)))
         case IndexPath():
-            read_index(file.value, settings.layout, place.dispatcher)
+            read_index(file.value, layout, place.dispatcher)
         case SchemaPath():
-            change = change_of(read_schema(file, place), settings.time_zone or "")
-            if change is not None:
+            change = change_of(read_schema(file, place), time_zone or "")
+            if change is not None and _is_wanted(change.table, selection):
                 yield change
+
+
+def _is_wanted(table: Table | None, selection: Selection) -> bool:
+    return table is None or table.name is None or selection.wants(table.schema, table.name)
 
 
 def read_schema(file: StoredFile, place: SchemaPath) -> SchemaFile:
@@ -72,27 +79,55 @@ def read_schema(file: StoredFile, place: SchemaPath) -> SchemaFile:
     return found
 
 
-def with_definitions(messages: Iterable[Message], context: Context, settings: Settings) -> Context:
+def with_definitions(
+    messages: Iterable[Message], context: Context, layout: Layout, time_zone: str | None
+) -> Context:
     """Return the context with the tables that schema files among the messages define.
 
-    What the caller told besides (virtual columns, elements of ENUM and SET) is kept. A schema file
-    that breaks the format is passed over here: decoding it tells so.
+    What the caller told besides (virtual columns, elements of ENUM and SET) is kept. A file that
+    breaks the format is passed over here: decoding it tells so.
     """
     found: list[Table] = []
+    told: dict[tuple[str | None, str | None], list[Table]] = {}
+    for each in context.tables:
+        told.setdefault((each.schema, each.name), []).append(each)
     for message in messages:
         if isinstance(message, StoredFile):
             try:
-                place = path_of(message, settings.layout)
+                place = path_of(message, layout)
                 if not isinstance(place, SchemaPath):
                     continue
-                table = table_of(read_schema(message, place), settings.time_zone or "")
+                table = table_of(read_schema(message, place), time_zone or "")
             except DecodeError:
                 continue
             if table.name is not None:
-                found.append(completed(table, context.tables))
-    if not found:
-        return context
+                found.append(completed(table, told.get((table.schema, table.name), ())))
     # The caller's own definition of a version stays where it is; that of no version is used up.
     known = {(each.schema, each.name, each.version) for each in context.tables}
     added = [each for each in found if (each.schema, each.name, each.version) not in known]
-    return replace(context, tables=(*context.tables, *added))
+    return replace(context, tables=(*context.tables, *added)) if added else context
+
+
+def completed(table: Table, told: Iterable[Table]) -> Table:
+    """Return a table from a schema file with what the caller knows of it besides.
+
+    That is which columns are virtual, and the elements of ENUM and SET.
+    """
+    known = {
+        column.name: column
+        for each in told
+        if (each.schema, each.name) == (table.schema, table.name)
+        and each.version in (None, table.version)
+        for column in each.columns or ()
+    }
+    columns = tuple(_completed(column, known.get(column.name)) for column in table.columns or ())
+    return replace(table, columns=columns)
+
+
+def _completed(column: Column, told: Column | None) -> Column:
+    if told is None or type(told.type) is not type(column.type):
+        return column
+    kind = column.type
+    if isinstance(kind, (EnumType, SetType)) and isinstance(told.type, (EnumType, SetType)):
+        kind = replace(kind, labels=kind.labels if kind.labels is not None else told.type.labels)
+    return replace(column, type=kind, roles=column.roles | (told.roles & {"virtual", "generated"}))
