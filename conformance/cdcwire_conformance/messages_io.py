@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from cdcwire.message import KafkaMessage, Message
+from cdcwire.format import Carrier
+from cdcwire.message import KafkaMessage, Message, StoredFile
 from cdcwire_conformance.protocol.messages import message_from_json, message_to_json
 
 __all__ = ["InputError", "message_from_json", "message_to_json", "read_messages", "write_messages"]
@@ -40,12 +41,15 @@ def read_messages(
     source: str,
     hex: bool = False,
     key: str | None = None,
+    carriers: tuple[Carrier, ...] = ("queue",),
 ) -> Iterator[tuple[str, Message]]:
     """Yield each message of a file, of a directory or of standard input, with where it stood.
 
     A directory and ``*.jsonl`` are JSON lines, and so is standard input that begins with a message
     object; all else is the bytes of one value, with ``hex`` as hexadecimal digits.
     ``key``: a file with the key that belongs to one value, in the same form.
+    ``carriers``: of the format. Where it has queues and files, ``*.json`` is a file of a storage
+    sink; a file's path is its name, without the folders before it.
     Raises: InputError.
     """
     path = Path(source)
@@ -61,7 +65,11 @@ def read_messages(
         return
     value = _from_hex(raw, source) if hex else raw
     if key is None:
-        yield _name(source), KafkaMessage(None, value)
+        is_file = "queue" not in carriers or ("storage" in carriers and path.suffix == ".json")
+        yield (
+            _name(source),
+            (StoredFile(path.name, value) if is_file else KafkaMessage(None, value)),
+        )
         return
     if source == key == STANDARD_STREAM:
         raise InputError("key and value can't both be standard input", source)

@@ -28,6 +28,8 @@ VERBS: tuple[str, ...] = (
     "generate",
     "size",
     "compare",
+    "storage",
+    "avro",
     "corpus",
     "witness",
     "report",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from cdcwire.format import Context, OptionValue, Selection, TableName
@@ -11,6 +12,7 @@ from cdcwire.model.events import Table
 from cdcwire.model.text import TextFormError, table_from_json
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.ddl import read_ddl_file
+from cdcwire_conformance.registry import open_schemas
 
 
 class UsageError(Exception):
@@ -21,7 +23,7 @@ DEFAULT_SCHEMA = "test"  # of tables whose DDL names none
 
 
 def add_context_arguments(parser: argparse.ArgumentParser, *, has_ddl: bool = True) -> None:
-    """Add --option, --tables, --ddl, --blobs, --include and --columns.
+    """Add --option, --tables, --ddl, --schema, --blobs, --include and --columns.
 
     ``has_ddl``: False where a verb has a --ddl of its own.
     """
@@ -42,6 +44,7 @@ def add_context_arguments(parser: argparse.ArgumentParser, *, has_ddl: bool = Tr
             metavar="FILE",
             help="table definitions, as CREATE TABLE statements",
         )
+    add_schema_arguments(parser)
     parser.add_argument(
         "--blobs", metavar="DIR", help="folder of claim-check files, named as in their locations"
     )
@@ -55,6 +58,25 @@ def add_context_arguments(parser: argparse.ArgumentParser, *, has_ddl: bool = Tr
     parser.add_argument("--columns", metavar="A,B,…", help="only these columns")
 
 
+def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --schema and --ca-file."""
+    parser.add_argument(
+        "--schema",
+        metavar="PLACE",
+        help="where the schemas of Avro are: a folder of files ID.avsc, or the address of a "
+        'registry, https://user:password@host (extra "registry")',
+    )
+    parser.add_argument(
+        "--ca-file", metavar="FILE", help="certificates that the registry's is verified by, as PEM"
+    )
+
+
+def schemas_from(arguments: argparse.Namespace) -> Mapping[str, str]:
+    """Return the schemas that the arguments tell. Raises: RegistryError; MissingExtraError."""
+    place = getattr(arguments, "schema", None)
+    return open_schemas(place, arguments.ca_file) if place else {}
+
+
 def context_from(arguments: argparse.Namespace) -> Context:
     """Return the context that the arguments tell. Raises: UsageError."""
     tables = read_tables(arguments.tables) if arguments.tables else ()
@@ -63,6 +85,7 @@ def context_from(arguments: argparse.Namespace) -> Context:
     return Context(
         options=parse_option_arguments(arguments.option),
         tables=tables,
+        schemas=schemas_from(arguments),
         blobs=_read_blobs(arguments.blobs) if arguments.blobs else {},
         selection=_selection(arguments.include, arguments.columns),
         compressions=known_compressions(),

@@ -1,16 +1,24 @@
-"""``cdcwire decode``: messages to events, as JSON lines."""
+"""``cdcwire decode``: messages, or a storage prefix, to events, as JSON lines."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
+from collections.abc import Iterable
+from pathlib import Path
 
 from cdcwire.errors import DecodeError
+from cdcwire.format import Context, Format
 from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.model.events import Event
 from cdcwire.model.text import event_to_json
-from cdcwire_conformance.command.context import add_context_arguments, context_from
-from cdcwire_conformance.messages_io import read_messages
+from cdcwire.storage import Fault, RowGate
+from cdcwire_conformance.command.context import UsageError, add_context_arguments, context_from
+from cdcwire_conformance.messages_io import STANDARD_STREAM, read_messages
+from cdcwire_conformance.storage.places import is_url, open_place
+from cdcwire_conformance.storage.reading import FORMATS as STORED_FORMATS
+from cdcwire_conformance.storage.reading import list_prefix, read_events
 
 NAME = "decode"
 HELP = "print the events of messages as JSON lines"
@@ -20,12 +28,18 @@ Print the events of messages, one JSON object a line, in the text form of docs/t
 FILE is a value's bytes, a *.jsonl file of messages, a folder of such files, or - for standard
 input. A message that breaks its format ends the run with exit code 1 and one line that names
 message, byte, path and clause; with --keep-going the other messages are still decoded.
+
+Of csv and canal-json FILE may be a storage prefix too: a directory without *.jsonl, or a URL
+(memory://, s3://…; needs the extra "storage"). Its files are read in the order of replay, up to the
+checkpoint; rows that came before are dropped, as far as their commit-ts tells, and counted. A fault
+is one line on standard error and holds back what comes behind it in its table; the exit code is 1.
 """
 EXAMPLES = """\
 examples:
   cdcwire decode craft message.bin
   echo 010103010101020a09010005 | cdcwire decode craft --hex -
   cdcwire decode open-protocol feed/ --include shop.orders --columns id,total
+  cdcwire decode csv s3://bucket/prefix --option include-commit-ts=true
 """
 
 
@@ -37,7 +51,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep-going", action="store_true", help="report a broken message and go on"
     )
+    add_write_order(parser)
     add_context_arguments(parser)
+
+
+def add_write_order(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--write-order",
+        choices=("data-first", "index-first"),
+        default="data-first",
+        help="of a storage prefix: whether its producer puts an index behind the file that it "
+        "names (ticdc; the default) or before it (tiflow)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -45,10 +70,20 @@ def run(arguments: argparse.Namespace) -> int:
     context = context_from(arguments)
     broken = 0
     for file in arguments.files:
-        for where, message in read_messages(file, hex=arguments.hex, key=arguments.key):
+        if _is_prefix(file, format_):
+            if arguments.hex or arguments.key is not None:
+                raise UsageError(f"{file}: a storage prefix has neither --hex nor --key")
+            broken += _decode_prefix(file, format_, context, arguments)
+            continue
+        known = _prepared(file, format_, context, arguments)
+        messages = read_messages(
+            file, hex=arguments.hex, key=arguments.key, carriers=format_.carriers
+        )
+        for where, message in messages:
+            if file == STANDARD_STREAM:  # which can't be read twice: what came before is known
+                known = format_.prepared([message], known)
             try:
-                for event in format_.decode(message, context):
-                    print(json.dumps(event_to_json(event), ensure_ascii=False))
+                _print(format_.decode(message, known))
                 for warning in format_.warnings(message):
                     print(f"cdcwire decode: {where}: warning: {warning}", file=sys.stderr)
             except DecodeError as error:
@@ -58,3 +93,52 @@ def run(arguments: argparse.Namespace) -> int:
                 if not arguments.keep_going:
                     return 1
     return 1 if broken else 0
+
+
+def _print(events: Iterable[Event]) -> None:
+    for event in events:
+        print(json.dumps(event_to_json(event), ensure_ascii=False))
+
+
+def _is_prefix(file: str, format_: Format) -> bool:
+    """Return whether FILE is a storage prefix: a URL, or a directory without ``*.jsonl``."""
+    if format_.name not in STORED_FORMATS:
+        return False
+    folder = Path(file)
+    return is_url(file) or (folder.is_dir() and not any(folder.glob("*.jsonl")))
+
+
+def _prepared(
+    file: str, format_: Format, context: Context, arguments: argparse.Namespace
+) -> Context:
+    """Return the context with what messages tell about others, where these can't do without."""
+    if not format_.needs_tables or file == STANDARD_STREAM or arguments.hex:
+        return context
+    messages = read_messages(file, carriers=format_.carriers)
+    return format_.prepared((message for _, message in messages), context)
+
+
+def _decode_prefix(
+    source: str, format_: Format, context: Context, arguments: argparse.Namespace
+) -> int:
+    """Print the events of a prefix. Returns: how many faults there are."""
+    count = 0
+
+    def report(fault: Fault) -> None:
+        nonlocal count
+        count += 1
+        sys.stdout.flush()
+        print(f"cdcwire decode: {fault}", file=sys.stderr)
+
+    place = open_place(source)
+    prefix = list_prefix(
+        place, format_.name, context.options, context.tables, write_order=arguments.write_order
+    )
+    gate = RowGate(prefix.checkpoint)
+    _print(read_events(place, prefix, context, report, gate))
+    sys.stdout.flush()
+    repeats = sum(gate.repeats.values())
+    for number, what in ((repeats, "came before"), (gate.beyond, "not below the checkpoint")):
+        if number:
+            print(f"cdcwire decode: {source}: left out: {number:,} rows, {what}", file=sys.stderr)
+    return count

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from pathlib import Path
 
-from cdcwire.format import parse_options
+from cdcwire.format import Format, parse_options
 from cdcwire.formats import FORMAT_NAMES, get_format
-from cdcwire.message import Message
-from cdcwire_conformance.command.context import UsageError, context_from
+from cdcwire.message import Message, StoredFile
+from cdcwire_conformance.command.context import (
+    UsageError,
+    add_schema_arguments,
+    context_from,
+)
 from cdcwire_conformance.corpus.hexdump import hexdump_lines
 from cdcwire_conformance.messages_io import InputError, read_messages
 
@@ -26,6 +32,8 @@ examples:
   echo 010103010101020a09010005 | cdcwire explain craft --hex -
   cdcwire explain open-protocol value.bin --key key.bin
   cdcwire explain open-protocol feed.jsonl --message 3
+  cdcwire explain csv data.csv --ddl shop.sql
+  cdcwire explain csv s/t/5/2023-05-09/CDC000001.csv --prefix .     with the schema files of DIR
 """
 
 
@@ -48,6 +56,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tables", metavar="FILE", help="table definitions, a JSON list or one a line"
     )
     parser.add_argument(
+        "--ddl",
+        dest="context_ddl",
+        metavar="FILE",
+        help="table definitions, as CREATE TABLE statements",
+    )
+    add_schema_arguments(parser)
+    parser.add_argument(
+        "--prefix",
+        metavar="DIR",
+        help="the storage prefix that the file is in: its path counts, and its schema files",
+    )
+    parser.add_argument(
         "--blobs", metavar="DIR", help="folder of claim-check files, named as in their locations"
     )
     parser.set_defaults(include=[], columns=None)  # every byte is explained
@@ -61,7 +81,12 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from error
     broken = 0
-    for number, (where, message) in enumerate(_messages(arguments)):
+    messages = _messages(arguments, format_)
+    if arguments.prefix is not None:
+        messages = [(where, _placed(message, arguments)) for where, message in messages]
+        context = format_.prepared(_schema_files(messages, Path(arguments.prefix)), context)
+    context = format_.prepared((message for _, message in messages), context)
+    for number, (where, message) in enumerate(messages):
         explanation = format_.explain(message, context)
         if arguments.message is None and where != arguments.file:
             print("" if number == 0 else "\n", f"message {number} ({where})", sep="")
@@ -73,12 +98,35 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if broken else 0
 
 
-def _messages(arguments: argparse.Namespace) -> list[tuple[str, Message]]:
+def _placed(message: Message, arguments: argparse.Namespace) -> Message:
+    """Return a file with its path below the prefix."""
+    if not isinstance(message, StoredFile) or message.path != Path(arguments.file).name:
+        raise UsageError(f"--prefix: {arguments.file} is not one file of a storage prefix")
+    try:
+        inside = Path(arguments.file).resolve().relative_to(Path(arguments.prefix).resolve())
+    except ValueError as error:
+        problem = f"{arguments.file} is not in it"
+        raise UsageError(f"--prefix {arguments.prefix}: {problem}") from error
+    return StoredFile(inside.as_posix(), message.value)
+
+
+def _schema_files(messages: list[tuple[str, Message]], prefix: Path) -> Iterator[StoredFile]:
+    """Yield the schema files of the tables that the files are of."""
+    for _, message in messages:
+        assert isinstance(message, StoredFile)
+        for file in sorted(prefix.joinpath(*message.path.split("/")[:2], "meta").glob("*.json")):
+            yield StoredFile(file.relative_to(prefix).as_posix(), file.read_bytes())
+
+
+def _messages(arguments: argparse.Namespace, format_: Format) -> list[tuple[str, Message]]:
     wanted = arguments.message
     count = 0
     found = []
     try:
-        for where, message in read_messages(arguments.file, hex=arguments.hex, key=arguments.key):
+        read = read_messages(
+            arguments.file, hex=arguments.hex, key=arguments.key, carriers=format_.carriers
+        )
+        for where, message in read:
             if wanted is None or count == wanted:
                 found.append((where, message))
             count += 1

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from cdcwire.format import Context, parse_options
 from cdcwire.formats import FORMAT_NAMES, get_format
 from cdcwire.model.events import Event, Table
 from cdcwire.model.text import table_to_json
@@ -20,10 +21,16 @@ from cdcwire_conformance.command.context import (
 )
 from cdcwire_conformance.ddl import read_ddl_file, sent_columns
 from cdcwire_conformance.messages_io import write_messages
+from cdcwire_conformance.storage.generating import restart_points, write_prefix
+from cdcwire_conformance.storage.places import PlaceError, open_place
+from cdcwire_conformance.storage.writing import PrefixWriter, WriterSettings
 from cdcwire_generators.workloads import (
     DEFAULT_WORKLOAD,
+    EVOLVING_WORKLOAD,
     WORKLOAD_NAMES,
     Mix,
+    evolving_tables,
+    evolving_workload,
     workload,
     workload_tables,
 )
@@ -34,12 +41,21 @@ HELP = "write a seeded change stream in a format"
 DESCRIPTION = """\
 Write a change stream to DIR/messages.jsonl (and DIR/tables.json, its table definitions). One seed
 gives the same changes in every format and on every Python.
+
+csv, and canal-json with --option transport=storage, give a storage prefix instead, in a directory
+or at a URL (s3://…; needs the extra "storage"), which must be empty: schema files, data files,
+indexes and the checkpoint, as their producer writes them. Its clock follows the stream, so that one
+seed gives the same files always. The workload "storage" is made for that: three tables over four
+days, one in partitions, one that gets a column, one that gets another name.
 """
 EXAMPLES = """\
 examples:
   cdcwire generate craft --rows 200000 --seed 7 --to feed-craft
   cdcwire generate open-protocol --rows 200000 --seed 7 --to feed-open --option max-batch-size=256
   cdcwire generate craft --rows 5000 --ddl shop.sql --to feed     changes of your own tables
+  cdcwire generate csv --workload storage --rows 10000 --to prefix --option include-commit-ts=true
+  cdcwire generate canal-json --workload storage --rows 10000 --to prefix-canal --restarts 3 \\
+      --option transport=storage --option enable-tidb-extension=true
 """
 
 
@@ -47,19 +63,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
     parser.add_argument("--rows", type=int, required=True, metavar="N", help="row changes")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
-    parser.add_argument("--to", required=True, metavar="DIR")
+    parser.add_argument("--to", required=True, metavar="DIR", help="or the URL of a prefix")
     tables = parser.add_mutually_exclusive_group()
     tables.add_argument(
         "--workload",
-        choices=WORKLOAD_NAMES,
+        choices=(*WORKLOAD_NAMES, EVOLVING_WORKLOAD),
         default=DEFAULT_WORKLOAD,
         metavar="NAME",
-        help=f"one of {', '.join(WORKLOAD_NAMES)} (default: {DEFAULT_WORKLOAD})",
+        help=f"one of {', '.join(WORKLOAD_NAMES)}, {EVOLVING_WORKLOAD} "
+        f"(default: {DEFAULT_WORKLOAD})",
     )
     tables.add_argument(
         "--ddl",
         metavar="FILE",
         help="the tables of these CREATE TABLE statements, mixed, in place of a workload",
+    )
+    prefix = parser.add_argument_group("of a storage prefix")
+    prefix.add_argument(
+        "--restarts", type=int, metavar="N", help="kill the writer so often, and go on: rows repeat"
+    )
+    prefix.add_argument(
+        "--write-order",
+        choices=("data-first", "index-first"),
+        help="put an index behind its file (ticdc; the default) or before it (tiflow)",
+    )
+    prefix.add_argument(
+        "--transaction-atomicity",
+        choices=("none", "table"),
+        help="table: rows of one transaction and table stay in one file (default: none)",
     )
     add_context_arguments(parser, has_ddl=False)
 
@@ -67,11 +98,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.rows < 0:
         raise UsageError("--rows is a number from 0")
-    folder = Path(arguments.to)
     context = context_from(arguments)
-    tables, made = _changes(arguments)
-    context = replace(context, tables=(*context.tables, *tables))
+    is_prefix = _is_stored(arguments.format, context)
+    tables, made = _changes(arguments, is_prefix)
     events = _with_progress(made, arguments.rows)
+    if is_prefix:
+        _write_prefix(arguments, context, tables, events)
+        return 0
+    for name in ("restarts", "write_order", "transaction_atomicity"):
+        if getattr(arguments, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} is of storage prefixes only")
+    folder = Path(arguments.to)
+    context = replace(context, tables=(*context.tables, *tables))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(list(map(table_to_json, tables)), ensure_ascii=False, indent=1)
@@ -83,10 +121,51 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _changes(arguments: argparse.Namespace) -> tuple[tuple[Table, ...], Iterator[Event]]:
+def _is_stored(format_name: str, context: Context) -> bool:
+    """Return whether a format's messages are files of a prefix."""
+    format_ = get_format(format_name)
+    if "queue" not in format_.carriers:
+        return True
+    if "storage" not in format_.carriers:
+        return False
+    return parse_options(format_.options, context.options)["transport"] == "storage"
+
+
+def _write_prefix(
+    arguments: argparse.Namespace,
+    context: Context,
+    tables: tuple[Table, ...],
+    events: Iterator[Event],
+) -> None:
+    restarts = arguments.restarts or 0
+    if restarts < 0:
+        raise UsageError("--restarts is a number from 0")
+    place = open_place(arguments.to)
+    if Path(arguments.to).exists() or "://" in arguments.to:
+        try:
+            found = next(iter(place.list()), None)
+        except PlaceError:  # there is nothing
+            found = None
+        if found is not None:
+            raise UsageError(f"{arguments.to}: is not empty: {found.path} is there")
+    # What a schema change tells needs no definition beside it, and none would fit all along.
+    is_evolving = arguments.ddl is None and arguments.workload == EVOLVING_WORKLOAD
+    context = context if is_evolving else replace(context, tables=(*context.tables, *tables))
+    settings = WriterSettings(
+        arguments.write_order or "data-first", arguments.transaction_atomicity or "none"
+    )
+    writer = PrefixWriter(place, arguments.format, context, settings)
+    write_prefix(writer, events, restart_points(arguments.rows, restarts))
+
+
+def _changes(
+    arguments: argparse.Namespace, is_prefix: bool
+) -> tuple[tuple[Table, ...], Iterator[Event]]:
     """Return the tables and their changes. Virtual columns are in the tables only."""
     rows, seed = arguments.rows, arguments.seed
     if arguments.ddl is None:
+        if arguments.workload == EVOLVING_WORKLOAD:
+            return evolving_tables(), evolving_workload(rows, seed, ddl=is_prefix)
         return workload_tables(arguments.workload), workload(arguments.workload, rows, seed)
     tables = read_ddl_file(arguments.ddl, DEFAULT_SCHEMA)
     try:

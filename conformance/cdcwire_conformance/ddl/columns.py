@@ -14,7 +14,10 @@ from cdcwire_conformance.ddl.types import ColumnType, read_character_set, read_t
 
 @dataclass(slots=True)
 class ReadColumn:
-    """A column as it is read. ``keys``: those that are written behind it."""
+    """A column as it is read. ``keys``: those that are written behind it.
+
+    ``id``: its number in a table that is followed through its changes.
+    """
 
     name: str
     token: Token
@@ -23,10 +26,15 @@ class ReadColumn:
     default: Value = ABSENT
     roles: set[Role] = field(default_factory=set)
     keys: list[Key] = field(default_factory=list)
+    id: int | None = None
 
 
-def read_column(cursor: Cursor) -> ReadColumn:
-    """Read a column up to the comma or parenthesis behind it. Raises: DdlError."""
+def read_column(cursor: Cursor, is_alone: bool = False) -> ReadColumn:
+    """Read a column up to the comma or parenthesis behind it.
+
+    ``is_alone``: a statement may end behind the column, or say where it goes (FIRST, AFTER).
+    Raises: DdlError.
+    """
     token = cursor.token
     name = cursor.name("the name of a column")
     column = ReadColumn(name, token, read_type(cursor))
@@ -34,9 +42,15 @@ def read_column(cursor: Cursor) -> ReadColumn:
         column.nullable = False
         _add_key(column, "unique")
     while not (cursor.is_sign(",") or cursor.is_sign(")")):
+        if is_alone and _is_end(cursor):
+            break
         if not _read_attribute(cursor, column):
             raise cursor.unexpected("an attribute of a column, ',' or ')'")
     return column
+
+
+def _is_end(cursor: Cursor) -> bool:
+    return cursor.token.kind == "end" or cursor.is_sign(";") or cursor.word() in ("FIRST", "AFTER")
 
 
 def _read_attribute(cursor: Cursor, column: ReadColumn) -> bool:

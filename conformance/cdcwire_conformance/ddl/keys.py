@@ -19,10 +19,14 @@ class KeyPart:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """``what``: primary, unique, or plain for an index that allows repeats."""
+    """``what``: primary, unique, or plain for an index that allows repeats.
+
+    ``name``: as the DDL gives it, None if it gives none.
+    """
 
     what: str
     parts: tuple[KeyPart, ...]
+    name: str | None = None
 
 
 def read_key_parts(cursor: Cursor) -> tuple[KeyPart, ...]:

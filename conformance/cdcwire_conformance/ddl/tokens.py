@@ -37,6 +37,7 @@ _PIECE = re.compile(
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
 _NUMERAL = re.compile(r"0b[01]+|b'[01]*'|0x[0-9a-f]+|x'[0-9a-f]*'", re.IGNORECASE)
+_FIRST_WORD = "x"
 _ENCLOSED = {"'": "a text", '"': "a text", "`": "a name", "/*": "a comment"}
 
 
@@ -63,25 +64,38 @@ def tokens_of(text: str) -> list[Token]:
 
     Raises: DdlError; MissingExtraError where sqlglot is not installed.
     """
+    return [*_tokens(text, text, 0), Token("end", "", len(text), len(text))]
+
+
+def _tokens(whole: str, text: str, shift: int) -> list[Token]:
+    """Return the tokens of a text that stands in the whole one, ``shift`` characters behind."""
     sqlglot = load_extra("sqlglot", "ddl", "reading CREATE TABLE statements")
     errors = load_extra("sqlglot.errors", "ddl", "reading CREATE TABLE statements")
     try:
         found = sqlglot.tokenize(text, read="mysql")
     except errors.SqlglotError:
-        _raise_where_tokens_end(text)
+        _raise_where_tokens_end(whole)
     tokens: list[Token] = []
+    behind = 0
     for token in found:
         kind = _KINDS.get(token.token_type.name)
         start, end = token.start, token.end + 1
-        if kind is not None:
-            tokens.append(Token(kind, token.text, start, end))
+        if kind == "text" and token.text and token.text == text[behind:end].strip():
+            # RENAME, SHOW and the like begin a statement and come with the rest of it as one text.
+            # Behind another word they are words.
+            first = f"{_FIRST_WORD} "
+            inner = _tokens(whole, first + text[behind:end], shift + behind - len(first))
+            tokens += inner[1:]
+        elif kind is not None:
+            tokens.append(Token(kind, token.text, shift + start, shift + end))
         elif text[start : start + 1] == "`":
-            tokens.append(Token("name", token.text, start, end))
+            tokens.append(Token("name", token.text, shift + start, shift + end))
         else:  # PRIMARY KEY and the like come as one token
             for part in re.finditer(r"\S+", text[start:end]):
                 word_kind: TokenKind = "word" if _WORD.fullmatch(part[0]) else "sign"
-                tokens.append(Token(word_kind, part[0], start + part.start(), start + part.end()))
-    tokens.append(Token("end", "", len(text), len(text)))
+                place = shift + start
+                tokens.append(Token(word_kind, part[0], place + part.start(), place + part.end()))
+        behind = end
     return tokens
 
 

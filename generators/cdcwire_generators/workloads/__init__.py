@@ -11,12 +11,20 @@ from cdcwire_generators.workloads.catalog import (
     workload_tables,
     workload_title,
 )
+from cdcwire_generators.workloads.evolving import (
+    EVOLVING_WORKLOAD,
+    evolving_tables,
+    evolving_workload,
+)
 from cdcwire_generators.workloads.stream import Mix, table_workload
 
 __all__ = [
     "DEFAULT_WORKLOAD",
+    "EVOLVING_WORKLOAD",
     "WORKLOAD_NAMES",
     "Mix",
+    "evolving_tables",
+    "evolving_workload",
     "table_workload",
     "workload",
     "workload_tables",

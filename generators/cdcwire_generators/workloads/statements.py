@@ -1,15 +1,21 @@
-"""Schema changes of a workload: they never alter the columns, so one definition holds all along."""
+"""Schema changes of a workload.
+
+Those of most never alter the columns, so that one definition holds all along; ``evolving`` has one
+whose tables change.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cdcwire.model.events import Column, SchemaChange, Table
+from cdcwire.model.events import Column, Position, SchemaChange, Table
 from cdcwire.model.kinds import kind_text
 from cdcwire.mysql.ddl import schema_change_kind
 
 _CREATE_SCHEMA = 1
 _CREATE_TABLE = 3
+_ADD_COLUMN = 5
+_RENAME_TABLE = 14
 _LATER = (
     (17, "ALTER TABLE {name} COMMENT = 'change {number}; still the same'"),
     (7, "CREATE INDEX `by_{number}` ON {name} ({column})"),
@@ -54,6 +60,32 @@ def create_table(table: Table) -> str:
         if "unique" in column.roles and "primary" not in column.roles:
             lines.append(f"UNIQUE KEY ({_quoted(column.name)})")
     return f"CREATE TABLE {_full_name(table)} ({', '.join(lines)})"
+
+
+def add_column(table: Table, column: Column, after: str) -> SchemaChange:
+    """Return the statement that adds a column; ``table`` has it already."""
+    place = f"{_quoted(column.name)} {_type(column)} AFTER {_quoted(after)}"
+    return _defining(_ADD_COLUMN, f"ALTER TABLE {_full_name(table)} ADD COLUMN {place}", table)
+
+
+def rename_table(table: Table, new: Table) -> SchemaChange:
+    """Return the statement that gives a table another name; ``new`` has it already."""
+    return _defining(_RENAME_TABLE, f"RENAME TABLE {_full_name(table)} TO {_full_name(new)}", new)
+
+
+def create_whole_table(table: Table) -> SchemaChange:
+    """Return the statement that creates a table, with its definition."""
+    return _defining(_CREATE_TABLE, create_table(table), table)
+
+
+def create_schema(schema: str) -> SchemaChange:
+    """Return the statement that creates a database."""
+    return _change(_CREATE_SCHEMA, f"CREATE DATABASE {_quoted(schema)}", Table(None, schema))
+
+
+def _defining(code: int, query: str, table: Table) -> SchemaChange:
+    position = Position(table.version)
+    return SchemaChange(schema_change_kind(code), query, code, table, position)
 
 
 def _change(code: int, query: str, table: Table) -> SchemaChange:

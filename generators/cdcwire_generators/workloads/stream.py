@@ -98,12 +98,12 @@ def stream(
     rng = Random(seed)
     if inserts_only:
         mix = replace(mix, inserts=1.0, updates=0.0, deletes=0.0)
-    writers = [_TableWriter(table, rng, mix) for table in tables]
+    writers = [TableWriter(table, rng, mix) for table in tables]
     return _events(writers, rows, rng, ddl, resolved_every, position_fields)
 
 
 def _events(
-    writers: list[_TableWriter],
+    writers: list[TableWriter],
     rows: int,
     rng: Random,
     ddl: bool,
@@ -152,7 +152,7 @@ def _events(
             yield Progress("resolved", Position(commit_ts_at(commit)))
 
 
-class _TableWriter:
+class TableWriter:
     """The rows of one table that are remembered, and what makes its next change.
 
     A table whose key has few values (TINYINT) keeps all its rows and uses freed keys again. Of one
@@ -215,6 +215,18 @@ class _TableWriter:
         after = self._changed(before)
         rows[place] = (number, after)
         return RowChange(self.row_table, "update", image, Image(self.columns, after), position)
+
+    def altered(self, table: Table) -> TableWriter:
+        """Return what writes the same rows under another definition; new columns are NULL there."""
+        after = TableWriter(table, self.rng, self.mix)
+        places = {column.name: index for index, column in enumerate(self.columns)}
+        names = [column.name for column in after.columns]
+        for number, values in self.rows:
+            row = tuple(values[places[name]] if name in places else None for name in names)
+            after.rows.append((number, row))
+        after.next_number = self.next_number
+        after.free = list(self.free)
+        return after
 
     def _is_full(self) -> bool:
         return self.is_limited and len(self.rows) >= self.limit

@@ -1,0 +1,177 @@
+"""A table as its statements leave it: columns and keys, before they become a definition.
+
+A CREATE TABLE is read here; what changes a table afterwards is in ``alter``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from cdcwire.model.events import Column, Table
+from cdcwire_conformance.ddl.columns import ReadColumn, read_column, skip_check, skip_reference
+from cdcwire_conformance.ddl.keys import Key, read_key_parts, with_keys
+from cdcwire_conformance.ddl.tokens import Cursor, Token
+from cdcwire_conformance.ddl.types import under_character_set
+
+
+@dataclass(slots=True)
+class Definition:
+    """``character_set``: of columns that name none. ``next_id``: of the next new column."""
+
+    schema: str | None
+    name: str
+    columns: list[ReadColumn]
+    keys: list[Key]
+    character_set: str | None = None
+    next_id: int = 1
+
+    def copy(self) -> Definition:
+        """Return one that can be changed without this one."""
+        columns = [replace(column, roles=set(column.roles), keys=[]) for column in self.columns]
+        return replace(self, columns=columns, keys=list(self.keys))
+
+    def number(self, columns: Iterable[ReadColumn]) -> None:
+        """Give new columns their numbers, and the character set that they have from now on."""
+        for column in columns:
+            column.type = under_character_set(column.type, self.character_set)
+            column.id = self.next_id
+            self.next_id += 1
+
+
+def read_create(cursor: Cursor, schema: str | None) -> tuple[bool, Token, Definition]:
+    """Read what stands behind CREATE TABLE.
+
+    Returns: whether there is IF NOT EXISTS, where the name begins, and the table. Raises: DdlError.
+    """
+    is_conditional = cursor.skip("IF", "NOT", "EXISTS")
+    begin = cursor.token
+    schema, name = read_table_name(cursor, schema)
+    if cursor.word() == "LIKE" or (cursor.is_sign("(") and cursor.word(1) == "LIKE"):
+        raise cursor.error("CREATE TABLE … LIKE has no columns of its own")
+    if not cursor.is_sign("("):
+        raise cursor.unexpected("'(' and the columns")
+    return is_conditional, begin, _read_definition(cursor, schema, name)
+
+
+def read_table_name(cursor: Cursor, schema: str | None) -> tuple[str | None, str]:
+    """Read ``[schema.]table``; ``schema`` is that of a name without one. Raises: DdlError."""
+    name = cursor.name("the name of a table")
+    if cursor.skip("."):
+        return name, cursor.name("the name of a table")
+    return schema, name
+
+
+def _read_definition(cursor: Cursor, schema: str | None, name: str) -> Definition:
+    opening = cursor.next()
+    columns: list[ReadColumn] = []
+    keys: list[Key] = []
+    while True:
+        if not read_element(cursor, keys):
+            column = read_column(cursor)
+            if any(column.name.casefold() == other.name.casefold() for other in columns):
+                raise cursor.error(f"the column {column.name!r:.80} is there twice", column.token)
+            columns.append(column)
+            keys += column.keys
+        if cursor.skip(")"):
+            break
+        if not cursor.skip(","):
+            raise cursor.unexpected("',' or ')'")
+    if not columns:
+        raise cursor.error(f"the table {name!r:.80} has no columns", opening)
+    definition = Definition(schema, name, columns, keys, _read_options(cursor))
+    definition.number(columns)
+    return definition
+
+
+def finished(cursor: Cursor, definition: Definition, has_ids: bool = False) -> Table:
+    """Return the table that a definition is. ``has_ids``: with the numbers of its columns.
+
+    Raises: DdlError for keys that can't be.
+    """
+    columns = [_column(column, has_ids) for column in definition.columns]
+    found = with_keys(cursor, columns, definition.keys)
+    # In the order of the table, as messages give their key columns.
+    key = tuple(column.name for column in found if "handle" in column.roles)
+    return Table(definition.name, definition.schema, columns=tuple(found), key=key)
+
+
+def _column(column: ReadColumn, has_ids: bool) -> Column:
+    return Column(
+        column.name,
+        column.type.kind,
+        column.type.source,
+        column.nullable,
+        column.default,
+        frozenset(column.roles),
+        column.id if has_ids else None,
+    )
+
+
+def read_element(cursor: Cursor, keys: list[Key]) -> bool:
+    """Read a key or a constraint. Returns: False where a column stands."""
+    name: str | None = None
+    if cursor.skip("CONSTRAINT"):
+        if cursor.word() not in ("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
+            name = cursor.name("the name of a constraint")
+        if cursor.word() not in ("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
+            raise cursor.unexpected("PRIMARY KEY, UNIQUE, FOREIGN KEY or CHECK")
+    if cursor.skip("PRIMARY", "KEY"):
+        keys.append(_read_key(cursor, "primary"))
+    elif cursor.skip("UNIQUE"):
+        _ = cursor.skip("KEY") or cursor.skip("INDEX")
+        key = _read_key(cursor, "unique")
+        keys.append(replace(key, name=key.name or name))
+    elif cursor.skip("KEY") or cursor.skip("INDEX"):
+        keys.append(_read_key(cursor, "plain"))
+    elif cursor.word() in ("FULLTEXT", "SPATIAL") or (
+        cursor.word() == "VECTOR" and cursor.word(1) in ("KEY", "INDEX")
+    ):
+        cursor.next()
+        _ = cursor.skip("KEY") or cursor.skip("INDEX")
+        keys.append(_read_key(cursor, "plain"))
+    elif cursor.skip("FOREIGN", "KEY"):
+        if not cursor.is_sign("("):
+            cursor.name("the name of a key")
+        cursor.parenthesised()
+        cursor.expect("REFERENCES")
+        skip_reference(cursor)
+    elif cursor.skip("CHECK"):
+        skip_check(cursor)
+    else:
+        return False
+    return True
+
+
+def _read_key(cursor: Cursor, what: str) -> Key:
+    """Read ``[name] [USING BTREE] (columns) options``."""
+    _ = cursor.skip("IF", "NOT", "EXISTS")
+    name = None
+    if not cursor.is_sign("(") and cursor.word() not in ("USING", "TYPE"):
+        name = cursor.name("the columns of a key")
+    if cursor.skip("USING") or cursor.skip("TYPE"):
+        cursor.next()
+    key = Key(what, read_key_parts(cursor), name)
+    # USING, COMMENT, VISIBLE, CLUSTERED, KEY_BLOCK_SIZE, WITH PARSER, GLOBAL, WHERE … of the key
+    cursor.skip_until(lambda token: token.kind == "sign" and token.text in (",", ")", ";"))
+    return key
+
+
+def _read_options(cursor: Cursor) -> str | None:
+    """Read a table's options and partitions. Returns: its character set. Raises: DdlError."""
+    character_set: str | None = None
+    while cursor.token.kind != "end" and not cursor.is_sign(";"):
+        if cursor.skip("CHARACTER", "SET") or cursor.skip("CHARSET"):
+            cursor.skip("=")
+            character_set = cursor.next().text.lower()
+        elif cursor.word() in ("SELECT", "AS", "TABLE") or (
+            cursor.word() == "WITH" and cursor.word(2) == "AS"
+        ):
+            raise cursor.error("CREATE TABLE from a query: its columns are not known here")
+        elif cursor.is_sign("("):
+            cursor.parenthesised()
+        elif cursor.is_sign(")"):
+            raise cursor.unexpected("';'")
+        else:
+            cursor.next()
+    return character_set

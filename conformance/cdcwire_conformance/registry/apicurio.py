@@ -1,0 +1,208 @@
+"""Apicurio Registry as a real registry on loopback: fetched once, started, stopped.
+
+It is a program of Java 17 that keeps all in memory, and speaks Confluent's interface too. The
+archive comes from a Maven repository: by ``mvn``, with its own settings and mirrors, or from the
+repository whose URL the environment variable ``CDCWIRE_MAVEN_URL`` gives. It is unpacked in a cache
+outside of any work tree: ``CDCWIRE_CACHE``, else the user's folder for caches.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import socket
+import subprocess
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from cdcwire_conformance.extras import load_extra
+
+VERSION = "3.0.9"
+_ARTIFACT = "apicurio-registry-app"
+_ARCHIVE = f"{_ARTIFACT}-{VERSION}-all.tar.gz"
+_SHA256 = "2b28181501a20cbf6efcd77f9b7153908fc01f3d3a7c32024c0bd9e1b04c8a43"
+_JAR = f"{_ARTIFACT}-{VERSION}-runner.jar"
+_ROOT = "/apis/ccompat/v7"
+# Later versions of the plugin want the artifact's parents, which not every repository has.
+_GET = "org.apache.maven.plugins:maven-dependency-plugin:2.10:get"
+_START_SECONDS = 120.0
+_STOP_SECONDS = 20.0
+_MAX_ARCHIVE_BYTES = 300 << 20
+_PIECE_BYTES = 1 << 20
+
+
+class UnavailableError(Exception):
+    """The registry can't be had or run here; the text says what is missing."""
+
+
+def fetch() -> Path:
+    """Return the program's jar, fetched if it is not there. Raises: UnavailableError."""
+    folder = _cache() / f"apicurio-registry-{VERSION}"
+    jar = folder / _JAR
+    if jar.is_file():
+        return jar
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as made:
+        archive = Path(made) / _ARCHIVE
+        _download(archive)
+        with archive.open("rb") as stream:
+            found = _sha256(stream)
+        if found != _SHA256:
+            raise UnavailableError(f"{_ARCHIVE} has the SHA-256 {found}, not {_SHA256}")
+        unpacked = Path(made) / "unpacked"
+        with tarfile.open(archive) as tar:
+            if hasattr(tarfile, "data_filter"):
+                tar.extractall(unpacked, filter="data")
+            else:
+                tar.extractall(unpacked)  # its sum is known
+        with contextlib.suppress(OSError):  # another process was faster
+            unpacked.rename(folder)
+    if not jar.is_file():
+        raise UnavailableError(f"{folder} is not complete: remove it and try again")
+    return jar
+
+
+def _cache() -> Path:
+    given = os.environ.get("CDCWIRE_CACHE")
+    if given:
+        return Path(given)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cdcwire"
+
+
+def _download(archive: Path) -> None:
+    repository = os.environ.get("CDCWIRE_MAVEN_URL")
+    if repository:
+        _download_from(repository, archive)
+    elif shutil.which("mvn"):
+        artifact = f"io.apicurio:{_ARTIFACT}:{VERSION}:tar.gz:all"
+        words = ["mvn", "-B", "-q", _GET, f"-Dartifact={artifact}", "-Dtransitive=false"]
+        done = subprocess.run(
+            [*words, f"-Ddest={archive}"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        if done.returncode or not archive.is_file():
+            said = [line for line in done.stdout.splitlines() if "ERROR" in line]
+            raise UnavailableError(f"mvn can't get {artifact}: {said[0] if said else 'no reason'}")
+    else:
+        problem = "to fetch Apicurio Registry there must be mvn, or the URL of a Maven repository"
+        raise UnavailableError(f"{problem} in CDCWIRE_MAVEN_URL")
+
+
+def _download_from(repository: str, archive: Path) -> None:
+    urllib3 = load_extra("urllib3", "registry", "fetching Apicurio Registry")
+    errors = load_extra("urllib3.exceptions", "registry", "fetching Apicurio Registry")
+    url = f"{repository.rstrip('/')}/io/apicurio/{_ARTIFACT}/{VERSION}/{_ARCHIVE}"
+    try:
+        with urllib3.PoolManager() as pool, archive.open("wb") as out:
+            response = pool.request("GET", url, preload_content=False, timeout=60.0)
+            if response.status != 200:
+                raise UnavailableError(f"the Maven repository answers {response.status}")
+            while out.tell() < _MAX_ARCHIVE_BYTES and (piece := response.read(_PIECE_BYTES)):
+                out.write(piece)
+            response.release_conn()
+    except errors.HTTPError as error:
+        raise UnavailableError(f"no Maven repository: {type(error).__name__}") from None
+
+
+def _sha256(stream: IO[bytes]) -> str:
+    found = hashlib.sha256()
+    while piece := stream.read(_PIECE_BYTES):
+        found.update(piece)
+    return found.hexdigest()
+
+
+def _java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    found = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if not found:
+        raise UnavailableError("there is no java on the PATH, and no JAVA_HOME")
+    return found
+
+
+def free_port() -> int:
+    """Return the number of a port on loopback that nobody has now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Apicurio:
+    """One registry on a port of loopback. What it holds is gone when it stops."""
+
+    def __init__(self, jar: Path, log: Path, port: int | None = None) -> None:
+        self.jar = jar
+        self.log = log
+        self.port = free_port() if port is None else port
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """The address of Confluent's interface."""
+        return f"http://127.0.0.1:{self.port}{_ROOT}"
+
+    def start(self) -> None:
+        """Start it, and come back at once; ``wait`` waits. Raises: UnavailableError."""
+        words = [
+            *(_java(), "-Xmx400m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+            *("-Dquarkus.http.host=127.0.0.1", f"-Dquarkus.http.port={self.port}"),
+            *("-jar", str(self.jar)),
+        ]
+        with self.log.open("ab") as out:
+            self._process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
+            )
+
+    def wait(self) -> None:
+        """Wait until it answers. Raises: UnavailableError if it ends, or takes too long."""
+        urllib3 = load_extra("urllib3", "registry", "waiting for Apicurio Registry")
+        errors = load_extra("urllib3.exceptions", "registry", "waiting for Apicurio Registry")
+        end = time.monotonic() + _START_SECONDS
+        with urllib3.PoolManager(retries=False, timeout=5.0) as pool:
+            while time.monotonic() < end:
+                if self._process is None or self._process.poll() is not None:
+                    raise UnavailableError(f"Apicurio Registry ended; its log is {self.log}")
+                with contextlib.suppress(errors.HTTPError):
+                    if pool.request("GET", f"{self.url}/subjects").status == 200:
+                        return
+                time.sleep(0.1)
+        self.stop()
+        problem = f"Apicurio Registry did not start in {_START_SECONDS:g} s"
+        raise UnavailableError(f"{problem}; its log is {self.log}")
+
+    def kill(self) -> None:
+        """End it at once, as a machine that fails does."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def stop(self) -> None:
+        """End it in order, and at once if that takes too long."""
+        if self._process is not None:
+            self._process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_STOP_SECONDS)
+            self.kill()
+
+
+@contextlib.contextmanager
+def running(folder: Path) -> Iterator[Apicurio]:
+    """Give a registry that answers; its log is in a folder. Raises: UnavailableError."""
+    registry = Apicurio(fetch(), folder / "apicurio.log")
+    try:
+        registry.start()
+        registry.wait()
+        yield registry
+    finally:
+        registry.stop()

@@ -1,0 +1,182 @@
+"""Requests to a registry: bounded, patient, and silent about user and password.
+
+An answer of 2xx or 4xx is final. Anything else (5xx, no connection, a connection that is cut, an
+answer that does not come in time) is tried again, with waits that double up to a limit, as often as
+``Patience`` allows. Certificates are always verified. Redirects are not followed, so that the
+password goes nowhere but to the address that was given; proxies of the environment are not used.
+"""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cdcwire_conformance.extras import load_extra
+from cdcwire_conformance.registry.address import Address
+from cdcwire_conformance.registry.errors import RegistryError
+
+MAX_BODY_BYTES = 8 << 20  # four times the longest schema text that the codec reads
+_PIECE_BYTES = 1 << 16
+_PURPOSE = "a registry"
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait, in seconds, and how often to ask.
+
+    ``connect``: for a connection. ``answer``: for the next bytes of an answer, and for its whole
+    body. ``first_wait`` doubles after each try, up to ``longest_wait``. ``tries``: at least 1.
+    """
+
+    connect: float = 5.0
+    answer: float = 30.0
+    first_wait: float = 0.5
+    longest_wait: float = 30.0
+    tries: int = 6
+
+    def __post_init__(self) -> None:
+        if self.tries < 1 or min(self.connect, self.answer) <= 0:
+            raise ValueError("a request needs one try at least, and time")
+
+    def wait(self, tries: int) -> float:
+        """Return the seconds to wait after so many tries."""
+        return min(self.longest_wait, self.first_wait * 2.0 ** min(tries - 1, 60))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    body: bytes
+
+
+class _Failed(Exception):
+    """A try without a final answer; the text says why."""
+
+
+class Transport:
+    """Requests to one address. ``requests`` counts all that were sent, tries again included."""
+
+    def __init__(
+        self,
+        address: Address,
+        patience: Patience,
+        ca_file: str | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        urllib3 = load_extra("urllib3", "registry", _PURPOSE)
+        self._errors = load_extra("urllib3.exceptions", "registry", _PURPOSE)
+        self.address = address
+        self.patience = patience
+        self.requests = 0
+        self._sleep = sleep
+        self._timeout = urllib3.Timeout(connect=patience.connect, read=patience.answer)
+        try:
+            self._pool = urllib3.PoolManager(
+                ssl_context=_tls_context(ca_file), retries=False, maxsize=4
+            )
+        except OSError as error:
+            problem = f"the certificates of {ca_file} can't be read: {error.strerror or error}"
+            raise RegistryError(problem, str(address), "give a file in PEM form") from None
+
+    def send(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> Answer:
+        """Return the final answer to a request. Raises: RegistryError if none comes."""
+        where = f"{self.address}{path}"
+        reason = ""
+        for tries in range(1, self.patience.tries + 1):
+            try:
+                answer = self._try(method, where, body, headers)
+                if answer.status // 100 in (2, 4):
+                    return answer
+                reason = f"it answers {answer.status}"
+                if answer.status // 100 == 3:
+                    advice = "redirects are not followed: give the address that it leads to"
+                    raise RegistryError(reason, where, advice, answer.status)
+            except _Failed as failed:
+                reason = self.address.hidden_in(str(failed))
+            if tries < self.patience.tries:
+                self._sleep(self.patience.wait(tries))
+        times = f" (tried {self.patience.tries} times)" if self.patience.tries > 1 else ""
+        advice = "see whether the registry runs there, and try again"
+        raise RegistryError(f"{reason}{times}", where, advice)
+
+    def _try(
+        self, method: str, where: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> Answer:
+        sent = {"Accept-Encoding": "identity", "User-Agent": "cdcwire", **headers}
+        if self.address.credentials is not None:
+            sent["Authorization"] = self.address.credentials.header()
+        errors = self._errors
+        self.requests += 1
+        response: Any = None
+        try:
+            response = self._pool.request(
+                method,
+                where,
+                body=body,
+                headers=sent,
+                timeout=self._timeout,
+                redirect=False,
+                preload_content=False,
+                decode_content=False,
+            )
+            return Answer(response.status, self._body(response, where))
+        except errors.SSLError as error:
+            if not isinstance(_root(error), ssl.SSLCertVerificationError):
+                raise _Failed(f"no answer: {_reason(error)}") from None
+            advice = "use the name of the certificate; your own authority needs a CA file"
+            raise RegistryError(f"no trust: {_reason(error)}", where, advice) from None
+        except (errors.LocationValueError, UnicodeError):
+            raise RegistryError("this is no host", where, "correct the address") from None
+        except errors.NewConnectionError as error:  # in some versions a time-out too
+            raise _Failed(f"no answer: {_reason(error)}") from None
+        except errors.ConnectTimeoutError:
+            problem = f"no connection in {self.patience.connect:g} s"
+            raise _Failed(problem) from None
+        except errors.ReadTimeoutError:
+            raise _Failed(f"no answer in {self.patience.answer:g} s") from None
+        except (errors.HTTPError, OSError) as error:
+            raise _Failed(f"no answer: {_reason(error)}") from None
+        finally:
+            if response is not None:
+                response.close()
+
+    def _body(self, response: Any, where: str) -> bytes:
+        """Return the body of an answer, read under limits of bytes and of time."""
+        end = time.monotonic() + self.patience.answer
+        body = bytearray()
+        while piece := response.read1(_PIECE_BYTES):
+            body += piece
+            if len(body) > MAX_BODY_BYTES:
+                problem = f"the answer has more than {MAX_BODY_BYTES} bytes"
+                advice = "see whether this is the registry's address"
+                raise RegistryError(problem, where, advice, response.status)
+            if time.monotonic() > end:
+                raise _Failed(f"the answer was not whole in {self.patience.answer:g} s")
+        return bytes(body)
+
+
+def _tls_context(ca_file: str | None) -> ssl.SSLContext:
+    """Return a context that verifies certificates and host names. Raises: OSError."""
+    return ssl.create_default_context(cafile=ca_file)
+
+
+def _root(error: BaseException) -> BaseException:
+    cause = error
+    while (inner := cause.__cause__ or cause.__context__) is not None:
+        cause = inner
+    return cause
+
+
+def _reason(error: BaseException) -> str:
+    """Return what went wrong in a few words: those of the system, if it has said something."""
+    cause = _root(error)
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return cause.verify_message or "the certificate is not valid"
+    if isinstance(cause, OSError) and cause.strerror:
+        return cause.strerror
+    return f"{type(cause).__name__}: {cause}"[:200]

@@ -1,0 +1,63 @@
+"""One text of a command line, a folder or an address, opened as a source of schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from cdcwire.avro.settings import Registry
+from cdcwire_conformance.registry.client import ConfluentRegistry
+from cdcwire_conformance.registry.errors import RegistryError
+from cdcwire_conformance.registry.folder import FolderSource
+from cdcwire_conformance.registry.http import Patience
+
+
+class Schemas(Mapping[str, str]):
+    """Texts by the text of their ids, asked for when they are needed: for reading messages.
+
+    A registry does not list its schemas, so that what needs them all, as encoding does, is refused.
+    """
+
+    def __init__(self, registry: ConfluentRegistry) -> None:
+        self.registry = registry
+
+    def __getitem__(self, name: str) -> str:
+        is_number = name.isascii() and name.isdigit() and len(name) <= 10
+        text = self.registry.get(int(name) if is_number else name)
+        if text is None:
+            raise KeyError(name)
+        return text
+
+    def __iter__(self) -> Iterator[str]:
+        raise self._unlisted()
+
+    def __len__(self) -> int:
+        raise self._unlisted()
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _unlisted(self) -> RegistryError:
+        problem = "a registry does not list its schemas"
+        advice = "give a folder of schemas where they are needed to write messages"
+        return RegistryError(problem, str(self.registry.address), advice)
+
+
+def open_source(
+    place: str,
+    registry: Registry = "confluent",
+    ca_file: str | None = None,
+    patience: Patience | None = None,
+) -> ConfluentRegistry | FolderSource:
+    """Return the source that is at a place: a registry if it begins with http, else a folder.
+
+    Raises: RegistryError; MissingExtraError where the HTTP library is not installed.
+    """
+    if place.strip().lower().startswith(("http://", "https://")):
+        return ConfluentRegistry(place, patience, ca_file)
+    return FolderSource(place, registry)
+
+
+def open_schemas(place: str, ca_file: str | None = None) -> Mapping[str, str]:
+    """Return what is at a place as the mapping that ``Context.schemas`` takes."""
+    source = open_source(place, ca_file=ca_file)
+    return source.texts if isinstance(source, FolderSource) else Schemas(source)

@@ -1,0 +1,422 @@
+"""The registry's client against a small server on loopback, which answers as each test says."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+pytest.importorskip("urllib3", reason="the extra registry is not installed")
+
+from cdcwire.avro import FORMAT
+from cdcwire.avro.sources import SchemaId
+from cdcwire.format import Context
+from cdcwire_conformance.registry import (
+    ConfluentRegistry,
+    Patience,
+    RegistryError,
+    open_schemas,
+    parse_address,
+)
+from cdcwire_conformance.registry.http import MAX_BODY_BYTES
+
+TEXT = '{"type":"record","name":"t","namespace":"default.s","fields":[]}'
+QUICK = Patience(connect=5.0, answer=5.0, tries=3)
+HASTY = Patience(connect=5.0, answer=0.2, tries=2)
+Body = bytes | list[int] | dict[str, object]
+
+
+@dataclass
+class Request:
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass
+class Server:
+    """``answers`` are given one after the other, the last one again and again."""
+
+    url: str = ""
+    answers: list[tuple[int, Body] | Callable[[BaseHTTPRequestHandler], None]] = field(
+        default_factory=list
+    )
+    requests: list[Request] = field(default_factory=list)
+    is_over: threading.Event = field(default_factory=threading.Event)
+
+    def client(self, patience: Patience = QUICK, user: str = "") -> ConfluentRegistry:
+        self.waits: list[float] = []
+        url = self.url.replace("://", f"://{user}@") if user else self.url
+        return ConfluentRegistry(url, patience, sleep=self.waits.append)
+
+    def hang(self, handler: BaseHTTPRequestHandler) -> None:
+        """Say nothing until the test is over."""
+        self.is_over.wait(30)
+        handler.close_connection = True
+
+
+@contextmanager
+def running() -> Iterator[Server]:
+    server = Server()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def answer(self) -> None:
+            length = int(self.headers.get("Content-Length") or 0)
+            body = self.rfile.read(length)
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            server.requests.append(Request(self.command, self.path, headers, body))
+            place = min(len(server.requests), len(server.answers)) - 1
+            answer = server.answers[place]
+            if callable(answer):
+                answer(self)
+                return
+            status, content = answer
+            data = content if isinstance(content, bytes) else json.dumps(content).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_POST = do_PUT = answer
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            """Be silent."""
+
+    class Quiet(ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, request: object, client_address: object) -> None:
+            """Clients that leave are part of the tests."""
+
+    with Quiet(("127.0.0.1", 0), Handler) as httpd:
+        server.url = f"http://127.0.0.1:{httpd.server_address[1]}"
+        thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.is_over.set()
+            httpd.shutdown()
+            thread.join()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with running() as found:
+        yield found
+
+
+def get_error(server: Server, schema_id: SchemaId = 7, user: str = "") -> RegistryError:
+    with pytest.raises(RegistryError) as caught:
+        server.client(user=user).get(schema_id)
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+def register_error(server: Server) -> RegistryError:
+    with pytest.raises(RegistryError) as caught:
+        server.client().register("t-value", TEXT)
+    return caught.value
+
+
+def test_registering_sends_what_the_producer_sends(server: Server) -> None:
+    server.answers = [(200, {"id": 7})]
+    assert server.client().register("a b-key", TEXT) == 7
+    (request,) = server.requests
+    assert (request.method, request.path) == ("POST", "/subjects/a+b-key/versions")
+    assert json.loads(request.body) == {"schema": TEXT}
+    assert request.headers["content-type"] == "application/vnd.schemaregistry.v1+json"
+    assert request.headers["accept"].startswith("application/vnd.schemaregistry.v1+json, ")
+
+
+def test_schemas_are_asked_for_once(server: Server) -> None:
+    server.answers = [(200, {"schema": TEXT})]
+    client = server.client()
+    assert [client.get(7), client.get(7)] == [TEXT, TEXT]
+    assert [each.path for each in server.requests] == ["/schemas/ids/7"]
+    assert client.requests == 1
+
+
+def test_texts_are_registered_once_for_each_subject(server: Server) -> None:
+    server.answers = [(200, {"id": 1}), (200, {"id": 1}), (200, {"id": 2})]
+    client = server.client()
+    assert [client.register("a", TEXT), client.register("a", TEXT)] == [1, 1]
+    assert client.register("b", TEXT) == 1
+    assert client.register("a", TEXT + " ") == 2
+    assert client.requests == len(server.requests) == 3
+
+
+def test_unknown_id_is_no_error_and_is_asked_for_again(server: Server) -> None:
+    server.answers = [(404, {"error_code": 40403, "message": "no"}), (200, {"schema": TEXT})]
+    client = server.client()
+    assert client.get(7) is None
+    assert client.get(7) == TEXT
+
+
+def test_address_of_something_else_is_an_error(server: Server) -> None:
+    server.answers = [(404, b"<html>not here</html>")]
+    error = get_error(server)
+    assert error.status == 404
+    assert "root of the registry's interface" in str(error)
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+def test_errors_of_the_server_are_tried_again(server: Server, status: int) -> None:
+    server.answers = [(status, b""), (status, b"<html>"), (200, {"schema": TEXT})]
+    assert server.client().get(7) == TEXT
+    assert len(server.requests) == 3
+    assert server.waits == [0.5, 1.0]
+
+
+def test_tries_have_an_end(server: Server) -> None:
+    server.answers = [(500, b"")]
+    error = get_error(server)
+    assert len(server.requests) == 3
+    assert "answers 500 (tried 3 times)" in str(error)
+    assert server.url in str(error)
+
+
+def test_waits_double_up_to_a_limit() -> None:
+    patience = Patience(first_wait=0.5, longest_wait=30.0)
+    assert [patience.wait(tries) for tries in (1, 2, 3, 6, 7, 8, 5000)] == [
+        *(0.5, 1.0, 2.0, 16.0, 30.0, 30.0, 30.0)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        (400, "log"),
+        (401, "user and password"),
+        (403, "user"),
+        (409, "compatibility"),
+        (422, "schema"),
+        (429, "later"),
+    ],
+)
+def test_errors_of_the_client_are_final(server: Server, status: int, advice: str) -> None:
+    server.answers = [(status, {"error_code": status * 100, "message": "said\nso"})]
+    error = register_error(server)
+    assert len(server.requests) == 1
+    assert (error.status, error.code) == (status, status * 100)
+    assert f"answers {status}: said so; " in str(error)
+    assert advice in error.advice
+
+
+def test_refused_text_is_asked_for_again(server: Server) -> None:
+    server.answers = [(409, {"error_code": 409, "message": "no"}), (200, {"id": 3})]
+    client = server.client()
+    with pytest.raises(RegistryError):
+        client.register("a", TEXT)
+    assert client.register("a", TEXT) == 3
+
+
+def test_redirects_are_not_followed(server: Server) -> None:
+    def redirect(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(302)
+        handler.send_header("Location", server.url + "/elsewhere")
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    server.answers = [redirect]
+    assert "redirects are not followed" in str(get_error(server))
+    assert len(server.requests) == 1
+
+
+def test_silence_ends_in_time_and_is_tried_again(server: Server) -> None:
+    server.answers = [server.hang]
+    with pytest.raises(RegistryError, match=r"no answer in 0\.2 s \(tried 2 times\)"):
+        server.client(HASTY).get(7)
+    assert len(server.requests) == 2
+
+
+def test_body_that_drips_ends_in_time(server: Server) -> None:
+    def drip(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", "1000")
+        handler.end_headers()
+        while not server.is_over.wait(0.02):
+            handler.wfile.write(b" ")
+
+    server.answers = [drip]
+    with pytest.raises(RegistryError, match="the answer was not whole in 1 s"):
+        server.client(Patience(answer=1.0, tries=1)).get(7)
+
+
+@pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{", b"\0\1"])
+def test_connection_that_is_cut_is_tried_again(server: Server, sent: bytes) -> None:
+    def cut(handler: BaseHTTPRequestHandler) -> None:
+        handler.wfile.write(sent)
+        handler.close_connection = True
+
+    server.answers = [cut, (200, {"schema": TEXT})]
+    assert server.client().get(7) == TEXT
+    assert len(server.requests) == 2
+
+
+def test_nobody_there_is_one_line(server: Server) -> None:
+    with running() as other:
+        url = other.url
+    with pytest.raises(RegistryError) as caught:
+        ConfluentRegistry(url, QUICK, sleep=lambda seconds: None).get(7)
+    assert "no answer: Connection refused (tried 3 times)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b"null",
+        b"<html>hello</html>",
+        b'{"schema":1}',
+        b'{"schema":',
+        b"[" * 100_000,
+        b"\xff\xfe\x00",
+        b'{"schema":' + b"9" * 5000 + b"}",
+    ],
+)
+def test_garbage_is_a_final_error(server: Server, body: bytes) -> None:
+    server.answers = [(200, body)]
+    error = get_error(server)
+    assert len(server.requests) == 1
+    assert error.status == 200
+    assert len(str(error)) < 400
+
+
+@pytest.mark.parametrize("schema_id", [0, -1, True, "1", None, 1 << 31, 1.0])
+def test_odd_ids_are_an_error(server: Server, schema_id: object) -> None:
+    server.answers = [(200, {"id": schema_id})]
+    assert "without an id from 1" in str(register_error(server))
+
+
+def test_huge_answers_are_cut_off(server: Server) -> None:
+    def flood(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(1 << 40))
+        handler.end_headers()
+        while not server.is_over.is_set():
+            handler.wfile.write(b" " * 65536)
+
+    server.answers = [flood]
+    assert f"more than {MAX_BODY_BYTES} bytes" in str(get_error(server))
+    assert len(server.requests) == 1
+
+
+USER = "us%40er:s%2Fecret-word"
+TOKEN = base64.b64encode(b"us@er:s/ecret-word").decode()
+SECRETS = ("us@er", "us%40er", "s/ecret", "s%2Fecret", TOKEN)
+
+
+def test_credentials_are_sent_and_decoded(server: Server) -> None:
+    server.answers = [(200, {"schema": TEXT})]
+    server.client(user=USER).get(7)
+    assert server.requests[0].headers["authorization"] == f"Basic {TOKEN}"
+
+
+@pytest.mark.parametrize("status", [200, 401, 404, 409, 500])
+def test_credentials_are_never_shown(
+    server: Server, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    said = f"Basic {TOKEN} of us@er with s/ecret-word is wrong"
+    server.answers = [(status, {"message": said, "error_code": 1}), (status, said.encode())]
+    caplog.set_level(logging.DEBUG)
+    error = get_error(server, user=USER)
+    client = server.client(user=USER)
+    chain = f"{error} {error!r} {error.args} {error.__cause__!r}"
+    shown = f"{chain} {client!r} {client.address!r} {client.address} {caplog.text} {vars(client)}"
+    assert not [secret for secret in SECRETS if secret in shown]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"ftp://{USER}@host",
+        f"{USER}@host",
+        f"http://{USER}@",
+        f"http://{USER}@host:port",
+        f"http://{USER}@host:99999",
+        f"http://{USER}@[::1",
+        f"http://{USER}#@host",
+        f"http://{USER}?@host",
+        f"http://{USER}@host?a=b",
+    ],
+)
+def test_wrong_addresses_are_not_repeated(address: str) -> None:
+    with pytest.raises(RegistryError) as caught:
+        parse_address(address)
+    text = f"{caught.value} {caught.value!r}"
+    assert not [secret for secret in SECRETS if secret in text]
+    assert caught.value.__cause__ is None
+
+
+def test_address_loses_its_last_slashes() -> None:
+    assert parse_address("https://u@[::1]:80/a/b//").base == "https://[::1]:80/a/b"
+
+
+def test_certificates_are_verified_and_that_is_final() -> None:
+    client = ConfluentRegistry("https://127.0.0.1:1", QUICK)
+    context = client._transport._pool.connection_pool_kw["ssl_context"]
+    assert context.check_hostname
+    assert context.verify_mode.name == "CERT_REQUIRED"
+
+
+def test_server_without_tls_is_one_line(server: Server) -> None:
+    with pytest.raises(RegistryError, match=r"no answer: .* \(tried 3 times\)"):
+        ConfluentRegistry(server.url.replace("http", "https"), QUICK, sleep=lambda s: None).get(7)
+
+
+def test_missing_file_of_certificates_is_an_error() -> None:
+    with pytest.raises(RegistryError, match=r"certificates of no\.pem can't be read"):
+        ConfluentRegistry("https://host", ca_file="no.pem")
+
+
+def test_root_is_checked_on_request_only(server: Server) -> None:
+    server.answers = [(200, {}), (200, b"<html>")]
+    server.client().check_root()
+    with pytest.raises(RegistryError):
+        server.client().check_root()
+
+
+def test_levels_and_versions(server: Server) -> None:
+    server.answers = [
+        (200, {"compatibilityLevel": "NONE"}),
+        (200, {"compatibility": "BACKWARD"}),
+        (200, [1, 2]),
+    ]
+    client = server.client()
+    assert client.level() == "NONE"
+    client.set_level("BACKWARD", "a/b")
+    assert client.versions("a/b") == (1, 2)
+    put = server.requests[1]
+    assert (put.method, put.path) == ("PUT", "/config/a%2Fb")
+    assert json.loads(put.body) == {"compatibility": "BACKWARD"}
+    assert server.requests[2].path == "/subjects/a%2Fb/versions"
+
+
+def test_mapping_of_schemas_asks_when_it_is_needed(server: Server) -> None:
+    server.answers = [(200, {"schema": TEXT}), (404, {"error_code": 40403, "message": "no"})]
+    schemas = open_schemas(server.url)
+    assert not server.requests
+    assert schemas["7"] == schemas.get("7") == TEXT
+    assert schemas.get("8") is None
+    assert len(server.requests) == 2
+    assert schemas
+
+
+def test_writing_by_a_mapping_of_a_registry_is_refused(server: Server) -> None:
+    context = Context(schemas=open_schemas(server.url))
+    with pytest.raises(RegistryError, match="does not list its schemas"):
+        list(FORMAT.encode([], context))
+    assert not server.requests
