@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cdcwire import __version__
 from cdcwire_conformance.corpus.store import corpus_version, load_cases
+from cdcwire_conformance.report.avro_readers import avro_readers_part
 from cdcwire_conformance.report.compare import compare_part
 from cdcwire_conformance.report.corpus import (
     carries_part,
@@ -20,6 +21,7 @@ from cdcwire_conformance.report.corpus import (
     known_wrong_part,
     witnesses_part,
 )
+from cdcwire_conformance.report.csv_readers import csv_readers_part
 from cdcwire_conformance.report.part import Part
 from cdcwire_conformance.report.runs import (
     BENCHMARKS,
@@ -54,6 +56,8 @@ def _chapters(folder: Path, quick: bool, picture: Path) -> Iterator[tuple[str, C
     yield "the reference", partial(verify_part, folder, "The reference", "", ())
     for title, program, command in DECODERS:
         yield title, partial(verify_part, folder, title, program, command)
+    yield "CSV readers", partial(csv_readers_part, cases)
+    yield "Avro libraries", partial(avro_readers_part, cases)
     yield "known-wrong decoders", partial(known_wrong_part, cases)
     yield "witnesses", partial(witnesses_part, cases)
     yield "clauses", partial(clauses_part, cases)

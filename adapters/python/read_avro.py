@@ -1,0 +1,57 @@
+"""Apache Avro for Python as a testee.
+
+    cdcwire verify avro -- python adapters/python/read_avro.py
+
+``DatumReader`` with the schema of the message as the writer's. Bytes behind the record are left in
+the stream, and looked for here. Text that is not UTF-8 is refused. Decimals are made under the
+precision of the schema.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from functools import lru_cache
+from importlib.metadata import version
+
+import avro.errors
+import avro.io
+import avro.schema
+from testee import serve
+from ticdc_avro import WITHOUT, Datum, Record, decoder
+
+
+@lru_cache(maxsize=256)
+def parsed(schema: str) -> avro.schema.Schema:
+    """Return the schema of a text, parsed apart from all others."""
+    return avro.schema.parse(schema)
+
+
+def read(datum: Datum) -> Record:
+    """Return the record. Raises: ValueError for bytes behind it."""
+    stream = io.BytesIO(datum.data)
+    record = avro.io.DatumReader(parsed(datum.schema)).read(avro.io.BinaryDecoder(stream))
+    if stream.tell() != len(datum.data):
+        raise ValueError(f"{len(datum.data) - stream.tell()} bytes are left over")
+    assert isinstance(record, dict)
+    return record
+
+
+if __name__ == "__main__":
+    serve(
+        "avro",
+        version("avro"),
+        "avro",
+        decoder(read),
+        rejections=(
+            avro.errors.AvroException,
+            ValueError,
+            TypeError,
+            LookupError,
+            ArithmeticError,
+            RecursionError,
+            AssertionError,
+            struct.error,
+        ),
+        without=WITHOUT,
+    )

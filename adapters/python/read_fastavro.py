@@ -1,0 +1,56 @@
+"""fastavro as a testee.
+
+    cdcwire verify avro -- python adapters/python/read_fastavro.py
+
+``schemaless_reader`` with the schema of the message; with ``surrogateescape`` text that is not
+UTF-8 comes through. Bytes behind the record are left in the stream, and looked for here. Each
+schema is parsed on its own: key and value have the same full name. Broken bytes are refused by
+errors of all kinds, IndexError among them.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from functools import lru_cache
+
+import fastavro
+from testee import serve
+from ticdc_avro import WITHOUT, Datum, Record, decoder
+
+
+@lru_cache(maxsize=256)
+def parsed(schema: str) -> fastavro.types.Schema:
+    """Return the schema of a text, parsed apart from all others."""
+    return fastavro.parse_schema(json.loads(schema))
+
+
+def read(datum: Datum) -> Record:
+    """Return the record. Raises: ValueError for bytes behind it."""
+    stream = io.BytesIO(datum.data)
+    record = fastavro.schemaless_reader(
+        stream, parsed(datum.schema), None, handle_unicode_errors="surrogateescape"
+    )
+    if stream.tell() != len(datum.data):
+        raise ValueError(f"{len(datum.data) - stream.tell()} bytes are left over")
+    assert isinstance(record, dict)
+    return record
+
+
+if __name__ == "__main__":
+    serve(
+        "fastavro",
+        fastavro.__version__,
+        "avro",
+        decoder(read),
+        rejections=(
+            ValueError,
+            TypeError,
+            LookupError,
+            EOFError,
+            ArithmeticError,
+            RecursionError,
+            fastavro.schema.SchemaParseException,
+        ),
+        without=WITHOUT,
+    )
