@@ -15,9 +15,9 @@ from cdcwire.avro.names import sanitize
 from cdcwire.avro.schema import parse_schema
 from cdcwire.avro.schema_text import schema_text
 from cdcwire.avro.settings import OPTIONS, Settings, read_settings
-from cdcwire.avro.sources import MemorySource, SchemaId, SchemaSource
+from cdcwire.avro.sources import KnownSchemas, MemorySource, SchemaId, SchemaSource
 from cdcwire.avro.wire import decode, encode
-from cdcwire.avro.writing import MessageWriter, from_events
+from cdcwire.avro.writing import MessageWriter, from_events, schemas_of
 
 __all__ = [
     "FORMAT",
@@ -27,6 +27,7 @@ __all__ = [
     "Datums",
     "Ddl",
     "DeletedAt",
+    "KnownSchemas",
     "Labels",
     "MemorySource",
     "Message",
@@ -43,6 +44,7 @@ __all__ = [
     "row_checksum",
     "sanitize",
     "schema_text",
+    "schemas_of",
     "to_events",
     "verify_checksum",
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import math
 import re
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 
 from cdcwire.avro.plans import Form
 from cdcwire.avro.schema import Default
@@ -31,6 +31,7 @@ _NUMBER = re.compile(
 _NOW = re.compile(
     r"(?:now|current_timestamp|localtime|localtimestamp)\s*(?:\(\s*[0-6]?\s*\))?", re.IGNORECASE
 )
+_MAX_INTEGER_DIGITS = 20
 _OUTER = re.compile(r"\s*\((.*)\)\s*", re.DOTALL)
 _INTEGER_FORMS = frozenset(
     {Form.INT, Form.LONG, Form.UINT32_INT, Form.UINT32_LONG, Form.INT32_LONG}
@@ -50,15 +51,28 @@ def default_of(column: Column, declared: DeclaredType, form: Form, is_shipped: b
         return ABSENT
     is_number = form in _INTEGER_FORMS | _FLOAT_FORMS | {Form.UINT64_LONG, Form.UINT64_TEXT}
     if isinstance(given, Expression):
-        if is_number:
-            return _no_number(given.sql, is_shipped)
-        given = _kept_text(given.sql, declared)
+        text = _kept_text(given.sql, declared)
+        given = _constant(text, form) if is_number else text
     if form in (Form.BIT, Form.BYTES):
         return _bytes_default(given, declared, form, is_shipped)
     if is_number:
         number = _number(given, form)
         return _no_number(given, is_shipped) if number is None else number
     return _text_default(given, column, declared)
+
+
+def _constant(sql: str, form: Form) -> str:
+    """Return a constant as it is kept for a number, which ``INT DEFAULT '3.7'`` rounds.
+
+    An expression that is none stays as it is.
+    """
+    text = sql[1:-1].strip() if len(sql) > 1 and sql[0] == sql[-1] == "'" else sql
+    if form in _FLOAT_FORMS or _INTEGER.fullmatch(text) or not _NUMBER.fullmatch(text):
+        return text
+    number = Decimal(text)
+    if abs(number.adjusted()) > _MAX_INTEGER_DIGITS:
+        return text
+    return str(int(number.to_integral_value(ROUND_HALF_UP)))
 
 
 def _no_number(given: Value, is_shipped: bool) -> Default:

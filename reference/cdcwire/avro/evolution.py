@@ -31,6 +31,7 @@ CLAUSE = "avro: schema evolution"
 DecimalRule: TypeAlias = Literal["registry", "specification"]
 
 MAX_DEPTH = 64  # of records that lead to each other
+_SHOWN = 8  # branches of a union, in a reason
 _PROMOTIONS: dict[str, frozenset[str]] = {
     "int": frozenset({"long", "float", "double"}),
     "long": frozenset({"float", "double"}),
@@ -208,7 +209,8 @@ def _defaults(old: Field, new: Field, path: Path) -> Iterator[Change]:
 def _no_branch(old: AvroType, new: AvroType) -> str:
     if _is_null(old):
         return "NULL is not possible any more: rows written before may have it"
-    return f"{_name(old)} can't be read as any of {', '.join(map(_name, _branches(new)))}"
+    names = list(map(_name, _branches(new)[:_SHOWN]))
+    return f"{_name(old)} can't be read as {' or '.join(names)}"
 
 
 def _branches(kind: AvroType) -> tuple[AvroType, ...]:

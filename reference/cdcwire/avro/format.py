@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from cdcwire.avro.carries import CARRIES
@@ -10,12 +11,17 @@ from cdcwire.avro.definitions import Labels
 from cdcwire.avro.events import to_events
 from cdcwire.avro.explain import explain
 from cdcwire.avro.settings import OPTIONS, read_settings
-from cdcwire.avro.sources import MemorySource
+from cdcwire.avro.sources import KnownSchemas, MemorySource
 from cdcwire.avro.wire import decode
 from cdcwire.avro.writing import from_events
 from cdcwire.format import Context, Explanation, Format
-from cdcwire.message import KafkaMessage, Message
+from cdcwire.message import KafkaMessage, Message, StoredFile
 from cdcwire.model.events import Event
+
+# A registry beside a feed on disk: each schema stands as a file before the first message that needs
+# it, as schemas/ID.avsc.
+SCHEMAS = "schemas"
+SCHEMA_SUFFIX = ".avsc"
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -67,8 +73,10 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 
 def _decode(message: Message, context: Context) -> Iterator[Event]:
     settings = read_settings(context.options)
-    source = MemorySource(context.schemas, settings.registry)
+    if _schema_of(message) is not None:
+        return
     kafka = _kafka(message)
+    source = KnownSchemas(context.schemas)
     decoded = decode(kafka.key, kafka.value, source, settings, context.selection)
     yield from to_events(decoded, settings, Labels(context.tables), context.selection)
 
@@ -76,13 +84,31 @@ def _decode(message: Message, context: Context) -> Iterator[Event]:
 def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
     settings = read_settings(context.options)
     source = MemorySource(context.schemas, settings.registry)
-    yield from from_events(events, settings, context.tables, source)
+    for message in from_events(events, settings, context.tables, source):
+        for schema_id, text in source.take_new():
+            yield StoredFile(f"{SCHEMAS}/{schema_id}{SCHEMA_SUFFIX}", text.encode("utf-8"))
+        yield message
 
 
 def _explain(message: Message, context: Context) -> Explanation:
     settings = read_settings(context.options)
-    source = MemorySource(context.schemas, settings.registry)
-    return explain(_kafka(message), source, settings)
+    return explain(_kafka(message), KnownSchemas(context.schemas), settings)
+
+
+def _prepared(messages: Iterable[Message], context: Context) -> Context:
+    found = dict(filter(None, map(_schema_of, messages)))
+    return replace(context, schemas={**context.schemas, **found}) if found else context
+
+
+def _schema_of(message: Message) -> tuple[str, str] | None:
+    """Return id and text of a schema file among the messages; None for any other message."""
+    if not isinstance(message, StoredFile):
+        return None
+    folder, _, name = message.path.rpartition("/")
+    if folder != SCHEMAS or not name.endswith(SCHEMA_SUFFIX):
+        return None
+    # What is no UTF-8 is no schema either, and found to be none where it is needed.
+    return name[: -len(SCHEMA_SUFFIX)], message.value.decode("utf-8", "replace")
 
 
 def _kafka(message: Message) -> KafkaMessage:
@@ -102,4 +128,5 @@ FORMAT = Format(
     carries=CARRIES,
     features=FEATURES,
     choices=CHOICES,
+    prepared=_prepared,
 )

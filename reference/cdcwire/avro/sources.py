@@ -49,11 +49,17 @@ class MemorySource:
         self._next = 1
         for name, text in (known or {}).items():
             self._keep(_id_of(name), text)
+        self._new: list[tuple[SchemaId, str]] = []
 
     @property
     def texts(self) -> dict[str, str]:
         """The texts by the text of their ids, as ``Context.schemas`` takes them."""
         return {str(schema_id): text for schema_id, text in self._texts.items()}
+
+    def take_new(self) -> list[tuple[SchemaId, str]]:
+        """Return ids and texts that were registered since this was asked last."""
+        found, self._new = self._new, []
+        return found
 
     def get(self, schema_id: SchemaId) -> str | None:
         return self._texts.get(schema_id)
@@ -65,6 +71,7 @@ class MemorySource:
         if found is None:
             found = self._new_id(text)
             self._keep(found, text)
+            self._new.append((found, text))
         self._ids.setdefault(text, found)
         return found
 
@@ -93,6 +100,25 @@ class MemorySource:
         if self._next > _MAX_ID:
             raise EncodeError("all numbers of schemas are used", CLAUSE)
         return self._next
+
+
+class KnownSchemas:
+    """The schemas of a mapping, for reading: each is looked up when it is needed, none is copied.
+
+    ``texts``: by the text of their ids, UUIDs in small letters, as ``Context.schemas`` has them.
+    """
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+
+    def get(self, schema_id: SchemaId) -> str | None:
+        found = self._texts.get(str(schema_id))
+        if found is None and isinstance(schema_id, str):
+            return self._texts.get(schema_id.upper())
+        return found
+
+    def register(self, subject: str, text: str) -> SchemaId:
+        raise EncodeError("schemas that are only read take no new one", CLAUSE)
 
 
 def _id_of(name: str) -> SchemaId:

@@ -53,10 +53,17 @@ def decimal_of_bytes(raw: bytes, scale: int) -> Decimal:
     """
     if not raw:
         raise ValueError("a DECIMAL has at least one byte")
-    if len(raw) > _MAX_DECIMAL_BYTES and len(raw.lstrip(raw[:1])) > _MAX_DECIMAL_BYTES:
+    if len(raw) > _MAX_DECIMAL_BYTES and _significant(raw) > _MAX_DECIMAL_BYTES:
         raise ValueError(f"a DECIMAL of more than {_MAX_DECIMAL_BYTES} bytes")
     unscaled = int.from_bytes(raw, "big", signed=True)
     return _EXACT.scaleb(Decimal(unscaled), -scale)
+
+
+def _significant(raw: bytes) -> int:
+    """Return how many bytes a number needs without repetitions of its sign in front."""
+    sign = b"\xff" if raw[0] & 0x80 else b"\x00"
+    rest = raw.lstrip(sign)
+    return len(rest) + (not rest or (rest[0] ^ sign[0]) >= 0x80)
 
 
 def decimal_bytes(value: Decimal, scale: int) -> bytes:

@@ -68,6 +68,18 @@ def from_events(
         yield from messages
 
 
+def schemas_of(table: Table, settings: Settings = DEFAULT_SETTINGS) -> tuple[str | None, str]:
+    """Return the schema texts of a table's keys and values, as its rows would register them.
+
+    The key's is None for a table without handle key. Raises: EncodeError for columns that have no
+    field, with their names in the path.
+    """
+    columns = tuple(c for c in table.columns or () if "virtual" not in c.roles)
+    layout = _Layout(table, columns, table, settings)
+    key = layout.key_side().text if layout.key else None
+    return key, layout.value_side().text
+
+
 class MessageWriter:
     """Makes messages of events. It remembers the layouts of tables, up to a limit."""
 

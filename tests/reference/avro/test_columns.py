@@ -152,6 +152,11 @@ DEFAULTS: dict[str, tuple[str, Value, Any]] = {
     "padded": ("binary(4)", "ab", "ab\0\0"),
     "bit": ("bit(10)", 261, "\x01\x05"),
     "bit text": ("bit(10)", "\x05", "\x05"),
+    "constant beyond a boolean": ("boolean", Expression("2"), 2),
+    "year 0": ("year", Expression("0"), 0),
+    "rounded constant": ("int", Expression("'-3.5'"), -4),
+    "constant in parentheses": ("bigint unsigned", Expression("(7)"), 7),
+    "constant of a float": ("float", Expression("25e-2"), 0.25),
 }
 
 
@@ -174,12 +179,16 @@ def test_shipped_dialect_writes_bytes_as_base64() -> None:
     assert '"default":"BQ=="' in field(column("bit(10)", False, 5), dialect="shipped")
 
 
-def test_expression_on_a_number_is_no_default() -> None:
-    given = Expression("(rand())")
-    assert "default" not in field(column("double", False, given))
-    assert field(column("double", True, given)).startswith('{"default":null,"name":"c","type":["n')
+@pytest.mark.parametrize(
+    ("source", "sql"),
+    [("double", "(rand())"), ("double", "3+4"), ("int", "1e30"), ("int", "'"), ("bigint", "''")],
+)
+def test_expression_on_a_number_is_no_default(source: str, sql: str) -> None:
+    given = Expression(sql)
+    assert "default" not in field(column(source, False, given))
+    assert field(column(source, True, given)).startswith('{"default":null,"name":"c","type":["n')
     with pytest.raises(EncodeError) as caught:
-        field(column("double", True, given), dialect="shipped")
+        field(column(source, True, given), dialect="shipped")
     assert caught.value.clause == "avro: default conversion"
 
 

@@ -200,11 +200,27 @@ def test_row_without_key_has_a_null_key() -> None:
     assert caught.value.clause == "avro: key record"
 
 
+def test_schemas_stand_before_the_first_message_that_needs_them() -> None:
+    messages = list(FORMAT.encode([row(), row()], Context()))
+    files, kafka = messages[:2], messages[2:]
+    assert [file.path for file in files if isinstance(file, StoredFile)] == [
+        "schemas/1.avsc",
+        "schemas/2.avsc",
+    ]
+    assert all(isinstance(message, KafkaMessage) for message in kafka)
+    known = FORMAT.prepared(messages, Context())
+    assert known.schemas == sent(row())[1].schemas
+    assert [event for message in messages for event in FORMAT.decode(message, known)] == [
+        back(*sent(row()))
+    ] * 2
+    assert list(FORMAT.encode([row()], known)) == kafka[:1]  # known schemas are not sent again
+
+
 def test_ids_are_given_by_text_and_then_by_number() -> None:
     _, context = sent(row())
 
     def heads(schemas: dict[str, str]) -> list[str]:
-        (message,) = FORMAT.encode([row()], Context(schemas=schemas))
+        *_, message = FORMAT.encode([row()], Context(schemas=schemas))
         assert isinstance(message, KafkaMessage)
         return [(message.key or b"")[:5].hex(), (message.value or b"")[:5].hex()]
 
