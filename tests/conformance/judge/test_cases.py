@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import pytest
 
-from cdcwire.format import NO_CONTEXT, Format
-from cdcwire.message import KafkaMessage
+from cdcwire.format import NO_CONTEXT, Context, Format
+from cdcwire.message import KafkaMessage, Message
+from cdcwire.model.carries import EXACT
+from cdcwire.model.events import Event, Position, Progress
 from cdcwire.model.text import Json, event_to_json
 from cdcwire_conformance.corpus import Case
 from cdcwire_conformance.judge import judge_decoded, judge_encoded, rules_of
@@ -173,3 +175,48 @@ def test_encode_rejected_fails(toy: Format, a_case: Make) -> None:
     case = a_case(expect="encode", canonical=True)
     judgement = judge_encoded(case, Rejected("no such type"), toy, rules_of(toy))
     assert judgement.problem == "rejected, though the format can carry it"
+
+
+def sent(position: dict[str, str]) -> dict[str, object]:
+    return {"kind": "progress", "what": "resolved", "position": position}
+
+
+def with_clock(toy: Format) -> Format:
+    """A toy whose messages say when they were sent: as many milliseconds as they have bytes."""
+
+    def decode(message: Message, context: Context) -> Iterator[Event]:
+        yield Progress("resolved", Position(commit_ts=1, sent_ms=len(message.value or b"")))
+
+    fields = {**toy.carries.fields, "sent_ms": EXACT}
+    return replace(toy, decode=decode, carries=replace(toy.carries, fields=fields))
+
+
+@pytest.mark.parametrize(
+    ("position", "passes"),
+    [({"commit_ts": "1"}, True), ({"commit_ts": "1", "sent_ms": "1"}, False)],
+    ids=["not told", "told"],
+)
+def test_encode_time_of_sending_is_free_where_no_event_tells_it(
+    toy: Format, a_case: Make, position: dict[str, str], passes: bool
+) -> None:
+    case = a_case(
+        expect="encode",
+        canonical=True,
+        events=[sent(position)],
+        messages=(KafkaMessage(None, b"!"),),
+    )
+    assert (encoded(with_clock(toy), case, b"!!") == "") is passes
+
+
+def test_encode_answers_are_read_with_what_they_tell_of_each_other(
+    toy: Format, a_case: Make
+) -> None:
+    asked = []
+
+    def prepared(messages: Iterable[Message], context: Context) -> Context:
+        asked.append([message.value for message in messages])
+        return context
+
+    case = a_case(expect="encode", canonical=True)
+    assert encoded(replace(toy, prepared=prepared), case, b"1  22  333") == ""
+    assert asked == [[message.value for message in case.messages], [b"1  22  333"]]
