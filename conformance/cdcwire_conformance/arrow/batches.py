@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
+from cdcwire.canal_json.timed_rows import TimedRow
 from cdcwire.errors import path_text
-from cdcwire.model.events import UNAVAILABLE, Column, Image, RowChange
+from cdcwire.model.events import UNAVAILABLE, Column, Image, Op, Position, RowChange
 from cdcwire.rows import Row
 from cdcwire_conformance.arrow.building import CLAUSE_TYPES, ConversionError
 from cdcwire_conformance.arrow.images import MAX_PLANS, ImageBuilder, Side, Values
@@ -136,23 +138,22 @@ class BatchBuilder:
         count = len(changes)
         found: dict[str, pa.Array] = {}
         rows = [change for change in changes if isinstance(change, Row)]
+        known: dict[str, list[Any]]
         if len(rows) == count:
-            ops = [
-                "delete" if row[4] is None else "insert" if row[6] is None else "update"
-                for row in rows
-            ]
-            found["op"] = pa.array(ops, pa.string())
-            known: dict[str, list[Any]] = {
+            found["op"] = pa.array(list(map(_op_of, rows)), pa.string())
+            known = {
                 "commit_ts": [row[1] for row in rows],
                 "partition": [row[2] for row in rows],
             }
+            if any(isinstance(row, TimedRow) for row in rows):
+                for name in ("commit_ms", "sent_ms"):
+                    known[name] = [getattr(row, name, None) for row in rows]
         else:
-            events = [_event_of(change) for change in changes]
-            found["op"] = pa.array([event.op for event in events], pa.string())
-            found["half"] = pa.array([event.half for event in events], pa.string())
-            known = {
-                name: [getattr(event.position, name) for event in events] for name in _POSITIONS
-            }
+            found["op"] = pa.array(list(map(_op_of, changes)), pa.string())
+            halves = [None if isinstance(change, Row) else change.half for change in changes]
+            found["half"] = pa.array(halves, pa.string())
+            positions = list(map(_position_of, changes))
+            known = {name: [getattr(each, name) for each in positions] for name in _POSITIONS}
         for name, values in known.items():
             found[name] = _position_array(values, _POSITIONS[name], name)
         return found
@@ -203,12 +204,19 @@ def places_array(places: Sequence[Place], counts: Sequence[int]) -> pa.Array:
     return pa.StructArray.from_arrays(arrays, fields=fields)
 
 
-def _event_of(change: Change) -> RowChange:
+def _op_of(change: Change) -> Op:
     if isinstance(change, Row):
-        event = change.to_event()
-        assert isinstance(event, RowChange)
-        return event
-    return change
+        return "delete" if change[4] is None else "insert" if change[6] is None else "update"
+    return change.op
+
+
+def _position_of(change: Change) -> Position:
+    if not isinstance(change, Row):
+        return change.position
+    found = Position(commit_ts=change[1], partition=change[2])
+    if isinstance(change, TimedRow):
+        return replace(found, commit_ms=change.commit_ms, sent_ms=change.sent_ms)
+    return found
 
 
 def _position_array(values: Sequence[Any], kind: pa.DataType, name: str) -> pa.Array:

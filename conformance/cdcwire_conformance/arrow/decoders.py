@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
+from cdcwire.canal_json.fast import RowDecoder as CanalDecoder
+from cdcwire.canal_json.settings import read_settings as read_canal_settings
 from cdcwire.craft.fast import RowDecoder as CraftDecoder
 from cdcwire.craft.format import value_of
 from cdcwire.craft.profile import CRAFT
 from cdcwire.craft.settings import settings_of
+from cdcwire.csv.fast import RowDecoder as CsvDecoder
+from cdcwire.csv.settings import read_settings as read_csv_settings
 from cdcwire.errors import DecodeError
 from cdcwire.format import Context, parse_options
 from cdcwire.formats import get_format
-from cdcwire.message import KafkaMessage, Message
-from cdcwire.model.events import Event
+from cdcwire.message import KafkaMessage, Message, StoredFile
+from cdcwire.model.events import Event, RowChange
 from cdcwire.open_protocol.fast import RowDecoder as OpenDecoder
 from cdcwire.open_protocol.settings import read_settings
 from cdcwire.rows import Row
 from cdcwire_conformance.compressions import known_compressions
 
 # Formats whose decoder gives rows, and passes over what is not selected.
-FAST_FORMATS = frozenset({"craft", "open-protocol"})
+FAST_FORMATS = frozenset({"craft", "open-protocol", "csv", "canal-json"})
 
 DecodeMessage: TypeAlias = Callable[[Message], Iterable[Row | Event]]
+DecodeFile: TypeAlias = Callable[[StoredFile], Iterable[Row | Event]]
 
 
 def message_decoder(format_name: str, context: Context) -> DecodeMessage:
@@ -40,9 +45,89 @@ def message_decoder(format_name: str, context: Context) -> DecodeMessage:
     if format_name == "open-protocol" and not context.blobs:
         feed = OpenDecoder(context.selection, read_settings(context.options, context.compressions))
         return lambda message: feed.decode(*_key_and_value(message))
+    if format_name == "csv":
+        decode_file = file_decoder(format_name, context)
+        return lambda message: decode_file(_stored(message))
+    if format_name == "canal-json":
+        canal = _canal_decoder(context)
+        return lambda message: (
+            canal.decode_file(message)
+            if isinstance(message, StoredFile)
+            else canal.decode(message.value)
+        )
     found = get_format(format_name)
     parse_options(found.options, context.options)
     return lambda message: found.decode(message, context)
+
+
+def file_decoder(format_name: str, context: Context) -> DecodeFile:
+    """Return what decodes the files of a storage prefix, giving the rows before a fault first.
+
+    Keep one: it learns the layouts of tables. Two records that are the halves of an update come as
+    the one change that they are. The decoder raises DecodeError.
+    Raises: ValueError for a format that has no files, or an option that is not known.
+    """
+    if format_name == "csv":
+        settings = read_csv_settings(context.options)
+        decode = CsvDecoder(context.tables, context.selection, settings).decode_file
+        if not settings.output_old_value:
+            return decode
+        return lambda file: joined_neighbours(decode(file))
+    if format_name == "canal-json":
+        return _canal_decoder(context).decode_file
+    raise ValueError(f"{format_name} is not stored in files of a prefix")
+
+
+def joined_neighbours(changes: Iterable[Row | Event]) -> Iterator[Row | Event]:
+    """Join each "before" half with the "after" half right behind it; one alone stays as it is.
+
+    An error is raised behind the changes before it.
+    """
+    waiting: RowChange | None = None
+    try:
+        for change in changes:
+            if waiting is not None:
+                first, waiting = waiting, None
+                if _is_other_half(first, change):
+                    assert isinstance(change, RowChange)
+                    yield replace(change, before=first.before, half=None)
+                    continue
+                yield first
+            if isinstance(change, RowChange) and change.half == "before":
+                waiting = change
+            else:
+                yield change
+    except DecodeError:
+        if waiting is not None:
+            yield waiting
+        raise
+    if waiting is not None:
+        yield waiting
+
+
+def _is_other_half(first: RowChange, change: Row | Event) -> bool:
+    if not isinstance(change, RowChange) or change.half != "after":
+        return False
+    return change.position == first.position and change.table == first.table
+
+
+def is_joined(change: Row | Event) -> bool:
+    """Return whether a change of a CSV file was two records of it."""
+    if not isinstance(change, RowChange) or change.half is not None:
+        return False
+    return change.before is not None and change.after is not None
+
+
+def _canal_decoder(context: Context) -> CanalDecoder:
+    compressions = context.compressions or known_compressions()
+    settings = read_canal_settings(context.options, compressions)
+    return CanalDecoder(context.selection, settings, context.tables, context.blobs)
+
+
+def _stored(message: Message) -> StoredFile:
+    if not isinstance(message, StoredFile):
+        raise DecodeError("it is a Kafka message, no stored file", 0, "csv: files")
+    return message
 
 
 def _key_and_value(message: Message) -> tuple[bytes | None, bytes | None]:

@@ -13,7 +13,15 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from cdcwire.model.events import Column, Table
-from cdcwire.model.kinds import BytesType, DatetimeType, TextType, TimestampType, Type
+from cdcwire.model.kinds import (
+    BytesType,
+    DatetimeType,
+    EnumType,
+    SetType,
+    TextType,
+    TimestampType,
+    Type,
+)
 from cdcwire_conformance.arrow.meeting import CannotMeet, describe_kind, meet
 from cdcwire_conformance.arrow.types import (
     Profile,
@@ -203,6 +211,7 @@ def merge_tables(
 def union_tables(first: CanonicalTable, second: CanonicalTable) -> CanonicalTable:
     """Return one table for two descriptions of it in one feed: all columns, kinds that hold both.
 
+    Labels of an ENUM or SET that were added behind the others are no contradiction.
     Raises: SchemaError where two kinds of a column have none in common.
     """
     columns = {column.name: column for column in first.columns}
@@ -211,12 +220,27 @@ def union_tables(first: CanonicalTable, second: CanonicalTable) -> CanonicalTabl
         if known is None:
             columns[column.name] = column
         elif known != column:
+            longer = _with_more_labels(known, column)
             try:
-                columns[column.name] = _merge_columns(known, column, None)
+                columns[column.name] = longer or _merge_columns(known, column, None)
             except CannotMeet as error:
                 raise SchemaError(f"table {first}: column {column.name}: {error}") from None
     key = first.key if first.key == second.key or not second.key else second.key
     return replace(first, columns=tuple(columns.values()), key=key)
+
+
+def _with_more_labels(first: Column, second: Column) -> Column | None:
+    """Return the one of two whose labels begin with those of the other, as if some were added."""
+    ours, theirs = first.type, second.type
+    if not isinstance(ours, (EnumType, SetType)) or type(ours) is not type(theirs):
+        return None
+    assert isinstance(theirs, (EnumType, SetType))
+    if ours.labels is None or theirs.labels is None:
+        return None
+    size = min(len(ours.labels), len(theirs.labels))
+    if ours.labels[:size] != theirs.labels[:size]:
+        return None
+    return first if len(ours.labels) > size else second
 
 
 def apply_definition(table: CanonicalTable, defined: CanonicalTable) -> CanonicalTable:

@@ -33,7 +33,8 @@ NAME = "compare"
 HELP = "tell whether two feeds are equal, in whatever formats, on Spark"
 DESCRIPTION = """\
 Decode two feeds to DataFrames of one form and compare their row changes, table by table. A feed is
-FORMAT:file:DIR: a directory of *.jsonl, one message a line, or of *.parquet with Kafka's columns.
+FORMAT:file:DIR: a directory of *.jsonl, one message a line, or of *.parquet with Kafka's columns;
+for csv and canal-json also the prefix of a storage sink, whose rows are taken as in a replay.
 
 Tables and columns are compared first; if they differ, that is told and no row is read. Rows pair by
 the first position that both formats carry and by their key. An update of a key equals its delete
@@ -54,6 +55,8 @@ examples:
   cdcwire compare craft:file:a craft:file:b --include shop.orders --limit 100 --json found.json
   cdcwire compare craft:file:a open-protocol:file:b --right-option output-old-value=false
   cdcwire compare craft:file:a craft:file:b --columns id,price --on-error row
+  cdcwire compare csv:file:a canal-json:file:b --left-option include-commit-ts=true \\
+    --left-option output-old-value=true --right-option enable-tidb-extension=true
   cdcwire compare craft:file:a craft:file:b --master 'local[2]' --conf spark.driver.memory=4g
 """
 

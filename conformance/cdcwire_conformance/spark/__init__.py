@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         good_rows,
     )
     from cdcwire_conformance.spark.describe import Described, describe_feed
+    from cdcwire_conformance.spark.opening import OpenedSource, open_source
     from cdcwire_conformance.spark.reading import FeedError
     from cdcwire_conformance.spark.session import SparkUnavailable, readable_errors, spark_session
     from cdcwire_conformance.spark.sources import Source, SourceError, parse_source
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Described",
     "FeedError",
+    "OpenedSource",
     "Source",
     "SourceError",
     "SparkUnavailable",
@@ -37,6 +39,7 @@ __all__ = [
     "errors_frame",
     "flat",
     "good_rows",
+    "open_source",
     "parse_source",
     "readable_errors",
     "spark_session",
@@ -45,6 +48,7 @@ __all__ = [
 _ROOMS = {
     "decode": ("decode_frame", "decode_kafka_frame", "errors_frame", "flat", "good_rows"),
     "describe": ("Described", "describe_feed"),
+    "opening": ("OpenedSource", "open_source"),
     "reading": ("FeedError",),
     "session": ("SparkUnavailable", "readable_errors", "spark_session"),
     "sources": ("Source", "SourceError", "parse_source"),

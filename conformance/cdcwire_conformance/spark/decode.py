@@ -20,6 +20,13 @@ from cdcwire.format import NO_CONTEXT, Context, Selection, parse_options
 from cdcwire.formats import get_format
 from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.arrow.types import Profile, Temporal
+from cdcwire_conformance.spark.opening import (
+    OpenedSource,
+    frame_of_shares,
+    open_source,
+    shares_of_files,
+)
+from cdcwire_conformance.spark.prefix import Prefix
 from cdcwire_conformance.spark.reading import (
     KAFKA_COLUMNS,
     Job,
@@ -35,6 +42,7 @@ from cdcwire_conformance.spark.sources import (
     share_bytes_of,
     shares_of,
 )
+from cdcwire_conformance.spark.stored_rows import decode_files, problem_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -46,7 +54,7 @@ OtherColumns: TypeAlias = Literal["error", "skip"]
 
 def decode_frame(
     spark: SparkSession,
-    source: Source,
+    source: Source | OpenedSource,
     table: CanonicalTable,
     on_error: OnError = "stop",
     *,
@@ -59,6 +67,8 @@ def decode_frame(
 ) -> DataFrame:
     """Return the row changes of one table, as ``event_schema(table)`` says.
 
+    ``source``: one that ``open_source`` made ready has its own context, and is not opened again.
+
     ``on_error``: "stop" fails the job at the first message that breaks its format or value that
     does not fit, with a FeedError's line; "row" gives a row whose ``error`` says it.
     ``context``: the producer's options, table definitions, claim-check files.
@@ -67,9 +77,13 @@ def decode_frame(
     table has the instant in UTC. ``share_bytes``: how much of JSON lines a task reads.
     Raises: SchemaError, SourceError, ValueError for an option that is not known.
     """
+    if not isinstance(source, OpenedSource):
+        names = [(table.schema, table.table)]
+        source = open_source(spark, source, context, on_error, names, counts=False)
+    opened, source = source, source.source
     job = _job(
         source.format,
-        context,
+        opened.context,
         table,
         temporal,
         profile,
@@ -80,6 +94,8 @@ def decode_frame(
     )
     if source.kind == "parquet":
         return _decoded_records(parquet_messages(spark, source), job)
+    if opened.prefix is not None:
+        return _decoded_files(spark, opened.prefix, job, share_bytes)
     frame, shares = shared(spark, source, share_bytes)
 
     def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -88,6 +104,24 @@ def decode_frame(
             yield from decode_messages(job, messages)
 
     return frame.mapInArrow(decode_batches, _spark_schema(job))
+
+
+def _decoded_files(
+    spark: SparkSession, prefix: Prefix, job: Job, share_bytes: int | None
+) -> DataFrame:
+    tables = [(job.table.schema, job.table.table)]
+    workers = spark.sparkContext.defaultParallelism
+    shares = shares_of_files(prefix.files_of(tables), workers, share_bytes)
+    problems = prefix.problems_of(tables)
+    folder, checkpoint = prefix.folder, prefix.checkpoint
+
+    def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for index in share_numbers(batches):
+            if index == 0:
+                yield from problem_batches(job, problems)
+            yield from decode_files(job, folder, checkpoint, shares[index])
+
+    return frame_of_shares(spark, shares).mapInArrow(decode_batches, _spark_schema(job))
 
 
 def decode_kafka_frame(

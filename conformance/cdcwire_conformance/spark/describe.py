@@ -3,6 +3,7 @@
 The pass is cheap where a format can pass over columns: rows are decoded without any, and a message
 is decoded whole only when it has a layout that was not met before. A feed says no more than its
 bytes do (Craft and Open Protocol: no precision, no labels); a definition (``--ddl``) adds the rest.
+A prefix of a storage sink has schema files, and its rows are only counted.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 
 from cdcwire.errors import DecodeError, path_text
-from cdcwire.format import NO_CONTEXT, Context, Selection, TableName, parse_options
-from cdcwire.formats import get_format
+from cdcwire.format import NO_CONTEXT, Context, Selection, TableName
 from cdcwire.message import Message
 from cdcwire.model.events import Column, RowChange, Table
-from cdcwire.model.kinds import TextType
+from cdcwire.model.kinds import EnumType, LabelForm, SetType, TextType
 from cdcwire.rows import Row
+from cdcwire.storage.paths import DataPath
 from cdcwire_conformance.arrow.batches import Place, RowProblem
 from cdcwire_conformance.arrow.decoders import FAST_FORMATS, DecodeMessage, message_decoder
 from cdcwire_conformance.arrow.schema import (
@@ -30,7 +31,15 @@ from cdcwire_conformance.arrow.schema import (
     canonical_table,
     union_tables,
 )
+from cdcwire_conformance.ddl import sent_columns
 from cdcwire_conformance.spark.decode import parquet_messages, share_numbers, shared
+from cdcwire_conformance.spark.opening import (
+    OpenedSource,
+    frame_of_shares,
+    open_source,
+    shares_of_files,
+)
+from cdcwire_conformance.spark.prefix import Prefix, StoredData, has_full_types
 from cdcwire_conformance.spark.reading import (
     Located,
     OnError,
@@ -40,11 +49,13 @@ from cdcwire_conformance.spark.reading import (
     messages_of_piece,
 )
 from cdcwire_conformance.spark.sources import Source
+from cdcwire_conformance.spark.stored_rows import path_in, read_file
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _MAX_SEEN = 1 << 12
+_FOUND = "share long, found binary"
 
 Name: TypeAlias = "tuple[str | None, str]"
 
@@ -59,7 +70,7 @@ class Described:
 
 def describe_feed(
     spark: SparkSession,
-    source: Source,
+    source: Source | OpenedSource,
     *,
     context: Context = NO_CONTEXT,
     include: Iterable[TableName] | None = None,
@@ -70,41 +81,130 @@ def describe_feed(
 ) -> tuple[Described, ...]:
     """Return the tables that have row changes in a feed, sorted by schema and name.
 
+    ``source``: one that ``open_source`` made ready has its own context, and is not opened again.
     ``include``: only these. ``definitions``: what a DDL says of them. ``on_error``: "stop" fails
     at the first message that breaks its format; "row" passes over it, as decoding tells of it.
     ``look_into_text``: decode all, and have text columns that hold ill-formed text as bytes.
     Raises: SchemaError when a column has kinds that don't meet; ValueError for an option that is
     not known.
     """
-    parse_options(get_format(source.format).options, context.options)
     tables = None if include is None else frozenset(include)
+    if not isinstance(source, OpenedSource):
+        source = open_source(spark, source, context, on_error, tables)
+    opened, source = source, source.source
     has_lines = source.kind == "jsonl"
-    survey = _Survey(source.format, context, tables, on_error, look_into_text, has_lines)
-    if source.kind == "parquet":
+    survey = _Survey(source.format, opened.context, tables, on_error, look_into_text, has_lines)
+    if opened.prefix is not None:
+        found = _found_in_prefix(spark, opened.prefix, survey)
+    elif source.kind == "parquet":
         frame = parquet_messages(spark, source)
 
         def survey_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield survey.batch(0, messages_of_batches(batches))
 
+        found = _joined(frame.mapInArrow(survey_batches, _FOUND))
     else:
         frame, shares = shared(spark, source, share_bytes)
 
-        def survey_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def survey_lines(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for index in share_numbers(batches):
                 messages = chain.from_iterable(map(messages_of_piece, shares[index]))
                 yield survey.batch(index, messages)
 
-    collected = frame.mapInArrow(survey_batches, "share long, found binary").collect()
-    found: dict[Name, _Found] = {}
-    for row in sorted(collected, key=lambda row: row["share"]):
-        part: dict[Name, _Found] = pickle.loads(row["found"])  # what our own workers wrote
-        for name, each in part.items():
-            found[name] = found[name].joined(each) if name in found else each
+        found = _joined(frame.mapInArrow(survey_lines, _FOUND))
     told = {(table.schema, table.name): canonical_table(table) for table in definitions}
     return tuple(
         Described(_complete(found[name], told.get(name)), found[name].rows)
         for name in sorted(found, key=lambda name: (name[0] or "", name[1]))
     )
+
+
+def _joined(frame: DataFrame) -> dict[Name, _Found]:
+    """Return what all shares found, in their order."""
+    found: dict[Name, _Found] = {}
+    for row in sorted(frame.collect(), key=lambda row: row["share"]):
+        part: dict[Name, _Found] = pickle.loads(row["found"])  # what our own workers wrote
+        for name, each in part.items():
+            found[name] = found[name].joined(each) if name in found else each
+    return found
+
+
+def _found_in_prefix(spark: SparkSession, prefix: Prefix, survey: _Survey) -> dict[Name, _Found]:
+    """Return the tables of a prefix, by the definitions of the versions that have rows.
+
+    Files whose tables no definition tells are looked through, and all of them if the text of rows
+    is wanted.
+    """
+    files = {file.name: file for file in prefix.files_of(survey.tables)}
+    found: dict[Name, _Found] = {}
+    unknown: list[StoredData] = []
+    asked: dict[int, StoredData] = {}  # one file of each version whose rows may tell labels
+    tells_labels = survey.format == "canal-json" and has_full_types(survey.context)
+    for mark in prefix.marks or ():
+        if not mark.rows or mark.name not in files:
+            continue
+        file = files[mark.name]
+        defined = _definition_of(prefix.path_of(file), prefix.context.tables)
+        if defined is None:
+            unknown.append(file)
+            continue
+        name = _name_of(defined)
+        table = canonical_table(_as_sent(defined, survey.format))
+        each = _Found(table, mark.rows)
+        found[name] = found[name].joined(each) if name in found else each
+        if tells_labels and any(_lacks_labels(column) for column in table.columns):
+            asked.setdefault(id(defined), file)
+    looked_into = list(files.values()) if survey.look_into_text else [*unknown, *asked.values()]
+    for name, each in _survey_files(spark, prefix, survey, looked_into).items():
+        if name not in found:
+            found[name] = each
+        elif asked:
+            found[name] = replace(found[name].joined(each), rows=found[name].rows)
+        else:
+            found[name] = replace(found[name], ill_formed=each.ill_formed)
+    return found
+
+
+def _as_sent(table: Table, format_name: str) -> Table:
+    """Return a definition with the columns of rows, and ENUM and SET in the form of a format."""
+    form: LabelForm = "label" if format_name == "csv" else "index"
+    columns = tuple(
+        replace(column, type=replace(column.type, form=form))
+        if isinstance(column.type, (EnumType, SetType))
+        else column
+        for column in sent_columns(table).columns or ()
+    )
+    return replace(table, columns=columns)
+
+
+def _lacks_labels(column: Column) -> bool:
+    return isinstance(column.type, (EnumType, SetType)) and column.type.labels is None
+
+
+def _definition_of(path: DataPath, tables: Iterable[Table]) -> Table | None:
+    """Return the definition of a file's version, else the only one that there is of its table."""
+    known = [t for t in tables if (t.schema, t.name) == (path.schema, path.table) and t.columns]
+    own = [table for table in known if table.version == path.version]
+    return own[0] if own else known[0] if len(known) == 1 else None
+
+
+def _survey_files(
+    spark: SparkSession, prefix: Prefix, survey: _Survey, files: list[StoredData]
+) -> dict[Name, _Found]:
+    if not files:
+        return {}
+    shares = shares_of_files(files, spark.sparkContext.defaultParallelism)
+    folder = prefix.folder
+
+    def survey_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for index in share_numbers(batches):
+            messages = (
+                (Place(file=path_in(folder, file)), read_file(folder, file))
+                for file in shares[index]
+            )
+            yield survey.batch(index, messages)
+
+    return _joined(frame_of_shares(spark, shares).mapInArrow(survey_batches, _FOUND))
 
 
 @dataclass(frozen=True, slots=True)

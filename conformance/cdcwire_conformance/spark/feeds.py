@@ -25,10 +25,13 @@ from cdcwire_conformance.arrow.types import SchemaError, Temporal
 from cdcwire_conformance.spark.compare import DEFAULT_LIMIT, compare_frames
 from cdcwire_conformance.spark.decode import decode_frame, errors_frame
 from cdcwire_conformance.spark.describe import describe_feed
+from cdcwire_conformance.spark.opening import OpenedSource, open_source
+from cdcwire_conformance.spark.prefix import drop_lines
 from cdcwire_conformance.spark.reading import OnError, error_text
 from cdcwire_conformance.spark.result import Comparison, Place, RowDifference, TableComparison
 from cdcwire_conformance.spark.rules import Rules, Side, terms_of
 from cdcwire_conformance.spark.sources import Source, line_numbers
+from cdcwire_conformance.spark.stored_lines import lines_of_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,14 +43,19 @@ _ERROR_ORDER = ("topic", "partition", "file", "offset", "byte")
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """A source and what its bytes don't say: the producer's options, claim-check files."""
+    """A source and what its bytes don't say: the producer's options, claim-check files.
+
+    ``opened``: the source made ready, once it is.
+    """
 
     source: Source
     context: Context = NO_CONTEXT
+    opened: OpenedSource | None = None
 
     @property
     def side(self) -> Side:
-        return Side(get_format(self.source.format), self.context.options)
+        is_stored = self.source.kind == "prefix"
+        return Side(get_format(self.source.format), self.context.options, is_stored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +97,7 @@ def compare_feeds(
     """
     start = time.monotonic()
     report("looking for the tables of both feeds")
+    left, right = (_opened(spark, feed, wishes) for feed in (left, right))
     ours, theirs = (_tables(spark, feed, wishes) for feed in (left, right))
     _check_names(ours | theirs, wishes)
     merged = [
@@ -120,10 +129,15 @@ def compare_feeds(
     return replace(found, seconds=time.monotonic() - start)
 
 
+def _opened(spark: SparkSession, feed: Feed, wishes: Wishes) -> Feed:
+    found = open_source(spark, feed.source, feed.context, wishes.on_error, wishes.include)
+    return replace(feed, opened=found)
+
+
 def _tables(spark: SparkSession, feed: Feed, wishes: Wishes) -> dict[TableName, CanonicalTable]:
     found = describe_feed(
         spark,
-        feed.source,
+        feed.opened or feed.source,
         context=feed.context,
         include=wishes.include,
         definitions=wishes.definitions,
@@ -217,6 +231,10 @@ class _Comparing:
         notes = list(merged.notes)
         if not set(merged.table.key or ()) <= set(merged.table.column_names):
             notes.append("not all key columns are on both sides: rows do not pair by key")
+        name = merged.table.schema, merged.table.table
+        for side, feed in (("left", self.left), ("right", self.right)):
+            if feed.opened is not None and feed.opened.prefix is not None:
+                notes += [f"{side}: {line}" for line in drop_lines(feed.opened.prefix, name)]
         return replace(
             found,
             differences=self._located(found.differences),
@@ -268,7 +286,7 @@ class _Comparing:
     def _frame(self, feed: Feed, table: CanonicalTable) -> DataFrame:
         return decode_frame(
             self.spark,
-            feed.source,
+            feed.opened or feed.source,
             table,
             self.wishes.on_error,
             context=feed.context,
@@ -287,21 +305,27 @@ class _Comparing:
 
 
 def _with_lines(feed: Feed, places: Iterable[Place | None]) -> list[Place | None]:
-    """Return the places of rows in JSON lines with the numbers of their lines."""
+    """Return the places of rows in files of lines with the numbers of their lines."""
     places = list(places)
-    if feed.source.kind != "jsonl":
+    if feed.source.kind == "parquet":
         return places
     offsets: dict[str, set[int]] = {}
     for place in places:
         if place is not None and place.file is not None and place.offset is not None:
             offsets.setdefault(place.file, set()).add(place.offset)
-    lines = {file: line_numbers(file, sorted(found)) for file, found in offsets.items()}
+    lines = {file: _lines_in(feed, file, sorted(found)) for file, found in offsets.items()}
     return [
         place
         if place is None or place.file is None or place.offset is None
-        else replace(place, line=lines[place.file][place.offset])
+        else replace(place, line=lines[place.file].get(place.offset))
         for place in places
     ]
+
+
+def _lines_in(feed: Feed, file: str, offsets: list[int]) -> dict[int, int]:
+    if feed.source.kind == "prefix":
+        return lines_of_rows(feed.source.format, feed.context, file, offsets)
+    return line_numbers(file, offsets)
 
 
 def _error_line(error: dict[str, Any]) -> str:

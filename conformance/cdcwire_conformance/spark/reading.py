@@ -207,7 +207,7 @@ class _Rows:
             job.table, job.temporal, job.profile, job.time_zone, skips_others=skips_others
         )
         self._decode = message_decoder(job.format, job.context)
-        self._is_wanted = _filter(job.table)
+        self._is_wanted = change_filter(job.table)
         self._changes: list[Change] = []
         self._places: list[Place] = []
         self._counts: list[int] = []
@@ -285,7 +285,7 @@ def _place_of(index: int, places: list[Place], counts: list[int]) -> Place:
     raise IndexError(index)
 
 
-def _filter(table: CanonicalTable) -> Callable[[Row | Event], bool]:
+def change_filter(table: CanonicalTable) -> Callable[[Row | Event], bool]:
     """Return whether a change is one of the table. Tables of rows are few objects, met again."""
     known: dict[int, tuple[Table, bool]] = {}
 

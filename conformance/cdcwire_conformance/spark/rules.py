@@ -20,6 +20,7 @@ _COMPARED_FIELDS = ("tx_id", "commit_ms", "partition")  # sent_ms is another one
 _WITHOUT_OP = frozenset({"open-protocol"})  # an update is a row that has an old value
 _KEY_ONLY = "delete-only-output-handle-key-columns"
 _CHANGED_ONLY = "only-output-updated-columns"
+_IMPLIES_CHANGED_ONLY = "content-compatible"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,14 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side's format with its options, which may be only those that differ from the default."""
+    """One side's format with its options, which may be only those that differ from the default.
+
+    ``is_stored``: its files are in a prefix, where paths tell the partition.
+    """
 
     format: Format
     options: Mapping[str, OptionValue]
+    is_stored: bool = False
 
     @property
     def carries(self) -> Carries:
@@ -73,6 +78,16 @@ class Side:
         if all(option.name != name for option in self.format.options):
             return None
         return parse_options(self.format.options, self.options)[name]
+
+    @property
+    def tells_changed_columns(self) -> bool:
+        """Return whether old images have only the columns that an update changed.
+
+        Source: canal-json, "only updated columns", "content compatible", "official canal".
+        """
+        if self.option(_CHANGED_ONLY) or self.option(_IMPLIES_CHANGED_ONLY):
+            return True
+        return self.format.name == "canal-json" and self.option("dialect") == "canal"
 
     @property
     def hides_updates(self) -> bool:
@@ -91,6 +106,8 @@ class Side:
     def lacks(self, field: str) -> str | None:
         """Return why an event field does not come through; None if it does."""
         verdict = self.carries.fields[field]
+        if self.is_stored and field == "partition":
+            return None
         if verdict.verdict == "option":
             if self.option(verdict.detail):
                 return None
@@ -124,7 +141,7 @@ def terms_of(left: Side, right: Side, *, split_keys: bool = True) -> Terms:
     folds_ops = any(side.lacks("op") or side.hides_updates for side in (left, right))
     if folds_ops:
         left_out.append(("insert against update", "a side writes both alike"))
-    fills_unchanged = bool(left.option(_CHANGED_ONLY) or right.option(_CHANGED_ONLY))
+    fills_unchanged = left.tells_changed_columns or right.tells_changed_columns
     if fills_unchanged and not folds_ops:
         reason = f"with {_CHANGED_ONLY} both are written alike"
         left_out.append(("updates that change nothing against inserts", reason))

@@ -3,11 +3,13 @@
 A source is ``FORMAT:file:DIR``: a directory of messages, either JSON lines (``*.jsonl``) or Parquet
 with Kafka's columns (``*.parquet``), in one format. JSON lines are cut by bytes: a piece begins at
 the first line that begins in it, so that a large file is read by many workers, and a worker reads
-its share of small files.
+its share of small files. With a format of a storage sink the directory may be a prefix of it, with
+the sink's own folders and files.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +17,12 @@ from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from cdcwire.formats import FORMAT_NAMES
+from cdcwire.storage.paths import DATA_PREFIX, METADATA_NAME
 
-Kind: TypeAlias = Literal["jsonl", "parquet"]
+Kind: TypeAlias = Literal["jsonl", "parquet", "prefix"]
 
 SHARE_BYTES = 128 << 20
+STORED_FORMATS = frozenset({"csv", "canal-json"})
 _LEAST_SHARE_BYTES = 1 << 20
 _COUNTED_AT_ONCE = 1 << 20
 
@@ -31,7 +35,8 @@ class SourceError(ValueError):
 class Source:
     """A feed in files. ``files`` are sorted by name; their order is the feed's order.
 
-    They are absolute: Java and the workers keep the directory in which they were started.
+    They are absolute: Java and the workers keep the directory in which they were started. Those of
+    a prefix are named from it on, with ``/``, and their order is the one of replay.
     """
 
     format: str
@@ -79,7 +84,29 @@ def source_of_folder(format_name: str, folder: str | Path) -> Source:
     for kind, files in found.items():
         if files:
             return Source(format_name, str(path), kind, tuple(files))
-    raise SourceError(f"{path}: there is no *.jsonl and no *.parquet in this directory")
+    if format_name not in STORED_FORMATS:
+        raise SourceError(f"{path}: there is no *.jsonl and no *.parquet in this directory")
+    names = tuple(_names_under(path))
+    if not any(map(_is_of_prefix, names)):
+        raise SourceError(
+            f"{path}: there is no *.jsonl, no *.parquet, and no file of a storage sink"
+        )
+    return Source(format_name, str(path), "prefix", names)
+
+
+def _names_under(folder: Path) -> list[str]:
+    """Return the files under a folder, with ``/``; hidden ones are none of a sink."""
+    names = []
+    for parent, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        inside = Path(parent).relative_to(folder)
+        names += [(inside / name).as_posix() for name in files if not name.startswith(".")]
+    return sorted(names)
+
+
+def _is_of_prefix(name: str) -> bool:
+    *folders, file = name.split("/")
+    return name == METADATA_NAME or (bool(folders) and file.startswith((DATA_PREFIX, "schema_")))
 
 
 def shares_of(files: Iterable[str], share_bytes: int = SHARE_BYTES) -> list[tuple[Piece, ...]]:
@@ -106,6 +133,11 @@ def share_bytes_of(source: Source, workers: int) -> int:
     A share costs a task, which takes Spark some tenth of a second.
     """
     total = sum(Path(file).stat().st_size for file in source.files)
+    return share_bytes_for(total, workers)
+
+
+def share_bytes_for(total: int, workers: int) -> int:
+    """Return how large shares of so many bytes are to be."""
     return max(_LEAST_SHARE_BYTES, min(SHARE_BYTES, -(-total // max(1, workers))))
 
 

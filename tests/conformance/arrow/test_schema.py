@@ -133,3 +133,15 @@ def test_text_is_declared_binary_by_its_name() -> None:
     assert whole.with_binary_text(["a"]).column("a").type == BytesType(3)
     with pytest.raises(SchemaError, match="no text column b"):
         whole.with_binary_text(["b"])
+
+
+def test_labels_that_were_added_make_one_column_in_whatever_order() -> None:
+    short = table(id="int8", kind="enum(a,b)", tags="set(x)")
+    long = table(id="int8", kind="enum(a,b,c)", tags="set(x,y)")
+    assert union_tables(short, long).columns == long.columns
+    assert union_tables(long, short).columns == long.columns
+
+
+def test_labels_that_were_renamed_are_a_contradiction() -> None:
+    with pytest.raises(SchemaError, match="labels differ"):
+        union_tables(table(id="int8", kind="enum(a,b)"), table(id="int8", kind="enum(a,c)"))

@@ -1,0 +1,274 @@
+"""A prefix of a storage sink, as the driver sees it: what is read of it, and in which order.
+
+Only names, schema files and ``metadata`` are read here. Data files are read by workers, each whole
+by one of them; what the driver keeps of one is its name, and what a first pass found out of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from cdcwire.canal_json.settings import read_settings as read_canal_settings
+from cdcwire.csv.settings import read_settings as read_csv_settings
+from cdcwire.errors import DecodeError, path_text
+from cdcwire.format import Context, TableName
+from cdcwire.formats import get_format
+from cdcwire.message import StoredFile
+from cdcwire.model.events import Table
+from cdcwire.storage.feeds import completed
+from cdcwire.storage.metadata import read_metadata
+from cdcwire.storage.paths import (
+    METADATA_NAME,
+    DataPath,
+    Layout,
+    SchemaPath,
+    parse_path,
+)
+from cdcwire.storage.replay import ApplySchema, Listing, ReadFile, Replay, replay
+from cdcwire.storage.rules import Fault, FaultKind, stream_of
+from cdcwire.storage.schema_files import SchemaFile, read_schema_file
+from cdcwire_conformance.arrow.batches import Place, RowProblem
+from cdcwire_conformance.compressions import known_compressions
+from cdcwire_conformance.spark.query_labels import told_by_queries
+from cdcwire_conformance.spark.sources import Source, SourceError
+
+# What keeps rows from being read, or from being trusted. Other faults are ``storage check``'s.
+_POISON: frozenset[FaultKind] = frozenset(
+    {
+        "unknown-file",
+        "number-twice",
+        "schema-unreadable",
+        "schema-hash",
+        "schema-version",
+        "schema-names",
+        "hole",
+        "half-written",
+    }
+)
+
+
+class StoredData(NamedTuple):
+    """A data file of a prefix. ``order``: its number in the order of replay, from 0.
+
+    ``floor``: the largest commit-ts of the rows before it in its table or partition; what is below
+    came before, and is dropped.
+    """
+
+    name: str
+    order: int
+    size: int
+    floor: int = 0
+
+
+class FileMark(NamedTuple):
+    """What a first pass found in a data file, whose rows were taken from ``floor`` on.
+
+    ``rows`` were taken, ``repeats`` are below the largest commit-ts before them, ``beyond`` are
+    not below the checkpoint. ``smallest`` and ``largest``: of the rows below it; None without any.
+    """
+
+    name: str
+    rows: int
+    repeats: int
+    beyond: int
+    smallest: int | None
+    largest: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """What is to be read of a prefix. ``folder`` is absolute; ``files`` are in the order of replay.
+
+    ``problems``: files that can't be had, each with its path and what is wrong. ``context``: with
+    the definitions of the tables' versions. ``marks``: by file, once the first pass was made.
+    """
+
+    folder: str
+    files: tuple[StoredData, ...]
+    problems: tuple[tuple[Place, RowProblem, TableName | None], ...]
+    checkpoint: int | None
+    context: Context
+    layout: Layout
+    marks: tuple[FileMark, ...] | None = None
+
+    def table_of(self, file: StoredData) -> TableName | None:
+        """Return the table that a file's path tells; None where an id stands for it."""
+        path = self.path_of(file)
+        return (path.schema, path.table) if path.schema else None
+
+    def path_of(self, file: StoredData) -> DataPath:
+        path = parse_path(file.name, self.layout)
+        assert isinstance(path, DataPath)
+        return path
+
+    def files_of(self, tables: Iterable[TableName] | None) -> tuple[StoredData, ...]:
+        """Return the files that may have rows of these tables; None: of all."""
+        if tables is None:
+            return self.files
+        wanted = {None, *tables}
+        return tuple(file for file in self.files if self.table_of(file) in wanted)
+
+    def problems_of(self, tables: Iterable[TableName] | None) -> list[tuple[Place, RowProblem]]:
+        """Return the problems of these tables, and those that are of no table alone."""
+        wanted = None if tables is None else {None, *tables}
+        return [
+            (place, problem)
+            for place, problem, table in self.problems
+            if wanted is None or table in wanted
+        ]
+
+    def drops_of(self, table: TableName) -> tuple[int, int]:
+        """Return how many rows of a table are left out: as repeats, and beyond the checkpoint."""
+        names = {file.name for file in self.files_of([table])}
+        own = [mark for mark in self.marks or () if mark.name in names]
+        return sum(mark.repeats for mark in own), sum(mark.beyond for mark in own)
+
+    def with_marks(self, marks: Iterable[FileMark]) -> Prefix:
+        """Return the prefix with the floor of each file, by what a first pass found."""
+        found = {mark.name: mark for mark in marks}
+        largest: dict[object, int] = {}
+        files = []
+        for file in self.files:
+            stream = stream_of(self.path_of(file))
+            floor = largest.get(stream, 0)
+            files.append(file._replace(floor=floor))
+            mark = found.get(file.name)
+            if mark is not None and mark.largest is not None:
+                largest[stream] = max(floor, mark.largest)
+        kept = tuple(found[file.name] for file in files if file.name in found)
+        return replace(self, files=tuple(files), marks=kept)
+
+
+def drop_lines(prefix: Prefix, table: TableName) -> list[str]:
+    """Return what replay leaves out of a table, a line each."""
+    repeats, beyond = prefix.drops_of(table)
+    lines = []
+    if repeats:
+        lines.append(f"{repeats:,} rows dropped as repeats: their commit-ts is below one before")
+    if beyond:
+        lines.append(f"{beyond:,} rows not read: not below the checkpoint {prefix.checkpoint}")
+    return lines
+
+
+def layout_of(format_name: str, context: Context) -> Layout:
+    """Return the settings of a format's paths. Raises: ValueError for an option."""
+    if format_name == "csv":
+        return read_csv_settings(context.options).layout
+    compressions = context.compressions or known_compressions()
+    return read_canal_settings(context.options, compressions).layout
+
+
+def has_commit_ts(format_name: str, context: Context) -> bool:
+    """Return whether rows have a commit-ts: without one, no row is known to be a repeat."""
+    if format_name == "csv":
+        return read_csv_settings(context.options).include_commit_ts
+    return True  # rows of Canal-JSON say it themselves, or not
+
+
+def has_full_types(context: Context) -> bool:
+    """Return whether rows of Canal-JSON tell the elements of ENUM and SET."""
+    compressions = context.compressions or known_compressions()
+    return read_canal_settings(context.options, compressions).has_full_types
+
+
+def read_prefix(source: Source, context: Context) -> Prefix:
+    """Return what is to be read of a prefix. Raises: SourceError for a file that can't be opened.
+
+    Source: storage, "replay order".
+    """
+    layout = layout_of(source.format, context)
+    folder = Path(source.folder).absolute()
+    schema_files: dict[str, SchemaFile | DecodeError] = {}
+    stored: list[StoredFile] = []
+    for name in source.files:
+        if _is_schema_file(name, layout):
+            value = _read(folder / name)
+            stored.append(StoredFile(name, value))
+            try:
+                schema_files[name] = read_schema_file(value)
+            except DecodeError as error:
+                schema_files[name] = error
+    problems: list[tuple[Place, RowProblem, TableName | None]] = []
+    checkpoint: int | None = None
+    if METADATA_NAME in source.files:
+        try:
+            checkpoint = read_metadata(_read(folder / METADATA_NAME))
+        except DecodeError as error:
+            problems.append((_place(folder, METADATA_NAME), problem_of_error(error), None))
+    plan = replay(Listing(source.files, schema_files), layout, checkpoint)
+    problems += _problems(plan, folder, layout)
+    files = [
+        StoredData(step.path, order, _size(folder / step.path))
+        for order, step in enumerate(s for s in plan.steps if isinstance(s, ReadFile))
+    ]
+    prepared = get_format(source.format).prepared(stored, context)
+    told = told_by_queries(s.file for s in plan.steps if isinstance(s, ApplySchema))
+    tables = tuple(_with_told(table, told) for table in prepared.tables)
+    return Prefix(
+        str(folder),
+        tuple(files),
+        tuple(problems),
+        checkpoint,
+        replace(prepared, tables=tables),
+        layout,
+    )
+
+
+def problem_of_error(error: DecodeError) -> RowProblem:
+    """Return a decoder's error as what stands in the row."""
+    return RowProblem(error.offset, path_text(error.path), error.clause, error.problem)
+
+
+def _with_told(table: Table, told: Iterable[Table]) -> Table:
+    if table.version is None or table.columns is None:
+        return table
+    return completed(table, [each for each in told if each.version == table.version])
+
+
+def _problems(
+    plan: Replay, folder: Path, layout: Layout
+) -> list[tuple[Place, RowProblem, TableName | None]]:
+    found = []
+    for fault in plan.faults:
+        if fault.kind in _POISON:
+            problem = RowProblem(None, "", fault.clause, fault.problem)
+            found.append((_place(folder, fault.path), problem, _table_of(fault, layout)))
+    return found
+
+
+def _table_of(fault: Fault, layout: Layout) -> TableName | None:
+    try:
+        path = parse_path(fault.path, layout)
+    except DecodeError:
+        return None
+    if isinstance(path, (DataPath, SchemaPath)) and path.schema and path.table:
+        return path.schema, path.table
+    return None
+
+
+def _is_schema_file(name: str, layout: Layout) -> bool:
+    try:
+        return isinstance(parse_path(name, layout), SchemaPath)
+    except DecodeError:
+        return False
+
+
+def _place(folder: Path, name: str) -> Place:
+    return Place(file=str(folder / name))
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise SourceError(f"{file}: can't be read: {error.strerror}") from error
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError as error:
+        raise SourceError(f"{file}: can't be read: {error.strerror}") from error

@@ -1,0 +1,59 @@
+"""At which line of a data file a row stands: asked for the few rows that are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cdcwire.canal_json.settings import read_settings as read_canal_settings
+from cdcwire.csv.settings import read_settings as read_csv_settings
+from cdcwire.format import Context
+from cdcwire_conformance.compressions import known_compressions
+
+_LINE_ENDS = frozenset({b"\n", b"\r\n"})
+
+
+def lines_of_rows(
+    format_name: str, context: Context, path: str, numbers: Iterable[int]
+) -> dict[int, int]:
+    """Return the lines, from 1, at which rows of a data file begin, by their numbers from 0.
+
+    A row is missing where its line can't be told: with a terminator that ends no line, or, in
+    Canal-JSON, where one object may hold several rows.
+    """
+    wanted = set(numbers)
+    if format_name == "csv":
+        settings = read_csv_settings(context.options)
+        if settings.terminator not in _LINE_ENDS:
+            return {}
+        quote, terminator = settings.quote, settings.terminator
+        starts = _record_lines(path, quote, terminator)
+        if settings.output_field_header:
+            next(starts, None)
+    else:
+        compressions = context.compressions or known_compressions()
+        canal = read_canal_settings(context.options, compressions)
+        if canal.terminator not in _LINE_ENDS or canal.dialect != "ticdc":
+            return {}
+        starts = _record_lines(path, b"", canal.terminator)
+    found: dict[int, int] = {}
+    for number, line in enumerate(starts):
+        if number in wanted:
+            found[number] = line
+            if len(found) == len(wanted):
+                break
+    return found
+
+
+def _record_lines(path: str, quote: bytes, terminator: bytes) -> Iterator[int]:
+    """Yield the line at which each record begins: inside of quotes a line end ends no record."""
+    line = 1
+    begin = 1
+    quotes = 0
+    with open(path, "rb") as file:
+        for text in file:
+            if quote:
+                quotes += text.count(quote)
+            line += 1
+            if quotes % 2 == 0 and text.endswith(terminator):
+                yield begin
+                begin = line

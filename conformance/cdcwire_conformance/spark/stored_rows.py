@@ -1,0 +1,316 @@
+"""What runs in a Spark worker for a prefix: data files, decoded one by one to Arrow batches.
+
+A file whose end is broken gives the rows before the fault, then the fault. Rows that replay leaves
+out are decoded and dropped: the file's floor says what came before it, and from there on the
+largest commit-ts in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from cdcwire.csv.settings import Settings, read_settings
+from cdcwire.csv.tables import Definitions
+from cdcwire.errors import DecodeError
+from cdcwire.format import Context
+from cdcwire.message import StoredFile
+from cdcwire.model.events import RowChange
+from cdcwire.rows import Row
+from cdcwire.storage.metadata import row_is_complete
+from cdcwire.storage.paths import DataPath, parse_path
+from cdcwire_conformance.arrow.batches import BatchBuilder, Change, Place, RowProblem, problem_of
+from cdcwire_conformance.arrow.csv_batches import CsvBatchBuilder, CsvFiles
+from cdcwire_conformance.arrow.csv_values import Irregular
+from cdcwire_conformance.arrow.decoders import file_decoder, is_joined
+from cdcwire_conformance.arrow.schema import SOURCE_TYPE
+from cdcwire_conformance.spark.prefix import FileMark, StoredData, problem_of_error
+from cdcwire_conformance.spark.reading import (
+    ROWS_OF_A_BATCH,
+    FeedError,
+    Job,
+    OnError,
+    change_filter,
+    error_text,
+    few_collections,
+)
+from cdcwire_conformance.spark.sources import line_number
+from cdcwire_conformance.spark.stored_lines import lines_of_rows
+
+
+@dataclass(slots=True)
+class FileGate:
+    """Which rows of a file are taken, in their order. ``largest`` begins as the file's floor.
+
+    Source: storage, "replay order"; rows without a commit-ts are all taken.
+    """
+
+    checkpoint: int | None
+    largest: int = 0
+    rows: int = 0
+    repeats: int = 0
+    beyond: int = 0
+    smallest: int | None = field(default=None)
+    has_any: bool = False
+
+    def takes(self, commit_ts: int | None) -> bool:
+        """Return whether a row is taken, and count it."""
+        if commit_ts is None:
+            self.rows += 1
+            return True
+        if not row_is_complete(commit_ts, self.checkpoint):
+            self.beyond += 1
+            return False
+        self.has_any = True
+        if self.smallest is None or commit_ts < self.smallest:
+            self.smallest = commit_ts
+        if commit_ts < self.largest:
+            self.repeats += 1
+            return False
+        self.largest = commit_ts
+        self.rows += 1
+        return True
+
+    def takes_each(self, commit_ts: Any, count: int) -> Any:
+        """Return which of many rows are taken, as a mask, and count them. ``commit_ts``: or None.
+
+        The same as ``takes`` of each.
+        """
+        if commit_ts is None:
+            self.rows += count
+            return np.ones(count, np.bool_)
+        is_complete = np.ones(count, np.bool_)
+        if self.checkpoint is not None:
+            is_complete = commit_ts < np.uint64(self.checkpoint)
+        beyond = count - int(is_complete.sum())
+        self.beyond += beyond
+        if beyond == count:
+            return is_complete
+        known = commit_ts[is_complete] if beyond else commit_ts
+        self.has_any = True
+        least = int(known.min())
+        self.smallest = least if self.smallest is None else min(self.smallest, least)
+        behind = np.maximum.accumulate(np.concatenate([[np.uint64(self.largest)], known]))
+        is_new = known >= behind[:-1]
+        self.largest = int(behind[-1])
+        rows = int(is_new.sum())
+        self.rows += rows
+        self.repeats += len(known) - rows
+        is_complete[is_complete] = is_new
+        return is_complete
+
+    def mark(self, name: str) -> FileMark:
+        largest = self.largest if self.has_any else None
+        return FileMark(name, self.rows, self.repeats, self.beyond, self.smallest, largest)
+
+
+def decode_files(
+    job: Job, folder: str, checkpoint: int | None, files: Iterable[StoredData]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the record batches of a table's rows in data files.
+
+    Raises: FeedError if errors are to stop, and for a file that can't be opened.
+    """
+    rows = _Rows(job, folder, checkpoint)
+    with few_collections():
+        for file in files:
+            yield from rows.batches(file)
+
+
+def problem_batches(
+    job: Job, problems: Iterable[tuple[Place, RowProblem]]
+) -> Iterator[pa.RecordBatch]:
+    """Yield a row for each file that can't be had. Raises: FeedError if errors are to stop."""
+    builder = _builder_of(job)
+    for place, problem in problems:
+        if job.on_error == "stop":
+            raise FeedError(error_text(problem, place))
+        yield builder.problem_batch(problem, place)
+
+
+def mark_files(
+    format_name: str,
+    context: Context,
+    on_error: OnError,
+    folder: str,
+    checkpoint: int | None,
+    files: Iterable[StoredData],
+) -> Iterator[FileMark]:
+    """Yield what data files hold, by a pass in which no column is decoded.
+
+    Raises: FeedError if errors are to stop, and for a file that can't be opened.
+    """
+    decode = file_decoder(format_name, context)
+    blocks = _csv_files(context) if format_name == "csv" else None
+    with few_collections():
+        for file in files:
+            stored = read_file(folder, file)
+            gate = FileGate(checkpoint, file.floor)
+            try:
+                if blocks is not None:
+                    for changes in blocks.changes(stored, _data_path(stored, blocks.settings)):
+                        gate.takes_each(changes.commit_ts, len(changes.ops))
+                    yield gate.mark(file.name)
+                    continue
+            except Irregular:
+                gate = FileGate(checkpoint, file.floor)
+            takes = gate.takes
+            try:
+                for change in decode(stored):
+                    takes(_commit_ts_of(change))
+            except DecodeError as error:
+                place = Place(None, file.order, None, path_in(folder, file), None)
+                located(problem_of_error(error), place, on_error)
+            yield gate.mark(file.name)
+
+
+def _csv_files(context: Context) -> CsvFiles:
+    return CsvFiles(Definitions(context.tables), read_settings(context.options))
+
+
+def _data_path(file: StoredFile, settings: Settings) -> DataPath:
+    path = parse_path(file.path, settings.layout)
+    assert isinstance(path, DataPath)
+    return path
+
+
+def read_file(folder: str, file: StoredData) -> StoredFile:
+    """Return a data file. Raises: FeedError."""
+    path = path_in(folder, file)
+    try:
+        return StoredFile(file.name, Path(path).read_bytes())
+    except OSError as error:
+        raise FeedError(f"{path}: can't be read: {error.strerror}") from error
+
+
+def path_in(folder: str, file: StoredData) -> str:
+    return str(Path(folder, file.name))
+
+
+def located(problem: RowProblem, place: Place, on_error: OnError) -> Place:
+    """Return the place with the line of the problem's byte. Raises: FeedError if errors stop."""
+    if place.file is not None and problem.offset is not None:
+        place = place._replace(line=line_number(place.file, problem.offset))
+    if on_error == "stop":
+        raise FeedError(error_text(problem, place))
+    return place
+
+
+def places_of_rows(path: str, order: int, numbers: Any) -> pa.Array:
+    """Return the ``source`` of rows of one file, by their numbers in it."""
+    count = len(numbers)
+    values = {
+        "topic": pa.nulls(count, pa.string()),
+        "partition": pa.repeat(pa.scalar(order, pa.int32()), count),
+        "offset": pa.array(numbers, pa.int64()),
+        "file": pa.repeat(pa.scalar(path, pa.string()), count),
+        "line": pa.nulls(count, pa.int64()),
+    }
+    fields = list(SOURCE_TYPE)
+    return pa.StructArray.from_arrays([values[each.name] for each in fields], fields=fields)
+
+
+def _commit_ts_of(change: Any) -> int | None:
+    if isinstance(change, Row):
+        return change[1]
+    return change.position.commit_ts if isinstance(change, RowChange) else None
+
+
+def _builder_of(job: Job) -> BatchBuilder:
+    skips_others = job.context.selection.columns is not None
+    return BatchBuilder(
+        job.table, job.temporal, job.profile, job.time_zone, skips_others=skips_others
+    )
+
+
+class _Rows:
+    """Decodes data files to batches. Keep one for a job."""
+
+    def __init__(self, job: Job, folder: str, checkpoint: int | None) -> None:
+        self.job = job
+        self.folder = folder
+        self.checkpoint = checkpoint
+        self.builder = _builder_of(job)
+        self._decode = file_decoder(job.format, job.context)
+        self._is_wanted = change_filter(job.table)
+        self._joins = job.format == "csv"
+        self._columns: CsvBatchBuilder | None = None
+        if job.format == "csv":
+            settings = read_settings(job.context.options)
+            definitions = Definitions(job.context.tables)
+            self._columns = CsvBatchBuilder(self.builder, definitions, settings)
+        self._changes: list[Change] = []
+        self._numbers: list[int] = []
+
+    def batches(self, file: StoredData) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of a file's rows; a fault behind those before it."""
+        place = Place(None, file.order, None, path_in(self.folder, file), None)
+        stored = read_file(self.folder, file)
+        read = 0
+        if self._columns is not None:
+            gate = FileGate(self.checkpoint, file.floor)
+            path = _data_path(stored, self._columns.files.settings)
+            if (path.schema, path.table) == (self.job.table.schema, self.job.table.table):
+                places = partial(places_of_rows, place.file or "", file.order)
+                try:
+                    found = self._columns.batches(stored, path, gate.takes_each, places)
+                    for batch, records in found:
+                        read = records
+                        if batch is not None:
+                            yield batch
+                    return
+                except Irregular:
+                    pass  # left behind here, so that an error of the decoder stands alone
+        yield from self._by_rows(stored, file, place, read)
+
+    def _by_rows(
+        self, stored: StoredFile, file: StoredData, place: Place, read: int
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of a file's rows, without those of the first ``read`` records."""
+        takes = FileGate(self.checkpoint, file.floor).takes
+        is_wanted = self._is_wanted
+        changes, numbers = self._changes, self._numbers
+        problem: RowProblem | None = None
+        number = -1
+        behind = 1
+        try:
+            for change in self._decode(stored):
+                number += behind
+                behind = 2 if self._joins and is_joined(change) else 1
+                if is_wanted(change) and takes(_commit_ts_of(change)) and number >= read:
+                    changes.append(change)  # type: ignore[arg-type]  # the filter leaves rows only
+                    numbers.append(number)
+                    if len(changes) >= ROWS_OF_A_BATCH:
+                        yield from self._waiting(place)
+        except DecodeError as error:
+            problem = problem_of_error(error)
+        if changes:
+            yield from self._waiting(place)
+        if problem is not None:
+            where = located(problem, place, self.job.on_error)
+            yield self.builder.problem_batch(problem, where)
+
+    def _waiting(self, place: Place) -> Iterator[pa.RecordBatch]:
+        changes, numbers = list(self._changes), list(self._numbers)
+        self._changes.clear()
+        self._numbers.clear()
+        path, order = place.file or "", place.partition or 0
+        places = places_of_rows(path, order, np.array(numbers, np.int64))
+        for found in self.builder.good_batches(changes, places):
+            if isinstance(found, pa.RecordBatch):
+                yield found
+                continue
+            index, error = found
+            problem = problem_of(error)
+            number = numbers[index]
+            lines = lines_of_rows(self.job.format, self.job.context, path, [number])
+            where = place._replace(offset=number, line=lines.get(number))
+            if self.job.on_error == "stop":
+                raise FeedError(error_text(problem, where))
+            yield self.builder.problem_batch(problem, where, changes[index])

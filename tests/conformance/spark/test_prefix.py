@@ -1,0 +1,336 @@
+"""What a driver and a worker make of a prefix, without Spark."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cdcwire.format import Context, Selection
+from cdcwire.message import StoredFile
+from cdcwire.model.events import RowChange
+from cdcwire.model.kinds import EnumType, SetType, Type
+from cdcwire.rows import Row
+from cdcwire.storage.replay import RowGate
+from cdcwire.storage.schema_files import SchemaColumn, SchemaFile
+
+pytest.importorskip("pyarrow", reason="needs the extra spark")
+pytest.importorskip("sqlglot", reason="needs the extra ddl")
+pytest.importorskip("pyspark", reason="needs the extra spark")
+
+import numpy as np
+
+from cdcwire_conformance.arrow import csv_blocks
+from cdcwire_conformance.arrow.decoders import file_decoder
+from cdcwire_conformance.arrow.schema import canonical_table
+from cdcwire_conformance.spark.opening import shares_of_files
+from cdcwire_conformance.spark.prefix import FileMark, Prefix, StoredData, read_prefix
+from cdcwire_conformance.spark.query_labels import told_by_queries
+from cdcwire_conformance.spark.reading import Job
+from cdcwire_conformance.spark.sources import SourceError, parse_source, source_of_folder
+from cdcwire_conformance.spark.stored_lines import lines_of_rows
+from cdcwire_conformance.spark.stored_rows import FileGate, decode_files, mark_files
+
+OPTIONS: dict[str, str | bool] = {"include-commit-ts": True, "output-old-value": True}
+OF_FILES = Context(options=OPTIONS)
+
+
+@pytest.fixture
+def prefix(storage_stream: Any, tmp_path: Path) -> Path:
+    storage_stream.write("csv", tmp_path / "csv", is_restarted=True)
+    return tmp_path / "csv"
+
+
+def opened(folder: Path, context: Context = OF_FILES) -> Prefix:
+    return read_prefix(source_of_folder("csv", folder), context)
+
+
+def marks_of(prefix: Prefix, files: tuple[StoredData, ...] | None = None) -> list[FileMark]:
+    chosen = prefix.files if files is None else files
+    found = mark_files("csv", prefix.context, "stop", prefix.folder, prefix.checkpoint, chosen)
+    return list(found)
+
+
+# Sources
+
+
+def test_prefix_is_a_source_of_its_files(prefix: Path) -> None:
+    (prefix / ".hidden").write_text("")
+    source = parse_source(f"csv:file:{prefix}")
+    assert source.kind == "prefix"
+    assert "metadata" in source.files
+    assert all(not Path(name).is_absolute() for name in source.files)
+    assert ".hidden" not in source.files
+
+
+def test_empty_folder_is_no_prefix(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="no file of a storage sink"):
+        parse_source(f"csv:file:{tmp_path}")
+
+
+def test_prefix_is_no_source_of_other_formats(prefix: Path) -> None:
+    with pytest.raises(SourceError, match=r"no \*.jsonl"):
+        parse_source(f"craft:file:{prefix}")
+
+
+def test_folder_of_messages_stays_one(prefix: Path) -> None:
+    (prefix / "messages.jsonl").write_text("")
+    assert parse_source(f"canal-json:file:{prefix}").kind == "jsonl"
+
+
+# What is read
+
+
+def test_files_stand_in_the_order_of_replay(prefix: Path) -> None:
+    found = opened(prefix)
+    assert [file.order for file in found.files] == list(range(len(found.files)))
+    places = [found.path_of(file) for file in found.files]
+    assert places == sorted(
+        places, key=lambda p: (p.version, p.partition or 0, p.date, p.schema, p.table, p.number)
+    )
+    assert found.checkpoint is not None
+    assert not found.problems
+
+
+def test_labels_come_from_the_queries_and_follow_alter_and_rename(prefix: Path) -> None:
+    tables = opened(prefix).context.tables
+    labels = {
+        (table.name, number): {
+            column.name: column.type.labels
+            for column in table.columns or ()
+            if isinstance(column.type, (EnumType, SetType))
+        }
+        for number, table in enumerate(sorted(tables, key=lambda t: (t.name or "", t.version or 0)))
+    }
+    assert labels == {
+        ("clients", 0): {"kind": ("k", "l")},
+        ("customers", 1): {"kind": ("k", "l")},
+        ("items", 2): {},
+        ("orders", 3): {"status": ("new", "paid"), "tags": ("a", "b", "c")},
+        ("orders", 4): {"extra": ("x", "y"), "status": ("new", "paid"), "tags": ("a", "b", "c")},
+    }
+
+
+def damaged(folder: Path, what: str) -> Path:
+    files = sorted(folder.glob("shop/items/*/101/2024-05-02/*.csv"))
+    if what == "hole":
+        files[0].unlink()
+        return files[0]
+    if what == "unknown":
+        other = files[0].with_name("notes.txt")
+        other.write_text("")
+        return other
+    file = next(iter(folder.glob("shop/items/meta/schema_*")))
+    file.write_bytes(file.read_bytes().replace(b"INT", b"INX"))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("what", "clause"),
+    [
+        ("hole", "storage: replay order"),
+        ("unknown", "storage: file numbers"),
+        ("schema", "storage: schema hash"),
+    ],
+)
+def test_what_keeps_a_file_from_being_read_is_told_of_its_table(
+    prefix: Path, what: str, clause: str
+) -> None:
+    file = damaged(prefix, what)
+    found = opened(prefix)
+    problems = found.problems_of([("shop", "items")])
+    assert [place.file for place, _ in problems] == [str(file)]
+    assert [problem.clause.partition(":")[0] for _, problem in problems] == ["storage"]
+    if what != "unknown":  # no rule says whose file it is
+        assert [problem.clause for _, problem in problems] == [clause]
+        assert not found.problems_of([("shop", "orders")])
+
+
+def test_broken_metadata_is_a_problem_of_all_tables(prefix: Path) -> None:
+    (prefix / "metadata").write_text("{}")
+    found = opened(prefix)
+    assert found.checkpoint is None
+    assert [problem.clause for _, problem in found.problems_of([("a", "b")])] == [
+        "storage: metadata"
+    ]
+
+
+# Repeats
+
+
+def test_floors_drop_what_a_row_gate_drops(prefix: Path) -> None:
+    found = opened(prefix)
+    first = found.with_marks(marks_of(found))
+    decode = file_decoder("csv", first.context)
+    gate = RowGate(first.checkpoint)
+    for file in first.files:
+        value = Path(first.folder, file.name).read_bytes()
+        own = FileGate(first.checkpoint, file.floor)
+        path = first.path_of(file)
+        for change in decode(StoredFile(file.name, value)):
+            assert isinstance(change, (Row, RowChange))
+            commit_ts = change[1] if isinstance(change, Row) else change.position.commit_ts
+            taken = gate.judge(path, commit_ts) == "take"
+            assert own.takes(commit_ts) is taken
+    late = [
+        f
+        for f, m in zip(first.files, first.marks or (), strict=True)
+        if f.floor > (m.smallest or 0)
+    ]
+    marks = {mark.name: mark for mark in first.marks or ()}
+    marks |= {mark.name: mark for mark in marks_of(first, tuple(late))}
+    assert sum(mark.repeats for mark in marks.values()) == sum(gate.repeats.values()) > 0
+    assert sum(mark.rows for mark in marks.values()) == gate.taken
+
+
+def test_rows_from_the_checkpoint_on_are_counted_and_left_out(prefix: Path) -> None:
+    found = opened(prefix)
+    low = replace(found, checkpoint=found.path_of(found.files[-1]).version)
+    marks = marks_of(low)
+    assert sum(mark.beyond for mark in marks) > 0
+    assert low.with_marks(marks).drops_of(("shop", "clients"))[1] > 0
+
+
+def test_gate_takes_all_rows_without_commit_ts() -> None:
+    gate = FileGate(5, 3)
+    assert all(gate.takes(None) for _ in range(3))
+    assert gate.mark("x") == FileMark("x", 3, 0, 0, None, None)
+
+
+@pytest.mark.parametrize("checkpoint", [None, 0, 6, 100])
+@pytest.mark.parametrize("floor", [0, 5, 9])
+def test_gate_of_many_rows_is_the_gate_of_each(checkpoint: int | None, floor: int) -> None:
+    commit_ts = [3, 4, 4, 7, 5, 7, 9, 1]
+    one, many = FileGate(checkpoint, floor), FileGate(checkpoint, floor)
+    for part in (commit_ts[:3], commit_ts[3:]):
+        taken = many.takes_each(np.array(part, np.uint64), len(part))
+        assert taken.tolist() == [one.takes(each) for each in part]
+    assert many == one
+
+
+def test_fault_behind_blocks_leaves_their_rows(
+    prefix: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = opened(prefix)
+    (file,) = (f for f in found.files if "/orders/" in f.name and "05-04" in f.name)
+    path = prefix / file.name
+    lines = path.read_bytes().split(b"\r\n")
+    lines[-4] = lines[-4].replace(b'"shop"', b'"shap"')
+    path.write_bytes(b"\r\n".join(lines))
+    (defined,) = (t for t in found.context.tables if t.version == found.path_of(file).version)
+    selection = Selection(frozenset({("shop", "orders")}))
+    context = replace(found.context, selection=selection)
+    job = Job("csv", context, canonical_table(defined), on_error="row")
+
+    def rows() -> list[dict[str, Any]]:
+        batches = decode_files(job, found.folder, found.checkpoint, [file])
+        return [row for batch in batches for row in batch.to_pylist()]
+
+    whole = rows()
+    assert len(whole) > 3
+    assert [row["error"] is not None for row in whole] == [False] * (len(whole) - 1) + [True]
+    assert whole[-1]["source"]["line"] == len(lines) - 3
+    monkeypatch.setattr(csv_blocks, "BLOCK_BYTES", 3000)
+    assert rows() == whole
+    monkeypatch.setattr(csv_blocks, "BLOCK_BYTES", 1)  # all by rows
+    assert rows() == whole
+
+
+# Shares and lines
+
+
+def test_shares_are_even_and_keep_all_files() -> None:
+    files = [StoredData(f"f{n}", n, size) for n, size in enumerate([5, 90, 40, 30, 20, 0])]
+    shares = shares_of_files(files, 2)
+    assert sorted(file for share in shares for file in share) == sorted(files)
+    assert sorted(sum(file.size for file in share) for share in shares) == [90, 95]
+    assert all(list(s) == sorted(s, key=lambda file: file.order) for s in shares)
+    assert len(shares_of_files(files, 2, share_bytes=40)) == 5
+    assert len(shares_of_files(files[:1], 8)) == 1
+
+
+@pytest.mark.parametrize(
+    ("format_name", "options", "data", "lines"),
+    [
+        ("csv", {}, b'"I",1\r\n"I","a\r\nb"\r\n"I",3\r\n', [1, 2, 4]),
+        ("csv", {"output-field-header": True}, b"h\r\n1\r\n2\r\n", [2, 3]),
+        ("csv", {"quote": "", "terminator": "\n"}, b'1"\n2\n', [1, 2]),
+        ("csv", {"terminator": "|"}, b"1|2|", []),
+        ("canal-json", {}, b"{}\r\n{}\r\n", [1, 2]),
+        ("canal-json", {"dialect": "canal"}, b"{}\r\n", []),
+    ],
+)
+def test_rows_are_found_at_their_lines(
+    tmp_path: Path, format_name: str, options: dict[str, Any], data: bytes, lines: list[int]
+) -> None:
+    file = tmp_path / "x"
+    file.write_bytes(data)
+    found = lines_of_rows(format_name, Context(options=options), str(file), range(10))
+    assert found == dict(enumerate(lines))
+
+
+# Queries
+
+
+def schema_file(query: str, columns: str, version: int, table: str = "t") -> SchemaFile:
+    made = tuple(SchemaColumn(name=name, type="ENUM") for name in columns.split())
+    return SchemaFile(table, "s", 1, version, query, 3, made, len(made))
+
+
+CREATE = "CREATE TABLE t (a enum('1'), b enum('2'), v int as (1) virtual)"
+ALTERS: list[tuple[str, str, dict[str, tuple[str, ...]]]] = [
+    (
+        "ALTER TABLE t ADD c ENUM('x,)','y') FIRST",
+        "a b c",
+        {"a": ("1",), "b": ("2",), "c": ("x,)", "y")},
+    ),
+    (
+        "ALTER TABLE `s`.`t` ADD (c ENUM('x'), d ENUM('y'))",
+        "a b c d",
+        {"a": ("1",), "b": ("2",), "c": ("x",), "d": ("y",)},
+    ),
+    (
+        "ALTER TABLE t MODIFY COLUMN a ENUM('1','9') AFTER b, ADD KEY k (a)",
+        "a b",
+        {"a": ("1", "9"), "b": ("2",)},
+    ),
+    ("ALTER TABLE t CHANGE a z ENUM('3')", "b z", {"b": ("2",), "z": ("3",)}),
+    ("ALTER TABLE t RENAME COLUMN a TO z", "b z", {"b": ("2",), "z": ("1",)}),
+    ("ALTER TABLE t DROP COLUMN a", "b", {"b": ("2",)}),
+    ("TRUNCATE TABLE t", "a b", {"a": ("1",), "b": ("2",)}),
+    ("", "a b", {"a": ("1",), "b": ("2",)}),
+    ("ALTER TABLE t MODIFY a ENUM('open", "a b", {"b": ("2",)}),
+]
+
+
+def labels_of(kinds: dict[str, Type]) -> dict[str, tuple[str, ...] | None]:
+    return {name: kind.labels for name, kind in kinds.items() if isinstance(kind, EnumType)}
+
+
+@pytest.mark.parametrize(("query", "columns", "expected"), ALTERS, ids=[q for q, _, _ in ALTERS])
+def test_alter_changes_what_is_known_of_columns(
+    query: str, columns: str, expected: dict[str, tuple[str, ...]]
+) -> None:
+    first, second = told_by_queries(
+        [schema_file(CREATE, "a b v", 1), schema_file(query, columns, 2)]
+    )
+    assert (first.version, second.version) == (1, 2)
+    assert labels_of({c.name: c.type for c in first.columns or ()}) == {"a": ("1",), "b": ("2",)}
+    assert labels_of({c.name: c.type for c in second.columns or ()}) == expected
+
+
+def test_create_tells_virtual_columns() -> None:
+    (told,) = told_by_queries([schema_file(CREATE, "a b v", 1)])
+    assert [c.name for c in told.columns or () if "virtual" in c.roles] == ["v"]
+
+
+def test_rename_takes_what_is_known_along() -> None:
+    files = [schema_file(CREATE, "a b v", 1), schema_file("RENAME TABLE t TO u", "a b v", 2, "u")]
+    told = told_by_queries(files)
+    assert labels_of({c.name: c.type for c in told[1].columns or ()}) == {"a": ("1",), "b": ("2",)}
+
+
+def test_statement_that_is_not_read_tells_nothing() -> None:
+    assert told_by_queries([schema_file("CREATE TABLE t LIKE u", "a", 1)]) == ()
