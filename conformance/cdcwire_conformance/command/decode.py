@@ -11,6 +11,7 @@ from pathlib import Path
 from cdcwire.errors import DecodeError
 from cdcwire.format import Context, Format
 from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.message import StoredFile
 from cdcwire.model.events import Event
 from cdcwire.model.text import event_to_json
 from cdcwire.storage import Fault, RowGate
@@ -80,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
             file, hex=arguments.hex, key=arguments.key, carriers=format_.carriers
         )
         for where, message in messages:
-            if file == STANDARD_STREAM:  # which can't be read twice: what came before is known
+            if isinstance(message, StoredFile):  # it may tell about those that follow: a schema
                 known = format_.prepared([message], known)
             try:
                 _print(format_.decode(message, known))
@@ -111,8 +112,11 @@ def _is_prefix(file: str, format_: Format) -> bool:
 def _prepared(
     file: str, format_: Format, context: Context, arguments: argparse.Namespace
 ) -> Context:
-    """Return the context with what messages tell about others, where these can't do without."""
-    if not format_.needs_tables or file == STANDARD_STREAM or arguments.hex:
+    """Return the context with what files tell about those before them, of a storage sink.
+
+    Standard input can't be read twice: there only what came before is known.
+    """
+    if "storage" not in format_.carriers or file == STANDARD_STREAM or arguments.hex:
         return context
     messages = read_messages(file, carriers=format_.carriers)
     return format_.prepared((message for _, message in messages), context)

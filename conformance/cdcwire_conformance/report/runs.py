@@ -21,7 +21,7 @@ DECODERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("node", "adapters/javascript/testee.js"),
     ),
 )
-BENCHMARKS = ("decode", "memory", "import_time")
+BENCHMARKS = ("decode", "csv_decode", "canal_json_decode", "avro_decode", "memory", "import_time")
 _VERDICTS = ("passed", "failed", "crashed", "timed out", "not claimed", "skipped", "not run")
 
 
@@ -106,6 +106,9 @@ def benchmark_part(folder: Path, name: str, quick: bool) -> Part:
         return part
     file = folder / "benchmark.json"
     ended = _run([*words, "--json", str(file)])
+    if ended.stderr.startswith("not installed: "):
+        part.not_run.append(NotRun(part.command, ended.stderr.strip()))
+        return part
     if not file.exists():
         part.failed = True
         part.lines = ["```", *ended.stderr.splitlines()[-5:], "```"]
