@@ -7,7 +7,7 @@ knows nothing of bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -23,6 +23,7 @@ from cdcwire.model.events import (
     Marker,
     Position,
     Progress,
+    ProgressKind,
     Role,
     RowChange,
     SchemaChange,
@@ -55,6 +56,16 @@ from cdcwire_generators.families import Family, get_family
 from cdcwire_generators.positions import POSITION_FIELDS
 
 Options: TypeAlias = Mapping[str, OptionValue]
+
+# What progress says in each format, under its default options.
+PROGRESS: Mapping[str, ProgressKind] = {
+    "craft": "resolved",
+    "craft-proposal": "resolved",
+    "open-protocol": "resolved",
+    "csv": "checkpoint",
+    "canal-json": "watermark",
+    "avro": "checkpoint",
+}
 
 _FIELD_OF_POSITION = {name: name for name in POSITION_FIELDS if name != "tx_order"}
 # The names of ``extra`` that a format carries, on rows.
@@ -115,7 +126,25 @@ def carried(event: Event, through: Format, options: Options | None = None) -> Ev
 
     Raises: NotCarriedError when the verdicts say that encoding raises.
     """
-    return _Passage(through, options or {}).event(event)
+    (found,) = carried_stream([event], through, options)
+    return found
+
+
+def carried_stream(
+    events: Iterable[Event], through: Format, options: Options | None = None
+) -> list[Event]:
+    """Return what a stream is then, in its own order.
+
+    An update may have become two halves, or a delete and an insert; what has no message is gone.
+
+    Raises: NotCarriedError when the verdicts say that encoding raises.
+    """
+    from cdcwire_generators.carried_avro import AvroPassage
+    from cdcwire_generators.carried_rows import CanalPassage, CsvPassage
+
+    kinds = {"csv": CsvPassage, "canal-json": CanalPassage, "avro": AvroPassage}
+    passage = kinds.get(through.name, Passage)(through, options or {})
+    return [found for event in events for found in passage.events(event)]
 
 
 def _with_form(kind: Type, form: str) -> str:
@@ -126,8 +155,10 @@ def _with_form(kind: Type, form: str) -> str:
 def _drop_bad_bytes(column: Column, value: Value) -> Value:
     """Return text with U+FFFD for each bad byte, as JSON has it; base64 keeps the bytes."""
     code, _ = code_and_flags(column, "")
-    if code in LARGE_STRING_TYPES:
-        return value
+    return value if code in LARGE_STRING_TYPES else _drop_all_bad_bytes(column, value)
+
+
+def _drop_all_bad_bytes(column: Column, value: Value) -> Value:
     escaped = value.decode("utf-8", "surrogateescape")
     return "".join("\ufffd" if "\udc80" <= char <= "\udcff" else char for char in escaped)
 
@@ -135,42 +166,53 @@ def _drop_bad_bytes(column: Column, value: Value) -> Value:
 # What is lost, by the text of the verdict. A verdict with another text has to be proved here first.
 _LOSSES: dict[str, Callable[[Column, Value], Value]] = {
     "ill-formed bytes of CHAR and VARCHAR, each becomes U+FFFD": _drop_bad_bytes,
+    "ill-formed bytes, each becomes U+FFFD": _drop_all_bad_bytes,
 }
 
 
-class _Passage:
+class Passage:
     """One format under one set of options."""
 
     def __init__(self, through: Format, options: Options, family: str = "mysql") -> None:
         self.format = through
         self.family: Family = get_family(family)
+        self.progress: ProgressKind = PROGRESS[through.name]
         self.options = parse_options(through.options, options)
         self.time_zone = str(self.options.get("time-zone", "")) or None
         # The older producer of Open Protocol sorts the columns of a row by their names.
         self.sorts_columns = self.options.get("dialect") == "tiflow"
 
-    def event(self, event: Event) -> Event:
+    def events(self, event: Event) -> list[Event]:
         match event:
             case RowChange():
-                return self._row(event)
+                return list(self._rows(event))
             case SchemaChange():
                 self._require("schema change")
-                return replace(
-                    event,
-                    table=_named(event.table),
-                    position=self._position(event.position),
-                    extra=self._extra(event.extra, is_row=False),
-                )
+                change = self._schema_change(event)
+                return [] if change is None else [change]
             case Progress():
                 self._require("progress")
-                return replace(
-                    event,
-                    position=self._position(event.position),
-                    extra=self._extra(event.extra, is_row=False),
-                )
+                if event.what != self.progress:
+                    raise NotCarriedError("progress")
+                return [self._progress(event)]
             case Marker():
                 self._require("markers")
-                return event
+                return [event]
+
+    def _schema_change(self, event: SchemaChange) -> SchemaChange | None:
+        return replace(
+            event,
+            table=named(event.table),
+            position=self._position(event.position),
+            extra=self._extra(event.extra, is_row=False),
+        )
+
+    def _progress(self, event: Progress) -> Progress:
+        return replace(
+            event,
+            position=self._position(event.position),
+            extra=self._extra(event.extra, is_row=False),
+        )
 
     def _require(self, name: str) -> None:
         if not self._has(name):
@@ -198,7 +240,7 @@ class _Passage:
             names = ()  # a row id is one of a row there
         return {name: extra[name] for name in names if extra.get(name) not in _NO_VALUES[name]}
 
-    def _row(self, event: RowChange) -> RowChange:
+    def _rows(self, event: RowChange) -> Iterable[RowChange]:
         self._require("op")
         op = event.op
         extra = self._extra(event.extra, is_row=True)
@@ -220,7 +262,7 @@ class _Passage:
             sent = "key"
         first = after or before
         key = () if first is None else _handle_key(first.columns)
-        return replace(
+        yield replace(
             event,
             table=Table(event.table.name, event.table.schema, key=key),
             op=op,
@@ -249,15 +291,19 @@ class _Passage:
         return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
 
     def _pair(self, column: Column, value: Value, table: Table) -> tuple[Column, Value]:
-        try:
-            as_read = self.family.as_read(column, "", self.time_zone)
-        except EncodeError as error:
-            raise NotCarriedError(kind_text(column.type)) from error
+        as_read = self._column(column, table)
         if table.key is not None:
             is_key = column.name in table.key
             roles = as_read.roles | _HANDLE if is_key else as_read.roles - _HANDLE
             as_read = replace(as_read, roles=roles)
         return as_read, self._value(column, value)
+
+    def _column(self, column: Column, table: Table) -> Column:
+        """Return a column as it is described when it comes back."""
+        try:
+            return self.family.as_read(column, "", self.time_zone)
+        except EncodeError as error:
+            raise NotCarriedError(kind_text(column.type)) from error
 
     def _value(self, column: Column, value: Value) -> Value:
         if value is None:
@@ -276,9 +322,9 @@ class _Passage:
         try:
             match kind:
                 case EnumType():
-                    return index_of_label(kind, value)
+                    return _other_enum_form(kind, value)
                 case SetType():
-                    return mask_of_labels(kind, value)
+                    return _other_set_form(kind, value)
                 case DateType() | TimeType() | DatetimeType() | TimestampType():
                     return temporal_text(kind, value, self.time_zone)
                 case _:
@@ -287,7 +333,24 @@ class _Passage:
             raise NotCarriedError(kind_text(kind)) from error
 
 
-def _named(table: Table | None) -> Table | None:
+def _other_enum_form(kind: EnumType, value: Value) -> Value:
+    if kind.form == "label":
+        return index_of_label(kind, value)
+    if kind.labels is None or not 1 <= value <= len(kind.labels):
+        raise ValueError("an index without a label")
+    return kind.labels[value - 1]
+
+
+def _other_set_form(kind: SetType, value: Value) -> Value:
+    if kind.form == "label":
+        return mask_of_labels(kind, value)
+    labels = kind.labels or ()
+    if value >> len(labels):
+        raise ValueError("a bit without a label")
+    return ",".join(label for bit, label in enumerate(labels) if value >> bit & 1)
+
+
+def named(table: Table | None) -> Table | None:
     if table is None or (not table.name and not table.schema):
         return None
     return Table(table.name or None, table.schema or None)

@@ -12,6 +12,7 @@ _MODULES = {
     "open-protocol": "cdcwire.open_protocol.format",
     "csv": "cdcwire.csv.format",
     "canal-json": "cdcwire.canal_json.format",
+    "avro": "cdcwire.avro.format",
 }
 
 FORMAT_NAMES: tuple[str, ...] = tuple(_MODULES)

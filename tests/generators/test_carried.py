@@ -6,24 +6,41 @@ from dataclasses import replace
 
 import pytest
 
+from cdcwire.format import OptionValue
 from cdcwire.formats import get_format
 from cdcwire.model.carries import NO, Carries
 from cdcwire.model.events import (
     UNAVAILABLE,
     Column,
+    Event,
     Image,
     Marker,
     Position,
     Progress,
+    Role,
     RowChange,
     SchemaChange,
     Table,
 )
-from cdcwire.model.kinds import BoolType, EnumType, IntervalType, IntType, TextType
-from cdcwire_generators.carried import NotCarriedError, carried
+from cdcwire.model.kinds import (
+    BoolType,
+    DecimalType,
+    EnumType,
+    IntervalType,
+    IntType,
+    SetType,
+    TextType,
+    TimeType,
+    Type,
+)
+from cdcwire_generators.carried import NotCarriedError, carried, carried_stream
+from cdcwire_generators.families.declared import schema_file_column
+from cdcwire_generators.passage import gathered
 
 CRAFT = get_format("craft")
 OPEN = get_format("open-protocol")
+CSV = get_format("csv")
+CANAL = get_format("canal-json")
 
 ID = Column("id", IntType(64), "bigint", False, roles=frozenset({"primary", "handle"}))
 NOTE = Column("note", TextType(20), "varchar(20)", True)
@@ -126,3 +143,159 @@ def test_carried_follows_the_verdicts() -> None:
     )
     with pytest.raises(NotCarriedError, match="progress"):
         carried(Progress("resolved", Position(commit_ts=1)), silent)
+
+
+def insert(column: Column, value: object) -> RowChange:
+    image = Image((column,), (value,))
+    return replace(UPDATE, op="insert", before=None, after=image, table=Table("t", "s", key=()))
+
+
+def row(event: Event) -> RowChange:
+    assert isinstance(event, RowChange)
+    return event
+
+
+def test_carried_by_csv_an_update_has_its_new_row_only() -> None:
+    found = row(carried(UPDATE, CSV))
+    assert (found.op, found.before, found.half, found.position) == (
+        "update",
+        None,
+        None,
+        Position(),
+    )
+    assert found.after is not None
+    assert found.after.columns == (NOTE, ID)  # as the definition has them
+
+
+def test_carried_by_csv_with_old_values_an_update_is_two_halves() -> None:
+    halves = map(row, carried_stream([UPDATE], CSV, {"output-old-value": True}))
+    assert [(each.half, each.before, each.after) for each in halves] == [
+        ("before", BEFORE, None),
+        ("after", None, AFTER),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "label"),
+    [
+        (EnumType(("a", "b")), 2, "b"),
+        (SetType(("a", "b", "c")), 5, "a,c"),
+        (SetType(("a", "b")), 0, ""),
+    ],
+)
+def test_carried_by_csv_a_number_is_its_label(kind: Type, value: int, label: str) -> None:
+    found = row(carried(insert(Column("c", kind), value), CSV))
+    assert found.after is not None
+    assert found.after.values == (label,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [(EnumType(("a",)), 0), (EnumType(), 1), (SetType(("a",)), 2)]
+)
+def test_carried_by_csv_a_number_without_label_is_refused(kind: Type, value: int) -> None:
+    with pytest.raises(NotCarriedError):
+        carried(insert(Column("c", kind), value), CSV)
+
+
+@pytest.mark.parametrize(
+    ("options", "nullable", "value", "marks"),
+    [
+        ({"quote": "", "null": "NULL"}, True, None, "c"),
+        ({"quote": "", "null": "NULL"}, False, "NULL", None),
+        ({"quote": "", "null": "\\N"}, True, "NULL", None),
+        ({"null": "NULL"}, True, "NULL", None),
+    ],
+    ids=["nullable", "not-null", "backslash", "quoted"],
+)
+def test_carried_by_csv_a_text_like_null_is_marked_where_it_may_be_null(
+    options: dict[str, OptionValue], nullable: bool, value: str | None, marks: str | None
+) -> None:
+    column = Column("c", TextType(9), "varchar(9)", nullable)
+    found = row(carried(insert(column, "NULL"), CSV, options))
+    assert found.after is not None
+    assert found.after.values == (value,)
+    assert found.extra.get("ambiguous_null") == marks
+
+
+@pytest.mark.parametrize(("value", "handle"), [(7, "7"), ((1 << 64) - 1, "-1")])
+def test_carried_by_csv_a_handle_is_the_integer_key_as_a_signed_one(
+    value: int, handle: str
+) -> None:
+    key = replace(ID, type=IntType(64, unsigned=True))
+    change = replace(insert(key, value), table=Table("t", "s", key=("id",)))
+    found = row(carried(change, CSV, {"output-handle-key": True}))
+    assert found.extra == {"handle_key": handle}
+
+
+def test_carried_by_canal_json_times_follow_from_the_commit() -> None:
+    position = Position(commit_ts=5 << 18)
+    found = carried(replace(UPDATE, position=position), CANAL, {"sent-time": "9"})
+    assert found.position == Position(commit_ms=5, sent_ms=9)
+    found = carried(replace(UPDATE, position=position), CANAL, {"enable-tidb-extension": True})
+    assert found.position == Position(commit_ts=5 << 18, commit_ms=5, sent_ms=5)
+
+
+def test_carried_by_canal_json_columns_have_their_plain_types_but_in_full_ones() -> None:
+    price = Column("price", DecimalType(10, 4), "decimal(10,4)")
+    for options, told in (
+        ({}, (DecimalType(), "decimal")),
+        ({"content-compatible": True}, (DecimalType(10, 4), "decimal(10,4)")),
+    ):
+        found = row(carried(insert(price, None), CANAL, options))
+        assert found.after is not None
+        (column,) = found.after.columns
+        assert (column.type, column.source) == told
+
+
+def test_carried_by_canal_json_an_update_of_nothing_stays_an_update() -> None:
+    same = replace(UPDATE, before=AFTER)
+    found = row(carried(same, CANAL, {"only-output-updated-columns": True}))
+    assert (found.op, found.before, found.sent) == ("update", Image((), ()), "changed")
+
+
+def test_carried_by_canal_json_a_unique_key_is_no_primary_key() -> None:
+    roles: frozenset[Role] = frozenset({"unique", "handle"})
+    unique = replace(ID, roles=roles)
+    change = replace(insert(unique, 1), table=Table("t", "s", key=("id",)))
+    assert row(carried(change, CANAL)).table.key == ()
+
+
+def test_carried_by_canal_json_ill_formed_bytes_are_replaced_one_by_one() -> None:
+    found = row(carried(insert(Column("c", TextType()), b"a\xff\xfe"), CANAL))
+    assert found.after is not None
+    assert found.after.values == ("a\ufffd\ufffd",)
+
+
+def test_carried_progress_of_another_kind_is_refused() -> None:
+    for through in (CSV, CRAFT):
+        with pytest.raises(NotCarriedError, match="progress"):
+            carried(Progress("watermark", Position(commit_ts=1)), through)
+
+
+def test_schema_file_column_has_every_number_and_no_index() -> None:
+    roles: frozenset[Role] = frozenset({"unique", "generated"})
+    told = Column("c", DecimalType(), "decimal", None, roles=roles)
+    generated: frozenset[Role] = frozenset({"generated"})
+    assert schema_file_column(told, "", None) == Column(
+        "c", DecimalType(10, 0), "decimal(10,0)", True, roles=generated
+    )
+    assert schema_file_column(Column("c", TimeType()), "", None).type == TimeType(0)
+
+
+def test_gathered_keeps_the_order_of_a_table_around_its_schema_changes() -> None:
+    def change(table: str, number: int) -> RowChange:
+        return replace(UPDATE, table=Table(table, "s"), position=Position(commit_ts=number))
+
+    ddl = SchemaChange("alter", "ALTER …", 5, Table("b", "s"), Position(commit_ts=3))
+    done = Progress("checkpoint", Position(commit_ts=9))
+    events: list[Event] = [
+        done,
+        change("b", 1),
+        change("a", 2),
+        ddl,
+        change("b", 4),
+        change("a", 5),
+    ]
+    found = gathered(events)
+    assert [event.position.commit_ts for event in found] == [1, 3, 2, 5, 4, 9]
+    assert gathered(found) == found

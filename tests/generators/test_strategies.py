@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -10,11 +11,11 @@ from hypothesis import strategies as st
 
 from cdcwire.formats import FORMAT_NAMES, get_format
 from cdcwire.model.carries import KINDS
-from cdcwire.model.events import Column, Image, RowChange, SchemaChange, Table
+from cdcwire.model.events import Column, Image, Role, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import DecimalType, IntType, TextType, UnknownType
 from cdcwire_generators import extremes
-from cdcwire_generators.carried import carried_kind
-from cdcwire_generators.domain import PLAUSIBLE_KINDS, Domain, domain_of
+from cdcwire_generators.carried import carried_kind, carried_stream
+from cdcwire_generators.domain import PLAUSIBLE_KINDS, Domain, domain_of, source_domain_of
 from cdcwire_generators.families import get_family
 from cdcwire_generators.positions import POSITION_FIELDS
 from cdcwire_generators.strategies import (
@@ -29,6 +30,7 @@ from cdcwire_generators.strategies import (
     craft_messages,
     damaged_bytes,
     images,
+    json_renderings,
     names,
     open_messages,
     option_settings,
@@ -39,6 +41,7 @@ from cdcwire_generators.strategies import (
     values_of_kind,
 )
 
+NO_ROLES: frozenset[Role] = frozenset()
 LONG_SEARCH = settings(max_examples=10_000, database=None, derandomize=True)
 quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -234,3 +237,41 @@ def test_option_settings_are_allowed_by_the_format(name: str, data: st.DataObjec
     known = {option.name: option for option in through.options}
     for option, value in data.draw(option_settings(through)).items():
         assert known[option].parse(value) == value
+
+
+@pytest.mark.parametrize("family", ["mysql", "mysql declared", "mysql indexed"])
+def test_family_describes_its_columns_as_it_reads_them(family: str) -> None:
+    """What a family gives comes back from it the same."""
+    found = get_family(family)
+    for column_type in found.column_types:
+        roles: frozenset[Role] = frozenset({"primary", "handle"})
+        column = found.column("c", column_type, False, roles if column_type.fits_key else NO_ROLES)
+        assert found.as_read(column, "", None) == column
+
+
+@quick
+@given(data=st.data())
+def test_names_of_a_domain_of_files_are_those_of_directories(data: st.DataObject) -> None:
+    table = data.draw(tables(domain=source_domain_of(get_format("csv"))))
+    for name in (table.schema, table.name):
+        assert name
+        assert "/" not in name
+        assert "\0" not in name
+        assert name not in (".", "..")
+
+
+@pytest.mark.parametrize("name", FORMAT_NAMES)
+@quick
+@given(data=st.data())
+def test_source_domain_has_nothing_that_the_format_refuses(name: str, data: st.DataObject) -> None:
+    through = get_format(name)
+    change = data.draw(row_changes(domain=source_domain_of(through)))
+    assert carried_stream([change], through)
+
+
+@quick
+@given(data=st.data(), raw=st.dictionaries(st.text(max_size=3), st.text(max_size=3), min_size=1))
+def test_json_renderings_say_the_same(data: st.DataObject, raw: dict[str, str]) -> None:
+    rendering = json.loads(data.draw(json_renderings(json.dumps(raw).encode())))
+    rendering.pop("x_new", None)
+    assert rendering == raw

@@ -1,7 +1,8 @@
-"""Batching: no message has too many rows, each is as full as it may be, and nothing gets lost."""
+"""Batching: no message or file is too large, each is as full as it may be, nothing gets lost."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,18 +15,36 @@ from cdcwire.craft.profile import CRAFT, PROPOSAL
 from cdcwire.errors import EncodeError
 from cdcwire.format import Context
 from cdcwire.formats import FORMAT_NAMES, get_format
-from cdcwire.message import KafkaMessage, StoredFile
+from cdcwire.message import KafkaMessage, Message, StoredFile
 from cdcwire.model.events import RowChange
 from cdcwire_generators.carried import Options
-from cdcwire_generators.passage import decoded, encoded, predicted, texts_of
+from cdcwire_generators.domain import fullest_options, source_domain_of
+from cdcwire_generators.passage import (
+    decoded,
+    definitions_of,
+    encoded,
+    predicted,
+    sent_through,
+    texts_of,
+)
 from cdcwire_generators.strategies import batches, change_streams, row_changes, tables
 
 RECORD_OVERHEAD = 36  # what a Kafka record needs beside key and value, as Open Protocol counts
 
 each_format = pytest.mark.parametrize("name", FORMAT_NAMES)
+each_batched_format = pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in FORMAT_NAMES
+        if any(option.name == "max-batch-size" for option in get_format(name).options)
+    ],
+)
+each_file_format = pytest.mark.parametrize("name", ["csv", "canal-json"])
+IN_FILES: dict[str, Options] = {"csv": {}, "canal-json": {"transport": "storage"}}
 
 
-@each_format
+@each_batched_format
 @given(data=st.data())
 def test_batches_keep_order_and_lose_nothing(name: str, data: st.DataObject) -> None:
     """The events of all messages, one after the other, are the events that were encoded."""
@@ -36,7 +55,7 @@ def test_batches_keep_order_and_lose_nothing(name: str, data: st.DataObject) -> 
     assert texts_of(found) == texts_of(predicted(stream.events, through, options))
 
 
-@each_format
+@each_batched_format
 @given(data=st.data())
 def test_messages_have_as_many_rows_as_allowed(name: str, data: st.DataObject) -> None:
     """Each message but the last has max-batch-size rows, as long as size does not matter."""
@@ -53,9 +72,80 @@ def test_messages_have_as_many_rows_as_allowed(name: str, data: st.DataObject) -
 @given(data=st.data())
 def test_what_is_no_row_has_a_message_of_its_own(name: str, data: st.DataObject) -> None:
     through = get_format(name)
-    for message in encoded(data.draw(change_streams()).events, through):
-        events = decoded([message], through)
+    stream = data.draw(change_streams(domain=source_domain_of(through)))
+    options, tables = fullest_options(through), stream.tables
+    messages = encoded(stream.events, through, options, tables=tables)
+    schema_files = [message for message in messages if _is_schema_file(message)]
+    for message in messages:
+        before = len(decoded(schema_files, through, options, tables=tables))
+        events = decoded([*schema_files, message], through, options, tables=tables)[before:]
         assert len(events) == 1 or all(isinstance(event, RowChange) for event in events)
+
+
+def _is_schema_file(message: Message) -> bool:
+    if not isinstance(message, StoredFile):
+        return False
+    return "/meta/schema_" in message.path or message.path.startswith("schemas/")
+
+
+@given(data=st.data())
+def test_canal_json_messages_have_one_event_each_in_order(data: st.DataObject) -> None:
+    """A queue has one message an event."""
+    through = get_format("canal-json")
+    stream = data.draw(change_streams(max_events=20, domain=source_domain_of(through)))
+    options = fullest_options(through)
+    messages = encoded(stream.events, through, options)
+    found = [decoded([message], through, options) for message in messages]
+    expected = predicted(stream.events, through, options)
+    assert [texts_of(each) for each in found] == [texts_of([event]) for event in expected]
+
+
+@each_file_format
+@given(data=st.data())
+def test_files_of_any_size_keep_the_order_of_a_table_and_lose_nothing(
+    name: str, data: st.DataObject
+) -> None:
+    """Wherever files are cut, the rows of a table and partition stay in order, around its DDL."""
+    through = get_format(name)
+    domain = replace(source_domain_of(through), progress="checkpoint")
+    stream = data.draw(change_streams(max_events=20, domain=domain))
+    options: Options = {**IN_FILES[name], "file-size": data.draw(st.integers(1, 400))}
+    found = sent_through(stream.events, through, options, tables=stream.tables)
+    expected = predicted(stream.events, through, options, tables=stream.tables)
+    assert texts_of(found) == texts_of(expected)
+
+
+@each_file_format
+@given(data=st.data())
+def test_file_ends_with_the_row_that_fills_it(name: str, data: st.DataObject) -> None:
+    """Each file but the last of a table has file-size bytes, and had fewer without its last row.
+
+    Files are numbered from 1 on.
+    """
+    through = get_format(name)
+    table = data.draw(tables(max_columns=3, domain=source_domain_of(through)))
+    change = row_changes(table, domain=source_domain_of(through)).map(_without_partition)
+    rows = data.draw(st.lists(change, min_size=1, max_size=12))
+    options: Options = {**IN_FILES[name], "date-separator": "none"}
+    known = definitions_of(rows)
+    alone = [len(m.value or b"") for m in encoded(rows, through, {**options, "file-size": 1})]
+    limit = data.draw(st.integers(1, 2 * max(alone)))
+    files = encoded(rows, through, {**options, "file-size": limit}, tables=known)
+    sizes = [len(file.value or b"") for file in files]
+    assert sum(sizes) == sum(alone)
+    first = 0
+    for number, (file, size) in enumerate(zip(files, sizes, strict=True), start=1):
+        count = len(decoded([file], through, options, tables=known))
+        assert size == sum(alone[first : first + count])
+        assert size - alone[first + count - 1] < limit
+        assert size >= limit or number == len(files)
+        assert isinstance(file, StoredFile)
+        assert int(file.path.rpartition("CDC")[2].partition(".")[0]) == number
+        first += count
+
+
+def _without_partition(change: RowChange) -> RowChange:
+    return replace(change, position=replace(change.position, partition=None))
 
 
 def estimate_of(row: Any, profile: Any) -> int:

@@ -7,52 +7,159 @@ Each error is a DecodeError with an offset within the bytes, a path, and a claus
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire import craft, craft_proposal, open_protocol
+from cdcwire import avro, craft, craft_proposal, open_protocol
 from cdcwire.errors import DecodeError
-from cdcwire.format import NO_CONTEXT, Format
+from cdcwire.format import NO_CONTEXT, Context, Format
 from cdcwire.formats import FORMAT_NAMES, get_format
-from cdcwire.message import KafkaMessage
+from cdcwire.message import KafkaMessage, Message, StoredFile
+from cdcwire.model.events import Column, Event, Position, Progress, SchemaChange, Table
+from cdcwire.model.kinds import BytesType, DatetimeType, DecimalType, IntType, TextType
+from cdcwire_generators.carried import Options
+from cdcwire_generators.domain import fullest_options, source_domain_of
+from cdcwire_generators.families.declared import schema_file_column
+from cdcwire_generators.passage import encoded
 from cdcwire_generators.strategies import (
+    change_streams,
     craft_messages,
     damaged_bytes,
     open_messages,
     proposal_messages,
+    row_changes,
 )
 
 
-def _craft_messages() -> st.SearchStrategy[KafkaMessage]:
+def _craft_messages() -> st.SearchStrategy[Message]:
     return craft_messages().map(lambda message: KafkaMessage(None, craft.encode(message)))
 
 
-def _proposal_messages() -> st.SearchStrategy[KafkaMessage]:
+def _proposal_messages() -> st.SearchStrategy[Message]:
     return proposal_messages().map(
         lambda message: KafkaMessage(None, craft_proposal.encode(message))
     )
 
 
-def _open_messages() -> st.SearchStrategy[KafkaMessage]:
+def _open_messages() -> st.SearchStrategy[Message]:
     return open_messages().map(lambda message: KafkaMessage(*open_protocol.encode(message)))
 
 
-MESSAGES: dict[str, Callable[[], st.SearchStrategy[KafkaMessage]]] = {
+# What stands in the files of the damaged ones, and beside them.
+TABLE = Table(
+    "t",
+    "test",
+    columns=tuple(
+        schema_file_column(column, "", None)
+        for column in (
+            Column("id", IntType(64), None, False, roles=frozenset({"primary"})),
+            Column("note", TextType(20)),
+            Column("data", BytesType(20)),
+            Column("price", DecimalType(10, 4)),
+            Column("at", DatetimeType(6)),
+        )
+    ),
+    key=("id",),
+    version=1,
+)
+
+
+@st.composite
+def _files(draw: st.DrawFn, name: str) -> StoredFile:
+    """Give files of every sort: rows, a schema file, an index, the checkpoint."""
+    sort = draw(st.sampled_from(("rows", "rows", "rows", "schema", "index", "metadata")))
+    if sort == "index":
+        end = {"csv": "csv", "canal-json": "json"}[name]
+        value = b"CDC00000000000000000005." + end.encode() + b"\n"
+        return StoredFile("test/t/1/2024-01-01/meta/CDC.index", value)
+    if sort == "metadata":
+        (file,) = _encoded(name, [Progress("checkpoint", Position(commit_ts=5))])
+    elif sort == "schema":
+        change = SchemaChange("create", "CREATE …", 3, TABLE, Position(commit_ts=1))
+        (file,) = _encoded(name, [change])
+    else:
+        rows = draw(st.lists(row_changes(TABLE), min_size=1, max_size=3))
+        rows = [replace(row, position=Position(commit_ts=5)) for row in rows]
+        (file,) = _encoded(name, rows)
+    return file
+
+
+def _encoded(name: str, events: Sequence[Event]) -> list[StoredFile]:
+    options: Options = {} if name == "csv" else {"transport": "storage"}
+    files = list(get_format(name).encode(events, Context(options, (TABLE,))))
+    return [file for file in files if isinstance(file, StoredFile)]
+
+
+@st.composite
+def _canal_messages(draw: st.DrawFn) -> Message:
+    through = get_format("canal-json")
+    events = draw(change_streams(domain=source_domain_of(through), max_events=3)).events
+    messages = encoded(events or [_PROGRESS], through, fullest_options(through))
+    return draw(st.sampled_from(messages))
+
+
+_PROGRESS = Progress("watermark", Position(commit_ts=5))
+
+
+AVRO_OPTIONS: Options = {
+    "enable-tidb-extension": True,
+    "avro-enable-watermark": True,
+    "avro-bigint-unsigned-handling-mode": "string",
+}
+
+
+def _avro_context() -> Context:
+    """Return the schemas of the table: 1 of its keys, 2 of its rows."""
+    texts = avro.schemas_of(TABLE, avro.read_settings(AVRO_OPTIONS))
+    schemas = {str(number): text for number, text in enumerate(texts, start=1) if text}
+    return Context(AVRO_OPTIONS, schemas=schemas)
+
+
+@st.composite
+def _avro_messages(draw: st.DrawFn) -> Message:
+    """Give messages of every sort: rows, deletes, DDL, checkpoints."""
+    position = Position(commit_ts=5)
+    ddl = SchemaChange("create", "CREATE …", 3, Table("t", "test"), position)
+    events: Sequence[Event] = [ddl, Progress("checkpoint", position)]
+    row = draw(row_changes(TABLE))
+    event: Event = draw(st.sampled_from((replace(row, position=position), *events)))
+    messages = list(get_format("avro").encode([event], CONTEXTS["avro"]))
+    return draw(st.sampled_from(messages))
+
+
+MESSAGES: dict[str, Callable[[], st.SearchStrategy[Message]]] = {
     "craft": _craft_messages,
     "craft-proposal": _proposal_messages,
     "open-protocol": _open_messages,
+    "csv": lambda: _files("csv"),
+    "canal-json": lambda: st.one_of(_canal_messages(), _files("canal-json")),
+    "avro": _avro_messages,
 }
+CONTEXTS = {
+    "csv": Context(tables=(TABLE,)),
+    "canal-json": Context(tables=(TABLE,)),
+    "avro": _avro_context(),
+}
+CLAUSES = {"csv": ("csv: ", "storage: "), "canal-json": ("canal-json: ", "storage: ")}
 FIXED_COST = 1 << 17  # tables and caches that do not grow with a message
 each_format = pytest.mark.parametrize("name", FORMAT_NAMES)
 
 
-def damaged(data: st.DataObject, message: KafkaMessage) -> KafkaMessage:
+def clauses_of(name: str) -> tuple[str, ...]:
+    return CLAUSES.get(name, (f"{name}: ",))
+
+
+def damaged(data: st.DataObject, message: Message) -> Message:
     """Return a message with damage in its key, its value or both."""
+    if isinstance(message, StoredFile):
+        return replace(message, value=data.draw(damaged_bytes(message.value)))
     sides = ["value"] if message.key is None else ["value", "key", "both"]
+    if message.value is None:
+        sides = ["key"]
     side = data.draw(st.sampled_from(sides))
     if side != "value":
         assert message.key is not None
@@ -63,9 +170,13 @@ def damaged(data: st.DataObject, message: KafkaMessage) -> KafkaMessage:
     return message
 
 
-def failure_of(through: Format, message: KafkaMessage) -> DecodeError | None:
+def key_of(message: Message) -> bytes:
+    return (message.key or b"") if isinstance(message, KafkaMessage) else b""
+
+
+def failure_of(through: Format, message: Message) -> DecodeError | None:
     try:
-        list(through.decode(message, NO_CONTEXT))
+        list(through.decode(message, CONTEXTS.get(through.name, NO_CONTEXT)))
     except DecodeError as error:
         return error
     return None
@@ -77,10 +188,11 @@ def test_damaged_bytes_raise_decode_error_only(name: str, data: st.DataObject) -
     message = damaged(data, data.draw(MESSAGES[name]()))
     error = failure_of(get_format(name), message)
     if error is not None:
-        longest = max(len(message.key or b""), len(message.value or b""))
+        longest = max(len(key_of(message)), len(message.value or b""))
         assert 0 <= error.offset <= longest
-        assert error.path
-        assert error.clause.startswith(f"{name}: ")
+        # An index file has no parts, and a message may be no JSON object at all.
+        assert error.path or name in ("csv", "canal-json")
+        assert error.clause.startswith(clauses_of(name))
 
 
 @each_format
@@ -88,25 +200,48 @@ def test_damaged_bytes_raise_decode_error_only(name: str, data: st.DataObject) -
 def test_any_bytes_raise_decode_error_only(name: str, data: st.DataObject) -> None:
     random_bytes = st.binary(max_size=60)
     key = data.draw(st.one_of(st.none(), random_bytes))
-    message = KafkaMessage(key, data.draw(st.one_of(random_bytes, st.none())))
-    error = failure_of(get_format(name), message)
-    assert error is None or error.clause.startswith(f"{name}: ")
+    message: Message = KafkaMessage(key, data.draw(st.one_of(random_bytes, st.none())))
+    through = get_format(name)
+    if through.needs_tables:
+        file: StoredFile = data.draw(_files(name))
+        message = replace(file, value=data.draw(random_bytes))
+    error = failure_of(through, message)
+    assert error is None or error.clause.startswith(clauses_of(name))
 
 
 @each_format
 @given(data=st.data())
 def test_every_truncation_is_rejected(name: str, data: st.DataObject) -> None:
-    """No message is the beginning of another one."""
+    """No message is the beginning of another one. A file is: of one with more rows."""
     message = data.draw(MESSAGES[name]())
-    assert message.value is not None
     through = get_format(name)
-    for cut in range(len(message.value)):
-        error = failure_of(through, replace(message, value=message.value[:cut]))
-        if name == "open-protocol" and error is None:
-            assert cut == 0  # an empty value stands for those of resolved events
+    for cut in range(len(_whole(message))):
+        error = failure_of(through, _cut(message, cut))
+        if error is None and _is_whole(name, message, cut):
             continue
         assert error is not None
         assert error.offset <= cut
+
+
+def _whole(message: Message) -> bytes:
+    """Return the value; the key of a message that has no value."""
+    return message.value if message.value is not None else key_of(message)
+
+
+def _cut(message: Message, size: int) -> Message:
+    if message.value is not None:
+        return replace(message, value=message.value[:size])
+    return replace(message, key=key_of(message)[:size])
+
+
+def _is_whole(name: str, message: Message, cut: int) -> bool:
+    """Return whether a cut message may be good: empty ones, whole rows, an index without LF."""
+    value = message.value or b""
+    if isinstance(message, StoredFile) and message.path.endswith(".index"):
+        return cut == len(value) - 1
+    if isinstance(message, StoredFile):
+        return not cut or value[:cut].endswith(b"\r\n")
+    return name in ("open-protocol", "canal-json") and cut == 0
 
 
 @each_format
@@ -117,11 +252,11 @@ def test_explain_of_damaged_bytes_never_raises_and_finds_the_same_error(
     message = damaged(data, data.draw(MESSAGES[name]()))
     through = get_format(name)
     error = failure_of(through, message)
-    explanation = through.explain(message, NO_CONTEXT)
-    sides = {"key": message.key or b"", "value": message.value or b""}
+    explanation = through.explain(message, CONTEXTS.get(name, NO_CONTEXT))
+    sides = {"key": key_of(message), "value": message.value or b""}
     for span in explanation.spans:
         assert 0 <= span.start <= span.end <= len(sides[span.part])
-        assert span.clause.startswith(f"{name}: ")
+        assert span.clause.startswith(clauses_of(name))
     if error is None:
         assert explanation.error is None
     else:
@@ -136,8 +271,8 @@ def test_explain_of_damaged_bytes_never_raises_and_finds_the_same_error(
 def test_explain_of_good_bytes_covers_every_byte(name: str, data: st.DataObject) -> None:
     """Each byte of a message belongs to exactly one span."""
     message = data.draw(MESSAGES[name]())
-    explanation = get_format(name).explain(message, NO_CONTEXT)
-    for part, side in (("key", message.key or b""), ("value", message.value or b"")):
+    explanation = get_format(name).explain(message, CONTEXTS.get(name, NO_CONTEXT))
+    for part, side in (("key", key_of(message)), ("value", message.value or b"")):
         spans = sorted((s.start, s.end) for s in explanation.spans if s.part == part)
         reached = 0
         for start, end in spans:
@@ -158,5 +293,5 @@ def test_damaged_bytes_need_memory_in_proportion_to_their_number(
     failure_of(through, message)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    size = len(message.key or b"") + len(message.value or b"")
+    size = len(key_of(message)) + len(message.value or b"")
     assert peak < 128 * size + FIXED_COST

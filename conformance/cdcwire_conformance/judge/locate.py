@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from cdcwire.errors import DecodeError, Path
 from cdcwire.format import Context, Format
 from cdcwire.message import Message
+from cdcwire.model.events import RowChange
 from cdcwire.reader import Span
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.cases import Focus, Judgement
@@ -18,23 +19,43 @@ from cdcwire_conformance.judge.difference import Difference
 
 # Part of an event -> the last step of the spans that say it.
 _NAMES: dict[str, tuple[str, ...]] = {
-    "op": ("type", "t"),
-    "what": ("type", "t"),
-    "code": ("ddl_type", "code", "type", "t"),
-    "schema": ("schema", "scm"),
-    "table": ("table", "tbl"),
-    "query": ("query", "q"),
-    "commit_ts": ("commit_ts", "ts"),
+    "op": ("op", "type", "t"),
+    "what": ("type", "t", "Type"),
+    "code": ("ddl_type", "code", "type", "t", "Type"),
+    "schema": ("schema", "scm", "database", "Schema"),
+    "table": ("table", "tbl", "Table"),
+    "query": ("query", "q", "sql", "Query"),
+    "commit_ts": ("commit_ts", "commitTs", "watermarkTs", "TableVersion", "checkpoint-ts", "ts"),
     "partition": ("partition", "ptn"),
-    "key": ("flags", "f", "h"),
+    "key": ("flags", "f", "h", "pkNames"),
     "row_id": ("row_id", "rid"),
-    "claim_check": ("claim_check", "ccl"),
+    "claim_check": ("claim_check", "ccl", "claimCheckLocation"),
+    "commit_ms": ("es",),
+    "sent_ms": ("ts",),
+    "message_id": ("id",),
+    "row_key": ("rowkey",),
 }
-# Side of a row -> the words of the group or member that holds it.
+# Formats in which one of these words stands for something else.
+_NAMES_OF: dict[tuple[str, str], tuple[str, ...]] = {
+    ("canal-json", "commit_ts"): ("commitTs", "watermarkTs", "TableVersion", "checkpoint-ts"),
+    ("avro", "op"): ("_tidb_op",),
+    ("avro", "commit_ts"): ("_tidb_commit_ts", "commit_ts", "commitTs"),
+    ("avro", "commit_ms"): ("_tidb_commit_physical_time",),
+    # Names stand in the schema, which the id leads to.
+    ("avro", "schema"): ("schema", "schema_id"),
+    ("avro", "table"): ("table", "schema_id"),
+    ("avro", "key"): ("schema_id",),
+    ("avro", "checksum"): ("_tidb_row_level_checksum",),
+    ("avro", "corrupted"): ("_tidb_corrupted",),
+    ("avro", "checksum_version"): ("_tidb_checksum_version",),
+}
+_ONE_EVENT = frozenset({"avro"})  # formats of one event a message, which no number leads to
+# Side of a row -> the words of the group or member that holds it, the likeliest first.
 _SIDES: dict[str, tuple[str, ...]] = {
-    "after": ("new", "after", "u"),
-    "before": ("old", "before", "p", "d"),
+    "after": ("new", "after", "u", "data"),
+    "before": ("old", "before", "p", "d", "data"),
 }
+_RECORDS = "records"  # of CSV: one image each, and no word for its side
 
 
 def with_focus(judgement: Judgement, case: Case, codec: Format) -> Judgement:
@@ -52,39 +73,60 @@ def find_focus(difference: Difference, case: Case, codec: Format) -> Focus | Non
     path = difference.path
     if len(path) < 2 or path[0] != "events" or not isinstance(path[1], int):
         return None
-    context = case.context()
-    found = _message_of_event(path[1], case.messages, codec, context)
+    try:
+        context = codec.prepared(case.messages, case.context())
+    except ValueError:  # a setting that the reference can't serve
+        return None
+    found = _message_of_event(path[1], path[2:3] == ("after",), case.messages, codec, context)
     if found is None:
         return None
     message, index = found
-    span = _find_span(index, path[2:], codec.explain(message, context).spans)
+    span = _find_span(index, path[2:], codec.explain(message, context).spans, codec.name)
     return None if span is None else Focus(message, span.part, span.start, "where the value stands")
 
 
 def _message_of_event(
-    event_index: int, messages: Sequence[Message], codec: Format, context: Context
+    event_index: int,
+    is_after: bool,
+    messages: Sequence[Message],
+    codec: Format,
+    context: Context,
 ) -> tuple[Message, int] | None:
-    """Return the message that holds an event, and the event's index in it."""
+    """Return the message that holds an event, and the event's index in it.
+
+    Two halves are one event; ``is_after`` tells which of them is meant.
+    """
     left = event_index
     for message in messages:
         try:
-            size = sum(1 for _ in codec.decode(message, context))
+            events = list(codec.decode(message, context))
         except (DecodeError, ValueError):  # ValueError: a setting that the reference can't serve
             return None
-        if left < size:
-            return message, left
-        left -= size
+        for index, event in enumerate(events):
+            half = event.half if isinstance(event, RowChange) else None
+            if left == 0 and not (half == "before" and is_after):
+                return message, index
+            left -= half != "before"
     return None
 
 
-def _find_span(event_index: int, path: Path, spans: Sequence[Span]) -> Span | None:
+def _find_span(
+    event_index: int, path: Path, spans: Sequence[Span], format_name: str
+) -> Span | None:
     of_event = [span for span in spans if _event_of(span.path) == event_index]
+    if format_name in _ONE_EVENT:
+        of_event = list(spans)
     match path:
+        case (("before" | "after") as side, str(column), *_) if format_name in _ONE_EVENT:
+            return _find_field(side, column, of_event)
         case (("before" | "after") as side, str(column), *_):
             return _find_column(side, column, of_event)
         case (("position" | "extra"), str(name), *_) | (str(name), *_):
-            names = _NAMES.get(name, (name,))
-            return _first(span for span in of_event if span.path[-1] in names)
+            names = _NAMES_OF.get((format_name, name), _NAMES.get(name, (name,)))
+            named = (span for span in of_event if span.path[-1:] and span.path[-1] in names)
+            # A message of one event has members that no number leads to.
+            shared = (span for span in spans if span.path and span.path[-1] in names)
+            return _first(named) or _first(span for span in shared if _is_shared(span.path))
         case _:
             return _first(of_event)
 
@@ -94,6 +136,10 @@ def _event_of(path: Path) -> int | None:
     if path and path[0] in ("dictionary", "size_tables"):
         return None
     return next((step for step in path if isinstance(step, int)), None)
+
+
+def _is_shared(path: Path) -> bool:
+    return _event_of(path) is None and path[0] not in ("dictionary", "size_tables")
 
 
 def _first(spans: Iterable[Span]) -> Span | None:
@@ -106,10 +152,10 @@ def _find_column(side: str, column: str, spans: Sequence[Span]) -> Span | None:
     named = [
         span
         for span in spans
-        if (column in span.path[2:] and any(word in span.path for word in words))
+        if (column in span.path[2:] and _is_of_side(span.path, words))
         or (span.path[-1] in ("name", "names") and repr(column) in span.text)
     ]
-    for span in named:
+    for span in sorted(named, key=lambda span: _rank(span.path, words)):
         if span.path[-1] == "name" and not _in_group(span.path, words, spans):
             continue
         stem = span.path[:-1] if span.path[-1] == "name" else span.path
@@ -119,6 +165,27 @@ def _find_column(side: str, column: str, spans: Sequence[Span]) -> Span | None:
                 return value
         return span
     return None
+
+
+def _find_field(side: str, column: str, spans: Sequence[Span]) -> Span | None:
+    """Return the span of a record's field: in an old row, in a key, or in the value."""
+    places: list[Path] = [("value", column)]
+    if side == "before":
+        places = [("value", "_ticdc_before", column), ("key", column), *places]
+    for place in places:
+        found = [span for span in spans if span.path[: len(place)] == place]
+        if found:
+            # NULL has a branch of its union, and nothing behind it.
+            return _first(span for span in found if span.path == place) or found[0]
+    return None
+
+
+def _is_of_side(path: Path, words: tuple[str, ...]) -> bool:
+    return path[0] == _RECORDS or any(word in path[:-1] for word in words)
+
+
+def _rank(path: Path, words: tuple[str, ...]) -> int:
+    return next((rank for rank, word in enumerate(words) if word in path[:-1]), len(words))
 
 
 def _in_group(path: Path, words: tuple[str, ...], spans: Sequence[Span]) -> bool:

@@ -4,11 +4,13 @@ A corpus that does not catch them all is not good enough. They live here, not un
 the report names the case that catches each.
 """
 
+from cdcwire_conformance.known_wrong.avro import AVRO
 from cdcwire_conformance.known_wrong.decoder import KnownWrong
 from cdcwire_conformance.known_wrong.events import EVENTS
 from cdcwire_conformance.known_wrong.structure import STRUCTURE
+from cdcwire_conformance.known_wrong.texts import TEXTS
 from cdcwire_conformance.known_wrong.values import VALUES
 
-KNOWN_WRONG: tuple[KnownWrong, ...] = (*VALUES, *EVENTS, *STRUCTURE)
+KNOWN_WRONG: tuple[KnownWrong, ...] = (*VALUES, *TEXTS, *EVENTS, *STRUCTURE, *AVRO)
 
 __all__ = ["KNOWN_WRONG", "KnownWrong"]

@@ -22,9 +22,11 @@ def catching_case(known_wrong: KnownWrong, format_name: str, cases: Sequence[Cas
     Cases of level "must" and "should"; those that name a fault which the decoder repeats come
     first, then those of level "must".
     """
-    decode = partial(known_wrong.decode, get_format(format_name))
+    through = get_format(format_name)
+    decode = partial(known_wrong.decode, through)
     without = frozenset() if known_compressions() else frozenset({"compression"})
-    testee = InProcessTestee(known_wrong.name, {format_name: Codec(decode, without=without)})
+    codec = Codec(decode, without=without, prepared=through.prepared)
+    testee = InProcessTestee(known_wrong.name, {format_name: codec})
     judge = Judge(testee.start(), Declared())
     fit = [case for case in cases if case.format == format_name and case.level in _LEVELS]
     for case in sorted(fit, key=partial(_rank, known_wrong)):

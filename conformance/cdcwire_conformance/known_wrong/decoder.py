@@ -13,6 +13,14 @@ from cdcwire.model.events import Column, Event, Image, RowChange, Value
 Decode: TypeAlias = Callable[[Format, Message, Context], list[Event]]
 
 
+CRAFTS = ("craft", "craft-proposal")
+MESSAGES = (*CRAFTS, "open-protocol")
+FILES = ("csv", "canal-json")
+EVERYWHERE = (*MESSAGES, *FILES, "avro")
+IN_BATCHES = (*MESSAGES, *FILES)  # Avro has one row a message, and no old one
+BY_INDEX = (*MESSAGES, *FILES)  # whose ENUMs and SETs are numbers, or may be
+
+
 @dataclass(frozen=True, slots=True)
 class KnownWrong:
     """A decoder with one fault that real decoders had.
@@ -24,7 +32,7 @@ class KnownWrong:
     name: str
     fault: str
     decode: Decode
-    formats: tuple[str, ...] = ("craft", "craft-proposal", "open-protocol")
+    formats: tuple[str, ...] = EVERYWHERE
     seen: tuple[str, ...] = ()
 
 

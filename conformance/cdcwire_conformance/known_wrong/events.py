@@ -8,6 +8,8 @@ from cdcwire.format import Context, Format
 from cdcwire.message import Message
 from cdcwire.model.events import Event, Image, Progress, RowChange, SchemaChange
 from cdcwire_conformance.known_wrong.decoder import (
+    IN_BATCHES,
+    MESSAGES,
     KnownWrong,
     changing_events,
     changing_rows,
@@ -111,7 +113,7 @@ def _one_commit_ts_a_message(format_: Format, message: Message, context: Context
 
 def _one_table_a_message(format_: Format, message: Message, context: Context) -> list[Event]:
     events = right(format_, message, context)
-    first = events[0]
+    first = events[0] if events else None
     if not isinstance(first, RowChange):
         return events
     return [
@@ -134,9 +136,14 @@ EVENTS: tuple[KnownWrong, ...] = (
         "images-swapped",
         "before and after of an update are swapped",
         changing_rows(_images_swapped),
+        IN_BATCHES,
     ),
     KnownWrong(
-        "before-lost", "an update has no old row", changing_rows(_before_lost), seen=("61",)
+        "before-lost",
+        "an update has no old row",
+        changing_rows(_before_lost),
+        IN_BATCHES,
+        ("61",),
     ),
     KnownWrong(
         "insert-with-null-before",
@@ -148,11 +155,16 @@ EVENTS: tuple[KnownWrong, ...] = (
         "absent-as-null",
         "columns that were not sent are NULL",
         changing_rows(_absent_as_null),
-        ("open-protocol",),
+        ("open-protocol", "canal-json"),
         ("51", "64"),
     ),
     KnownWrong("key-lost", "handle key flags are ignored", changing_rows(_key_lost)),
-    KnownWrong("partition-lost", "the partition id is dropped", changing_rows(_partition_lost)),
+    KnownWrong(
+        "partition-lost",
+        "the partition id is dropped",
+        changing_rows(_partition_lost),
+        (*MESSAGES, "csv"),
+    ),
     KnownWrong(
         "commit-ts-through-double",
         "a TSO loses its last digits",
@@ -174,12 +186,18 @@ EVENTS: tuple[KnownWrong, ...] = (
         "CREATE DATABASE is taken for a table without a name",
         changing_events(_schema_as_table),
     ),
-    KnownWrong("first-of-batch", "one message is taken for one row", _first_of_batch),
-    KnownWrong("batch-reversed", "the order within a message is lost", _batch_reversed),
+    KnownWrong("first-of-batch", "one message is taken for one row", _first_of_batch, IN_BATCHES),
+    KnownWrong("batch-reversed", "the order within a message is lost", _batch_reversed, IN_BATCHES),
     KnownWrong(
         "one-commit-ts-a-message",
         "the first commit ts is given to all rows",
         _one_commit_ts_a_message,
+        IN_BATCHES,
     ),
-    KnownWrong("one-table-a-message", "the first table is given to all rows", _one_table_a_message),
+    KnownWrong(
+        "one-table-a-message",
+        "the first table is given to all rows",
+        _one_table_a_message,
+        MESSAGES,  # a file has one table
+    ),
 )

@@ -19,9 +19,8 @@ from cdcwire.message import KafkaMessage, Message
 from cdcwire.model.events import Event
 from cdcwire.reader import Reader
 from cdcwire.varints import read_uvarint, read_varint
-from cdcwire_conformance.known_wrong.decoder import Decode, KnownWrong, right
+from cdcwire_conformance.known_wrong.decoder import CRAFTS, MESSAGES, Decode, KnownWrong, right
 
-_CRAFTS = ("craft", "craft-proposal")
 _OPEN = ("open-protocol",)
 
 
@@ -37,17 +36,16 @@ def _patched(replacements: dict[str, Any]) -> Decode:
     return decode
 
 
-def _mended(mend: Callable[[KafkaMessage], Iterable[KafkaMessage]]) -> Decode:
+def mended(mend: Callable[[Message], Iterable[Message]]) -> Decode:
     """Return a decoder that tries what ``mend`` makes of a message that the reference refuses."""
 
     def decode(format_: Format, message: Message, context: Context) -> list[Event]:
         try:
             return right(format_, message, context)
         except DecodeError as error:
-            assert isinstance(message, KafkaMessage)
-            for mended in mend(message):
+            for better in mend(message):
                 try:
-                    return right(format_, mended, context)
+                    return right(format_, better, context)
                 except DecodeError:
                     continue
             raise error
@@ -62,13 +60,14 @@ def _errors_swallowed(format_: Format, message: Message, context: Context) -> li
         return []
 
 
-def _without_end(message: KafkaMessage) -> Iterable[KafkaMessage]:
+def _without_end(message: Message) -> Iterable[Message]:
     value = message.value or b""
     for surplus in range(1, min(len(value), 16)):
         yield replace(message, value=value[:-surplus])
 
 
-def _with_version_1(message: KafkaMessage) -> Iterable[KafkaMessage]:
+def _with_version_1(message: Message) -> Iterable[Message]:
+    assert isinstance(message, KafkaMessage)
     if message.key is not None:
         yield replace(message, key=(1).to_bytes(8, "big") + message.key[8:])
     elif message.value is not None:
@@ -158,9 +157,11 @@ STRUCTURE: tuple[KnownWrong, ...] = (
         "errors-swallowed", "a broken message gives no events and no error", _errors_swallowed
     ),
     KnownWrong(
-        "trailing-bytes-accepted", "what follows a message is ignored", _mended(_without_end)
+        "trailing-bytes-accepted", "what follows a message is ignored", mended(_without_end)
     ),
-    KnownWrong("version-ignored", "any version is read as version 1", _mended(_with_version_1)),
+    KnownWrong(
+        "version-ignored", "any version is read as version 1", mended(_with_version_1), MESSAGES
+    ),
     KnownWrong(
         "short-integer-is-zero",
         "an integer that is cut off is 0",
@@ -170,7 +171,7 @@ STRUCTURE: tuple[KnownWrong, ...] = (
                 "cdcwire.craft.values.read_varint": _short_varint,
             }
         ),
-        _CRAFTS,
+        CRAFTS,
         ("C8",),
     ),
     KnownWrong(
@@ -185,13 +186,13 @@ STRUCTURE: tuple[KnownWrong, ...] = (
                 "cdcwire.craft.arrays.read_uvarint": _minimal_uvarint,
             }
         ),
-        _CRAFTS,
+        CRAFTS,
     ),
     KnownWrong(
         "groups-by-position",
         "the first column group is taken for the new row, the second for the old",
         _groups_by_position,
-        _CRAFTS,
+        CRAFTS,
         ("C11",),
     ),
     KnownWrong(
@@ -210,7 +211,7 @@ STRUCTURE: tuple[KnownWrong, ...] = (
                 "cdcwire.craft.values.text_of": _wrong_text,
             }
         ),
-        _CRAFTS,
+        CRAFTS,
     ),
     KnownWrong(
         "repeated-columns-accepted",
@@ -221,7 +222,7 @@ STRUCTURE: tuple[KnownWrong, ...] = (
                 "cdcwire.craft_proposal.keys.no_repeated_names": lambda: lambda index, name: None,
             }
         ),
-        _CRAFTS,
+        CRAFTS,
     ),
     KnownWrong(
         "quoting-kept",
@@ -239,6 +240,6 @@ STRUCTURE: tuple[KnownWrong, ...] = (
         "claim-check-ignored",
         "the reduced row is taken for the whole one",
         _claim_check_ignored,
-        _OPEN,
+        ("open-protocol", "canal-json"),
     ),
 )

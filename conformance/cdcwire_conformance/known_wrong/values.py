@@ -27,6 +27,11 @@ from cdcwire.model.kinds import (
     YearType,
 )
 from cdcwire_conformance.known_wrong.decoder import (
+    BY_INDEX,
+    CRAFTS,
+    EVERYWHERE,
+    FILES,
+    MESSAGES,
     Decode,
     KnownWrong,
     changing_columns,
@@ -195,11 +200,13 @@ def _names_in_lower_case(column: Column, value: Value) -> tuple[Column, Value]:
 
 
 def _wrong(
-    name: str, fault: str, decode: Decode, *seen: str, craft_only: bool = False
+    name: str,
+    fault: str,
+    decode: Decode,
+    *seen: str,
+    formats: tuple[str, ...] = EVERYWHERE,
 ) -> KnownWrong:
-    if craft_only:
-        return KnownWrong(name, fault, decode, ("craft", "craft-proposal"), seen)
-    return KnownWrong(name, fault, decode, seen=seen)
+    return KnownWrong(name, fault, decode, formats, seen)
 
 
 VALUES: tuple[KnownWrong, ...] = (
@@ -217,6 +224,7 @@ VALUES: tuple[KnownWrong, ...] = (
         "SET members from the 33rd on are lost",
         changing_values(_set_in_32_bits),
         "C3",
+        formats=BY_INDEX,
     ),
     _wrong(
         "integers-through-double",
@@ -229,9 +237,15 @@ VALUES: tuple[KnownWrong, ...] = (
         "YEAR is read as unsigned, so that 2024 becomes 4048",
         changing_values(_year_without_zigzag),
         "C10",
-        craft_only=True,
+        formats=CRAFTS,
     ),
-    _wrong("enum-from-zero", "ENUM's index counts from 0", changing_values(_enum_from_zero), "42"),
+    _wrong(
+        "enum-from-zero",
+        "ENUM's index counts from 0",
+        changing_values(_enum_from_zero),
+        "42",
+        formats=BY_INDEX,
+    ),
     _wrong(
         "float32-as-double",
         "FLOAT 0.1 is shown as 0.10000000149011612",
@@ -262,6 +276,7 @@ VALUES: tuple[KnownWrong, ...] = (
         "bytes that are not UTF-8 become question marks",
         changing_values(_ill_formed_text_replaced),
         "41",
+        formats=(*MESSAGES, "csv", "avro"),  # Canal-JSON has replaced them already
     ),
     _wrong(
         "binary-as-text",
@@ -275,6 +290,7 @@ VALUES: tuple[KnownWrong, ...] = (
         "code 250 is taken for the BLOB alone",
         changing_columns(_medium_text_as_binary),
         "C6",
+        formats=(*MESSAGES, *FILES),  # Avro tells no sizes
     ),
     _wrong(
         "binary-without-end-zeros",
@@ -322,7 +338,11 @@ VALUES: tuple[KnownWrong, ...] = (
         changing_values(_json_through_double),
     ),
     _wrong(
-        "vector-as-null", "VECTOR always decodes to NULL", changing_values(_vector_as_null), "C7"
+        "vector-as-null",
+        "VECTOR always decodes to NULL",
+        changing_values(_vector_as_null),
+        "C7",
+        formats=(*MESSAGES, "avro"),
     ),
     _wrong("null-as-zero", "NULL becomes 0 or ''", changing_columns(_null_as_zero), "52"),
     _wrong(

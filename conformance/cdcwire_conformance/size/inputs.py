@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
+from cdcwire.avro.format import SCHEMAS
 from cdcwire.errors import DecodeError
 from cdcwire.format import Context
 from cdcwire.formats import FORMAT_NAMES, get_format
-from cdcwire.message import KafkaMessage, Message
+from cdcwire.message import KafkaMessage, Message, StoredFile
 from cdcwire.model.events import Event, RowChange, Table, Value
+from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire_conformance.ddl import sent_columns
 from cdcwire_conformance.messages_io import read_messages
+from cdcwire_conformance.storage.places import open_place
+from cdcwire_conformance.storage.reading import FORMATS as STORED_FORMATS
+from cdcwire_conformance.storage.reading import Prefix, list_prefix
 from cdcwire_generators.workloads import (
     WORKLOAD_NAMES,
     table_workload,
@@ -75,6 +81,7 @@ def table_input(table: Table, rows: int, seed: int) -> Input:
 def feed_input(source: str, sample: int, context: Context) -> Input:
     """Return up to ``sample`` rows of a feed, ``FORMAT:file:DIR``.
 
+    DIR may be a storage prefix, whose files are read in the order of replay.
     Raises: SizeError if there are none, or a message breaks its format; InputError of the files.
     """
     format_name, place = parse_source(source)
@@ -83,13 +90,21 @@ def feed_input(source: str, sample: int, context: Context) -> Input:
     raw: list[bytes] = []
     size = others = 0
     is_cut = False
-    for where, message in read_messages(place):
+    messages = read_messages(place)
+    if _is_prefix(place, format_name):
+        prefix = _listed(place, format_name, context)
+        messages = _files(place, prefix)
+        context = replace(context, tables=(*prefix.tables, *context.tables))
+    for where, message in messages:
         if len(rows) >= sample or size > _FEED_BYTES:
             is_cut = True
             break
+        if not is_counted(message):
+            context = format_.prepared((message,), context)
+            continue
         try:
-            events = list(format_.decode(message, context))
-        except DecodeError as error:
+            events = list(join_halves(format_.decode(message, context)))
+        except (DecodeError, IncompleteUpdateError) as error:
             raise SizeError(f"{where}: {error}") from error
         found = [event for event in events if isinstance(event, RowChange)]
         others += len(events) - len(found)
@@ -115,6 +130,27 @@ def feed_input(source: str, sample: int, context: Context) -> Input:
     )
 
 
+def _is_prefix(place: str, format_name: str) -> bool:
+    folder = Path(place)
+    if format_name not in STORED_FORMATS or not folder.is_dir():
+        return False
+    return not any(folder.glob("*.jsonl"))
+
+
+def _listed(place: str, format_name: str, context: Context) -> Prefix:
+    prefix = list_prefix(open_place(place), format_name, context.options, context.tables)
+    if prefix.faults:
+        raise SizeError(f"{place}: {prefix.faults[0]}")
+    return prefix
+
+
+def _files(place: str, prefix: Prefix) -> Iterator[tuple[str, Message]]:
+    """Yield the data files of a prefix in the order of replay, each with its path."""
+    where = open_place(place)
+    for file in prefix.files:
+        yield file.path, StoredFile(file.path, where.read(file.path))
+
+
 def parse_source(source: str) -> tuple[str, str]:
     """Return format and path of ``FORMAT:file:DIR``. Raises: SizeError."""
     format_name, _, rest = source.partition(":")
@@ -124,6 +160,11 @@ def parse_source(source: str) -> tuple[str, str]:
     if scheme != "file" or not colon or not place:
         raise SizeError(f"{source!r:.200} is not FORMAT:file:DIR")
     return format_name, place
+
+
+def is_counted(message: Message) -> bool:
+    """Return whether a message is one of a feed; a schema is sent once, and a registry has it."""
+    return not (isinstance(message, StoredFile) and message.path.startswith(f"{SCHEMAS}/"))
 
 
 def payload_of(message: Message) -> bytes:

@@ -50,6 +50,17 @@ def _introduction(report: SizeReport) -> Iterator[str]:
     yield ""
     yield "A batch is the number of rows that a message may have; a message is sent once it is"
     yield f"beyond {_mebibytes(report)}. Seed {report.seed}. {_settings(report)}"
+    if "csv" in report.formats:
+        yield ""
+        yield "Of `csv` a batch is a file of one table. With the producer's defaults its records"
+        yield "have neither commit timestamps nor old values."
+    if "canal-json" in report.formats:
+        yield ""
+        yield "`canal-json` has one row a message, so its figures are the same with every batch."
+    if "avro" in report.formats:
+        yield ""
+        yield "`avro` has one row a message too, without its old values. Its schemas, which a"
+        yield "registry has, are not counted: a message has their number only."
 
 
 def _mebibytes(report: SizeReport) -> str:
@@ -162,11 +173,17 @@ def _remarks(workload: WorkloadSizes) -> Iterator[str]:
             f"As it came, in {received.format} with {received.rows_per_message:.1f} rows a "
             f"message: {figures}."
         )
-    remarks += [
-        f"{refused.rows:,} rows that {refused.format} can't carry are left out everywhere; the "
-        f"first: {_inline(refused.reason)}."
-        for refused in workload.refused
-    ]
+    measured = {cell.format for cell in workload.cells}
+    for refused in workload.refused:
+        reason = _inline(refused.reason)
+        if refused.format in measured:
+            remarks.append(
+                f"{refused.rows:,} rows that {refused.format} can't carry are left out "
+                f"everywhere; the first: {reason}."
+            )
+        else:
+            number = f"{refused.rows:,} of " if refused.rows < workload.rows else ""
+            remarks.append(f"{refused.format} can't carry {number}these rows; the first: {reason}.")
     remarks += _short_batches(workload)
     for remark in remarks:
         yield ""
@@ -177,7 +194,8 @@ def _short_batches(workload: WorkloadSizes) -> Iterator[str]:
     """Yield a sentence about messages that hold fewer rows than they may."""
     short: dict[str, None] = {}
     for cell in workload.cells:
-        if cell.rows_per_message < cell.batch * _SHORT_OF:
+        has_one_row = cell.messages == cell.rows and cell.format == "canal-json"
+        if cell.rows_per_message < cell.batch * _SHORT_OF and not has_one_row:
             short[f"{cell.rows_per_message:.0f} of {cell.batch:,} ({cell.format})"] = None
     if short:
         yield f"Messages hold fewer rows than they may: {', '.join(short)}."

@@ -2,7 +2,10 @@
 
 Counted are the bytes of each message's key and value, compressed together and message by message:
 the least that a Kafka producer reaches, whose batch has at least one message. Kafka's own framing
-is not counted, nor is what a producer gains by compressing several messages at once.
+is not counted, nor is what a producer gains by compressing several messages at once. Of a format of
+files the bytes of each file are counted, with so many rows of one table in each as a batch has; a
+format of one row a message has the same figures with all batches. Schemas of Avro are not counted:
+the registry has them, and messages have their number only.
 """
 
 from __future__ import annotations
@@ -11,13 +14,14 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from typing import TypeAlias
 
 from cdcwire.errors import EncodeError
 from cdcwire.format import Context, Format, OptionValue
 from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.message import Message
 from cdcwire.model.events import RowChange
 from cdcwire_conformance.size.compressions import (
     COMPRESSION_NAMES,
@@ -25,7 +29,7 @@ from cdcwire_conformance.size.compressions import (
     Compression,
     compressions,
 )
-from cdcwire_conformance.size.inputs import Input, SizeError, payload_of
+from cdcwire_conformance.size.inputs import Input, SizeError, is_counted, payload_of
 from cdcwire_conformance.size.report import Cell, Refused, SizeReport, WorkloadSizes
 
 DEFAULT_BATCHES: tuple[int, ...] = (1, 16, 256, 1024)
@@ -59,7 +63,7 @@ def measure(
     ``options``: settings of the producer; each goes to the formats that have it. ``seed``: the one
     that the rows are made with, for the report. ``watch``: is told how far it is.
     Raises: ValueError for a name or number that is not allowed; SizeError if no row is carried by
-    all formats; MissingExtraError.
+    all formats that carry any; MissingExtraError.
     """
     given = dict(options or {})
     if _BATCH_OPTION in given:
@@ -134,8 +138,8 @@ def _workload(source: Source, plan: _Plan) -> WorkloadSizes:
     try:
         cells = _cells(each, rows, plan, used)
     except EncodeError:
-        rows, refused = _carried_by_all(each, plan)
-        if not rows:
+        plan, rows, refused = _carried_by_all(each, plan)
+        if not rows or not plan.formats:
             reasons = "; ".join(f"{found.format}: {found.reason}" for found in refused)
             raise SizeError(f"{each.name}: no row is carried by every format: {reasons}") from None
         cells = _cells(each, rows, plan, used)
@@ -152,10 +156,36 @@ def _cells(
     cells = []
     for batch in plan.batches:
         for name in plan.formats:
-            format_ = get_format(name)
-            messages = format_.encode(rows, _context(format_, batch, each, plan.options))
+            messages = _messages(get_format(name), rows, batch, each, plan.options)
             cells.append(_cell(name, batch, len(rows), map(payload_of, messages), used))
     return tuple(cells)
+
+
+def _messages(
+    format_: Format,
+    rows: Sequence[RowChange],
+    batch: int,
+    each: Input,
+    given: Mapping[str, OptionValue],
+) -> Iterator[Message]:
+    """Yield the messages of rows, up to ``batch`` in each; of files each has one table's."""
+    context = _context(format_, batch, each, given)
+    if not _has_files(format_, given):
+        yield from filter(is_counted, format_.encode(rows, context))
+        return
+    waiting: dict[tuple[str | None, str | None, int | None], list[RowChange]] = {}
+    for row in rows:
+        group = (row.table.schema, row.table.name, row.position.partition)
+        of_file = waiting.setdefault(group, [])
+        of_file.append(row)
+        if len(of_file) == batch:
+            yield from format_.encode(waiting.pop(group), context)
+    for of_file in waiting.values():
+        yield from format_.encode(of_file, context)
+
+
+def _has_files(format_: Format, given: Mapping[str, OptionValue]) -> bool:
+    return "queue" not in format_.carriers or given.get("transport") == "storage"
 
 
 def _cell(
@@ -175,19 +205,27 @@ def _cell(
     return Cell(format_name, batch, rows, number, by_name)
 
 
-def _carried_by_all(each: Input, plan: _Plan) -> tuple[tuple[RowChange, ...], tuple[Refused, ...]]:
-    """Return the rows that every format carries, so that all are measured on the same ones."""
+def _carried_by_all(
+    each: Input, plan: _Plan
+) -> tuple[_Plan, tuple[RowChange, ...], tuple[Refused, ...]]:
+    """Return the rows that every format carries, so that all are measured on the same ones.
+
+    A format that carries less than half of them is left out of the plan.
+    """
     left_out: set[int] = set()
     refused = []
+    formats = []
     for name in plan.formats:
         format_ = get_format(name)
         context = _context(format_, 1, each, plan.options)
         found, reason = _refused_rows(each.rows, format_, context)
         if found:
             refused.append(Refused(name, len(found), reason))
+        if 2 * len(found) <= len(each.rows):
+            formats.append(name)
             left_out |= found
     kept = (row for index, row in enumerate(each.rows) if index not in left_out)
-    return tuple(kept), tuple(refused)
+    return replace(plan, formats=tuple(formats)), tuple(kept), tuple(refused)
 
 
 def _refused_rows(

@@ -10,8 +10,14 @@ from cdcwire_conformance.size.compressions import RAW
 from cdcwire_conformance.size.markdown import summary_batch
 from cdcwire_conformance.size.report import SizeReport, WorkloadSizes
 
-_COLORS = {"craft": "#1b6ca8", "craft-proposal": "#7fb7dd", "open-protocol": "#e08a3c"}
-_MORE_COLORS = ("#6a9f58", "#967bb6", "#b0645b", "#888888")
+_COLORS = {
+    "craft": "#1b6ca8",
+    "craft-proposal": "#7fb7dd",
+    "open-protocol": "#e08a3c",
+    "csv": "#6a9f58",
+    "canal-json": "#b0645b",
+}
+_MORE_COLORS = ("#967bb6", "#c9a227", "#888888")
 _INK, _FAINT = "#222222", "#d8d8d8"
 _PANELS_ACROSS = 4
 _PANEL_WIDTH, _PANEL_HEIGHT = 3.7, 2.75  # inches

@@ -24,7 +24,13 @@ from cdcwire_conformance.protocol.answers import (
 )
 from cdcwire_conformance.protocol.requests import Request
 from cdcwire_conformance.testees.base import NoAnswer, Reply
-from cdcwire_conformance.testees.codecs import Decode, Encode, answer_decode, answer_encode
+from cdcwire_conformance.testees.codecs import (
+    Decode,
+    Encode,
+    Prepared,
+    answer_decode,
+    answer_encode,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +38,15 @@ class Codec:
     """The functions of one format.
 
     ``decode`` takes a message and a context and gives events: of the model, or in the text form. It
-    rejects by raising DecodeError, or one of ``rejections``.
+    rejects by raising DecodeError, or one of ``rejections``. ``prepared``: as of ``Format``, what
+    messages tell about each other.
     """
 
     decode: Decode
     encode: Encode | None = None
     without: frozenset[str] = frozenset()
     rejections: tuple[type[Exception], ...] = ()
+    prepared: Prepared | None = None
 
 
 class _Alarm(BaseException):
@@ -67,7 +75,7 @@ class InProcessTestee:
         try:
             with _time_limit(self._timeout):
                 if request.cmd == "decode":
-                    document = answer_decode(request.body, codec.decode)
+                    document = answer_decode(request.body, codec.decode, codec.prepared)
                 else:
                     assert codec.encode is not None
                     document = answer_encode(request.body, codec.encode)

@@ -63,9 +63,10 @@ class Family:
 
 def get_family(name: str) -> Family:
     """Return the family of this name. Raises: ValueError that lists the names there are."""
+    from cdcwire_generators.families.declared import DECLARED, INDEXED
     from cdcwire_generators.families.mysql import MYSQL
 
-    families = {family.name: family for family in (MYSQL,)}
+    families = {family.name: family for family in (MYSQL, DECLARED, INDEXED)}
     if name not in families:
         raise ValueError(f"family {name!r} is not known; there are: {', '.join(families)}")
     return families[name]

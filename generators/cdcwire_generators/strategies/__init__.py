@@ -5,6 +5,8 @@ first example is drawn. Examples shrink towards the smallest row. Which values a
 ``Domain``: what MySQL holds, or with ``domain_of(formats)`` all that these formats carry exactly.
 """
 
+from cdcwire_generators.domain import KEY_SHAPES
+from cdcwire_generators.strategies.avro_renderings import avro_renderings, schema_renderings
 from cdcwire_generators.strategies.craft_messages import (
     craft_column_groups,
     craft_messages,
@@ -12,6 +14,7 @@ from cdcwire_generators.strategies.craft_messages import (
     craft_row_events,
 )
 from cdcwire_generators.strategies.damage import KINDS_OF_DAMAGE, damaged_bytes
+from cdcwire_generators.strategies.json_renderings import json_renderings
 from cdcwire_generators.strategies.kinds import columns_of_kind, values_of_kind
 from cdcwire_generators.strategies.names import column_names, names, schema_names
 from cdcwire_generators.strategies.odd import odd_events, odd_row_changes
@@ -43,7 +46,6 @@ from cdcwire_generators.strategies.streams import (
     schema_changes,
 )
 from cdcwire_generators.strategies.tables import (
-    KEY_SHAPES,
     column_types,
     columns,
     row_table,
@@ -55,6 +57,7 @@ __all__ = [
     "KEY_SHAPES",
     "KINDS_OF_DAMAGE",
     "ChangeStream",
+    "avro_renderings",
     "batches",
     "change_streams",
     "changed_images",
@@ -68,6 +71,7 @@ __all__ = [
     "craft_row_events",
     "damaged_bytes",
     "images",
+    "json_renderings",
     "names",
     "odd_events",
     "odd_row_changes",
@@ -87,6 +91,7 @@ __all__ = [
     "row_table",
     "schema_changes",
     "schema_names",
+    "schema_renderings",
     "tables",
     "values",
     "values_of_kind",

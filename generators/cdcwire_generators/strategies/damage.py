@@ -15,6 +15,37 @@ _LONG_LIES = (
     b"\x00\x00\x00\x00\x7f\xff\xff\xff",
     b"\x80\x00",  # a varint that is longer than it needs to be
 )
+# What texts are held together by: a damage of one byte seldom meets them.
+_TEXT_LIES = (
+    *(
+        b'"',
+        b'""',
+        b'"\r\n"',
+        b"\r\n",
+        b"\n",
+        b",",
+        b",,",
+        b"\\",
+        b"\\N",
+        b"null",
+        b"{}",
+        b"[",
+        b"]",
+    ),
+    *(
+        b"}",
+        b":",
+        b"1e999",
+        b"-",
+        b"-0",
+        b"\xff",
+        b"\\ud800",
+        b"\\u0000",
+        b"true",
+        b'"a":',
+        b"\xef\xbb\xbf",
+    ),
+)
 
 KINDS_OF_DAMAGE = ("cut", "flip", "lie", "overwrite", "insert", "delete", "splice", "append")
 
@@ -57,7 +88,8 @@ def _damage(draw: st.DrawFn, data: bytes, kind: str, other: bytes) -> bytes:
         lie = draw(st.sampled_from(_LONG_LIES))
         return data[:place] + lie + data[place + len(lie) :]
     if kind == "insert":
-        run = draw(st.one_of(st.binary(min_size=1, max_size=8), st.sampled_from(_LONG_LIES)))
+        runs = (st.sampled_from(_LONG_LIES), st.sampled_from(_TEXT_LIES))
+        run = draw(st.one_of(st.binary(min_size=1, max_size=8), *runs))
         return data[:place] + run + data[place:]
     if kind == "delete":
         return data[:place] + data[place + draw(st.integers(1, 8)) :]

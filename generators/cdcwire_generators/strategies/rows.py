@@ -133,6 +133,13 @@ def batches(
         raise ValueError(f"min_size={min_size} and max_size={max_size} are not in order")
     if max_tables < 1:
         raise ValueError(f"max_tables={max_tables} is less than 1")
-    some = draw(st.lists(tables(max_columns=3, domain=domain), min_size=1, max_size=max_tables))
+    some = draw(
+        st.lists(
+            tables(max_columns=3, domain=domain),
+            min_size=1,
+            max_size=max_tables,
+            unique_by=lambda table: (table.schema, table.name),
+        )
+    )
     changes = st.sampled_from(some).flatmap(lambda table: row_changes(table, domain=domain))
     return draw(st.lists(changes, min_size=min_size, max_size=max_size))

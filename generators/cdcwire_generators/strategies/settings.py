@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from cdcwire.format import Format, Option, OptionValue
+from cdcwire.format import NO_CONTEXT, Format, Option, OptionError, OptionValue
 
 # What can't be drawn from an option's own description: sizes that matter, and names.
 _VALUES: dict[str, tuple[OptionValue, ...]] = {
@@ -15,6 +16,18 @@ _VALUES: dict[str, tuple[OptionValue, ...]] = {
     "time-zone": ("", "+00:00", "+08:00"),
     "claim-check-storage-uri": ("", "s3://bucket/prefix", "file:///claims/"),
     "large-message-handle-compression": ("none",),  # the others need functions from outside
+    "delimiter": (",", "\t", "|", ";", "||", "|+|", "a", "\\", " "),
+    "quote": ('"', "", "'", "$"),
+    "null": ("\\N", "NULL", "", "null", "\\\\", "x|", "-"),
+    "terminator": ("\r\n", "\n", "\r", "\n\n", "END\n", "|"),
+    "file-index-digit": (20, 6, 10),
+    "file-size": (67_108_864, 1, 200),
+    "sent-time": ("", "0", "1700000000000"),
+    "namespace": ("default", "ns", "a.b", ""),
+    "topic": ("{schema}_{table}", "fixed.topic", "{schema}.x.{table}", ""),
+}
+_VALUES_OF: dict[tuple[str, str], tuple[OptionValue, ...]] = {
+    ("avro", "dialect"): ("", "shipped", "float-as-double", "padded-bit", "shipped,padded-bit"),
 }
 
 
@@ -23,17 +36,29 @@ def option_settings(
 ) -> st.SearchStrategy[Mapping[str, OptionValue]]:
     """Give settings of a format; of the options in ``names`` only, where told.
 
-    An option that is not drawn has its default.
+    An option that is not drawn has its default. Settings that the format refuses are not given:
+    those of CSV that can't be read back, and those that need one another.
     """
     known = {option.name: option for option in of.options}
     odd = set(names or ()) - set(known)
     if odd:
         raise ValueError(f"{of.name} has no option {', '.join(sorted(odd))}")
     chosen = [known[name] for name in known if names is None or name in names]
-    return st.fixed_dictionaries({}, optional={each.name: _values(each) for each in chosen})
+    drawn = st.fixed_dictionaries({}, optional={each.name: _values(of, each) for each in chosen})
+    return drawn.filter(lambda options: _is_taken(of, options))
 
 
-def _values(option: Option) -> st.SearchStrategy[OptionValue]:
+def _is_taken(of: Format, options: Mapping[str, OptionValue]) -> bool:
+    try:
+        list(of.encode((), replace(NO_CONTEXT, options=options)))
+    except OptionError:
+        return False
+    return True
+
+
+def _values(of: Format, option: Option) -> st.SearchStrategy[OptionValue]:
+    if (of.name, option.name) in _VALUES_OF:
+        return st.sampled_from(_VALUES_OF[of.name, option.name])
     if option.name in _VALUES:
         return st.sampled_from(_VALUES[option.name])
     if isinstance(option.default, bool):

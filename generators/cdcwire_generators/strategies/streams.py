@@ -11,7 +11,7 @@ from cdcwire.model.events import Event, Image, Position, Progress, RowChange, Sc
 from cdcwire_generators.domain import PLAUSIBLE, Domain
 from cdcwire_generators.families import SchemaChangeType
 from cdcwire_generators.positions import position_at
-from cdcwire_generators.strategies.names import names, schema_names
+from cdcwire_generators.strategies.names import schema_names, table_names
 from cdcwire_generators.strategies.rows import changed_images, images, positions
 from cdcwire_generators.strategies.tables import row_table, tables
 
@@ -30,7 +30,7 @@ def schema_changes(
 ) -> SchemaChange:
     """Give schema changes of a table, or of any: statements of the family, and any text."""
     kind = draw(st.sampled_from(domain.family.schema_changes))
-    named = _named(draw, kind, table)
+    named = _named(draw, kind, table, domain)
     shown = Table("", "") if named is None else named
     statement = kind.statement.format(schema=shown.schema, table=shown.name)
     query = draw(st.one_of(st.just(statement), st.text(st.characters(codec="utf-8"), max_size=30)))
@@ -39,19 +39,27 @@ def schema_changes(
     return SchemaChange(kind.what, query, kind.code, named, position)
 
 
-def _named(draw: st.DrawFn, kind: SchemaChangeType, table: Table | None) -> Table | None:
+def _named(
+    draw: st.DrawFn, kind: SchemaChangeType, table: Table | None, domain: Domain
+) -> Table | None:
+    has_path_names = domain.has_path_names
     if kind.names == "nothing":
         return None
-    schema = draw(schema_names()) if table is None else table.schema
+    if table is not None:
+        return Table(None if kind.names == "schema" else table.name, table.schema)
+    schema = draw(schema_names(has_path_names=has_path_names))
     if kind.names == "schema":
         return Table(None, schema)
-    return Table(draw(names()) if table is None else table.name, schema)
+    return Table(draw(table_names(has_path_names=has_path_names)), schema)
 
 
 def progress_events(*, domain: Domain = PLAUSIBLE) -> st.SearchStrategy[Progress]:
-    """Give resolved events, whose position is nothing but the commit ts."""
+    """Give progress as the domain has it, whose position is nothing but the commit ts."""
+    said = domain.progress
+    if said is None:
+        raise ValueError("the domain has no progress")
     return positions(domain=domain).map(
-        lambda position: Progress("resolved", Position(commit_ts=position.commit_ts))
+        lambda position: Progress(said, Position(commit_ts=position.commit_ts))
     )
 
 
@@ -87,7 +95,8 @@ def change_streams(
     else:
         some = list(tables_of_stream)
     actions = ["end", *["row"] * 6]
-    actions += ["ddl"] * with_schema_changes + ["progress"] * with_progress
+    has_progress = with_progress and domain.progress is not None
+    actions += ["ddl"] * with_schema_changes + ["progress"] * has_progress
     writer = _StreamWriter(draw, tuple(some), with_key_changes, domain)
     while len(writer.events) < max_events and draw(_one_more(writer, st.sampled_from(actions))):
         pass
@@ -135,8 +144,9 @@ class _StreamWriter:
         self.commits += 1
         position = self._position(None)
         if action == "progress":
+            assert self.domain.progress is not None  # else it is no action
             resolved = Position(commit_ts=position.commit_ts)
-            self.events.append(Progress("resolved", resolved))
+            self.events.append(Progress(self.domain.progress, resolved))
             return
         table = self.draw(st.sampled_from(self.tables))
         change = self.draw(schema_changes(table=table, domain=self.domain))

@@ -9,11 +9,10 @@ from typing import get_args
 from hypothesis import strategies as st
 
 from cdcwire.model.events import Column, Role, Table
-from cdcwire_generators.domain import PLAUSIBLE, Domain
+from cdcwire_generators.domain import KEY_SHAPES, PLAUSIBLE, Domain
 from cdcwire_generators.families import ColumnType, get_family
-from cdcwire_generators.strategies.names import column_names, names, schema_names
-
-KEY_SHAPES = ("primary", "none", "composite", "unique", "nullable unique")
+from cdcwire_generators.strategies.names import column_names, names, schema_names, table_names
+from cdcwire_generators.strategies.values import has_values
 
 _NO_ROLES: frozenset[Role] = frozenset()
 _KEY_ROLES: dict[str, frozenset[Role]] = {
@@ -37,13 +36,17 @@ _INDEX_ROLES = frozenset({"primary", "handle", "unique", "multiple"})
 
 @lru_cache(maxsize=64)
 def column_types(
-    *, family: str = "mysql", fits_key: bool | None = None
+    *, family: str = "mysql", fits_key: bool | None = None, domain: Domain | None = None
 ) -> st.SearchStrategy[ColumnType]:
-    """Give the column types of a family; those that a key may hold, or may not, where asked."""
+    """Give the column types of a family; those that a key may hold, or may not, where asked.
+
+    ``domain``: types without a value in it are left out, but for those that never have one.
+    """
     found = [
         column_type
         for column_type in get_family(family).column_types
-        if fits_key is None or column_type.fits_key == fits_key
+        if (fits_key is None or column_type.fits_key == fits_key)
+        and (domain is None or column_type.is_always_null or has_values(column_type.type, domain))
     ]
     return st.sampled_from(found)
 
@@ -81,7 +84,8 @@ def _columns(
     if roles is None:
         roles = draw(_DRAWN_ROLES)
     fits_key = True if roles & _INDEX_ROLES else None
-    column_type = draw(column_types(family=domain.family.name, fits_key=fits_key))
+    family = domain.family.name
+    column_type = draw(column_types(family=family, fits_key=fits_key, domain=domain))
     if column_type.is_always_null:
         nullable = True
     elif nullable is None:
@@ -110,10 +114,13 @@ def tables(
         )
     if key == "composite" and max_columns < 2:
         raise ValueError("a composite key needs max_columns of at least 2")
-    drawn_names = draw(column_names(min_size=min_columns, max_size=max_columns))
-    shapes = [shape for shape in KEY_SHAPES if shape != "composite" or len(drawn_names) > 1]
-    if key == "composite" and len(drawn_names) < 2:
-        drawn_names = draw(column_names(min_size=2, max_size=max_columns))
+    has_field_names = domain.has_field_names
+    if key == "composite":
+        min_columns = max(min_columns, 2)
+    drawn_names = draw(
+        column_names(min_size=min_columns, max_size=max_columns, has_field_names=has_field_names)
+    )
+    shapes = [shape for shape in domain.key_shapes if shape != "composite" or len(drawn_names) > 1]
     shape = key if key is not None else draw(st.sampled_from(shapes))
     key_size = {"none": 0, "composite": min(len(drawn_names), draw(st.integers(2, 3)))}.get(
         shape, 1
@@ -125,7 +132,10 @@ def tables(
         nullable = True if roles == _KEY_ROLES["nullable unique"] else None
         drawn.append(draw(_columns(name, roles, nullable, domain)))
     handle = tuple(column.name for column in drawn if "handle" in column.roles)
-    return Table(draw(names()), draw(schema_names()), columns=tuple(drawn), key=handle)
+    has_path_names = domain.has_path_names
+    name = draw(table_names(has_path_names=has_path_names, has_field_names=has_field_names))
+    schema = draw(schema_names(has_path_names=has_path_names, has_field_names=has_field_names))
+    return Table(name, schema, columns=tuple(drawn), key=handle)
 
 
 def row_table(table: Table) -> Table:

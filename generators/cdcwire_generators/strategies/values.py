@@ -57,6 +57,11 @@ def values(
     return _values(kind, nullable, domain)
 
 
+def has_values(kind: Type, domain: Domain = PLAUSIBLE) -> bool:
+    """Return whether the ordinary values of a type are in a domain."""
+    return _ordinary_kind(kind) in domain.kinds
+
+
 # Strategies are kept: to make and check one takes longer than to draw from it.
 @lru_cache(maxsize=4096)
 def _values(kind: Type, nullable: bool, domain: Domain) -> Values:
@@ -117,7 +122,8 @@ def _extremes(kind: Type, domain: Domain) -> tuple[Value, ...]:
         case DateType("text"):
             return extremes.DATES if plausible else (*extremes.DATES, *extremes.TEMPORAL_TEXTS)
         case TimeType(None, "text"):
-            return extremes.TIMES if plausible else (*extremes.TIMES, *extremes.TEMPORAL_TEXTS)
+            wild = (*extremes.TIMES_BEYOND, *extremes.TEMPORAL_TEXTS)
+            return extremes.TIMES if plausible else (*extremes.TIMES, *wild)
         case DatetimeType(None, "text"):
             known = extremes.DATETIMES
             return known if plausible else (*known, *extremes.TEMPORAL_TEXTS)

@@ -41,7 +41,7 @@ CARRIES = Carries(
         "commit_ms": option("enable-tidb-extension"),
         "sent_ms": NO,
         "partition": NO,
-        "types": EXACT,
+        "types": lossy("widths of integers and lengths"),
         "schema change": option("avro-enable-watermark"),
         "progress": option("avro-enable-watermark"),
         "markers": NO,

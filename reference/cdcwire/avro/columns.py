@@ -53,6 +53,9 @@ def field_of(column: Column, settings: Settings, is_nullable: bool) -> Field:
     declared = declared_of(column)
     name = sanitize(column.name)
     kind, form = type_of(declared, settings)
+    if form is Form.DECIMAL_BYTES and not is_scale_known(column):
+        problem = "the scale of the column is not known: a definition of the table is needed"
+        raise EncodeError(problem, "avro: decimal values")
     default: Default = ABSENT
     if form is not Form.DECIMAL_BYTES:
         # The producer leaves out defaults of DECIMAL as bytes, whatever they are.

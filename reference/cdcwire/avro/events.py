@@ -12,7 +12,7 @@ from functools import lru_cache
 from cdcwire.avro.definitions import Labels
 from cdcwire.avro.extension import read_extension
 from cdcwire.avro.message import Checkpoint, Datum, Datums, Ddl, DeletedAt, Message
-from cdcwire.avro.names import schema_of_namespace
+from cdcwire.avro.names import sanitize, schema_of_namespace
 from cdcwire.avro.plans import FieldPlan, Form, RecordPlan
 from cdcwire.avro.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.avro.values import model_value, unwrapped
@@ -52,19 +52,14 @@ def to_events(
         case Checkpoint(commit_ts):
             return [Progress("checkpoint", Position(commit_ts=commit_ts))]
         case Ddl() as ddl:
-            table = (
-                Table(ddl.table or None, ddl.schema or None) if ddl.table or ddl.schema else None
-            )
-            position = Position(commit_ts=ddl.commit_ts)
-            kind = schema_change_kind(ddl.type)
-            return [SchemaChange(kind, ddl.query, ddl.type, table, position)]
+            return _schema_change(ddl, selection)
         case Datums() as datums:
             row = datums
         case None | DeletedAt():
             assert message.key is not None  # a message has a key or a value
             row = message.key
     table = table_of(row.plan, key_of(message.key))
-    assert table.name is not None
+    assert table.name is not None  # a record has a name
     if not selection.wants(table.schema, table.name):
         return []
     reading = RowReading(settings, labels, selection)
@@ -76,6 +71,19 @@ def to_events(
         before = reading.image(row.plan, row.values, table)
         return [RowChange(table, "delete", before, None, position, sent="key")]
     return [reading.row_change(row, table)]
+
+
+def _schema_change(ddl: Ddl, selection: Selection) -> list[Event]:
+    if ddl.table and not _wants(selection, ddl.schema, ddl.table):
+        return []
+    table = Table(ddl.table or None, ddl.schema or None) if ddl.table or ddl.schema else None
+    position = Position(commit_ts=ddl.commit_ts)
+    return [SchemaChange(schema_change_kind(ddl.type), ddl.query, ddl.type, table, position)]
+
+
+def _wants(selection: Selection, schema: str, table: str) -> bool:
+    """Return whether a DDL's table is wanted: by its name, or by the one that its rows have."""
+    return any(selection.wants(name(schema) or None, name(table)) for name in (str, sanitize))
 
 
 def key_of(key: Datums | None) -> tuple[str, ...]:

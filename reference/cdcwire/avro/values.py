@@ -191,7 +191,7 @@ class ValueWriter:
             case Form.UINT64_TEXT if isinstance(found, int) and 0 <= found < UINT64_END:
                 return str(found)
             case Form.BIT if isinstance(found, int) and 0 <= found < UINT64_END:
-                return bit_bytes(found, self.bit_size)
+                return self._bit(found)
             case Form.TEXT if isinstance(found, bytes):
                 return value
             case Form.STRING if isinstance(self.column.type, EnumType):
@@ -209,6 +209,12 @@ class ValueWriter:
             ):
                 return found
         raise ValueError(f"{value!r:.80} is no value of {plan.source}")
+
+    def _bit(self, number: int) -> bytes:
+        length = self.declared.flen or 1
+        if number.bit_length() > length:
+            raise ValueError(f"{number} has more than the {length} bits of the column")
+        return bit_bytes(number, self.bit_size)
 
     def _decimal(self, value: Value) -> Datum:
         if not isinstance(value, Decimal):

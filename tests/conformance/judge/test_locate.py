@@ -10,6 +10,7 @@ from cdcwire.errors import Path
 from cdcwire.formats import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus import Case, load_case, load_cases
 from cdcwire_conformance.judge.difference import Difference
+from cdcwire_conformance.judge.halves import join_halves
 from cdcwire_conformance.judge.locate import find_focus
 
 
@@ -19,15 +20,16 @@ def text_at(case: Case, *path: str | int) -> str | None:
     focus = find_focus(Difference(path, "", ""), case, codec)
     if focus is None:
         return None
+    context = codec.prepared(case.messages, case.context())
     return next(
         span.text
-        for span in codec.explain(focus.message, case.context()).spans
+        for span in codec.explain(focus.message, context).spans
         if (span.start, span.part) == (focus.offset, focus.part)
     )
 
 
 def integers_of(case: Case) -> Iterator[tuple[Path, str]]:
-    for index, event in enumerate(case.events or ()):
+    for index, event in enumerate(join_halves(case.events or ())):
         for side in ("before", "after"):
             for name, value in (event.get(side) or {}).items():
                 if isinstance(value, dict) and value.get("type", "").startswith("int"):
@@ -62,6 +64,31 @@ def test_focus_of_a_column_is_where_its_value_stands(format_name: str) -> None:
 )
 def test_focus_of_a_field_is_where_it_stands(path: Path, text: str) -> None:
     assert text_at(load_case("craft/values/year-2024"), *path) == text
+
+
+@pytest.mark.parametrize(
+    ("case", "path", "text"),
+    [
+        ("csv/producer/c03-old-value-hex", ("events", 1, "before", "b"), "'x'"),
+        ("csv/producer/c03-old-value-hex", ("events", 1, "after", "b"), "'y'"),
+        ("csv/producer/c03-old-value-hex", ("events", 1, "op"), "D (delete)"),
+        ("csv/producer/c03-old-value-hex", ("events", 2, "table"), "'nopk'"),
+        ("canal-json/files/date-day", ("events", 0, "op"), "'INSERT'"),
+        ("canal-json/files/date-day", ("events", 0, "key"), "['id']"),
+        ("canal-json/old/to-null", ("events", 0, "op"), "'UPDATE'"),
+        ("canal-json/options/commit-ts-above-2p53", ("events", 0, "schema"), "'test'"),
+        ("avro/messages/insert", ("events", 0, "after", "v"), "'x'"),
+        ("avro/messages/insert", ("events", 0, "op"), "'c' (insert)"),
+        ("avro/messages/insert", ("events", 0, "table"), "1"),
+        ("avro/messages/insert", ("events", 0, "position", "commit_ms"), "1683614201188"),
+        ("avro/messages/delete", ("events", 0, "before", "id"), "1"),
+        ("avro/internal/checkpoint", ("events", 0, "position", "commit_ts"), "441349361156227075"),
+        ("avro/internal/ddl", ("events", 0, "code"), "'3'"),
+    ],
+)
+def test_focus_in_files_and_single_messages(case: str, path: Path, text: str) -> None:
+    """Halves are one event, and a message of one event has members without a number."""
+    assert text_at(load_case(case), *path) == text
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ PAIRS = [
     pytest.param(known_wrong, format_name, id=f"{known_wrong.name}-{format_name}")
     for known_wrong in KNOWN_WRONG
     for format_name in known_wrong.formats
+    if format_name in FORMAT_NAMES
 ]
 
 

@@ -10,11 +10,11 @@ from functools import partial
 
 import pytest
 
-from cdcwire.format import Context
+from cdcwire.format import NO_CONTEXT, Context
 from cdcwire.formats import FORMAT_NAMES, get_format
-from cdcwire.message import KafkaMessage
-from cdcwire.model.events import Column, Image, Position, RowChange, Table
-from cdcwire.model.kinds import IntType, TextType, UnknownType
+from cdcwire.message import KafkaMessage, StoredFile
+from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
+from cdcwire.model.kinds import EnumType, IntType, TextType, UnknownType
 from cdcwire_conformance.size import (
     Input,
     SizeError,
@@ -29,6 +29,7 @@ from cdcwire_conformance.size import (
 from cdcwire_generators.workloads import WORKLOAD_NAMES, workload
 
 FEW = {"batches": (1, 4), "compression_names": ("zlib",)}
+MESSAGE_FORMATS = ("craft", "craft-proposal", "open-protocol")
 ID = Column("id", IntType(64), "bigint", nullable=False, roles=frozenset({"primary", "handle"}))
 
 
@@ -44,7 +45,7 @@ def test_sizes_are_those_of_keys_and_values_compressed_message_by_message() -> N
     report = measure(
         named_inputs(("orders-10",), rows=40, seed=5), compression_names=("zlib", "gzip")
     )
-    for name in FORMAT_NAMES:
+    for name in MESSAGE_FORMATS:
         context = Context(options={"max-batch-size": 16})
         messages = get_format(name).encode(workload("orders-10", 40, 5), context)
         raw = [
@@ -55,11 +56,71 @@ def test_sizes_are_those_of_keys_and_values_compressed_message_by_message() -> N
         cell = report.workloads[0].cell(name, 16)
         assert cell is not None
         assert (cell.messages, cell.rows) == (len(raw), 40) == (3, 40)
-        assert cell.sizes == {
-            "none": sum(map(len, raw)),
-            "zlib": sum(len(zlib.compress(each, 6)) for each in raw),
-            "gzip": sum(len(gzip.compress(each, 6, mtime=0)) for each in raw),
-        }
+        assert cell.sizes == sizes_of(raw)
+
+
+def sizes_of(raw: list[bytes]) -> dict[str, int]:
+    return {
+        "none": sum(map(len, raw)),
+        "zlib": sum(len(zlib.compress(each, 6)) for each in raw),
+        "gzip": sum(len(gzip.compress(each, 6, mtime=0)) for each in raw),
+    }
+
+
+@pytest.mark.parametrize("batch", [1, 16])
+def test_a_batch_of_csv_is_a_file_of_one_table(batch: int) -> None:
+    report = measure(
+        named_inputs(("many-tables",), rows=60, seed=5),
+        formats=("csv",),
+        batches=(batch,),
+        compression_names=("zlib", "gzip"),
+    )
+    rows = list(workload("many-tables", 60, 5))
+    groups: dict[object, list[Event]] = {}
+    for row in rows:
+        assert isinstance(row, RowChange)
+        group = (row.table.schema, row.table.name, row.position.partition)
+        groups.setdefault(group, []).append(row)
+    raw = [
+        message.value
+        for group in groups.values()
+        for start in range(0, len(group), batch)
+        for message in get_format("csv").encode(group[start : start + batch], Context())
+        if isinstance(message, StoredFile)
+    ]
+    cell = report.workloads[0].cell("csv", batch)
+    assert cell is not None
+    assert (cell.messages, cell.rows) == (len(raw), 60)
+    assert cell.sizes == sizes_of(raw)
+
+
+def test_canal_json_has_a_message_a_row_with_every_batch() -> None:
+    report = measure(named_inputs(("orders-10",), rows=40), formats=("canal-json",), **FEW)  # type: ignore[arg-type]  # the same for all
+    one, four = report.workloads[0].cells
+    assert one.messages == four.messages == 40
+    assert one.sizes == four.sizes
+
+
+@pytest.mark.skipif("avro" not in FORMAT_NAMES, reason="avro is not registered")
+def test_schemas_of_avro_are_not_counted() -> None:
+    report = measure(named_inputs(("orders-10",), rows=40), formats=("avro",), **FEW)  # type: ignore[arg-type]  # the same for all
+    one, four = report.workloads[0].cells
+    assert one.messages == four.messages == 40
+    messages = get_format("avro").encode(workload("orders-10", 40, 1), NO_CONTEXT)
+    rows = [message for message in messages if isinstance(message, KafkaMessage)]
+    raw = [(message.key or b"") + (message.value or b"") for message in rows]
+    assert one.sizes == four.sizes
+    assert one.sizes["none"] == sum(map(len, raw))
+
+
+def test_a_format_that_carries_no_row_is_left_out() -> None:
+    """CSV and Avro have labels, and these have none."""
+    state = Column("state", EnumType(), "enum", nullable=True)
+    (measured,) = measure([partial(Input, "own", "rows", rows_of(state, 1, 2))], **FEW).workloads  # type: ignore[arg-type]  # the same for all
+    assert measured.rows == 2
+    by_label = [name for name in FORMAT_NAMES if name in ("csv", "avro")]
+    assert [(each.format, each.rows) for each in measured.refused] == [(n, 2) for n in by_label]
+    assert {cell.format for cell in measured.cells} == set(FORMAT_NAMES) - set(by_label)
 
 
 def test_every_workload_is_measured_in_every_format() -> None:
@@ -114,21 +175,21 @@ def test_virtual_columns_are_not_measured() -> None:
 
 def test_rows_that_a_format_refuses_are_left_out_for_all() -> None:
     name = Column("n", TextType(), "char(9)", nullable=True)
-    # Craft and Open Protocol both have no name for a row without its commit timestamp.
+    # All but CSV and Avro need the commit timestamp of a row.
     rows = rows_of(name, "a", "b", "c")
     broken = replace(rows[1], position=Position())
     report = measure([partial(Input, "own", "rows", (rows[0], broken, rows[2]))], **FEW)  # type: ignore[arg-type]  # the same for all
     (measured,) = report.workloads
     assert measured.rows == 2
     assert [(each.format, each.rows) for each in measured.refused] == [
-        (name, 1) for name in FORMAT_NAMES
+        (name, 1) for name in FORMAT_NAMES if name not in ("csv", "avro")
     ]
     assert all("commit_ts" in each.reason for each in measured.refused)
     assert {cell.rows for cell in measured.cells} == {2}
 
 
 def test_rows_that_no_format_carries_are_an_error() -> None:
-    rows = tuple(replace(row, position=Position()) for row in rows_of(ID, 1))
+    rows = tuple(replace(row, op="upsert") for row in rows_of(ID, 1))
     with pytest.raises(SizeError, match="own: no row is carried by every format: craft: "):
         measure([partial(Input, "own", "rows", rows)], **FEW)  # type: ignore[arg-type]  # the same for all
 
@@ -163,7 +224,7 @@ def test_options_go_to_the_formats_that_have_them() -> None:
         for before, after in zip(plain.cells, fewer.cells, strict=True)
         if after.sizes["none"] < before.sizes["none"]
     ]
-    assert smaller == ["open-protocol"]
+    assert smaller == ["open-protocol", "canal-json"]
 
 
 @pytest.mark.parametrize(

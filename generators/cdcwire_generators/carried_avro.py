@@ -1,0 +1,328 @@
+"""What comes back from Avro: one message a row, whose columns are those of a schema.
+
+Names are those of Avro. A delete has its key and nothing else; an update has its new row, and is a
+delete and an insert where it changes a key. DDL and progress are sent only when a test option asks
+for them, and left out otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+import zlib
+from collections.abc import Iterable
+from dataclasses import replace
+from decimal import Context, Decimal, InvalidOperation
+
+from cdcwire.errors import EncodeError
+from cdcwire.format import Format
+from cdcwire.model.events import (
+    NO_EXTRA,
+    Column,
+    Event,
+    Extra,
+    Image,
+    Position,
+    Progress,
+    Role,
+    RowChange,
+    SchemaChange,
+    Table,
+    Value,
+)
+from cdcwire.model.kinds import (
+    BitType,
+    DatetimeType,
+    DateType,
+    DecimalType,
+    EnumType,
+    FloatType,
+    IntType,
+    JsonType,
+    SetType,
+    TextType,
+    TimestampType,
+    TimeType,
+    Type,
+    VectorType,
+    YearType,
+    kind_text,
+)
+from cdcwire.model.labels import index_of_label, mask_of_labels
+from cdcwire.model.steps import split_key_changes
+from cdcwire.model.temporal import temporal_text
+from cdcwire.mysql.ddl import schema_change_kind
+from cdcwire.mysql.declared import (
+    BINARY_NAMES,
+    INTEGER_BITS,
+    TEXT_NAMES,
+    DeclaredType,
+    declared_type,
+    type_of_declared,
+)
+from cdcwire.mysql.values import vector_text
+from cdcwire_generators.carried import NotCarriedError, Options, Passage, named
+
+_EXTENSION = frozenset({"_tidb_op", "_tidb_commit_ts", "_tidb_commit_physical_time"})
+_CHECKSUM = frozenset({"_tidb_row_level_checksum", "_tidb_corrupted", "_tidb_checksum_version"})
+_HANDLE: frozenset[Role] = frozenset({"handle"})
+_NO_ROLES: frozenset[Role] = frozenset()
+_NOT_NULL_ROLES: frozenset[Role] = frozenset({"primary", "handle"})
+_DIGITS = Context(prec=2000)
+
+
+def avro_name(name: str) -> str:
+    """Return the Avro name of a schema, a table or a column."""
+    if not name:
+        return ""
+    first, rest = name[0], re.sub("[^A-Za-z0-9_]", "_", name[1:])
+    if re.fullmatch("[0-9]", first):
+        return f"_{first}{rest}"
+    return (first if re.fullmatch("[A-Za-z_]", first) else "_") + rest
+
+
+class AvroPassage(Passage):
+    """Avro, with the schema of each message at hand when it is read."""
+
+    def __init__(self, through: Format, options: Options) -> None:
+        super().__init__(through, options)
+        self.has_extension = bool(self.options["enable-tidb-extension"])
+        self.sends_all = self.has_extension and bool(self.options["avro-enable-watermark"])
+        self.has_checksum = bool(self.options["integrity"])
+        self.is_precise = self.options["avro-decimal-handling-mode"] == "precise"
+        is_long = self.options["avro-bigint-unsigned-handling-mode"] == "long"
+        self.stays_wrapped = is_long and not self.options["unsigned-wrap"]
+
+    def events(self, event: Event) -> list[Event]:
+        if isinstance(event, (SchemaChange, Progress)) and not self.sends_all:
+            return []
+        return super().events(event)
+
+    def _schema_change(self, event: SchemaChange) -> SchemaChange:
+        commit_ts = event.position.commit_ts
+        if event.query is None or event.code is None or commit_ts is None:
+            raise NotCarriedError("schema change")
+        what, table = schema_change_kind(event.code), named(event.table)
+        return SchemaChange(what, event.query, event.code, table, Position(commit_ts=commit_ts))
+
+    def _progress(self, event: Progress) -> Progress:
+        return Progress(event.what, Position(commit_ts=event.position.commit_ts))
+
+    def _rows(self, event: RowChange) -> Iterable[RowChange]:
+        if event.half is not None or event.op == "read":
+            raise NotCarriedError("op")
+        if event.op != "delete" and event.sent in ("key", "changed"):
+            raise NotCarriedError("sent")
+        for part in split_key_changes([event]):
+            assert isinstance(part, RowChange)  # the step leaves a row a row
+            yield self._row(part)
+
+    def _row(self, event: RowChange) -> RowChange:
+        is_delete = event.op == "delete"
+        image, other = event.after, event.before
+        if is_delete:
+            image, other = other, image
+        if image is None or (event.op in ("insert", "delete") and other is not None):
+            raise NotCarriedError("op")
+        if not event.table.name:
+            raise NotCarriedError("table")
+        key = self._key(event.table, image)
+        if is_delete and not key:
+            raise NotCarriedError("a delete without key")
+        names = tuple(map(avro_name, key))
+        table = Table(avro_name(event.table.name), avro_name(event.table.schema or "") or None)
+        table = replace(table, key=names)
+        if is_delete:
+            before = self._record(image, key, only=key)
+            return RowChange(table, "delete", before, None, Position(), sent="key")
+        after = self._record(image, key)
+        if not self.has_extension:
+            return RowChange(table, "upsert", None, after, Position())
+        if event.op not in ("insert", "update"):
+            raise NotCarriedError("op")
+        extra = self._row_extra(event, image)
+        return RowChange(table, event.op, None, after, self._told(event.position), extra=extra)
+
+    def _told(self, position: Position) -> Position:
+        commit_ts, commit_ms = position.commit_ts, position.commit_ms
+        if commit_ts is None or not 0 <= commit_ts < 1 << 63:
+            raise NotCarriedError("commit_ts")
+        commit_ms = commit_ts >> 18 if commit_ms is None else commit_ms
+        return Position(commit_ts=commit_ts, commit_ms=commit_ms)
+
+    def _key(self, table: Table, image: Image) -> tuple[str, ...]:
+        """Return the columns of the handle key, in the order of the row."""
+        key = table.key
+        if key is None:
+            key = tuple(c.name for c in image.columns if "handle" in c.roles)
+        if set(key) - set(image.names):
+            raise NotCarriedError("key")
+        return tuple(name for name in image.names if name in key)
+
+    def _record(
+        self, image: Image, key: tuple[str, ...], only: tuple[str, ...] | None = None
+    ) -> Image:
+        columns, values = [], []
+        for column, value in zip(image.columns, image.values, strict=True):
+            is_left_out = "virtual" in column.roles if only is None else column.name not in only
+            if is_left_out:
+                continue
+            as_read = self._as_read(column, column.name in key)
+            columns.append(as_read)
+            values.append(self._datum(column, value, as_read))
+        names = [column.name for column in columns]
+        if only is None:
+            names += _EXTENSION if self.has_extension else ()
+            names += _CHECKSUM if self.has_checksum else ()
+        if len(set(names)) < len(names):
+            raise NotCarriedError("names")
+        return Image(tuple(columns), tuple(values))
+
+    def _as_read(self, column: Column, is_key: bool) -> Column:
+        nullable = column.nullable
+        if nullable is None:
+            nullable = not is_key and not column.roles & _NOT_NULL_ROLES
+        tidb_type, kind = self._type(column)
+        roles = _HANDLE if is_key else _NO_ROLES
+        return Column(avro_name(column.name), kind, tidb_type, nullable, roles=roles)
+
+    def _type(self, column: Column) -> tuple[str, Type]:
+        """Return ``tidb_type`` and the kind that it tells."""
+        declared = _declared(column)
+        base, kind = declared.base, type_of_declared(declared, self.time_zone)
+        if base in INTEGER_BITS:
+            assert isinstance(kind, IntType)
+            name = "BIGINT" if base == "bigint" else "INT"
+            if kind.unsigned and base == "bigint" and self.stays_wrapped:
+                return "BIGINT UNSIGNED", IntType(64)
+            unsigned = " UNSIGNED" if kind.unsigned else ""
+            return name + unsigned, IntType(64 if base == "bigint" else 32, kind.unsigned)
+        if base in TEXT_NAMES:
+            return "TEXT", TextType()
+        if base in BINARY_NAMES:
+            return "BLOB", type_of_declared(DeclaredType("blob"))
+        match kind:
+            case FloatType() | DateType() | YearType() | JsonType():
+                return base.upper(), kind
+            case TimeType() | DatetimeType() | TimestampType():
+                return base.upper(), replace(kind, fraction=None)
+            case DecimalType() if not self.is_precise:
+                return "DECIMAL", DecimalType()
+            case DecimalType() if _has_scale(column):
+                return "DECIMAL", kind
+            case BitType():
+                return "BIT", kind
+            case EnumType(tuple() as labels):
+                return "ENUM", EnumType(_allowed(labels), "label")
+            case SetType(tuple() as labels):
+                return "SET", SetType(_allowed(labels), "label")
+            case VectorType():
+                return "TiDBVECTORFloat32", kind
+            case _:
+                raise NotCarriedError(kind_text(column.type))
+
+    def _datum(self, column: Column, value: Value, as_read: Column) -> Value:
+        if value is None:
+            if not as_read.nullable:
+                raise NotCarriedError("NULL")
+            return None
+        kind = column.type
+        found = self._value(column, value)
+        match kind:
+            case DecimalType():
+                return self._decimal(column, value)
+            case BitType() if value >> (_declared(column).flen or 1):
+                raise NotCarriedError("bit")
+            case YearType() if not -1 << 31 <= value < 1 << 31:
+                raise NotCarriedError("year")
+            case IntType(64, True) if self.stays_wrapped:
+                return value - (value >> 63 << 64)
+            case EnumType() if found not in (_declared(column).elements or ()):
+                raise NotCarriedError("enum")
+            case _:
+                return found
+
+    def _decimal(self, column: Column, value: Value) -> Decimal:
+        """Return a decimal with the digits of its declaration."""
+        if not isinstance(value, Decimal):
+            raise NotCarriedError("decimal")
+        if not _has_scale(column):  # in mode string, as it is
+            return Decimal(f"{value:f}")
+        scale = _declared(column).decimal or 0
+        try:
+            found = value.quantize(Decimal((0, (1,), -scale)), context=_DIGITS)
+        except InvalidOperation as error:
+            raise NotCarriedError("decimal") from error
+        if found != value:
+            raise NotCarriedError("decimal")
+        return found if found else abs(found)
+
+    def _row_extra(self, event: RowChange, image: Image) -> Extra:
+        if not self.has_checksum:
+            return NO_EXTRA
+        told = event.extra.get("checksum", str(self._checksum(image)))
+        if told == "":
+            return {"checksum": "", "corrupted": "false", "checksum_version": "0"}
+        return {"checksum": told, "corrupted": "false", "checksum_version": "1"}
+
+    def _checksum(self, image: Image) -> int:
+        """Return the CRC32 of a row: numbers in 8 bytes, all else in its bytes with a length."""
+        crc = 0
+        for column, value in zip(image.columns, image.values, strict=True):
+            if value is not None and "virtual" not in column.roles:
+                as_read = self._as_read(column, False)
+                crc = zlib.crc32(self._bytes(column, self._datum(column, value, as_read)), crc)
+        return crc
+
+    def _bytes(self, column: Column, value: Value) -> bytes:
+        kind, labels = column.type, _declared(column).elements
+        text = value
+        match kind:
+            case FloatType():
+                return struct.pack("<d", value if math.isfinite(value) else 0.0)
+            case EnumType():
+                value = index_of_label(EnumType(labels), value)
+            case SetType():
+                value = mask_of_labels(SetType(labels), value)
+            case TimestampType() if self.time_zone is not None:
+                text = _in_utc(value, self.time_zone)
+            case DecimalType():
+                text = f"{value:f}"
+            case VectorType():
+                text = vector_text(value)
+            case _:
+                pass  # the value itself
+        if isinstance(value, int):
+            return struct.pack("<Q", value % (1 << 64))
+        raw = text if isinstance(text, bytes) else text.encode()
+        return struct.pack("<I", len(raw)) + raw
+
+
+def _in_utc(text: str, time_zone: str) -> str:
+    """Return the text of an instant in UTC; what is none, such as a zero date, stays."""
+    try:
+        return temporal_text(TimestampType(zone=time_zone), text, "+00:00") or text
+    except ValueError:
+        return text
+
+
+def _declared(column: Column) -> DeclaredType:
+    try:
+        return declared_type(column, "")
+    except EncodeError as error:
+        raise NotCarriedError(kind_text(column.type)) from error
+
+
+def _has_scale(column: Column) -> bool:
+    kind = column.type
+    is_told = isinstance(kind, DecimalType) and kind.precision is not None
+    return is_told or "(" in (column.source or "")
+
+
+def _allowed(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what is left of labels in ``allowed``, where quotes are folded and commas escaped."""
+    escaped = ",".join(
+        label.replace(",", "\\,").replace("\\'", "'").replace("''", "'") for label in labels
+    )
+    return tuple(part.replace("\\,", ",") for part in re.split(r"(?<!\\),", escaped))
