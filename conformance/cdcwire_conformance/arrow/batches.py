@@ -21,6 +21,7 @@ from cdcwire_conformance.arrow.schema import (
     CanonicalTable,
     event_schema,
 )
+from cdcwire_conformance.arrow.told_rows import ToldRow
 from cdcwire_conformance.arrow.types import UNSIGNED_64, Profile, Temporal
 
 Change: TypeAlias = "Row | RowChange"
@@ -145,7 +146,7 @@ class BatchBuilder:
                 "commit_ts": [row[1] for row in rows],
                 "partition": [row[2] for row in rows],
             }
-            if any(isinstance(row, TimedRow) for row in rows):
+            if any(isinstance(row, (TimedRow, ToldRow)) for row in rows):
                 for name in ("commit_ms", "sent_ms"):
                     known[name] = [getattr(row, name, None) for row in rows]
         else:
@@ -205,7 +206,7 @@ def places_array(places: Sequence[Place], counts: Sequence[int]) -> pa.Array:
 
 
 def _op_of(change: Change) -> Op:
-    if isinstance(change, Row):
+    if isinstance(change, Row) and not isinstance(change, ToldRow):
         return "delete" if change[4] is None else "insert" if change[6] is None else "update"
     return change.op
 
@@ -216,6 +217,8 @@ def _position_of(change: Change) -> Position:
     found = Position(commit_ts=change[1], partition=change[2])
     if isinstance(change, TimedRow):
         return replace(found, commit_ms=change.commit_ms, sent_ms=change.sent_ms)
+    if isinstance(change, ToldRow):
+        return replace(found, commit_ms=change.commit_ms)
     return found
 
 

@@ -6,6 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
+from cdcwire.avro.fast import RowDecoder as AvroDecoder
+from cdcwire.avro.format import SCHEMA_SUFFIX, SCHEMAS
+from cdcwire.avro.settings import read_settings as read_avro_settings
+from cdcwire.avro.sources import KnownSchemas
 from cdcwire.canal_json.fast import RowDecoder as CanalDecoder
 from cdcwire.canal_json.settings import read_settings as read_canal_settings
 from cdcwire.craft.fast import RowDecoder as CraftDecoder
@@ -22,10 +26,11 @@ from cdcwire.model.events import Event, RowChange
 from cdcwire.open_protocol.fast import RowDecoder as OpenDecoder
 from cdcwire.open_protocol.settings import read_settings
 from cdcwire.rows import Row
+from cdcwire_conformance.arrow.told_rows import told_rows
 from cdcwire_conformance.compressions import known_compressions
 
 # Formats whose decoder gives rows, and passes over what is not selected.
-FAST_FORMATS = frozenset({"craft", "open-protocol", "csv", "canal-json"})
+FAST_FORMATS = frozenset({"craft", "open-protocol", "csv", "canal-json", "avro"})
 
 DecodeMessage: TypeAlias = Callable[[Message], Iterable[Row | Event]]
 DecodeFile: TypeAlias = Callable[[StoredFile], Iterable[Row | Event]]
@@ -55,6 +60,8 @@ def message_decoder(format_name: str, context: Context) -> DecodeMessage:
             if isinstance(message, StoredFile)
             else canal.decode(message.value)
         )
+    if format_name == "avro":
+        return _avro_decoder(context)
     found = get_format(format_name)
     parse_options(found.options, context.options)
     return lambda message: found.decode(message, context)
@@ -122,6 +129,29 @@ def _canal_decoder(context: Context) -> CanalDecoder:
     compressions = context.compressions or known_compressions()
     settings = read_canal_settings(context.options, compressions)
     return CanalDecoder(context.selection, settings, context.tables, context.blobs)
+
+
+def _avro_decoder(context: Context) -> DecodeMessage:
+    settings = read_avro_settings(context.options)
+    source = KnownSchemas(context.schemas)
+    avro = AvroDecoder(source, settings, context.selection, context.tables)
+
+    def decode(message: Message) -> list[Row | Event]:
+        if isinstance(message, KafkaMessage):
+            return told_rows(avro.decode(message.key, message.value))
+        if is_schema_file(message):
+            return []
+        raise DecodeError("it is a stored file, no Kafka message", 0, "avro: messages")
+
+    return decode
+
+
+def is_schema_file(message: Message) -> bool:
+    """Return whether a message is a file that stands for a registry's schema."""
+    if not isinstance(message, StoredFile):
+        return False
+    folder, _, name = message.path.rpartition("/")
+    return folder == SCHEMAS and name.endswith(SCHEMA_SUFFIX)
 
 
 def _stored(message: Message) -> StoredFile:

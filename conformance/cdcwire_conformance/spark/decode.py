@@ -28,24 +28,20 @@ from cdcwire_conformance.spark.opening import (
 )
 from cdcwire_conformance.spark.prefix import Prefix
 from cdcwire_conformance.spark.reading import (
-    KAFKA_COLUMNS,
     Job,
     OnError,
     decode_messages,
     messages_of_batches,
     messages_of_piece,
 )
-from cdcwire_conformance.spark.sources import (
-    Piece,
-    Source,
-    SourceError,
-    share_bytes_of,
-    shares_of,
-)
+from cdcwire_conformance.spark.records import parquet_messages, records_of
+from cdcwire_conformance.spark.schemas_in_use import NAME as AVRO
+from cdcwire_conformance.spark.schemas_in_use import plain_schemas
+from cdcwire_conformance.spark.sources import Piece, Source, share_bytes_of, shares_of
 from cdcwire_conformance.spark.stored_rows import decode_files, problem_batches
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 FLAT_COLUMNS = ("op", "commit_ts", "sequence_id", "lsn")
 
@@ -153,7 +149,7 @@ def decode_kafka_frame(
         skips_others=other_columns == "skip",
         has_lines=False,
     )
-    return _decoded_records(_records(frame, F.lit(None).cast("string"), "the frame"), job)
+    return _decoded_records(records_of(frame, F.lit(None).cast("string"), "the frame"), job)
 
 
 def _job(
@@ -171,7 +167,8 @@ def _job(
     parse_options(get_format(format_name).options, context.options)
     columns = frozenset(table.column_names) if skips_others else None
     selection = Selection(frozenset({(table.schema, table.table)}), columns)
-    told = replace(context, selection=selection)
+    schemas = plain_schemas(context.schemas) if format_name == AVRO else {}
+    told = replace(context, selection=selection, schemas=schemas)
     return Job(format_name, told, table, temporal, profile, time_zone, on_error, has_lines)
 
 
@@ -199,27 +196,6 @@ def shared(
 def share_numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
     for batch in batches:
         yield from batch.column(0).to_pylist()
-
-
-def parquet_messages(spark: SparkSession, source: Source) -> DataFrame:
-    """Return the messages of Parquet files. Raises: SourceError without Kafka's columns."""
-    frame = spark.read.parquet(*source.files)
-    return _records(frame, F.col("_metadata.file_path"), source.folder)
-
-
-def _records(frame: DataFrame, file: Column, where: str) -> DataFrame:
-    """Return Kafka's columns of a frame, and the file. Raises: SourceError."""
-    kinds = dict(frame.dtypes)
-    for name in ("key", "value"):
-        if kinds.get(name) != "binary":
-            found = f"column {name} is {kinds[name]}" if name in kinds else f"no column {name}"
-            raise SourceError(f"{where}: {found}; Kafka's key and value are binary")
-    casts = {"topic": "string", "partition": "int", "offset": "bigint"}
-    columns = [F.col(name) for name in ("key", "value")]
-    for name in KAFKA_COLUMNS[2:]:
-        known = F.col(name) if name in kinds else F.lit(None)
-        columns.append(known.cast(casts[name]).alias(name))
-    return frame.select(*columns, file.alias("file"))
 
 
 def good_rows(frame: DataFrame) -> DataFrame:

@@ -32,7 +32,7 @@ from cdcwire_conformance.arrow.schema import (
     union_tables,
 )
 from cdcwire_conformance.ddl import sent_columns
-from cdcwire_conformance.spark.decode import parquet_messages, share_numbers, shared
+from cdcwire_conformance.spark.decode import share_numbers, shared
 from cdcwire_conformance.spark.opening import (
     OpenedSource,
     frame_of_shares,
@@ -48,6 +48,7 @@ from cdcwire_conformance.spark.reading import (
     messages_of_batches,
     messages_of_piece,
 )
+from cdcwire_conformance.spark.records import parquet_messages
 from cdcwire_conformance.spark.sources import Source
 from cdcwire_conformance.spark.stored_rows import path_in, read_file
 

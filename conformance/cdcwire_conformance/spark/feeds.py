@@ -30,7 +30,7 @@ from cdcwire_conformance.spark.prefix import drop_lines
 from cdcwire_conformance.spark.reading import OnError, error_text
 from cdcwire_conformance.spark.result import Comparison, Place, RowDifference, TableComparison
 from cdcwire_conformance.spark.rules import Rules, Side, terms_of
-from cdcwire_conformance.spark.sources import Source, line_numbers
+from cdcwire_conformance.spark.sources import Source, check_comparable, line_numbers
 from cdcwire_conformance.spark.stored_lines import lines_of_rows
 
 if TYPE_CHECKING:
@@ -92,10 +92,13 @@ def compare_feeds(
 ) -> Comparison:
     """Compare two feeds. ``report`` is told what is being done.
 
-    Raises: SchemaError when there is nothing to compare; FeedError at the first message that can't
-    be read, if errors are to stop; what Spark raises.
+    Raises: SourceError for a format that is not compared; SchemaError when there is nothing to
+    compare; FeedError at the first message that can't be read, if errors are to stop; what Spark
+    raises.
     """
     start = time.monotonic()
+    for feed in (left, right):
+        check_comparable(feed.source)
     report("looking for the tables of both feeds")
     left, right = (_opened(spark, feed, wishes) for feed in (left, right))
     ours, theirs = (_tables(spark, feed, wishes) for feed in (left, right))

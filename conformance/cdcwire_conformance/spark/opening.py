@@ -1,8 +1,9 @@
 """A source made ready: what some of its messages tell about others is known before any is decoded.
 
-Of a storage sink's prefix that is the order of replay, the definitions in schema files, and for
-each data file the commit-ts below which its rows came before. The last takes a pass over the data
-in which no column is decoded; one small record a file comes back from it.
+Of an Avro feed that is its schemas. Of a storage sink's prefix it is the order of replay, the
+definitions in schema files, and for each data file the commit-ts below which its rows came before.
+The last takes a pass over the data in which no column is decoded; one small record a file comes
+back from it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from cdcwire_conformance.spark.prefix import (
     read_prefix,
 )
 from cdcwire_conformance.spark.reading import FeedError, OnError, error_text
+from cdcwire_conformance.spark.schemas_in_use import NAME as AVRO
+from cdcwire_conformance.spark.schemas_in_use import with_schemas
 from cdcwire_conformance.spark.sources import (
     SHARE_BYTES,
     STORED_FORMATS,
@@ -74,6 +77,9 @@ def open_source(
     option that is not known.
     """
     parse_options(get_format(source.format).options, context.options)
+    if source.format == AVRO:
+        return OpenedSource(source, with_schemas(spark, source, context))
+    context = replace(context, schemas={})  # of the other side; a registry can't travel
     if source.kind == "prefix":
         prefix = read_prefix(source, context)
         tables = None if include is None else frozenset(include)

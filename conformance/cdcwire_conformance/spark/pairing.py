@@ -1,9 +1,10 @@
 """Changes of a feed, each under the name by which it meets its like on the other side.
 
 ``pair`` is a struct: the shared position, then the key's values. Without a shared position it is
-the key's values and the ordinal of the change of that key, in the order of the feed. Without a key
-a row meets only its equal, and the pair is the position and the row's fingerprint. Unreadable rows
-have no pair: they are counted and never compared.
+the key's values and the ordinal of the change of that key, in the order of the feed. Where deletes
+have no position they take the last one of their key before them, and their ordinal since then.
+Without a key a row meets only its equal, and the pair is the position and the row's fingerprint.
+Unreadable rows have no pair: they are counted and never compared.
 
 An update that changes a value of a primary or unique key becomes its delete and its insert. As long
 as fingerprints will do, this copies narrow rows only.
@@ -99,10 +100,11 @@ def wide_changes(frame: DataFrame, layout: Layout, pairs: DataFrame | None = Non
     forms: dict[str, Form] = {"": exact_form}
     if not layout.keys:
         forms["_print"] = fingerprint  # without a key it is what the pair is made of
-    if pairs is not None and layout.rules.position is not None:
+    rules = layout.rules
+    if pairs is not None and rules.position is not None and not rules.has_bare_deletes:
         # Cheap, and spares most rows the way to their exact form.
         wanted = pairs.select(F.col("pair.position").alias("wanted")).distinct()
-        is_wanted = F.col(layout.rules.position).eqNullSafe(F.col("wanted"))
+        is_wanted = F.col(rules.position).eqNullSafe(F.col("wanted"))
         frame = frame.join(F.broadcast(wanted), is_wanted, "left_semi")
     changes = _changes(frame, layout, forms, pairs)
     if pairs is not None:
@@ -130,14 +132,40 @@ def _changes(
             key = F.struct(*(F.col("pair").getField(name).alias(name) for name in names))
             keys = pairs.select(key.alias("key")).distinct()
             changes = changes.join(F.broadcast(keys), "key", "left_semi")
-        window = Window.partitionBy("key").orderBy("feed_order", "part")
-        changes = changes.withColumn("ordinal", F.row_number().over(window))
+        changes = _ordered(changes, rules)
+    elif rules.has_bare_deletes:
+        changes = _with_bare_deletes(changes, rules)
     return changes.withColumns(
         {
             "op": _comparable_op(F.col("op"), rules),
             "pair": F.when(F.col("is_readable"), F.struct(*_pair(layout, list(forms)[-1]))),
         }
     )
+
+
+def _ordered(changes: DataFrame, rules: Rules) -> DataFrame:
+    """Return the changes with the ordinal of each among those of its key, or of a delete since the
+    last position of its key, which then is the delete's own.
+    """
+    order = ("feed_order", "part")
+    of_key = Window.partitionBy("key").orderBy(*order)
+    if rules.position is None:
+        changes = _with_bare_deletes(changes, rules) if rules.has_bare_deletes else changes
+        return changes.withColumn("ordinal", F.row_number().over(of_key))
+    changes = _with_bare_deletes(changes, rules)
+    last = F.last(rules.position, ignorenulls=True).over(of_key)
+    is_delete = F.col("op").eqNullSafe("delete")
+    changes = changes.withColumns({rules.position: last, "is_delete": is_delete})
+    since = Window.partitionBy("key", "is_delete", rules.position).orderBy(*order)
+    ordinal = F.when(is_delete, F.row_number().over(since)).otherwise(0)
+    return changes.withColumn("ordinal", ordinal).drop("is_delete")
+
+
+def _with_bare_deletes(changes: DataFrame, rules: Rules) -> DataFrame:
+    """Return the changes with neither position nor fields in deletes."""
+    names = (*([] if rules.position is None else [rules.position]), *rules.fields)
+    is_delete = F.col("op").eqNullSafe("delete")
+    return changes.withColumns({name: F.when(~is_delete, F.col(name)) for name in names})
 
 
 def _comparable_op(op: Column, rules: Rules) -> Column:
@@ -152,7 +180,7 @@ def _pair(layout: Layout, suffix: str) -> list[Column]:
     if not layout.keys:
         return [*parts, *_row_hashes(layout, suffix)]
     parts += [F.col("key").getField(f"k{number}") for number in range(len(layout.keys))]
-    return parts if position is not None else [*parts, F.col("ordinal")]
+    return [*parts, F.col("ordinal")] if _needs_order(layout) else parts
 
 
 def _row_hashes(layout: Layout, suffix: str) -> list[Column]:
@@ -221,7 +249,7 @@ def _origin() -> list[Column]:
 
 
 def _needs_order(layout: Layout) -> bool:
-    return bool(layout.keys) and layout.rules.position is None
+    return bool(layout.keys) and (layout.rules.position is None or layout.rules.has_bare_deletes)
 
 
 def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> DataFrame:

@@ -78,16 +78,20 @@ def messages_of_piece(piece: Piece) -> Iterator[Located]:
     """
     for offset, line in _lines_of(piece):
         place = Place(None, None, offset, piece.file, None)
-        message = _usual_message(line)
-        if message is not None:
-            yield place, message
-            continue
-        try:
-            yield place, message_from_json(json.loads(line))
-        except RecursionError:
-            yield place, _line_problem("the line is nested too deeply")
-        except ValueError as error:
-            yield place, _line_problem(f"the line is no message: {error}")
+        yield place, message_of_line(line)
+
+
+def message_of_line(line: bytes) -> Message | RowProblem:
+    """Return the message of a JSON line, or why it is none."""
+    message = _usual_message(line)
+    if message is not None:
+        return message
+    try:
+        return message_from_json(json.loads(line))
+    except RecursionError:
+        return _line_problem("the line is nested too deeply")
+    except ValueError as error:
+        return _line_problem(f"the line is no message: {error}")
 
 
 def _lines_of(piece: Piece) -> Iterator[tuple[int, bytes]]:

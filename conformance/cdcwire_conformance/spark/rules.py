@@ -18,6 +18,7 @@ DeletedColumns: TypeAlias = Literal["all", "key"]
 POSITIONS: tuple[PositionName, ...] = ("commit_ts", "sequence_id", "lsn")
 _COMPARED_FIELDS = ("tx_id", "commit_ms", "partition")  # sent_ms is another one in every feed
 _WITHOUT_OP = frozenset({"open-protocol"})  # an update is a row that has an old value
+_BARE_DELETES = frozenset({"avro"})  # a delete is a key without a value: it has no position
 _KEY_ONLY = "delete-only-output-handle-key-columns"
 _CHANGED_ONLY = "only-output-updated-columns"
 _IMPLIES_CHANGED_ONLY = "content-compatible"
@@ -33,7 +34,9 @@ class Rules:
     tell insert from update, so that both count as "upsert". ``has_old_values``: before images of
     updates are compared. ``deleted_columns``: those compared of a delete. ``fills_unchanged``:
     columns that only an after image has are unchanged in its before image, and an update that
-    changes nothing counts as an insert.
+    changes nothing counts as an insert. ``has_bare_deletes``: on a side deletes have neither
+    position nor fields; they pair by their key, the last position that it had before, and how many
+    deletes of it came since.
     """
 
     position: PositionName | None = "commit_ts"
@@ -43,6 +46,7 @@ class Rules:
     has_old_values: bool = True
     deleted_columns: DeletedColumns = "all"
     fills_unchanged: bool = False
+    has_bare_deletes: bool = False
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -88,6 +92,11 @@ class Side:
         if self.option(_CHANGED_ONLY) or self.option(_IMPLIES_CHANGED_ONLY):
             return True
         return self.format.name == "canal-json" and self.option("dialect") == "canal"
+
+    @property
+    def has_bare_deletes(self) -> bool:
+        """Return whether a delete has nothing beside its key. Source: avro, "messages"."""
+        return self.format.name in _BARE_DELETES
 
     @property
     def hides_updates(self) -> bool:
@@ -141,6 +150,12 @@ def terms_of(left: Side, right: Side, *, split_keys: bool = True) -> Terms:
     folds_ops = any(side.lacks("op") or side.hides_updates for side in (left, right))
     if folds_ops:
         left_out.append(("insert against update", "a side writes both alike"))
+    bare = [side for side in (left, right) if side.has_bare_deletes]
+    has_bare_deletes = bool(bare and (positions or fields))
+    if has_bare_deletes and len(bare) == 1:
+        names = " and ".join((*positions[:1], *fields))
+        reason = f"{bare[0].format.name} has none; they pair by key and what came before"
+        left_out.append((f"{names} of deletes", reason))
     fills_unchanged = left.tells_changed_columns or right.tells_changed_columns
     if fills_unchanged and not folds_ops:
         reason = f"with {_CHANGED_ONLY} both are written alike"
@@ -153,6 +168,7 @@ def terms_of(left: Side, right: Side, *, split_keys: bool = True) -> Terms:
         has_old_values=has_old_values,
         deleted_columns=deleted,
         fills_unchanged=fills_unchanged,
+        has_bare_deletes=has_bare_deletes,
     )
     return Terms(rules, tuple(left_out))
 

@@ -109,11 +109,14 @@ def difference_of(row: Collected, table: CanonicalTable, layout: Layout) -> RowD
     columns: tuple[ColumnDifference, ...] = ()
     if verdict != "repeated":
         columns = tuple(_column_differences(row, table, layout, is_changed=verdict == "changed"))
+    op = left.op if left.is_there else right.op
     position = layout.rules.position or ("ordinal" if layout.keys else None)
+    if position is not None and layout.rules.has_bare_deletes and op == "delete":
+        position = f"last {position}" if layout.rules.position else position
     names = [field.name for field in layout.keys]
     return RowDifference(
         verdict,
-        left.op if left.is_there else right.op,
+        op,
         tuple((name, _shown(cut)) for name, cut in zip(names, row.key or (), strict=True)),
         () if position is None else ((position, row.position),),
         left.copies,

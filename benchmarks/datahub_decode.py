@@ -1,0 +1,345 @@
+"""How fast DataHub is decoded: Blob records, and batches of a Tuple topic.
+
+Run as ``python -m benchmarks.datahub_decode [--quick] [--json FILE]``. The peer of Blob is a JSON
+library with a hand-written conversion for each table: the members that it needs, in a generated
+function. It trusts its input, checks nothing, and the table is told. The peer of Tuple is
+pydatahub, if it is installed (in an environment of its own): it is given the batches alone, the
+fast decoder whole bodies with frame and both checksums. All routes give the same values, which is
+asserted first. Decoders of Blob learn the table from other rows than those that are measured, and
+are new in each round. orjson is measured if it is installed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from binascii import a2b_base64
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, TypeAlias
+
+from benchmarks.document import Result, arguments, finish
+from benchmarks.feeds import SEED, WARM_UP_SEED
+from benchmarks.measure import Route, Work, best_times
+from cdcwire import datahub_blob, datahub_tuple
+from cdcwire.datahub.batch import write_batch
+from cdcwire.datahub.body import write_body
+from cdcwire.datahub.fields import Field
+from cdcwire.datahub.message import Batch, Body, Record
+from cdcwire.datahub.streamx import type_of
+from cdcwire.datahub_blob.fast import BlobRow, RowDecoder
+from cdcwire.datahub_tuple.fast import RowDecoder as TupleDecoder
+from cdcwire.message import KafkaMessage
+from cdcwire.model.events import Event, RowChange, Table
+from cdcwire_generators.workloads import workload, workload_tables
+
+Loads: TypeAlias = Callable[[bytes], Any]
+
+TABLES = {"10 columns": "orders-10", "29 columns": "proposal-29"}
+JSON_BAR = 1.0
+PLAIN_BAR = 3.0
+SDK_BAR = 3.0
+PLAIN_ROWS = 128  # the plain decoder is slow, and is measured with fewer rows
+ROWS_PER_BATCH = 64
+
+
+@dataclass(frozen=True)
+class Blobs:
+    """Records of one table."""
+
+    table: Table
+    values: list[bytes]
+
+
+@dataclass(frozen=True)
+class Tuples:
+    """Bodies of one topic, and the batches in them."""
+
+    topic: datahub_tuple.Topic
+    bodies: list[KafkaMessage]
+    batches: list[bytes]
+    rows: int
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    given = arguments("Compare the fast DataHub decoders with others.", argv)
+    rows, rounds = (512, 5) if given.quick else (2048, 9)
+    loads = orjson_loads()
+    results: list[Result] = []
+    for columns, name in TABLES.items():
+        for inserts_only in (True, False):
+            what = f"{columns}, {'inserts' if inserts_only else 'mixed'}"
+            made = partial(blobs, name, rows, inserts_only=inserts_only)
+            results += compare_blobs(what, made(SEED), made(WARM_UP_SEED), loads, rounds)
+        results += compare_tuples(columns, tuples(name, rows, SEED), rounds)
+    return finish("datahub_decode", results, given)
+
+
+def events_of(name: str, rows: int, seed: int, *, inserts_only: bool) -> list[RowChange]:
+    """Return a workload with the positions that DataHub has."""
+    found = []
+    for index, event in enumerate(workload(name, rows, seed, inserts_only=inserts_only)):
+        assert isinstance(event, RowChange)
+        time = (event.position.commit_ts or 0) >> 18
+        position = replace(
+            event.position,
+            sequence_id=1649991610688000000 + index,
+            commit_ms=time,
+            sent_ms=time + 736,
+        )
+        extra = {"checkpoint_ms": str(time), "version": "0.0.1", "db_type": "MySQL"}
+        found.append(replace(event, position=position, extra=extra))
+    return found
+
+
+# ---- Blob ------------------------------------------------------------------------------------
+
+
+def blobs(name: str, rows: int, seed: int, *, inserts_only: bool) -> Blobs:
+    """Return a workload of one table; an update is two records."""
+    (table,) = workload_tables(name)
+    messages = datahub_blob.from_events(events_of(name, rows, seed, inserts_only=inserts_only))
+    return Blobs(table, [message.value or b"" for message in messages])
+
+
+class JsonPeer:
+    """Decodes the records of one table. ``loads`` is that of the JSON library."""
+
+    def __init__(self, sample: BlobRow, table: Table, loads: Loads) -> None:
+        self.loads = loads
+        self.table = sample.table
+        self.columns = sample.after_columns or sample.before_columns
+        self.constant = sample.constant
+        self.read = _make_row_function(table)
+        self.ops: dict[str, tuple[Any, ...]] = {
+            "INSERT": ("insert", None, False),
+            "UPDATE_BEFOR": ("update", "before", True),
+            "UPDATE_AFTER": ("update", "after", False),
+            "DELETE": ("delete", None, True),
+        }
+
+    def decode(self, value: bytes) -> BlobRow:
+        payload = self.loads(value)["payload"]
+        op, half, is_before = self.ops[payload["op"]]
+        times = payload["timestamp"]
+        head = (
+            self.table,
+            op,
+            half,
+            int(payload["sequenceId"]),
+            times["eventTime"],
+            times["systemTime"],
+            times["checkpointTime"],
+        )
+        if is_before:
+            image = self.read(payload["before"]["dataColumn"])
+            return BlobRow(*head, self.columns, image, None, None, self.constant)
+        image = self.read(payload["after"]["dataColumn"])
+        return BlobRow(*head, None, None, self.columns, image, self.constant)
+
+
+def _make_row_function(table: Table) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
+    """Return a function from the members of an image to its values, in the order of the table."""
+    lines = ["def read_row(cells):"]
+    columns = table.columns or ()
+    for index, column in enumerate(columns):
+        lines.append(f" v{index} = cells[{column.name!r}]")
+        type_ = type_of(column.type)
+        if type_ == "BYTES":
+            lines.append(f" if v{index} is not None: v{index} = a2b_base64(v{index})")
+        elif type_ == "DOUBLE":
+            lines.append(f" if v{index} is not None: v{index} = float(v{index})")
+    lines.append(f" return ({''.join(f'v{index},' for index in range(len(columns)))})")
+    names: dict[str, Any] = {"a2b_base64": a2b_base64}
+    exec("\n".join(lines), names)  # the columns of a benchmark's own table
+    function: Callable[[dict[str, Any]], tuple[Any, ...]] = names["read_row"]
+    return function
+
+
+def compare_blobs(
+    what: str, measured: Blobs, warm_up: Blobs, loads: Loads | None, rounds: int
+) -> list[Result]:
+    few = min(PLAIN_ROWS, len(measured.values))
+    sample = warm(warm_up).decode(measured.values[0])
+    assert isinstance(sample, BlobRow)
+    routes: dict[str, Route] = {
+        "fast": partial(fast_work, measured, warm_up),
+        "json": partial(peer_work, measured, sample, json.loads),
+        "plain": partial(plain_work, measured.values[:few]),
+    }
+    if loads is not None:
+        routes["orjson"] = partial(peer_work, measured, sample, loads)
+    assert_equal_rows(measured, warm_up, sample, loads)
+    found = best_times(routes, rounds)
+    times = {
+        name: time / (few if name == "plain" else len(measured.values))
+        for name, time in found.items()
+    }
+    comparisons = (
+        ("json", "Blob, fast decoder against json and plan", JSON_BAR),
+        ("orjson", "Blob, fast decoder against orjson and plan", None),
+        ("plain", "Blob, fast against plain", PLAIN_BAR),
+    )
+    return _results(comparisons, times, "fast", what)
+
+
+def warm(warm_up: Blobs) -> RowDecoder:
+    decoder = RowDecoder()
+    for value in warm_up.values:
+        decoder.decode(value)
+    return decoder
+
+
+def fast_work(measured: Blobs, warm_up: Blobs) -> Work:
+    decoder = warm(warm_up)
+    return lambda: [decoder.decode(value) for value in measured.values]
+
+
+def peer_work(measured: Blobs, sample: BlobRow, loads: Loads) -> Work:
+    peer = JsonPeer(sample, measured.table, loads)
+    return lambda: [peer.decode(value) for value in measured.values]
+
+
+def plain_work(values: Sequence[bytes]) -> Work:
+    return lambda: [datahub_blob.decode(value) for value in values]
+
+
+def orjson_loads() -> Loads | None:
+    """Return orjson's loads if it is installed."""
+    if find_spec("orjson") is None:
+        return None
+    loads: Loads = import_module("orjson").loads
+    return loads
+
+
+def assert_equal_rows(
+    measured: Blobs, warm_up: Blobs, sample: BlobRow, loads: Loads | None
+) -> None:
+    """Stop unless all routes give the same rows of the same types."""
+    decoder = warm(warm_up)
+    expected = [described(decoder.decode(value)) for value in measured.values]
+    for each in filter(None, (json.loads, loads)):
+        peer = JsonPeer(sample, measured.table, each)
+        if [described(peer.decode(value)) for value in measured.values] != expected:
+            raise AssertionError("two routes give different rows")
+
+
+def described(row: BlobRow | Event | None) -> object:
+    """Return a row with the types of its values. An event would mean that the fast way was left."""
+    if not isinstance(row, BlobRow):
+        raise AssertionError("the fast way was left")
+    images = [[(type(value), value) for value in image or ()] for image in (row.before, row.after)]
+    return row[1:7], images
+
+
+# ---- Tuple -----------------------------------------------------------------------------------
+
+
+def tuples(name: str, rows: int, seed: int) -> Tuples:
+    """Return the rows of a table in batches."""
+    (table,) = workload_tables(name)
+    topic = datahub_tuple.topic_of(table)
+    records: list[Record] = []
+    for event in events_of(name, rows, seed, inserts_only=False):
+        records += [
+            datahub_tuple.record_of(row, topic) for row in datahub_tuple.from_event(event, topic)
+        ]
+    groups = [
+        tuple(records[start : start + ROWS_PER_BATCH])
+        for start in range(0, len(records), ROWS_PER_BATCH)
+    ]
+    bodies, batches = [], []
+    for group in groups:
+        raw, headers = write_body(Body("batch", (Batch(group),)), topic.fields)
+        named = tuple((header, text.encode()) for header, text in headers.items())
+        bodies.append(KafkaMessage(None, raw, named))
+        batches.append(write_batch(Batch(group), topic.fields))
+    return Tuples(topic, bodies, batches, len(records))
+
+
+def compare_tuples(what: str, measured: Tuples, rounds: int) -> list[Result]:
+    decoder = TupleDecoder(measured.topic)
+    few = measured.bodies[:2]
+    routes: dict[str, Route] = {
+        "fast": lambda: lambda: [decoder.decode(body) for body in measured.bodies],
+        "plain": lambda: lambda: [datahub_tuple.decode(body, measured.topic) for body in few],
+    }
+    for body in measured.bodies:
+        if decoder.decode(body) != [row for row, _ in datahub_tuple.decode(body, measured.topic)]:
+            raise AssertionError("two routes give different rows")
+    sdk = pydatahub_reader(measured.topic.fields)
+    if sdk is not None:
+        routes["pydatahub"] = lambda: lambda: [sdk(batch) for batch in measured.batches]
+        assert_equal_values(measured, sdk)
+    found = best_times(routes, rounds)
+    rows_of_few = sum(len(decoder.decode(body)) for body in few)
+    times = {
+        name: time / (rows_of_few if name == "plain" else measured.rows)
+        for name, time in found.items()
+    }
+    comparisons = (
+        ("pydatahub", "Tuple batches, fast decoder against pydatahub", SDK_BAR),
+        ("plain", "Tuple batches, fast against plain", None),
+    )
+    return _results(comparisons, times, "fast", what)
+
+
+def pydatahub_reader(fields: Sequence[Field]) -> Callable[[bytes], list[Any]] | None:
+    """Return pydatahub's reader of a topic's batches, None where it is not installed."""
+    if find_spec("datahub") is None:
+        return None
+    models: Any = import_module("datahub.models")
+    serializer: Any = import_module("datahub.batch.batch_serializer").BatchSerializer
+    schema = models.RecordSchema.from_lists(
+        [field.name for field in fields],
+        [models.FieldType(field.type.lower()) for field in fields],
+    )
+
+    class NoRegistry:
+        schema_register = None
+
+    return lambda batch: list(serializer.deserialize(schema, NoRegistry, batch))
+
+
+def assert_equal_values(measured: Tuples, sdk: Callable[[bytes], list[Any]]) -> None:
+    """Stop unless pydatahub gives the same values."""
+    decoder = TupleDecoder(measured.topic)
+    data = measured.topic.data
+    for body, batch in zip(measured.bodies, measured.batches, strict=True):
+        for row, record in zip(decoder.decode(body), sdk(batch), strict=True):
+            values = tuple(record.values[index] for index in data)
+            if tuple(map(_comparable, row.values)) != tuple(map(_comparable, values)):
+                raise AssertionError(f"two routes give different values: {row.values} {values}")
+
+
+def _comparable(value: object) -> object:
+    return str(value) if isinstance(value, Decimal) else value
+
+
+def _results(
+    comparisons: Sequence[tuple[str, str, float | None]],
+    times: dict[str, float],
+    fast: str,
+    what: str,
+) -> list[Result]:
+    per_row = {f"{name} ns a row": round(time) for name, time in times.items()}
+    return [
+        Result(
+            f"{slower}/{fast}/{title.partition(',')[0]}/{what}",
+            f"{title}; {what}",
+            round(times[slower] / times[fast], 3),
+            "x",
+            bar,
+            details=per_row,
+        )
+        for slower, title, bar in comparisons
+        if slower in times
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

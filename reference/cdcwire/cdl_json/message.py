@@ -1,0 +1,61 @@
+"""The values of a CDL JSON message, message_version 1.0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cdcwire.connect import ConnectValue, Envelope, Schema
+
+MESSAGE_VERSION = "1.0"
+ROW_CHANGE = "0"  # the only message_type that was seen
+OPERATIONS = ("INSERT", "UPDATE", "DELETE")
+HEARTBEAT_TABLE = ("cdc_cdl", "cdc_heartbeat")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row as it travels: the struct of its columns, and their values; None is no row."""
+
+    schema: Schema
+    values: tuple[ConnectValue, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of one row.
+
+    ``properties``: those of the transaction, in the order sent. ``envelope`` holds the same and
+    what is not named here; it is what ``encode`` writes. ``key`` is the message's key, if any.
+    """
+
+    data_store: str
+    seg_owner: str
+    table_name: str
+    timestamp: int
+    operation: str
+    lob_columns: str | None
+    properties: tuple[tuple[str, int], ...]
+    unique: Row
+    data: Row
+    before: Row
+    message_type: str
+    heartbeat_identifier: str | None
+    envelope: Envelope
+    key: Envelope | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def is_heartbeat(self) -> bool:
+        """Whether it is a change of the table that CDL keeps for its heartbeats."""
+        return (self.seg_owner.lower(), self.table_name.lower()) == HEARTBEAT_TABLE
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """A message without value; ``key`` is that of the row that went."""
+
+    key: Envelope | None
+
+
+Message: TypeAlias = "Change | Tombstone"

@@ -1,0 +1,39 @@
+"""Which kinds come through Connect's types, in the ways of CDL and of Debezium."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cdcwire.model.carries import EXACT, KINDS, NO, Verdict, as_form, option
+
+_SHARED: dict[str, Verdict] = {
+    "int24": as_form("int32"),
+    "int8 unsigned": as_form("int16"),
+    "int16 unsigned": as_form("int32"),
+    "int24 unsigned": as_form("int32"),
+    "int32 unsigned": as_form("int64"),
+    "int64 unsigned": as_form("decimal"),
+    "text ill-formed": NO,
+    "date": as_form("date as count"),
+    "time": as_form("time as count"),
+    "timestamp": as_form("text"),
+    "timestamp as count": as_form("timestamp with zone"),
+    "enum by index": as_form("enum by label"),
+    "set by index": as_form("set by label"),
+    "vector": as_form("text"),
+    "unknown": NO,
+}
+
+
+def _kinds(own: dict[str, Verdict]) -> Mapping[str, Verdict]:
+    verdicts = {**_SHARED, **own}
+    return {kind: verdicts.get(kind, EXACT) for kind in KINDS}
+
+
+CDL_KINDS = _kinds({"unavailable": NO, "datetime": as_form("datetime as count")})
+DEBEZIUM_KINDS = _kinds(
+    {
+        "decimal not finite": option("decimal-handling-mode=string"),
+        "datetime": as_form("datetime as count"),
+    }
+)

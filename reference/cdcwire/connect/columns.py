@@ -1,0 +1,492 @@
+"""Columns of the neutral model as Connect schemas, in the way of one producer.
+
+A column that came from Connect keeps its logical name, unless the producer has another one for it.
+Other kinds take the name that the producer uses; what it has no form for is a string of its text.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from cdcwire.connect import counts
+from cdcwire.connect.decimals import unscaled_bytes
+from cdcwire.connect.logical import kind_of
+from cdcwire.connect.schema import ConnectType, Field, Schema
+from cdcwire.connect.types import (
+    BITS,
+    CDC_DECIMAL,
+    CDC_TIMESTAMP,
+    CONNECT_DATE,
+    CONNECT_DECIMAL,
+    CONNECT_TIME,
+    CONNECT_TIMESTAMP,
+    DATE,
+    DOCS,
+    ENUM,
+    ENUM_SET,
+    INTERVAL,
+    JSON,
+    MAX_SCALE,
+    MICRO_DURATION,
+    MICRO_TIME,
+    MICRO_TIMESTAMP,
+    NANO_TIME,
+    NANO_TIMESTAMP,
+    TIME,
+    TIMESTAMP,
+    VARIABLE_SCALE_DECIMAL,
+    YEAR,
+    ZONED_TIME,
+    ZONED_TIMESTAMP,
+    is_cdc_decimal,
+    is_cdc_timestamp,
+)
+from cdcwire.connect.values import write_value
+from cdcwire.errors import EncodeError, step
+from cdcwire.golang.numbers import float_text
+from cdcwire.model.events import ABSENT, UNAVAILABLE, Column, Expression, Image, Value
+from cdcwire.model.kinds import (
+    ArrayType,
+    BitType,
+    BoolType,
+    BytesType,
+    DatetimeType,
+    DateType,
+    DecimalType,
+    EnumType,
+    FloatType,
+    IntervalType,
+    IntType,
+    JsonType,
+    MapType,
+    SetType,
+    StructType,
+    TextType,
+    TimestampType,
+    TimeType,
+    Type,
+    UnknownType,
+    VectorType,
+    YearType,
+)
+
+KINDS = counts.KINDS
+Convert: TypeAlias = Callable[[Value], Value]
+Way: TypeAlias = Literal["cdl-1.0", "cdl-2.0", "debezium"]
+DecimalMode: TypeAlias = Literal["precise", "string", "double"]
+TimeMode: TypeAlias = Literal["adaptive", "adaptive_time_microseconds", "connect"]
+BinaryMode: TypeAlias = Literal["bytes", "base64", "base64-url-safe", "hex"]
+IntervalMode: TypeAlias = Literal["numeric", "string"]
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a producer writes its columns. ``name_prefix``: what stands before ``.cdc.data``."""
+
+    way: Way
+    name_prefix: str = "com.xxx"
+    decimals: DecimalMode = "precise"
+    times: TimeMode = "adaptive"
+    binary: BinaryMode = "bytes"
+    intervals: IntervalMode = "numeric"
+    placeholder: str = ""
+    with_defaults: bool = False
+
+    @property
+    def is_cdl(self) -> bool:
+        return self.way != "debezium"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPlan:
+    """The schema of a column, and what turns its values, not None, into the wire's."""
+
+    schema: Schema
+    convert: Convert
+
+
+@lru_cache(maxsize=2048)
+def plan_column(column: Column, style: Style) -> ColumnPlan:
+    """Return schema and conversion of a column. Raises: EncodeError for a kind without form."""
+    plan = _plan(column.type, column.source, style)
+    schema = replace(plan.schema, optional=column.nullable is not False)
+    plan = ColumnPlan(schema, _with_placeholder(schema, plan.convert, style.placeholder))
+    default = column.default
+    if not style.with_defaults or default in (ABSENT, None) or isinstance(default, Expression):
+        return plan
+    return replace(plan, schema=replace(schema, default=plan.convert(default)))
+
+
+def struct_of(columns: tuple[Column, ...], style: Style, name: str | None = None) -> Schema:
+    """Return the struct of some columns. Raises: EncodeError."""
+    fields = []
+    for column in columns:
+        with step(column.name):
+            fields.append(Field(column.name, plan_column(column, style).schema))
+    return Schema("struct", True, name, fields=tuple(fields))
+
+
+def row_of(image: Image, style: Style) -> tuple[Value, ...]:
+    """Return the wire's values of a row state. Raises: EncodeError."""
+    values = []
+    for column, value in zip(image.columns, image.values, strict=True):
+        with step(column.name):
+            plan = plan_column(column, style)
+            converted = None if value is None else plan.convert(value)
+            write_value(plan.schema, converted)  # so that the column is named if it does not fit
+            values.append(converted)
+    return tuple(values)
+
+
+def _plan(kind: Type, source: str | None, style: Style) -> ColumnPlan:
+    kept = _kept_name(kind, source, style)
+    if kept is not None:
+        return ColumnPlan(kept, _as_it_is)
+    match kind:
+        case BoolType():
+            return ColumnPlan(Schema("boolean"), _as_it_is)
+        case IntType():
+            return _integer_plan(kind, style)
+        case YearType():
+            return ColumnPlan(Schema("int32", name=YEAR, version=1), _as_it_is)
+        case FloatType(bits):
+            return ColumnPlan(Schema("float" if bits == 32 else "double"), _as_it_is)
+        case DecimalType():
+            return _decimal_plan(kind, style)
+        case TextType():
+            return ColumnPlan(Schema("string"), _as_it_is)
+        case JsonType():
+            return ColumnPlan(Schema("string", name=JSON, version=1), _as_it_is)
+        case VectorType():
+            return ColumnPlan(Schema("string"), _vector_text)
+        case BytesType():
+            return _bytes_plan(style)
+        case BitType(length):
+            return _bit_plan(length)
+        case EnumType() | SetType():
+            return _label_plan(kind)
+        case DateType():
+            name = DATE if not style.is_cdl and style.times != "connect" else CONNECT_DATE
+            schema = Schema("int32", name=name, version=1)
+            return ColumnPlan(schema, lambda value: counts.days(kind, value))
+        case TimeType():
+            return _time_plan(kind, style)
+        case DatetimeType():
+            return _datetime_plan(kind, style)
+        case TimestampType():
+            return _timestamp_plan(kind)
+        case IntervalType(form):
+            if form == "us":
+                return ColumnPlan(Schema("int64", name=MICRO_DURATION, version=1), _as_it_is)
+            return ColumnPlan(Schema("string", name=INTERVAL, version=1), _as_it_is)
+        case ArrayType() | MapType() | StructType():
+            return _container_plan(kind, source, style)
+        case UnknownType():
+            return ColumnPlan(Schema("string"), _refuse_unknown)
+
+
+# Names that mean the base type's value to the model, and that a producer writes as they are.
+_NAMED_BASES: dict[type[Type], ConnectType] = {
+    TextType: "string",
+    BytesType: "bytes",
+    BoolType: "boolean",
+}
+_COUNT_NAMES: dict[str, ConnectType] = {
+    CONNECT_DATE: "int32",
+    DATE: "int32",
+    CONNECT_TIME: "int32",
+    TIME: "int32",
+    MICRO_TIME: "int64",
+    NANO_TIME: "int64",
+    CONNECT_TIMESTAMP: "int64",
+    TIMESTAMP: "int64",
+    MICRO_TIMESTAMP: "int64",
+    NANO_TIMESTAMP: "int64",
+    MICRO_DURATION: "int64",
+    YEAR: "int32",
+    ZONED_TIMESTAMP: "string",
+    ZONED_TIME: "string",
+    INTERVAL: "string",
+    JSON: "string",
+}
+
+
+def _kept_name(kind: Type, source: str | None, style: Style) -> Schema | None:
+    """Return the schema of a column that is written as it came; None if there is another one."""
+    if source is None or not source.startswith(("io.debezium.", "org.apache.kafka.connect.")):
+        return None
+    if style.is_cdl and isinstance(kind, DatetimeType):
+        return None
+    if source in _COUNT_NAMES:
+        schema = Schema(_COUNT_NAMES[source], name=source, version=1)
+        same = kind_of(schema) == kind
+        return schema if same and not _goes_by_mode(kind, source, style) else None
+    base = _NAMED_BASES.get(type(kind))
+    if base is None or source in (CONNECT_DECIMAL, VARIABLE_SCALE_DECIMAL, BITS, ENUM, ENUM_SET):
+        return None
+    if style.binary != "bytes" and base == "bytes":
+        return None
+    return Schema(base, name=source, version=1)
+
+
+def _goes_by_mode(kind: Type, source: str, style: Style) -> bool:
+    """Whether the option for times asks for another form than the one that came."""
+    if style.way == "debezium" and style.times == "connect":
+        return isinstance(kind, (DateType, TimeType, DatetimeType)) and source.startswith("io.")
+    return False
+
+
+def _with_placeholder(schema: Schema, convert: Convert, placeholder: str) -> Convert:
+    unavailable: Value = None
+    if schema.type == "string" and not is_cdc_decimal(schema.name):
+        unavailable = None if is_cdc_timestamp(schema.name) else placeholder
+    elif schema.type == "bytes" and schema.name not in (CONNECT_DECIMAL, BITS):
+        unavailable = placeholder.encode()
+    elif schema.type == "array" and schema.items is not None and schema.items.type == "string":
+        unavailable = (placeholder,)
+
+    def checked(value: Value) -> Value:
+        if value is UNAVAILABLE:
+            if not placeholder or unavailable is None:
+                raise EncodeError("an unavailable value has no form here", KINDS)
+            return unavailable
+        return convert(value)
+
+    return checked
+
+
+def _as_it_is(value: Value) -> Value:
+    return value
+
+
+def _refuse_unknown(value: Value) -> Value:
+    raise EncodeError("a value of unknown type has no form here", KINDS)
+
+
+_WIDER: dict[int, ConnectType] = {8: "int16", 16: "int32", 24: "int32", 32: "int64"}
+_SIGNED: dict[int, ConnectType] = {
+    8: "int8",
+    16: "int16",
+    24: "int32",
+    32: "int32",
+    64: "int64",
+}
+
+
+def _integer_plan(kind: IntType, style: Style) -> ColumnPlan:
+    low, high = (
+        (0, 1 << kind.bits) if kind.unsigned else (-(1 << kind.bits - 1), 1 << kind.bits - 1)
+    )
+
+    def checked(value: Value) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value < high:
+            raise EncodeError(f"{value!r:.40} is out of the range of its kind", KINDS)
+        return value
+
+    if not kind.unsigned:
+        return ColumnPlan(Schema(_SIGNED[kind.bits]), checked)
+    if kind.bits != 64:
+        return ColumnPlan(Schema(_WIDER[kind.bits]), checked)
+    if style.is_cdl:
+        return ColumnPlan(_cdc_schema(style, CDC_DECIMAL), lambda value: str(checked(value)))
+    schema = Schema("bytes", name=CONNECT_DECIMAL, version=1, parameters=(("scale", "0"),))
+    return ColumnPlan(schema, lambda value: Decimal(checked(value)))
+
+
+def _cdc_schema(style: Style, suffix: str) -> Schema:
+    return Schema("string", name=f"{style.name_prefix}{suffix}")
+
+
+def _decimal_plan(kind: DecimalType, style: Style) -> ColumnPlan:
+    if style.is_cdl:
+        return ColumnPlan(_cdc_schema(style, CDC_DECIMAL), _decimal_text)
+    if style.decimals == "string":
+        return ColumnPlan(Schema("string"), _decimal_text)
+    if style.decimals == "double":
+        return ColumnPlan(Schema("double"), _decimal_double)
+    scale = kind.scale
+    if scale is None:
+        fields = (Field("scale", Schema("int32")), Field("value", Schema("bytes")))
+        name = VARIABLE_SCALE_DECIMAL
+        schema = Schema("struct", name=name, version=1, doc=DOCS[name], fields=fields)
+        return ColumnPlan(schema, _variable_scale)
+    pairs = [("scale", str(scale))]
+    if kind.precision is not None:
+        pairs.append(("connect.decimal.precision", str(kind.precision)))
+    schema = Schema("bytes", name=CONNECT_DECIMAL, version=1, parameters=tuple(pairs))
+    return ColumnPlan(schema, lambda value: _checked_decimal(value, scale))
+
+
+def _decimal_text(value: Value) -> str:
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, Decimal):
+        raise EncodeError(f"{value!r:.40} is no decimal", KINDS)
+    if value.is_finite() and abs(value.adjusted()) > MAX_SCALE * 8:
+        raise EncodeError("the number has too many digits", KINDS)
+    return f"{value:f}" if value.is_finite() else str(value)
+
+
+def _decimal_double(value: Value) -> float:
+    if not isinstance(value, Decimal):
+        raise EncodeError(f"{value!r:.40} is no decimal", KINDS)
+    return float(value)
+
+
+def _checked_decimal(value: Value, scale: int) -> Decimal:
+    if not isinstance(value, Decimal):
+        raise EncodeError(f"{value!r:.40} is no decimal", KINDS)
+    unscaled_bytes(value, scale, KINDS)
+    return value
+
+
+def _variable_scale(value: Value) -> tuple[int, bytes]:
+    if not isinstance(value, Decimal) or not value.is_finite():
+        raise EncodeError(f"{value!r:.40} is no decimal with a scale", KINDS)
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)  # the value is finite
+    scale = max(-exponent, 0)
+    return scale, unscaled_bytes(value, scale, KINDS)
+
+
+def _vector_text(value: Value) -> str:
+    if not isinstance(value, tuple):
+        raise EncodeError(f"{value!r:.40} is no vector", KINDS)
+    return f"[{','.join(float_text(item, 32) for item in value)}]"
+
+
+def _bytes_plan(style: Style) -> ColumnPlan:
+    if style.binary == "bytes":
+        return ColumnPlan(Schema("bytes"), _as_it_is)
+    texts: dict[str, Callable[[bytes], str]] = {
+        "hex": bytes.hex,
+        "base64": lambda raw: base64.b64encode(raw).decode(),
+        "base64-url-safe": lambda raw: base64.urlsafe_b64encode(raw).decode(),
+    }
+    write = texts[style.binary]
+
+    def text(value: Value) -> str:
+        if not isinstance(value, bytes):
+            raise EncodeError(f"{value!r:.40} is no bytes", KINDS)
+        return write(value)
+
+    return ColumnPlan(Schema("string"), text)
+
+
+def _bit_plan(length: int | None) -> ColumnPlan:
+    parameters = None if length is None else (("length", str(length)),)
+
+    def bits(value: Value) -> bytes:
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise EncodeError(f"{value!r:.40} is no bit string", KINDS)
+        size = value.bit_length() if length is None else length
+        if value.bit_length() > size:
+            raise EncodeError(f"{value} has more than {size} bits", KINDS)
+        return value.to_bytes(max((size + 7) // 8, 1), "little")
+
+    return ColumnPlan(Schema("bytes", name=BITS, version=1, parameters=parameters), bits)
+
+
+def _label_plan(kind: EnumType | SetType) -> ColumnPlan:
+    labels = kind.labels
+    name = ENUM if isinstance(kind, EnumType) else ENUM_SET
+    parameters = None if labels is None else (("allowed", ",".join(labels)),)
+
+    def label(value: Value) -> str:
+        if isinstance(value, str):
+            return value
+        if labels is None or not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise EncodeError(f"{value!r:.40} has no label that is known", KINDS)
+        if isinstance(kind, EnumType):
+            if value > len(labels):
+                raise EncodeError(f"index {value} has no label", KINDS)
+            return labels[value - 1] if value else ""
+        if value >> len(labels):
+            raise EncodeError(f"mask {value} has bits without label", KINDS)
+        return ",".join(text for bit, text in enumerate(labels) if value >> bit & 1)
+
+    return ColumnPlan(Schema("string", name=name, version=1, parameters=parameters), label)
+
+
+def _time_plan(kind: TimeType, style: Style) -> ColumnPlan:
+    if kind.zone is not None:
+        return ColumnPlan(Schema("string", name=ZONED_TIME, version=1), _as_it_is)
+    # A text may be more than a day, as MySQL's are: milliseconds of 32 bits would not hold it.
+    unit = "us" if kind.form in ("text", "d") else kind.form
+    names = {"ms": TIME, "us": MICRO_TIME, "ns": NANO_TIME}
+    if style.is_cdl:
+        names["ms"] = CONNECT_TIME
+    elif style.times == "connect":
+        unit, names["ms"] = "ms", CONNECT_TIME
+    elif style.times == "adaptive_time_microseconds" and unit == "ms":
+        unit = "us"
+    base: ConnectType = "int32" if unit == "ms" else "int64"
+    schema = Schema(base, name=names[unit], version=1)
+    return ColumnPlan(schema, lambda value: counts.clock(kind, value, unit))
+
+
+def _datetime_plan(kind: DatetimeType, style: Style) -> ColumnPlan:
+    if style.way == "cdl-2.0":
+        schema = _cdc_schema(style, CDC_TIMESTAMP)
+        return ColumnPlan(schema, lambda value: counts.moment_text(kind, value, 3))
+    if style.way == "cdl-1.0" or style.times == "connect":
+        schema = Schema("int64", name=CONNECT_TIMESTAMP, version=1)
+        return ColumnPlan(schema, lambda value: counts.moment(kind, value, "ms"))
+    is_short = kind.form == "ms" or kind.fraction in (0, 1, 2, 3)
+    unit = "ms" if is_short else "ns" if kind.form == "ns" else "us"
+    names = {"ms": TIMESTAMP, "us": MICRO_TIMESTAMP, "ns": NANO_TIMESTAMP}
+    schema = Schema("int64", name=names[unit], version=1)
+    return ColumnPlan(schema, lambda value: counts.moment(kind, value, unit))
+
+
+def _timestamp_plan(kind: TimestampType) -> ColumnPlan:
+    if kind.zone is None:
+        return ColumnPlan(Schema("string"), lambda value: counts.moment_text(kind, value))
+    schema = Schema("string", name=ZONED_TIMESTAMP, version=1)
+    return ColumnPlan(schema, lambda value: counts.zoned_text(kind, value))
+
+
+def _container_plan(
+    kind: ArrayType | MapType | StructType, source: str | None, style: Style
+) -> ColumnPlan:
+    if isinstance(kind, ArrayType):
+        item = _plan(kind.item, None, style)
+        schema = Schema("array", items=replace(item.schema, optional=True))
+        return ColumnPlan(schema, _each(item.convert))
+    if isinstance(kind, MapType):
+        key, entry = _plan(kind.key, None, style), _plan(kind.value, None, style)
+        schema = Schema("map", keys=key.schema, values=replace(entry.schema, optional=True))
+        return ColumnPlan(schema, _each_pair(key.convert, entry.convert))
+    name = source if source is not None and source.startswith("io.debezium.") else None
+    schema = struct_of(kind.columns, style, name)
+    if name is not None:
+        schema = replace(schema, version=1, doc=DOCS.get(name))
+    return ColumnPlan(schema, lambda value: _struct(value, style))
+
+
+def _each(convert: Convert) -> Convert:
+    return lambda value: tuple(None if item is None else convert(item) for item in _tuple(value))
+
+
+def _each_pair(key: Convert, entry: Convert) -> Convert:
+    def converted(value: Value) -> Value:
+        return tuple((key(k), None if v is None else entry(v)) for k, v in _tuple(value))
+
+    return converted
+
+
+def _tuple(value: Value) -> tuple[Value, ...]:
+    if not isinstance(value, tuple):
+        raise EncodeError(f"{value!r:.40} is no array or map", KINDS)
+    return value
+
+
+def _struct(value: Value, style: Style) -> tuple[Value, ...]:
+    if not isinstance(value, Image):
+        raise EncodeError(f"{value!r:.40} is no struct", KINDS)
+    return row_of(value, style)

@@ -1,0 +1,129 @@
+"""Dates and times from text to counts, and from one unit to another; nothing is rounded."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from cdcwire.errors import EncodeError
+from cdcwire.model.events import Value
+from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType
+from cdcwire.model.temporal import count_text
+
+KINDS = "connect: kinds"
+_PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
+_DAY = 86400
+_EPOCH_DAY = date(1970, 1, 1).toordinal()
+_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
+_CLOCK = re.compile(r"(-?)(\d{2,4}):(\d\d):(\d\d)(?:\.(\d{1,9}))?", re.ASCII)
+_DATETIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d{1,9})?)", re.ASCII)
+_ZONED = re.compile(
+    r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d{1,9})?)(Z|[+-]\d\d:\d\d)?", re.ASCII
+)
+
+
+def days(kind: DateType, value: Value) -> int:
+    """Return a date as days since 1970. Raises: EncodeError."""
+    if kind.form == "d" and _is_int(value):
+        return int(value)
+    if kind.form == "text":
+        return _days(value)
+    if not _is_int(value):
+        raise _no_value("date", value)
+    whole, rest = divmod(value, _DAY * _PER_SECOND[kind.form])
+    if rest:
+        raise EncodeError(f"{value} is not a whole number of days", KINDS)
+    return int(whole)
+
+
+def clock(kind: TimeType, value: Value, unit: str) -> int:
+    """Return a time as a count since midnight. Raises: EncodeError."""
+    if kind.form != "text":
+        return _rescaled(value, kind.form, unit)
+    return _clock(value, unit)
+
+
+def moment(kind: DatetimeType | TimestampType, value: Value, unit: str) -> int:
+    """Return a date and time as a count since 1970. Raises: EncodeError."""
+    if kind.form != "text":
+        return _rescaled(value, kind.form, unit)
+    found = _DATETIME.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        raise _no_value("date and time", value)
+    return _days(found[1]) * _DAY * _PER_SECOND[unit] + _clock(found[2], unit)
+
+
+def moment_text(kind: DatetimeType | TimestampType, value: Value, digits: int = 0) -> str:
+    """Return a date and time as text with a space; ``digits``: the fewest behind the point.
+
+    Raises: EncodeError, outside the years 0 to 9999 too.
+    """
+    if kind.form != "text":
+        if not _is_int(value):
+            raise _no_value("date and time", value)
+        try:
+            text = count_text(kind, value)
+        except ValueError as error:
+            raise EncodeError(str(error), KINDS) from error
+    elif isinstance(value, str):
+        text = value
+    else:
+        raise _no_value("date and time", value)
+    whole, _, fraction = text.partition(".")
+    fraction = fraction.ljust(digits, "0")
+    return f"{whole}.{fraction}" if fraction else whole
+
+
+def zoned_text(kind: TimestampType, value: Value) -> str:
+    """Return an instant as ISO 8601 text with its zone; UTC is ``Z``. Raises: EncodeError."""
+    if kind.form != "text":
+        return moment_text(kind, value).replace(" ", "T", 1) + "Z"
+    found = _ZONED.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        if isinstance(value, str):
+            return value  # an infinity, or a year that the form does not have
+        raise _no_value("instant", value)
+    zone = found[3] or ("Z" if kind.zone in ("+00:00", "UTC", "Z") else kind.zone)
+    if zone is None or (zone != "Z" and ":" not in zone):
+        raise EncodeError(f"the zone {zone} has no offset of its own", KINDS)
+    return f"{found[1]}T{found[2]}{zone}"
+
+
+def _days(text: Value) -> int:
+    found = _DATE.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        raise _no_value("date", text)
+    try:
+        return date(*map(int, found.groups())).toordinal() - _EPOCH_DAY
+    except ValueError as error:
+        raise EncodeError(f"{text!r} is no day of the calendar", KINDS) from error
+
+
+def _clock(text: Value, unit: str) -> int:
+    found = _CLOCK.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        raise _no_value("time", text)
+    sign, hours, minutes, seconds, fraction = found.groups()
+    nanoseconds = int((fraction or "").ljust(9, "0"))
+    whole, rest = divmod(nanoseconds, 10**9 // _PER_SECOND[unit])
+    if rest:
+        raise EncodeError(f"{text!r} has digits below {unit}", KINDS)
+    total = (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * _PER_SECOND[unit] + whole
+    return -total if sign else total
+
+
+def _rescaled(value: Value, form: str, unit: str) -> int:
+    if not _is_int(value) or form not in _PER_SECOND:
+        raise _no_value("time", value)
+    count, rest = divmod(value * _PER_SECOND[unit], _PER_SECOND[form])
+    if rest:
+        raise EncodeError(f"{value} {form} is no whole number of {unit}", KINDS)
+    return int(count)
+
+
+def _is_int(value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _no_value(what: str, value: Value) -> EncodeError:
+    return EncodeError(f"{value!r:.40} is no {what}", KINDS)

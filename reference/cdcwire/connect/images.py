@@ -1,0 +1,80 @@
+"""The rows of a change as one struct, its values before and after, and those of its key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from cdcwire.connect.columns import Style, plan_column, row_of, struct_of
+from cdcwire.connect.schema import ConnectValue, Field, Schema
+from cdcwire.errors import EncodeError, step
+from cdcwire.model.events import Column, Image, RowChange
+
+_STRUCTS = "connect: struct values"
+_NULLS = "connect: null values"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenRows:
+    """``struct`` describes both images; ``key`` the key columns, which have no NULL.
+
+    ``key_before`` and ``key_after`` are the key's values in each image; None without image or key.
+    """
+
+    struct: Schema
+    before: tuple[ConnectValue, ...] | None
+    after: tuple[ConnectValue, ...] | None
+    key: Schema
+    key_before: tuple[ConnectValue, ...] | None
+    key_after: tuple[ConnectValue, ...] | None
+
+
+def written_rows(event: RowChange, style: Style) -> WrittenRows:
+    """Return the rows of a change in the way of a producer. Raises: EncodeError."""
+    shown = event.after if event.after is not None else event.before
+    if shown is None:
+        raise EncodeError("a change has no row", _STRUCTS)
+    columns = shown.columns
+    before, after = (_row(name, event, columns, style) for name in ("before", "after"))
+    names = [column.name for column in columns]
+    if len(set(names)) != len(names):
+        raise EncodeError("two columns have the same name", _STRUCTS)
+    places = []
+    for name in event.table.key or ():
+        if name not in names:
+            raise EncodeError(f"key column {name!r} is not in the row", _STRUCTS, (name,))
+        places.append(names.index(name))
+    fields = tuple(
+        Field(names[place], replace(plan_column(columns[place], style).schema, optional=False))
+        for place in places
+    )
+    keys = [_key(row, places, names) for row in (before, after)]
+    return WrittenRows(
+        struct_of(columns, style), before, after, Schema("struct", fields=fields), *keys
+    )
+
+
+def _row(
+    name: str, event: RowChange, columns: tuple[Column, ...], style: Style
+) -> tuple[ConnectValue, ...] | None:
+    image: Image | None = event.before if name == "before" else event.after
+    if image is None:
+        return None
+    with step(name):
+        if image.columns != columns:
+            by_name = dict(zip(image.names, image.values, strict=True))
+            if by_name.keys() != {column.name for column in columns}:
+                problem = "the images before and after have other columns"
+                raise EncodeError(problem, _STRUCTS)
+            image = Image(columns, tuple(by_name[column.name] for column in columns))
+        return row_of(image, style)
+
+
+def _key(
+    row: tuple[ConnectValue, ...] | None, places: list[int], names: list[str]
+) -> tuple[ConnectValue, ...] | None:
+    if row is None or not places:
+        return None
+    for place in places:
+        if row[place] is None:
+            raise EncodeError("a key column is NULL", _NULLS, (names[place],))
+    return tuple(row[place] for place in places)

@@ -1,0 +1,54 @@
+"""Floating-point numbers as Java 19 and later writes them: the shortest digits that read back."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Literal
+
+from cdcwire.golang.numbers import narrow_float32, plain_digits
+
+
+def java_float_text(value: float, bits: Literal[32, 64]) -> str:
+    """Return a finite number as ``Double.toString`` or ``Float.toString`` does.
+
+    Shape: one digit or more after the point; plain from 0.001 up to below 10**7, else ``1.0E20``.
+    Where one digit would do, the nearest number of two digits is written (``4.9E-324``).
+    """
+    sign = "-" if math.copysign(1.0, value) < 0 else ""
+    magnitude = abs(value)
+    if magnitude == 0.0:
+        return f"{sign}0.0"
+    digits, exponent = _shortest(magnitude, bits)
+    if -3 <= exponent < 7:
+        plain = plain_digits(digits, exponent)
+        return f"{sign}{plain}" if "." in plain else f"{sign}{plain}.0"
+    return f"{sign}{digits[0]}.{digits[1:] or '0'}E{exponent}"
+
+
+def _shortest(magnitude: float, bits: Literal[32, 64]) -> tuple[str, int]:
+    """Return the digits without end zeros, and the power of ten of the first one."""
+    if bits == 64:
+        digits, exponent = _split(f"{Decimal(repr(magnitude)):e}")
+    else:
+        digits, exponent = _shortest32(magnitude)
+    # Java takes the nearest of all numbers with two digits, also where one digit reads back.
+    return _split(f"{magnitude:.1e}") if len(digits) == 1 else (digits, exponent)
+
+
+def _shortest32(magnitude: float) -> tuple[str, int]:
+    for precision in range(9):
+        text = f"{magnitude:.{precision}e}"
+        if narrow_float32(float(text)) == magnitude:
+            return _split(text)
+        # At a power of two the gap below is half of that above: the number above may read back
+        # though the nearer one below does not.
+        above = f"{Decimal(text) + Decimal(1).scaleb(Decimal(text).adjusted() - precision):e}"
+        if narrow_float32(float(above)) == magnitude:
+            return _split(above)
+    raise ValueError(f"{magnitude!r} is not a finite 32-bit float")
+
+
+def _split(text: str) -> tuple[str, int]:
+    mantissa, exponent = text.split("e")
+    return mantissa.replace(".", "").rstrip("0") or "0", int(exponent)

@@ -1,0 +1,317 @@
+"""Connect's types as kinds of the neutral model, and their values.
+
+A value stays in the form it travels in: a count stays a count, and the column's ``source`` keeps
+the logical name, so that the way back finds the same schema. Only what the model has a class for is
+turned into it: Decimal, the number of a bit string, Image for a struct.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
+from functools import lru_cache
+from typing import TypeAlias
+
+from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of
+from cdcwire.connect.schema import INT_BITS, NO_DEFAULT, Schema
+from cdcwire.connect.types import (
+    BITS,
+    CONNECT_DATE,
+    CONNECT_DECIMAL,
+    CONNECT_TIME,
+    CONNECT_TIMESTAMP,
+    DATE,
+    ENUM,
+    ENUM_SET,
+    INTERVAL,
+    JSON,
+    MAX_SCALE,
+    MICRO_DURATION,
+    MICRO_TIME,
+    MICRO_TIMESTAMP,
+    NANO_TIME,
+    NANO_TIMESTAMP,
+    TIME,
+    TIMESTAMP,
+    VARIABLE_SCALE_DECIMAL,
+    YEAR,
+    ZONED_TIME,
+    ZONED_TIMESTAMP,
+    decimal_scale,
+    is_cdc_decimal,
+    is_cdc_timestamp,
+)
+from cdcwire.errors import DecodeError, step
+from cdcwire.model.events import ABSENT, UNAVAILABLE, Column, Image, Value
+from cdcwire.model.kinds import (
+    ArrayType,
+    BitType,
+    BoolType,
+    BytesType,
+    DatetimeType,
+    DateType,
+    DecimalType,
+    EnumType,
+    FloatType,
+    IntBits,
+    IntervalType,
+    IntType,
+    JsonType,
+    MapType,
+    SetType,
+    StructType,
+    TextType,
+    TimestampType,
+    TimeType,
+    Type,
+    YearType,
+)
+
+Convert: TypeAlias = Callable[[Value], Value]
+
+UTC = "+00:00"
+_LOGICAL = "connect: logical types"
+_PLAIN_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+_TIMESTAMP_TEXT = re.compile(
+    r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?", re.ASCII
+)
+_COUNT_TEXT = re.compile(r"-?[0-9]{1,19}")
+_EPOCH = datetime.fromisoformat("1970-01-01")  # without zone, as the texts are
+
+_COUNTS: dict[str, tuple[str, Type]] = {
+    CONNECT_DATE: ("int32", DateType("d")),
+    DATE: ("int32", DateType("d")),
+    CONNECT_TIME: ("int32", TimeType(form="ms")),
+    TIME: ("int32", TimeType(form="ms")),
+    MICRO_TIME: ("int64", TimeType(form="us")),
+    NANO_TIME: ("int64", TimeType(form="ns")),
+    CONNECT_TIMESTAMP: ("int64", DatetimeType(form="ms")),
+    TIMESTAMP: ("int64", DatetimeType(form="ms")),
+    MICRO_TIMESTAMP: ("int64", DatetimeType(form="us")),
+    NANO_TIMESTAMP: ("int64", DatetimeType(form="ns")),
+    MICRO_DURATION: ("int64", IntervalType("us")),
+    YEAR: ("int32", YearType()),
+    ZONED_TIMESTAMP: ("string", TimestampType(form="text", zone=UTC)),
+    ZONED_TIME: ("string", TimeType(form="text", zone=UTC)),
+    INTERVAL: ("string", IntervalType("text")),
+    JSON: ("string", JsonType()),
+}
+
+
+@lru_cache(maxsize=1024)
+def kind_of(schema: Schema) -> Type:
+    """Return the kind that a schema means. A name that is not known leaves its base type."""
+    name = schema.name
+    if name in _COUNTS and _COUNTS[name][0] == schema.type:
+        return _COUNTS[name][1]
+    match schema.type:
+        case "int8" | "int16" | "int32" | "int64":
+            bits: dict[int, IntBits] = {8: 8, 16: 16, 32: 32, 64: 64}
+            return IntType(bits[INT_BITS[schema.type]])
+        case "float":
+            return FloatType(32)
+        case "double":
+            return FloatType(64)
+        case "boolean":
+            return BoolType()
+        case "string":
+            return _string_kind(schema)
+        case "bytes":
+            return _bytes_kind(schema)
+        case "array":
+            return ArrayType(kind_of(schema.items or Schema("string")))
+        case "map":
+            return MapType(
+                kind_of(schema.keys or Schema("string")), kind_of(schema.values or Schema("string"))
+            )
+        case _:
+            if is_variable_scale(schema):
+                return DecimalType()
+            return StructType(columns_of(schema))
+
+
+@lru_cache(maxsize=512)
+def columns_of(schema: Schema) -> tuple[Column, ...]:
+    """Return the fields of a struct as columns."""
+    return tuple(column_of(field.name, field.schema) for field in schema.fields)
+
+
+def column_of(name: str, schema: Schema) -> Column:
+    default = ABSENT
+    if schema.default is not NO_DEFAULT:
+        default = model_converter(schema, "")(schema.default)
+    source = schema.name or schema.type
+    return Column(name, kind_of(schema), source, schema.optional, default)
+
+
+def image_of(
+    schema: Schema, values: tuple[Value, ...], placeholder: str, only: frozenset[str] | None = None
+) -> Image:
+    """Return a struct's values as a row state; ``only``: the columns that are wanted.
+
+    ``placeholder``: the text that stands for a value which the producer did not have; "" for none.
+    Raises: DecodeError without offset, for a value that its logical type does not have.
+    """
+    columns, converters = _plan(schema, placeholder)
+    row = []
+    for column, convert, value in zip(columns, converters, values, strict=True):
+        if value is None or convert is None:
+            row.append(value)
+        else:
+            with step(column.name):
+                row.append(convert(value))
+    image = Image(columns, tuple(row))
+    return image if only is None else picked(image, only)
+
+
+def picked(image: Image, names: frozenset[str]) -> Image:
+    """Return an image with some of its columns."""
+    pairs = [
+        (column, value)
+        for column, value in zip(image.columns, image.values, strict=True)
+        if column.name in names
+    ]
+    return Image(tuple(c for c, _ in pairs), tuple(v for _, v in pairs))
+
+
+@lru_cache(maxsize=512)
+def _plan(
+    schema: Schema, placeholder: str
+) -> tuple[tuple[Column, ...], tuple[Convert | None, ...]]:
+    converters = []
+    for field in schema.fields:
+        convert = model_converter(field.schema, placeholder)
+        converters.append(None if convert is _as_it_is else convert)
+    return columns_of(schema), tuple(converters)
+
+
+def is_variable_scale(schema: Schema) -> bool:
+    names = {field.name: field.schema.type for field in schema.fields}
+    return schema.name == VARIABLE_SCALE_DECIMAL and names == {"scale": "int32", "value": "bytes"}
+
+
+def _as_it_is(value: Value) -> Value:
+    return value
+
+
+def _string_kind(schema: Schema) -> Type:
+    if is_cdc_decimal(schema.name):
+        return DecimalType()
+    if is_cdc_timestamp(schema.name):
+        return DatetimeType()
+    if schema.name in (ENUM, ENUM_SET):
+        allowed = schema.parameter("allowed")
+        labels = None if allowed is None else tuple(allowed.split(","))
+        return EnumType(labels, "label") if schema.name == ENUM else SetType(labels, "label")
+    return TextType()
+
+
+def _bytes_kind(schema: Schema) -> Type:
+    if schema.name == CONNECT_DECIMAL:
+        precision = schema.parameter("connect.decimal.precision")
+        digits = int(precision) if precision and re.fullmatch("[0-9]{1,6}", precision) else None
+        return DecimalType(digits, decimal_scale(schema))
+    if schema.name == BITS:
+        length = schema.parameter("length")
+        return BitType(int(length) if length and re.fullmatch("[0-9]{1,9}", length) else None)
+    return BytesType()
+
+
+def model_converter(schema: Schema, placeholder: str) -> Callable[[Value], Value]:
+    """Return what turns a value of the wire, not None, into one of the model."""
+    if is_cdc_decimal(schema.name) and schema.type == "string":
+        return read_decimal_text
+    if is_cdc_timestamp(schema.name) and schema.type == "string":
+        return read_timestamp_text
+    if schema.type == "string":
+        return _guarded(_as_it_is, placeholder, placeholder)
+    if schema.type == "bytes" and schema.name == BITS:
+        return _bits
+    if schema.type == "bytes" and schema.name != CONNECT_DECIMAL:
+        return _guarded(_as_it_is, placeholder.encode(), placeholder)
+    if schema.type == "array" and schema.items is not None:
+        return _guarded(_array(model_converter(schema.items, "")), (placeholder,), placeholder)
+    if schema.type == "map" and schema.keys is not None and schema.values is not None:
+        convert = _map(model_converter(schema.keys, ""), model_converter(schema.values, ""))
+        return _guarded(convert, ((placeholder, placeholder),), placeholder)
+    if schema.type == "struct":
+        if is_variable_scale(schema):
+            return _variable_scale(schema)
+        return lambda value: image_of(schema, value, "")
+    return _as_it_is
+
+
+def _guarded(convert: Convert, unavailable: Value, placeholder: str) -> Convert:
+    """Return ``convert`` that knows the value which stands for no value."""
+    if not placeholder:
+        return convert
+    if convert is _as_it_is:
+        return lambda value: UNAVAILABLE if value == unavailable else value
+    return lambda value: UNAVAILABLE if value == unavailable else convert(value)
+
+
+def _array(convert: Convert) -> Convert:
+    return lambda value: tuple(None if item is None else convert(item) for item in value)
+
+
+def _map(key: Convert, item: Convert) -> Convert:
+    def convert(value: Value) -> Value:
+        return tuple(
+            (None if k is None else key(k), None if v is None else item(v)) for k, v in value
+        )
+
+    return convert
+
+
+def _bits(value: bytes) -> int:
+    """Read a bit string: the lowest bits come first."""
+    return int.from_bytes(value, "little")
+
+
+def _variable_scale(schema: Schema) -> Convert:
+    scale_at, value_at = schema.index("scale"), schema.index("value")
+    assert scale_at is not None  # is_variable_scale has seen to both
+    assert value_at is not None
+
+    def convert(value: Value) -> Value:
+        scale, unscaled = value[scale_at], value[value_at]
+        if unscaled is None or scale is None:
+            return None
+        if not unscaled or len(unscaled) > MAX_DECIMAL_BYTES or abs(scale) > MAX_SCALE:
+            problem = f"a decimal of {len(unscaled)} bytes and scale {scale} can't be"
+            raise DecodeError(problem, -1, "connect: decimal values")
+        return decimal_of(unscaled, scale)
+
+    return convert
+
+
+def read_decimal_text(text: str) -> Decimal | str:
+    """Return a plain number as such; any other text stays text."""
+    return Decimal(text) if _PLAIN_NUMBER.fullmatch(text) else text
+
+
+def read_timestamp_text(text: str) -> str:
+    """Return a date and time as ``yyyy-MM-dd HH:mm:ss[.fff]``, in UTC where a zone is told.
+
+    Read are that form, ISO 8601, and a run of digits as milliseconds since 1970. Raises:
+    DecodeError without offset.
+    """
+    found = _TIMESTAMP_TEXT.fullmatch(text)
+    try:
+        if found is not None:
+            date, clock, fraction, zone = found.groups()
+            moment = datetime.fromisoformat(f"{date}T{clock}")
+            if zone not in (None, "Z", UTC):
+                sign = 1 if zone[0] == "+" else -1
+                moment -= sign * timedelta(hours=int(zone[1:3]), minutes=int(zone[4:]))
+            return f"{moment.isoformat(' ')}{fraction or ''}"
+        if _COUNT_TEXT.fullmatch(text):
+            milliseconds = int(text)
+            moment = _EPOCH + timedelta(milliseconds=milliseconds)
+            whole = moment.replace(microsecond=0).isoformat(" ")
+            return f"{whole}.{milliseconds % 1000:03d}"
+    except (ValueError, OverflowError) as error:
+        raise DecodeError(f"{text!r:.40}: {error}", -1, _LOGICAL) from error
+    raise DecodeError(f"{text!r:.40} is no date and time", -1, _LOGICAL)

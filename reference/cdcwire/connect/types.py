@@ -1,0 +1,87 @@
+"""The logical names that a schema may have, and what each asks of its schema.
+
+``com.xxx.cdc.data.…`` has its prefix blacked out in the only document: it is told by how it ends.
+A name that is not known is kept, and the value is passed through as its base type.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cdcwire.connect.schema import Schema
+from cdcwire.errors import DecodeError
+
+CONNECT_DATE = "org.apache.kafka.connect.data.Date"
+CONNECT_TIME = "org.apache.kafka.connect.data.Time"
+CONNECT_TIMESTAMP = "org.apache.kafka.connect.data.Timestamp"
+CONNECT_DECIMAL = "org.apache.kafka.connect.data.Decimal"
+
+DATE = "io.debezium.time.Date"
+TIME = "io.debezium.time.Time"
+MICRO_TIME = "io.debezium.time.MicroTime"
+NANO_TIME = "io.debezium.time.NanoTime"
+TIMESTAMP = "io.debezium.time.Timestamp"
+MICRO_TIMESTAMP = "io.debezium.time.MicroTimestamp"
+NANO_TIMESTAMP = "io.debezium.time.NanoTimestamp"
+ZONED_TIMESTAMP = "io.debezium.time.ZonedTimestamp"
+ZONED_TIME = "io.debezium.time.ZonedTime"
+MICRO_DURATION = "io.debezium.time.MicroDuration"
+INTERVAL = "io.debezium.time.Interval"
+YEAR = "io.debezium.time.Year"
+
+ENUM = "io.debezium.data.Enum"
+ENUM_SET = "io.debezium.data.EnumSet"
+JSON = "io.debezium.data.Json"
+BITS = "io.debezium.data.Bits"
+VARIABLE_SCALE_DECIMAL = "io.debezium.data.VariableScaleDecimal"
+
+# What Debezium says of them in its schemas.
+DOCS: dict[str, str] = {
+    VARIABLE_SCALE_DECIMAL: "Variable scaled decimal",
+    "io.debezium.data.geometry.Point": "Geometry (POINT)",
+}
+
+CDC_DECIMAL = ".cdc.data.Decimal"
+CDC_TIMESTAMP = ".cdc.data.timestamp"
+
+BASE_TYPES: dict[str, str] = {
+    CONNECT_DATE: "int32",
+    CONNECT_TIME: "int32",
+    CONNECT_TIMESTAMP: "int64",
+    CONNECT_DECIMAL: "bytes",
+}
+
+_CLAUSE = "connect: logical types"
+_SCALE = re.compile(r"-?[0-9]{1,5}")
+MAX_SCALE = 20000  # PostgreSQL stops at 16383 digits behind the point
+
+
+def is_cdc_decimal(name: str | None) -> bool:
+    return name is not None and name.endswith(CDC_DECIMAL)
+
+
+def is_cdc_timestamp(name: str | None) -> bool:
+    return name is not None and name.endswith(CDC_TIMESTAMP)
+
+
+def check_logical_name(schema: Schema, offset: int) -> None:
+    """Raise DecodeError when one of Connect's own names is misplaced, or lacks its scale."""
+    name = schema.name
+    if name not in BASE_TYPES:
+        return
+    base = BASE_TYPES[name]
+    if schema.type != base:
+        problem = f"{name} stands on {schema.type}, and belongs to {base}"
+        raise DecodeError(problem, offset, _CLAUSE, ("name",))
+    if name == CONNECT_DECIMAL and decimal_scale(schema) is None:
+        problem = f"a Decimal has no parameter scale from -{MAX_SCALE} to {MAX_SCALE}"
+        raise DecodeError(problem, offset, _CLAUSE, ("parameters",))
+
+
+def decimal_scale(schema: Schema) -> int | None:
+    """Return the scale that the parameters tell; None where they don't."""
+    text = schema.parameter("scale")
+    if text is None or _SCALE.fullmatch(text) is None:
+        return None
+    scale = int(text)
+    return scale if abs(scale) <= MAX_SCALE else None

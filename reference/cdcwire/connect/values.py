@@ -1,0 +1,363 @@
+"""Payload values by their schema, and back to the text that JsonConverter writes.
+
+Stricter than JsonConverter where it bends values in silence: integers out of range, numbers with a
+fraction as integers, ``"true"`` as a boolean, numbers too large for a float are errors. Not a
+number and the infinities are read, which JsonConverter's own reader turns into 0.
+"""
+
+from __future__ import annotations
+
+import binascii
+import math
+import re
+from decimal import Decimal, InvalidOperation
+
+from cdcwire.base64_text import write_base64
+from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of, unscaled_bytes
+from cdcwire.connect.java_numbers import java_float_text
+from cdcwire.connect.schema import INT_BITS, Field, Schema
+from cdcwire.connect.schema import ConnectValue as Value
+from cdcwire.connect.strings import quoted
+from cdcwire.connect.types import CONNECT_DECIMAL, CONNECT_TIME, decimal_scale
+from cdcwire.errors import DecodeError, EncodeError, step
+from cdcwire.golang.numbers import is_float32, read_float32
+from cdcwire.strict_json import JsonArray, JsonObject, JsonValue, Number, json_kind
+
+_INTEGERS = "connect: integer values"
+_FLOATS = "connect: float values"
+_BOOLEANS = "connect: boolean values"
+_STRINGS = "connect: string values"
+_BYTES = "connect: bytes values"
+_ARRAYS = "connect: array values"
+_MAPS = "connect: map values"
+_STRUCTS = "connect: struct values"
+_NULLS = "connect: null values"
+_DECIMALS = "connect: decimal values"
+_TIMES = "connect: time values"
+_UNKNOWN = "connect: unknown members"
+_LIMITS = "connect: limits"
+
+CLAUSES: dict[str, str] = {
+    **dict.fromkeys(INT_BITS, _INTEGERS),
+    "float": _FLOATS,
+    "double": _FLOATS,
+    "boolean": _BOOLEANS,
+    "string": _STRINGS,
+    "bytes": _BYTES,
+    "array": _ARRAYS,
+    "map": _MAPS,
+    "struct": _STRUCTS,
+}
+_RANGES = {name: (-(1 << bits - 1), (1 << bits - 1) - 1) for name, bits in INT_BITS.items()}
+_MAX_MS_OF_DAY = 86_400_000  # 24:00:00 itself appears
+_MAX_NUMBER_TEXT = 4096
+_SPECIAL_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+_SPECIAL_TEXTS = {"inf": '"Infinity"', "-inf": '"-Infinity"', "nan": '"NaN"'}
+_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+MAX_VALUE_DEPTH = 64
+
+
+def read_value(
+    schema: Schema,
+    json: JsonValue,
+    start: int,
+    end: int,
+    null_is_default: bool = False,
+    warnings: list[str] | None = None,
+) -> Value:
+    """Return the value of a JSON value that stands from ``start`` to ``end``.
+
+    ``null_is_default``: a null of a schema with a default is the default, as JsonConverter has it.
+    Raises: DecodeError.
+    """
+    if json is None:
+        if null_is_default and schema.has_default:
+            return schema.default
+        if not schema.optional:
+            raise DecodeError("null stands where a value is required", start, _NULLS)
+        return None
+    match schema.type:
+        case "int8" | "int16" | "int32" | "int64":
+            return _read_integer(schema, json, start)
+        case "string":
+            if isinstance(json, str):
+                return json
+            raise _mismatch(schema, json, start)
+        case "boolean":
+            if isinstance(json, bool):
+                return json
+            raise _mismatch(schema, json, start)
+        case "float" | "double":
+            return _read_float(schema, json, start)
+        case "bytes":
+            return _read_bytes(schema, json, start)
+        case "struct":
+            return _read_struct(schema, json, start, end, null_is_default, warnings)
+        case "array":
+            return _read_array(schema, json, start, null_is_default, warnings)
+        case _:
+            return _read_map(schema, json, start, null_is_default, warnings)
+
+
+def write_value(schema: Schema, value: Value, depth: int = 1) -> str:
+    """Return the text of a value. Raises: EncodeError, for what the schema does not take."""
+    if value is None:
+        if not schema.optional:
+            raise EncodeError("a required value is None", _NULLS)
+        return "null"
+    if depth > MAX_VALUE_DEPTH:
+        raise EncodeError(f"values are nested deeper than {MAX_VALUE_DEPTH}", _LIMITS)
+    match schema.type:
+        case "int8" | "int16" | "int32" | "int64":
+            return _integer_text(schema, value)
+        case "string":
+            if isinstance(value, str):
+                return quoted(value)
+        case "boolean":
+            if isinstance(value, bool):
+                return "true" if value else "false"
+        case "float" | "double":
+            if isinstance(value, float):
+                return _float_text(schema, value)
+        case "bytes":
+            return _bytes_text(schema, value)
+        case "struct":
+            return _struct_text(schema, value, depth)
+        case "array":
+            if isinstance(value, tuple) and schema.items is not None:
+                return f"[{','.join(_item_texts(schema.items, value, depth))}]"
+        case _:
+            return _map_text(schema, value, depth)
+    raise EncodeError(f"{value!r:.40} is no {schema.type}", CLAUSES[schema.type])
+
+
+def _mismatch(schema: Schema, json: JsonValue, start: int) -> DecodeError:
+    problem = f"{json_kind(json)} stands where the schema says {schema.type}"
+    return DecodeError(problem, start, CLAUSES[schema.type])
+
+
+def _read_integer(schema: Schema, json: JsonValue, start: int) -> int:
+    if not isinstance(json, Number):
+        raise _mismatch(schema, json, start)
+    if not json.is_integer:
+        problem = f"{json.text:.40} is not written as an integer"
+        raise DecodeError(problem, start, _INTEGERS)
+    low, high = _RANGES[schema.type]
+    value = int(json.text) if json.digits <= 20 else high + 1
+    if not low <= value <= high:
+        raise DecodeError(f"{json.text:.40} is out of the range of {schema.type}", start, _INTEGERS)
+    if schema.name == CONNECT_TIME and not 0 <= value <= _MAX_MS_OF_DAY:
+        raise DecodeError(f"{value} is no millisecond of a day", start, _TIMES)
+    return value
+
+
+def _integer_text(schema: Schema, value: Value) -> str:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise EncodeError(f"{value!r:.40} is no {schema.type}", _INTEGERS)
+    low, high = _RANGES[schema.type]
+    if not low <= value <= high:
+        raise EncodeError(f"{value} is out of the range of {schema.type}", _INTEGERS)
+    if schema.name == CONNECT_TIME and not 0 <= value <= _MAX_MS_OF_DAY:
+        raise EncodeError(f"{value} is no millisecond of a day", _TIMES)
+    return str(value)
+
+
+def _read_float(schema: Schema, json: JsonValue, start: int) -> float:
+    if isinstance(json, str) and json in _SPECIAL_FLOATS:
+        return _SPECIAL_FLOATS[json]
+    if not isinstance(json, Number):
+        raise _mismatch(schema, json, start)
+    if len(json.text) > _MAX_NUMBER_TEXT:
+        problem = f"a number of more than {_MAX_NUMBER_TEXT} characters"
+        raise DecodeError(problem, start, _LIMITS)
+    value = float(json.text) if schema.type == "double" else read_float32(json.text)
+    if math.isinf(value):
+        raise DecodeError(f"{json.text:.40} is out of the range of {schema.type}", start, _FLOATS)
+    return value
+
+
+def _float_text(schema: Schema, value: float) -> str:
+    if not math.isfinite(value):
+        return _SPECIAL_TEXTS[str(value)]
+    if schema.type == "double":
+        return java_float_text(value, 64)
+    if not is_float32(value):
+        raise EncodeError(f"{value!r} is no float of 32 bits", _FLOATS)
+    return java_float_text(value, 32)
+
+
+def _read_bytes(schema: Schema, json: JsonValue, start: int) -> bytes | Decimal:
+    scale = decimal_scale(schema) if schema.name == CONNECT_DECIMAL else None
+    if scale is not None and isinstance(json, Number):
+        return _decimal_number(json, scale, start)
+    if not isinstance(json, str):
+        raise _mismatch(schema, json, start)
+    if _BASE64.fullmatch(json) is None or len(json) % 4:
+        problem = "the text is not base64 of the standard alphabet with padding"
+        raise DecodeError(problem, start, _BYTES)
+    raw = binascii.a2b_base64(json)
+    if scale is None:
+        return raw
+    if not raw:
+        raise DecodeError("a Decimal has no bytes", start, _DECIMALS)
+    if len(raw) > MAX_DECIMAL_BYTES:
+        problem = f"a Decimal has more than {MAX_DECIMAL_BYTES} bytes"
+        raise DecodeError(problem, start, _LIMITS)
+    return decimal_of(raw, scale)
+
+
+def _decimal_number(json: Number, scale: int, start: int) -> Decimal:
+    """Read a Decimal that stands as a JSON number, by JsonConverter's NUMERIC form."""
+    if len(json.text) > _MAX_NUMBER_TEXT:
+        problem = f"a number of more than {_MAX_NUMBER_TEXT} characters"
+        raise DecodeError(problem, start, _LIMITS)
+    try:
+        value = Decimal(json.text)
+        return decimal_of(unscaled_bytes(value, scale, _DECIMALS), scale)
+    except InvalidOperation as error:  # an exponent beyond what Decimal holds
+        raise DecodeError(f"{json.text:.40} is out of range", start, _DECIMALS) from error
+    except EncodeError as error:
+        raise DecodeError(error.problem, start, _DECIMALS) from error
+
+
+def _bytes_text(schema: Schema, value: Value) -> str:
+    scale = decimal_scale(schema) if schema.name == CONNECT_DECIMAL else None
+    if scale is not None:
+        if not isinstance(value, Decimal):
+            raise EncodeError(f"{value!r:.40} is no Decimal", _DECIMALS)
+        return f'"{write_base64(unscaled_bytes(value, scale, _DECIMALS))}"'
+    if not isinstance(value, bytes):
+        raise EncodeError(f"{value!r:.40} is no bytes", _BYTES)
+    return f'"{write_base64(value)}"'
+
+
+def _read_struct(
+    schema: Schema,
+    json: JsonValue,
+    start: int,
+    end: int,
+    null_is_default: bool,
+    warnings: list[str] | None,
+) -> tuple[Value, ...]:
+    if not isinstance(json, JsonObject):
+        raise _mismatch(schema, json, start)
+    members = json.by_name()
+    values = []
+    for field in schema.fields:
+        member = members.pop(field.name, None)
+        if member is None:
+            values.append(_missing(field, end))
+            continue
+        with step(field.name):
+            values.append(
+                read_value(
+                    field.schema, member.value, member.start, member.end, null_is_default, warnings
+                )
+            )
+    if warnings is not None:
+        warnings.extend(
+            f"member {name!r:.40} is not in the schema ({_UNKNOWN})" for name in members
+        )
+    return tuple(values)
+
+
+def _missing(field: Field, end: int) -> Value:
+    """Return the value of a field that the object has no member for."""
+    if field.schema.has_default:
+        return field.schema.default
+    if not field.schema.optional:
+        raise DecodeError(f"field {field.name!r:.40} is required", end - 1, _STRUCTS, (field.name,))
+    return None
+
+
+def _struct_text(schema: Schema, value: Value, depth: int) -> str:
+    if not isinstance(value, tuple) or len(value) != len(schema.fields):
+        raise EncodeError(f"a struct of {len(schema.fields)} fields is expected", _STRUCTS)
+    pieces = []
+    for field, item in zip(schema.fields, value, strict=True):
+        with step(field.name):
+            text = write_value(field.schema, item, depth + 1)
+            pieces.append(f"{quoted(field.name)}:{text}")
+    return f"{{{','.join(pieces)}}}"
+
+
+def _read_array(
+    schema: Schema,
+    json: JsonValue,
+    start: int,
+    null_is_default: bool,
+    warnings: list[str] | None,
+) -> tuple[Value, ...]:
+    if not isinstance(json, JsonArray) or schema.items is None:
+        raise _mismatch(schema, json, start)
+    values = []
+    for index, item in enumerate(json.items):
+        with step(index):
+            place = json.places[2 * index], json.places[2 * index + 1]
+            values.append(read_value(schema.items, item, *place, null_is_default, warnings))
+    return tuple(values)
+
+
+def _item_texts(items: Schema, values: tuple[Value, ...], depth: int) -> list[str]:
+    texts = []
+    for index, item in enumerate(values):
+        with step(index):
+            texts.append(write_value(items, item, depth + 1))
+    return texts
+
+
+def _read_map(
+    schema: Schema,
+    json: JsonValue,
+    start: int,
+    null_is_default: bool,
+    warnings: list[str] | None,
+) -> tuple[tuple[Value, Value], ...]:
+    keys, values = schema.keys, schema.values
+    assert keys is not None  # a map's schema has both
+    assert values is not None
+    pairs: list[tuple[Value, Value]] = []
+    if keys.type == "string":
+        if not isinstance(json, JsonObject):
+            raise _mismatch(schema, json, start)
+        for member in json.members:
+            with step(member.name):
+                place = member.start, member.end
+                value = read_value(values, member.value, *place, null_is_default, warnings)
+            pairs.append((member.name, value))
+        return tuple(pairs)
+    if not isinstance(json, JsonArray):
+        raise _mismatch(schema, json, start)
+    for index, item in enumerate(json.items):
+        begin = json.places[2 * index]
+        with step(index):
+            if not isinstance(item, JsonArray) or len(item.items) != 2:
+                raise DecodeError("an entry of a map is an array of two", begin, _MAPS)
+            places = item.places
+            key = read_value(keys, item.items[0], places[0], places[1], null_is_default, warnings)
+            value = read_value(
+                values, item.items[1], places[2], places[3], null_is_default, warnings
+            )
+        pairs.append((key, value))
+    return tuple(pairs)
+
+
+def _map_text(schema: Schema, value: Value, depth: int) -> str:
+    keys, values = schema.keys, schema.values
+    if not isinstance(value, tuple) or keys is None or values is None:
+        raise EncodeError(f"{value!r:.40} is no map", _MAPS)
+    pieces = []
+    seen: set[str] = set()
+    for index, pair in enumerate(value):
+        with step(index):
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise EncodeError("an entry of a map is a pair", _MAPS)
+            text = write_value(values, pair[1], depth + 2)
+            if keys.type != "string":
+                pieces.append(f"[{write_value(keys, pair[0], depth + 2)},{text}]")
+                continue
+            if not isinstance(pair[0], str) or pair[0] in seen:
+                raise EncodeError(f"{pair[0]!r:.40} is no key, or stands twice", _MAPS)
+            seen.add(pair[0])
+            pieces.append(f"{quoted(pair[0])}:{text}")
+    return f"[{','.join(pieces)}]" if keys.type != "string" else f"{{{','.join(pieces)}}}"

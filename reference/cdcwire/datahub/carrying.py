@@ -1,0 +1,139 @@
+"""Records in the messages that carry them: bodies of HTTP, with the options that both formats have.
+
+Source: datahub, "bodies", "batching".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import cast
+
+from cdcwire.datahub.body import BodySettings, ContentEncoding, read_body, write_body
+from cdcwire.datahub.fields import Field
+from cdcwire.datahub.message import Batch, BatchCompression, Body, Encoding, Record
+from cdcwire.errors import DecodeError, Path, step
+from cdcwire.format import Compression, Option, OptionValue
+from cdcwire.message import KafkaMessage, Message
+
+CLAUSE_BATCHING = "datahub: batching"
+CLAUSE_BODIES = "datahub: bodies"
+MAX_PUT_BYTES = 4 * 1024 * 1024  # of one put request; larger ones are refused by the service
+
+OPTIONS: tuple[Option, ...] = (
+    Option(
+        "compression",
+        "none",
+        "compression inside a batch; lz4 is written by a function that the caller gives",
+        ("none", "deflate", "lz4", "zlib"),
+    ),
+    Option(
+        "content-encoding",
+        "none",
+        "compression of a whole body, where no header tells; lz4 as above",
+        ("none", "deflate", "lz4"),
+    ),
+    Option("max-batch-size", 16, "records in one body"),
+)
+
+
+def body_settings(
+    values: Mapping[str, OptionValue],
+    compressions: Mapping[str, Compression],
+    *,
+    empty_is_null: bool = False,
+) -> BodySettings:
+    """Return the settings of bodies from options by name."""
+    encoding = values["encoding"]
+    return BodySettings(
+        None if encoding in ("auto", "record") else cast(Encoding, encoding),
+        cast(ContentEncoding, values["content-encoding"]),
+        cast(BatchCompression, values["compression"]),
+        empty_is_null,
+        compressions,
+    )
+
+
+def queued(message: Message) -> KafkaMessage:
+    """Return the message of a queue. Raises: TypeError for a file."""
+    if not isinstance(message, KafkaMessage):
+        raise TypeError("a message is expected, with a body or a record as its value")
+    return message
+
+
+def value_of(message: KafkaMessage) -> bytes:
+    """Return the bytes. Raises: DecodeError where there are none."""
+    if message.value is None:
+        raise DecodeError("there are no bytes", 0, CLAUSE_BODIES)
+    return message.value
+
+
+def headers_of(message: KafkaMessage) -> dict[str, str]:
+    """Return the headers of HTTP, names in lower case; of one that stands twice the last."""
+    return {name.lower(): value.decode("latin-1") for name, value in message.headers}
+
+
+def read_records(
+    message: KafkaMessage, fields: Sequence[Field] | None, settings: BodySettings
+) -> list[tuple[Path, Record]]:
+    """Return the records of a body with the paths to their data. Raises: DecodeError."""
+    return with_paths(read_body(value_of(message), fields, settings, headers_of(message)))
+
+
+def with_paths(body: Body) -> list[tuple[Path, Record]]:
+    """Return the records of a body with the paths to their data."""
+    found: list[tuple[Path, Record]] = []
+    for index, entry in enumerate(body.entries):
+        if isinstance(entry, Batch):
+            for inside, record in enumerate(entry.records):
+                found.append((("batches", index, "records", inside), record))
+        elif body.encoding == "json":
+            found.append((("Records", index, "Data"), entry))
+        else:
+            found.append((("records", index, "data"), entry))
+    return found
+
+
+def write_records(
+    groups: Iterable[Sequence[Record]],
+    fields: Sequence[Field] | None,
+    settings: BodySettings,
+    max_batch_size: int,
+) -> Iterator[KafkaMessage]:
+    """Yield bodies with records. The records of a group (an update's two) share a body.
+
+    A body is closed before it has more than ``max_batch_size`` records or, as estimated, more
+    bytes than the service takes. Raises: EncodeError.
+    """
+    waiting: list[Record] = []
+    size = 0
+    for group in groups:
+        weight = sum(map(_weight, group))
+        if waiting and (
+            len(waiting) + len(group) > max(max_batch_size, 1) or size + weight > MAX_PUT_BYTES
+        ):
+            yield _message(waiting, fields, settings)
+            waiting, size = [], 0
+        waiting += group
+        size += weight
+    if waiting:
+        yield _message(waiting, fields, settings)
+
+
+def _weight(record: Record) -> int:
+    if isinstance(record.data, bytes):
+        return len(record.data) * 4 // 3 + 64
+    return sum(len(value) * 3 if isinstance(value, str) else 24 for value in record.data) + 64
+
+
+def _message(
+    records: list[Record], fields: Sequence[Field] | None, settings: BodySettings
+) -> KafkaMessage:
+    encoding: Encoding = settings.encoding or "json"
+    entries: tuple[Record | Batch, ...] = tuple(records)
+    if encoding == "batch":
+        entries = (Batch(tuple(records), settings.compression),)
+    with step("body"):
+        raw, headers = write_body(Body(encoding, entries), fields, settings)
+    return KafkaMessage(
+        None, raw, tuple((name, text.encode("ascii")) for name, text in headers.items())
+    )

@@ -1,0 +1,213 @@
+"""Records and their bodies in JSON.
+
+A tuple's ``Data`` is an array of texts, null for NULL; a blob's is its bytes in base64. Members
+that are not known are passed over, as both SDKs add some of their own.
+Source: datahub, "json".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from cdcwire.base64_text import read_base64, write_base64
+from cdcwire.datahub.fields import Field, FieldValue, is_unicode
+from cdcwire.datahub.message import Attributes, Body, Record
+from cdcwire.datahub.records import (
+    CLAUSE_ATTRIBUTES,
+    CLAUSE_RECORDS,
+    check_record,
+    field_value,
+    texts_of,
+)
+from cdcwire.errors import DecodeError, EncodeError, step
+from cdcwire.strict_json import (
+    JsonArray,
+    JsonObject,
+    JsonValue,
+    Member,
+    Number,
+    Rules,
+    json_kind,
+    read_json,
+)
+
+CLAUSE = "datahub: json"
+CLAUSE_BASE64 = "datahub: base64"
+RULES = Rules(CLAUSE, CLAUSE, "datahub: limits", max_depth=16)
+
+_INT64_DIGITS = 19
+
+
+def read_json_body(
+    data: bytes, fields: Sequence[Field] | None, *, empty_is_null: bool = False
+) -> Body:
+    """Return a put request or a get answer. ``fields``: of the topic; None is a blob topic.
+
+    Raises: DecodeError.
+    """
+    document = read_json(data, RULES)
+    if not isinstance(document.value, JsonObject):
+        problem = f"a body is an object, not {json_kind(document.value)}"
+        raise DecodeError(problem, document.start, CLAUSE)
+    members = document.value.by_name()
+    action = members.get("Action")
+    if action is not None and action.value != "pub":
+        problem = f"the action {action.value!r:.40} carries no records: pub does"
+        raise DecodeError(problem, action.start, CLAUSE, ("Action",))
+    listed = members.get("Records")
+    if listed is None or not isinstance(listed.value, JsonArray):
+        at = document.end - 1 if listed is None else listed.start
+        raise DecodeError("Records is an array of records", at, CLAUSE, ("Records",))
+    places = listed.value.places
+    records = []
+    for index, item in enumerate(listed.value.items):
+        with step("Records", index):
+            records.append(_read_record(item, places[2 * index], fields, empty_is_null))
+    count = _integer(members, "RecordCount")
+    if count is not None and count != len(records):
+        problem = f"the answer says {count} records, {len(records)} are there"
+        raise DecodeError(problem, members["RecordCount"].start, CLAUSE, ("RecordCount",))
+    return Body(
+        "json",
+        tuple(records),
+        is_answer=action is None,
+        next_cursor=_text(members, "NextCursor"),
+        record_count=count,
+        start_sequence=_integer(members, "StartSeq"),
+    )
+
+
+def _read_record(
+    item: JsonValue, start: int, fields: Sequence[Field] | None, empty_is_null: bool
+) -> Record:
+    if not isinstance(item, JsonObject):
+        raise DecodeError(f"a record is an object, not {json_kind(item)}", start, CLAUSE_RECORDS)
+    members = item.by_name()
+    found = members.get("Data")
+    if found is None:
+        raise DecodeError("a record without Data", start, CLAUSE_RECORDS, ("Data",))
+    with step("Data"):
+        values = _read_data(found, fields, empty_is_null=empty_is_null)
+    return Record(
+        values,
+        _attributes(members.get("Attributes")),
+        shard_id=_text(members, "ShardId"),
+        hash_key=_text(members, "HashKey"),
+        partition_key=_text(members, "PartitionKey"),
+        cursor=_text(members, "Cursor"),
+        next_cursor=_text(members, "NextCursor"),
+        sequence=_integer(members, "Sequence"),
+        system_time=_integer(members, "SystemTime"),
+        offset=found.start,
+    )
+
+
+def _read_data(
+    member: Member, fields: Sequence[Field] | None, *, empty_is_null: bool
+) -> tuple[FieldValue, ...] | bytes:
+    if fields is None:
+        if not isinstance(member.value, str):
+            problem = f"a blob is text in base64, not {json_kind(member.value)}"
+            raise DecodeError(problem, member.start, CLAUSE_RECORDS)
+        return read_base64(member.value, member.start, CLAUSE_BASE64)
+    if not isinstance(member.value, JsonArray):
+        problem = f"a tuple is an array of texts, not {json_kind(member.value)}"
+        raise DecodeError(problem, member.start, CLAUSE_RECORDS)
+    items = member.value.items
+    if len(items) != len(fields):
+        problem = f"{len(items)} values; the topic has {len(fields)} fields"
+        raise DecodeError(problem, member.start, CLAUSE_RECORDS)
+    values = []
+    for index, (field, item) in enumerate(zip(fields, items, strict=True)):
+        at = member.value.places[2 * index]
+        with step(field.name):
+            if item is not None and not isinstance(item, str):
+                problem = f"a value is text or null, not {json_kind(item)}"
+                raise DecodeError(problem, at, CLAUSE)
+            raw = None if item is None else item.encode("utf-8")
+            values.append(field_value(field, raw, at, empty_is_null=empty_is_null))
+    return tuple(values)
+
+
+def _attributes(member: Member | None) -> Attributes:
+    if member is None or member.value is None:
+        return ()
+    with step("Attributes"):
+        if not isinstance(member.value, JsonObject):
+            raise DecodeError("attributes are an object", member.start, CLAUSE_ATTRIBUTES)
+        found = []
+        for each in member.value.members:
+            if not isinstance(each.value, str):
+                problem = f"an attribute is text, not {json_kind(each.value)}"
+                raise DecodeError(problem, each.start, CLAUSE_ATTRIBUTES, (each.name,))
+            found.append((each.name, each.value))
+    return tuple(found)
+
+
+def _text(members: dict[str, Member], name: str) -> str | None:
+    member = members.get(name)
+    if member is None or member.value is None:
+        return None
+    if not isinstance(member.value, str):
+        problem = f"text is expected, not {json_kind(member.value)}"
+        raise DecodeError(problem, member.start, CLAUSE_RECORDS, (name,))
+    return member.value
+
+
+def _integer(members: dict[str, Member], name: str) -> int | None:
+    member = members.get(name)
+    if member is None or member.value is None:
+        return None
+    number = member.value
+    if isinstance(number, Number) and number.is_integer and number.digits <= _INT64_DIGITS:
+        value = int(number.text)
+        if -(1 << 63) <= value < 1 << 63:
+            return value
+    raise DecodeError("an integer of 64 bits", member.start, CLAUSE_RECORDS, (name,))
+
+
+# ---- writing ---------------------------------------------------------------------------------
+
+
+def write_json_body(body: Body, fields: Sequence[Field] | None) -> bytes:
+    """Return a body in JSON, without spaces, non-ASCII as it is. Raises: EncodeError."""
+    if not is_unicode(body.next_cursor or ""):
+        raise EncodeError("a surrogate stands alone in the text", CLAUSE, ("NextCursor",))
+    records = []
+    for index, record in enumerate(body.records()):
+        with step("Records", index):
+            records.append(_record(record, fields))
+    document: dict[str, object]
+    if body.is_answer:
+        document = _present(
+            NextCursor=body.next_cursor,
+            RecordCount=len(records),
+            StartSeq=body.start_sequence,
+            Records=records,
+        )
+    else:
+        document = {"Action": "pub", "Records": records}
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+
+
+def _record(record: Record, fields: Sequence[Field] | None) -> object:
+    check_record(record)
+    texts = texts_of(record, fields)
+    blob = texts[0]
+    written = write_base64(blob) if isinstance(blob, bytes) else texts
+    return _present(
+        ShardId=record.shard_id,
+        HashKey=record.hash_key,
+        PartitionKey=record.partition_key,
+        SystemTime=record.system_time,
+        Sequence=record.sequence,
+        Cursor=record.cursor,
+        NextCursor=record.next_cursor,
+        Data=written,
+        Attributes=dict(record.attributes) or None,
+    )
+
+
+def _present(**members: object) -> dict[str, object]:
+    return {name: value for name, value in members.items() if value is not None}

@@ -1,0 +1,320 @@
+"""The six StreamX types of Blob messages, their JSON values, and the kinds of the model.
+
+Numbers are read from their digits, so that a LONG keeps all 64 bits. A kind that has no type of its
+own travels as STRING, in its text. Source: datahub-blob, "long values" and the clauses beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Literal, TypeAlias, cast, get_args
+
+from cdcwire.base64_text import read_base64
+from cdcwire.datahub.fields import is_unicode
+from cdcwire.errors import DecodeError, EncodeError
+from cdcwire.golang.numbers import is_float32
+from cdcwire.model.events import UNAVAILABLE, Column, Value
+from cdcwire.model.kinds import (
+    BitType,
+    BoolType,
+    BytesType,
+    DatetimeType,
+    DateType,
+    DecimalType,
+    EnumType,
+    FloatType,
+    IntervalType,
+    IntType,
+    JsonType,
+    SetType,
+    TextType,
+    TimestampType,
+    TimeType,
+    Type,
+    VectorType,
+    YearType,
+    kind_text,
+)
+from cdcwire.model.temporal import count_text, temporal_text
+from cdcwire.mysql.values import vector_text
+from cdcwire.strict_json import JsonValue, Number, json_kind
+
+StreamXType: TypeAlias = Literal["BOOLEAN", "DOUBLE", "DATE", "BYTES", "LONG", "STRING"]
+BlobValue: TypeAlias = "bool | int | float | str | bytes | None"
+
+STREAMX_TYPES: tuple[StreamXType, ...] = get_args(StreamXType)
+CLAUSES: Mapping[str, str] = MappingProxyType(
+    {name: f"datahub-blob: {name.lower()} values" for name in STREAMX_TYPES}
+)
+CLAUSE_KINDS = "datahub-blob: other kinds"
+CLAUSE_LIMITS = "datahub-blob: limits"
+
+UTC = "+00:00"
+_INT64_END = 1 << 63
+_INT64_DIGITS = 19
+_MAX_NUMBER = 1024
+_MS_OF_SECOND = 1000
+_MS_DIGITS = 3
+
+_KINDS: Mapping[str, Type] = MappingProxyType(
+    {
+        "BOOLEAN": BoolType(),
+        "DOUBLE": FloatType(64),
+        "DATE": TimestampType(form="ms", zone=UTC),
+        "BYTES": BytesType(),
+        "LONG": IntType(64),
+        "STRING": TextType(),
+    }
+)
+
+
+def streamx_type(name: str) -> StreamXType | None:
+    """Return the type of this name; None if there is none."""
+    return cast(StreamXType, name) if name in _KINDS else None
+
+
+def kind_of(type_: StreamXType) -> Type:
+    """Return the model's kind of a type. A DATE counts milliseconds in UTC."""
+    return _KINDS[type_]
+
+
+# ---- reading ---------------------------------------------------------------------------------
+
+
+def read_value(type_: StreamXType, value: JsonValue, start: int, date_digits: int = 0) -> BlobValue:
+    """Return the value of a column; None is NULL for every type.
+
+    ``date_digits``: how many digits a DATE must have; 0 is any number. Raises: DecodeError.
+    """
+    if value is None:
+        return None
+    clause = CLAUSES[type_]
+    match type_, value:
+        case "BOOLEAN", bool():
+            return value
+        case "STRING", str():
+            return value
+        case "LONG", Number():
+            return _integer(value, start, clause)
+        case "DATE", Number():
+            count = _integer(value, start, clause)
+            if date_digits and (value.digits != date_digits or count < 0):
+                problem = f"a DATE of {value.digits} digits; {date_digits} are asked for"
+                raise DecodeError(problem, start, clause)
+            return count
+        case "DOUBLE", Number(text):
+            if len(text) > _MAX_NUMBER:
+                raise DecodeError("a number of over 1,024 characters", start, CLAUSE_LIMITS)
+            found = float(text)
+            if math.isinf(found):
+                raise DecodeError(f"{text:.40} is too large for a DOUBLE", start, clause)
+            return found
+        case "BYTES", str():
+            return read_base64(value, start, clause)
+        case _:
+            raise DecodeError(f"{json_kind(value)} is no {type_}", start, clause)
+
+
+def _integer(number: Number, start: int, clause: str) -> int:
+    if not number.is_integer:
+        problem = f"{number.text:.40} has a fraction or an exponent"
+        raise DecodeError(problem, start, clause)
+    value = int(number.text) if number.digits <= _INT64_DIGITS else _INT64_END
+    if not -_INT64_END <= value < _INT64_END:
+        raise DecodeError(f"{number.text:.40} is not within 64 bits", start, clause)
+    return value
+
+
+# ---- writing ---------------------------------------------------------------------------------
+
+
+def check_value(type_: StreamXType, value: BlobValue) -> None:
+    """Raise EncodeError for what is no value of a type. None is NULL."""
+    if value is None:
+        return
+    is_int = isinstance(value, int) and not isinstance(value, bool)
+    is_right = {
+        "BOOLEAN": isinstance(value, bool),
+        "LONG": is_int and -_INT64_END <= cast(int, value) < _INT64_END,
+        "DATE": is_int and -_INT64_END <= cast(int, value) < _INT64_END,
+        "DOUBLE": isinstance(value, float) and math.isfinite(value),
+        "BYTES": isinstance(value, bytes),
+        "STRING": isinstance(value, str) and is_unicode(value),
+    }
+    if not is_right[type_]:
+        raise EncodeError(f"{value!r:.60} is no {type_}", CLAUSES[type_])
+
+
+def type_of(kind: Type) -> StreamXType | None:
+    """Return the type that carries a kind; None if none does."""
+    match kind:
+        case BoolType():
+            return "BOOLEAN"
+        case IntType(bits, unsigned):
+            return "STRING" if unsigned and bits == 64 else "LONG"
+        case YearType():
+            return "LONG"
+        case BitType(length):
+            return "LONG" if length is not None and length < 64 else "STRING"
+        case FloatType():
+            return "DOUBLE"
+        case BytesType():
+            return "BYTES"
+        case TimestampType() if _is_date(kind):
+            return "DATE"
+        case (
+            TextType()
+            | DecimalType()
+            | DateType()
+            | TimeType()
+            | DatetimeType()
+            | TimestampType()
+            | IntervalType()
+            | EnumType()
+            | SetType()
+            | JsonType()
+            | VectorType()
+        ):
+            return "STRING"
+        case _:
+            return None
+
+
+def _is_date(kind: TimestampType) -> bool:
+    """Return whether a DATE holds every value: the zone is known, and no digit is finer than ms."""
+    if kind.zone is None:
+        return False
+    return kind.form == "ms" or (kind.fraction is not None and kind.fraction <= _MS_DIGITS)
+
+
+def to_blob(column: Column, value: Value) -> BlobValue:
+    """Return the value in the form of its column's type. Raises: EncodeError."""
+    type_ = type_of(column.type)
+    if type_ is None:
+        problem = f"there is no type for {kind_text(column.type):.60}"
+        raise EncodeError(problem, CLAUSE_KINDS)
+    if value is None:
+        return None
+    if value is UNAVAILABLE:
+        raise EncodeError("an unavailable value has no form here", CLAUSE_KINDS)
+    found: BlobValue = value
+    if type_ == "STRING" and not isinstance(column.type, TextType):
+        found = text_of(column.type, value)
+    elif type_ == "DATE":
+        found = _milliseconds(cast(TimestampType, column.type), value)
+    elif isinstance(column.type, FloatType) and isinstance(value, float):
+        if column.type.bits == 32 and not is_float32(value):
+            raise EncodeError(f"{value!r} is not a 32-bit float", CLAUSES["DOUBLE"])
+    elif isinstance(column.type, (IntType, BitType)):
+        _check_range(column.type, value)
+    check_value(type_, found)
+    return found
+
+
+def _check_range(kind: IntType | BitType, value: Value) -> None:
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    if isinstance(kind, BitType):
+        low, high = 0, 1 << (kind.length if kind.length is not None else 64)
+    elif kind.unsigned:
+        low, high = 0, 1 << kind.bits
+    else:
+        low, high = -1 << kind.bits - 1, 1 << kind.bits - 1
+    if not is_number or not low <= value < high:
+        raise EncodeError(f"{value!r:.60} is no {kind_text(kind)}", CLAUSES["LONG"])
+
+
+def text_of(kind: Type, value: Value) -> str:
+    """Return the text of a kind that has no type of its own. Raises: EncodeError."""
+    try:
+        text = _text(kind, value)
+    except ValueError as error:
+        raise EncodeError(str(error), CLAUSE_KINDS) from error
+    if text is None:
+        raise EncodeError(f"{value!r:.60} is no {kind_text(kind):.60}", CLAUSE_KINDS)
+    return text
+
+
+def _text(kind: Type, value: Value) -> str | None:
+    is_int = isinstance(value, int) and not isinstance(value, bool)
+    match kind:
+        case IntType() | BitType():
+            if is_int:
+                _check_range(kind, value)
+                return str(value)
+        case DecimalType() if isinstance(value, Decimal):
+            if value.is_finite() and abs(value.adjusted()) > _MAX_NUMBER:
+                raise ValueError("a DECIMAL of over 1,024 digits")
+            return f"{value:f}"
+        case TimestampType() if kind.zone is not None:
+            # The text alone would not say which instant it is.
+            count = kind.form != "text"
+            text = count_text(kind, value) if is_int and count else None
+            if text is None:
+                text = temporal_text(kind, value, UTC)
+            return None if text is None else text + UTC
+        case DateType() | TimeType() | DatetimeType() | TimestampType():
+            return temporal_text(kind, value, None)
+        case EnumType() | SetType():
+            return _label(kind, value)
+        case VectorType() if isinstance(value, tuple):
+            if not all(isinstance(item, float) and is_float32(item) for item in value):
+                raise ValueError("a vector holds 32-bit floats only")
+            return vector_text(value)
+        case IntervalType() if is_int:
+            return str(value)
+        case DecimalType() | IntervalType() | JsonType():
+            return value if isinstance(value, str) else None
+        case _:
+            pass
+    return None
+
+
+def _label(kind: EnumType | SetType, value: Value) -> str | None:
+    """Return the label of an ENUM or SET, its number where the labels are not known."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        return None
+    if kind.labels is None:
+        return str(value)
+    if isinstance(kind, EnumType):
+        if value > len(kind.labels):
+            raise ValueError(f"ENUM index {value} is beyond the labels")
+        return kind.labels[value - 1] if value else ""
+    if value >> len(kind.labels):
+        raise ValueError(f"SET mask {value} is beyond the labels")
+    return ",".join(label for bit, label in enumerate(kind.labels) if value >> bit & 1)
+
+
+def _milliseconds(kind: TimestampType, value: Value) -> int:
+    clause = CLAUSES["DATE"]
+    if kind.form != "text":
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise EncodeError(f"{value!r:.60} is no count of {kind.form}", clause)
+        count, rest = divmod(value, {"ms": 1, "us": 10**3}.get(kind.form, 10**6))
+        if rest:
+            raise EncodeError(f"{value} {kind.form} are no whole milliseconds", clause)
+        return count
+    try:
+        text = temporal_text(kind, value, UTC)
+        if text is None:
+            raise ValueError(f"{value!r:.60} is no text of an instant")
+        return milliseconds_of(text)
+    except ValueError as error:
+        raise EncodeError(str(error), clause) from error
+
+
+def milliseconds_of(text: str) -> int:
+    """Return the text of an instant in UTC as milliseconds since 1970. Raises: ValueError."""
+    clock, _, fraction = text.partition(".")
+    if fraction.rstrip("0")[_MS_DIGITS:] or (fraction and not fraction.isdigit()):
+        raise ValueError(f"{text!r:.60} is no whole number of milliseconds")
+    moment = datetime.strptime(clock, "%Y-%m-%d %H:%M:%S").replace(tzinfo=timezone.utc)
+    since = moment - datetime(1970, 1, 1, tzinfo=timezone.utc)
+    return (since.days * 86400 + since.seconds) * _MS_OF_SECOND + int(
+        fraction[:_MS_DIGITS].ljust(_MS_DIGITS, "0")
+    )

@@ -1,0 +1,27 @@
+"""What Debezium's JSON carries, by event field and by kind, under the default options."""
+
+from __future__ import annotations
+
+from cdcwire.connect.carries import DEBEZIUM_KINDS
+from cdcwire.model.carries import EXACT, NO, Carries, lossy, option
+
+CARRIES = Carries(
+    fields={
+        "op": EXACT,
+        "before of update": EXACT,
+        "before of delete": option("replica-identity=full"),
+        "key": EXACT,
+        "commit_ts": NO,
+        "sequence_id": NO,
+        "lsn": EXACT,
+        "tx_id": EXACT,
+        "commit_ms": EXACT,
+        "sent_ms": EXACT,
+        "partition": NO,
+        "types": EXACT,
+        "schema change": lossy("all but truncate, which has a form"),
+        "progress": lossy("all but heartbeat, which has a form"),
+        "markers": EXACT,
+    },
+    kinds=DEBEZIUM_KINDS,
+)
