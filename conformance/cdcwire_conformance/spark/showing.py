@@ -110,7 +110,7 @@ def difference_of(row: Collected, table: CanonicalTable, layout: Layout) -> RowD
     if verdict != "repeated":
         columns = tuple(_column_differences(row, table, layout, is_changed=verdict == "changed"))
     op = left.op if left.is_there else right.op
-    position = layout.rules.position or ("ordinal" if layout.keys else None)
+    position: str | None = layout.rules.position or ("ordinal" if layout.keys else None)
     if position is not None and layout.rules.has_bare_deletes and op == "delete":
         position = f"last {position}" if layout.rules.position else position
     names = [field.name for field in layout.keys]
