@@ -133,6 +133,7 @@ def _explain_rows(
     index = 0
     while error is None and spans.offset < len(spans.data):
         start, path = spans.offset, ("rows", index)
+        end = start
         try:
             _, end = read_line(spans.data, start, terminator, EVERYTHING, definitions, place)
         except DecodeError as caught:

@@ -189,9 +189,10 @@ def _other_properties(text: str) -> dict[str, int]:
         found = json.loads(text)
     except (ValueError, RecursionError):
         found = None
-    is_legal = isinstance(found, dict) and not found.keys() & set(_PLACED)
-    if is_legal and all(isinstance(value, int) for value in found.values()):
-        return dict(found)
+    if isinstance(found, dict) and not found.keys() & set(_PLACED):
+        numbers: dict[str, int] = {n: v for n, v in found.items() if isinstance(v, int)}
+        if len(numbers) == len(found):
+            return numbers
     path = ("extra", "transaction_properties")
     problem = "transaction_properties is no JSON object of integers by other names"
     raise EncodeError(problem, "cdl-json: transaction", path)

@@ -139,7 +139,7 @@ def blob_to_tuple(message: BlobMessage, topic: Topic) -> Mapped[tuple[TupleRow, 
         raise UnsupportedInTupleError(message.op, ("op",))
     assert message.source is not None  # a row has source and sequence id
     assert message.sequence_id is not None
-    types = {column.name: column.type for column in message.columns or ()}
+    types: dict[str, StreamXType] = {c.name: c.type for c in message.columns or ()}
     _check_columns(types, topic)
     letters: dict[str | None, Operation] = {"insert": "I", "update": "U", "delete": "D"}
     rows = []

@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from cdcwire.datahub.ops import OPS
+from cdcwire.datahub.streamx import StreamXType
 from cdcwire.datahub_blob.events import columns_of, extra_of, table_of, to_event
 from cdcwire.datahub_blob.members import RULES
 from cdcwire.datahub_blob.message import BlobMessage
@@ -206,7 +207,7 @@ class RowDecoder:
             _PAYLOAD.encode()
         ):
             raise Irregular
-        types = {column.name: column.type for column in columns}
+        types: dict[str, StreamXType] = {column.name: column.type for column in columns}
         digits = self.settings.date_digits
         pattern = pattern_of(value, found.members[1], types, digits)
         shape = self._shape(pattern, message)
@@ -252,7 +253,8 @@ class RowDecoder:
             if (side, column.name) in places
         ]
         columns = tuple(column for column, _, _ in chosen)
-        readers = readers_of([type_ for _, type_, _ in chosen])
+        types: list[StreamXType] = [type_ for _, type_, _ in chosen]
+        readers = readers_of(types)
         cells = tuple(
             (index, reader) for (_, _, index), reader in zip(chosen, readers, strict=True)
         )

@@ -152,7 +152,7 @@ def payload_of(message: BlobMessage, op: Op) -> dict[str, object]:
 
 def _image(cells: Cells, message: BlobMessage, name: str) -> dict[str, object]:
     path: Path = (name, "dataColumn")
-    types = {column.name: column.type for column in message.columns or ()}
+    types: dict[str, StreamXType] = {c.name: c.type for c in message.columns or ()}
     if not cells:
         raise EncodeError("an image without a column", CLAUSE_IMAGES, path)
     found: dict[str, object] = {}
