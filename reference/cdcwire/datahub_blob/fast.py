@@ -247,14 +247,13 @@ class RowDecoder:
     def _part(self, side: str, places: Mapping[tuple[str, ...], int], message: BlobMessage) -> Part:
         declared = message.columns or ()
         known = columns_of(declared, message.primary_key or ())
-        chosen = [
+        chosen: list[tuple[Column, StreamXType, int]] = [
             (column, blob_column.type, places[side, column.name])
             for column, blob_column in zip(known, declared, strict=True)
             if (side, column.name) in places
         ]
         columns = tuple(column for column, _, _ in chosen)
-        types: list[StreamXType] = [type_ for _, type_, _ in chosen]
-        readers = readers_of(types)
+        readers = readers_of([type_ for _, type_, _ in chosen])
         cells = tuple(
             (index, reader) for (_, _, index), reader in zip(chosen, readers, strict=True)
         )
