@@ -134,7 +134,10 @@ def test_every_workload_is_measured_in_every_format() -> None:
 def test_every_compression_makes_these_rows_smaller() -> None:
     pytest.importorskip("cramjam", reason="the extra [size] is not installed")
     report = measure(named_inputs(("mostly-null",), rows=64), batches=(64,))
-    for cell in report.workloads[0].cells:
+    # A row of Avro has some 70 bytes here: a frame around it takes more than it spares.
+    large = [cell for cell in report.workloads[0].cells if cell.sizes["none"] > 150 * cell.messages]
+    assert {cell.format for cell in large} == set(FORMAT_NAMES) - {"avro"}
+    for cell in large:
         assert all(size < cell.sizes["none"] for name, size in cell.sizes.items() if name != "none")
 
 

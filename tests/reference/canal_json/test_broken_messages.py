@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import tracemalloc
 from collections.abc import Callable
@@ -251,15 +252,27 @@ def fast_outcome(value: bytes) -> None:
 
 @pytest.mark.parametrize(("make", "size"), SHAPES.values(), ids=SHAPES)
 def test_time_grows_with_the_bytes(make: Callable[[int], bytes], size: int) -> None:
-    """Eight times the bytes take far less than 64 times the time."""
+    """Eight times the bytes take far less than 64 times the time.
+
+    The collector of garbage is left out: what it costs grows with all that other tests keep.
+    """
+    gc.disable()
+    try:
+        short, long = (_time_of(make(size // 4 * factor)) for factor in (1, 8))
+    finally:
+        gc.enable()
+    assert long < 24 * max(short, 0.002)
+
+
+def _time_of(value: bytes) -> float:
+    """Return the CPU seconds of the best of three tries."""
     times = []
-    for factor in (1, 8):
-        value = make(size // 4 * factor)
+    for _ in range(3):
         start = process_time()
         outcome(value)
         fast_outcome(value)
         times.append(process_time() - start)
-    assert times[1] < 24 * max(times[0], 0.002)
+    return min(times)
 
 
 @pytest.mark.parametrize(("make", "size"), SHAPES.values(), ids=SHAPES)
