@@ -131,7 +131,11 @@ class LocalPlace:
 
 
 class _StorePlace:
-    """A prefix in a store that fsspec knows."""
+    """A prefix in a store that fsspec knows.
+
+    Each store's package has errors of its own, for a service that is gone or that refuses, and
+    fsspec has no class for them all: whatever it raises is a ``PlaceError`` here.
+    """
 
     def __init__(self, url: str) -> None:
         core = load_extra("fsspec.core", "storage", f"Storage at {url!r}")
@@ -157,19 +161,25 @@ class _StorePlace:
             found = self._store.find(top, withdirs=False, detail=True)
         except FileNotFoundError:
             found = {}
-        except OSError as error:
+        except Exception as error:
             raise _place_error(error, top) from error
-        if not found and not under and not self._store.exists(self._root):
+        if not found and not under and not self._exists():
             raise PlaceError(f"{self._url}: there is nothing")
         for name, info in found.items():
             yield self._listed(str(name), info)
+
+    def _exists(self) -> bool:
+        try:
+            return bool(self._store.exists(self._root))
+        except Exception as error:
+            raise _place_error(error, self._url) from error
 
     def look(self, path: str) -> Listed | None:
         try:
             info = self._store.info(f"{self._root}/{path}")
         except FileNotFoundError:
             return None
-        except OSError as error:
+        except Exception as error:
             raise _place_error(error, path) from error
         return self._listed(f"{self._root}/{path}", info)
 
@@ -178,7 +188,7 @@ class _StorePlace:
             found = self._store.cat_file(f"{self._root}/{path}")
         except FileNotFoundError:
             raise
-        except OSError as error:
+        except Exception as error:
             raise _place_error(error, path) from error
         assert isinstance(found, bytes)
         return found
@@ -188,7 +198,7 @@ class _StorePlace:
         try:
             self._store.makedirs(name.rpartition("/")[0], exist_ok=True)
             self._store.pipe_file(name, value)
-        except OSError as error:
+        except Exception as error:
             raise _place_error(error, path) from error
 
     def _listed(self, name: str, info: dict[str, Any]) -> Listed:
@@ -204,5 +214,7 @@ def _listed(path: str, found: os.stat_result) -> Listed:
     return Listed(path, found.st_size, f"{found.st_mtime_ns}-{found.st_ino}")
 
 
-def _place_error(error: OSError, name: str) -> PlaceError:
-    return PlaceError(f"{error.filename or name}: {error.strerror or error}")
+def _place_error(error: Exception, name: str) -> PlaceError:
+    if isinstance(error, OSError):
+        return PlaceError(f"{error.filename or name}: {error.strerror or error}")
+    return PlaceError(f"{name}: {' '.join(str(error).split()) or type(error).__name__}")

@@ -30,6 +30,7 @@ from cdcwire.storage import (
     Listing,
     MetadataPath,
     ReadFile,
+    Replay,
     RowGate,
     SchemaFile,
     SchemaPath,
@@ -43,6 +44,7 @@ from cdcwire.storage import (
     table_of,
 )
 from cdcwire.storage.feeds import completed
+from cdcwire.storage.paths import METADATA_NAME
 from cdcwire.storage.replay import TableKey
 from cdcwire.storage.rules import FaultKind, StreamKey, stream_of, table_of_schema_path
 from cdcwire.storage.writing import WriteOrder
@@ -119,16 +121,22 @@ def list_prefix(
 
     ``told``: definitions with what schema files don't say (elements of ENUM and SET, virtual
     columns). ``write_order``: of the producer; ``index-first`` allows an index to name a file that
-    is not there yet.
+    is not there yet. The producer may be writing: the checkpoint is read before the list, so that
+    all below it is listed, and a data file that an index names is looked for again.
     Raises: PlaceError; OptionError. What is wrong in the prefix is in ``faults``.
     """
     settings = prefix_settings(format_name, options)
     layout = settings.layout
+    metadata = _read_if_there(place, METADATA_NAME)
     listed = {found.path: found for found in place.list()}
-    small = _SmallFiles(place, layout, listed)
-    listing = Listing(listed, small.schema_files, small.index_numbers)
+    small = _SmallFiles(place, layout, listed, metadata)
     newer = write_order == "data-first"
-    found = replay(listing, layout, small.checkpoint, newer=newer)
+    found = _replayed(listed, small, layout, newer)
+    missing = [fault.path for fault in found.faults if fault.kind == "index-missing-file"]
+    come = [each for each in map(place.look, missing) if each is not None]
+    if come:
+        listed |= {each.path: each for each in come}
+        found = _replayed(listed, small, layout, newer)
     told = tuple(told)
     tables = tuple(
         completed(table, told)
@@ -150,6 +158,20 @@ def list_prefix(
     )
 
 
+def _replayed(
+    listed: Mapping[str, Listed], small: _SmallFiles, layout: Layout, newer: bool
+) -> Replay:
+    listing = Listing(listed, small.schema_files, small.index_numbers)
+    return replay(listing, layout, small.checkpoint, newer=newer)
+
+
+def _read_if_there(place: Place, path: str) -> bytes | None:
+    try:
+        return place.read(path)
+    except FileNotFoundError:
+        return None
+
+
 def _step(
     step: ApplySchema | ReadFile, place: Place, listed: Mapping[str, Listed]
 ) -> ApplySchema | PrefixFile:
@@ -162,7 +184,13 @@ def _step(
 class _SmallFiles:
     """The schema files, the index files and the checkpoint."""
 
-    def __init__(self, place: Place, layout: Layout, listed: Mapping[str, Listed]) -> None:
+    def __init__(
+        self,
+        place: Place,
+        layout: Layout,
+        listed: Mapping[str, Listed],
+        metadata: bytes | None,
+    ) -> None:
         self.checkpoint: int | None = None
         self.schema_files: dict[str, SchemaFile | DecodeError] = {}
         self.index_numbers: dict[str, int | DecodeError] = {}
@@ -174,9 +202,9 @@ class _SmallFiles:
                 continue  # the replay tells it
             if isinstance(path, DataPath):
                 continue
-            try:
-                value = place.read(name)
-            except FileNotFoundError:
+            value = metadata if name == METADATA_NAME else None
+            value = _read_if_there(place, name) if value is None else value
+            if value is None:
                 continue  # gone since it was listed: as if it had not been there
             try:
                 match path:

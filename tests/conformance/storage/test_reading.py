@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from cdcwire.format import Context, OptionError, OptionValue, Selection
 from cdcwire.model.events import Event, Progress, RowChange, SchemaChange
 from cdcwire.storage import Fault, RowGate
 from cdcwire_conformance.storage.checking import check_prefix
-from cdcwire_conformance.storage.places import LocalPlace, PlaceError
+from cdcwire_conformance.storage.places import Listed, LocalPlace, PlaceError
 from cdcwire_conformance.storage.reading import list_prefix, read_events
 
 OPTIONS: dict[str, dict[str, OptionValue]] = {
@@ -91,6 +92,44 @@ def test_read_without_metadata_has_no_limit(prefix: Path, format_name: str) -> N
     (prefix / "metadata").unlink()
     events, faults = read(prefix, format_name)
     assert events == before[:-1]
+    assert faults == []
+
+
+class _Growing(LocalPlace):
+    """A directory whose producer goes on right after it was listed."""
+
+    def __init__(self, root: Path, unlisted: str, checkpoint_then: bytes) -> None:
+        super().__init__(root)
+        self.unlisted = unlisted
+        self.checkpoint_then = checkpoint_then
+        self.is_listed = False
+
+    def list(self, under: str = "") -> Iterator[Listed]:
+        found = [each for each in super().list(under) if each.path != self.unlisted]
+        self.is_listed = True
+        yield from found
+
+    def read(self, path: str) -> bytes:
+        is_late = self.is_listed and path == "metadata"
+        return self.checkpoint_then if is_late else super().read(path)
+
+
+def test_list_of_a_growing_prefix_has_all_below_its_checkpoint(
+    prefix: Path, format_name: str
+) -> None:
+    before, _ = read(prefix, format_name)
+    newest = (
+        sorted(prefix.glob("shop/users/[0-9]*/*/CDC*[2-9].*"))[-1].relative_to(prefix).as_posix()
+    )
+    checkpoint = list_prefix(LocalPlace(prefix), format_name, OPTIONS[format_name]).checkpoint
+    assert checkpoint is not None
+    later = (prefix / "metadata").read_bytes().replace(b"%d" % checkpoint, b"%d" % (checkpoint + 9))
+    place, faults = _Growing(prefix, newest, later), list[Fault]()
+    found = list_prefix(place, format_name, OPTIONS[format_name])
+    assert found.checkpoint == checkpoint
+    assert newest in found.listed
+    context = Context(OPTIONS[format_name])
+    assert list(read_events(place, found, context, faults.append)) == before
     assert faults == []
 
 

@@ -1,0 +1,77 @@
+"""Where the scenarios' services are, and how to say that there are none."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+
+class NotRunError(Exception):
+    """A service can't be had here. The text is one line: what is missing and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kafka:
+    """A broker. ``bootstrap``: HOST:PORT, several with commas."""
+
+    bootstrap: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectStore:
+    """A service that speaks S3. ``endpoint``: its URL, without the keys."""
+
+    endpoint: str
+    access_key: str
+    secret_key: str
+
+    @property
+    def storage_options(self) -> dict[str, object]:
+        """What s3fs and those that are built on it take."""
+        return {
+            "key": self.access_key,
+            "secret": self.secret_key,
+            "client_kwargs": {"endpoint_url": self.endpoint, "region_name": "us-east-1"},
+        }
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What programs take that read AWS's own variables, ``cdcwire`` with ``s3://`` too."""
+        return {
+            "AWS_ACCESS_KEY_ID": self.access_key,
+            "AWS_SECRET_ACCESS_KEY": self.secret_key,
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }
+
+
+def given_kafka(environ: Mapping[str, str] = os.environ) -> Kafka | None:
+    """Return the broker that ``CDCWIRE_KAFKA`` names (HOST:PORT), or None."""
+    found = environ.get("CDCWIRE_KAFKA")
+    return Kafka(found) if found else None
+
+
+def given_store(environ: Mapping[str, str] = os.environ) -> ObjectStore | None:
+    """Return the store that ``CDCWIRE_S3`` names (http://KEY:SECRET@HOST:PORT), or None.
+
+    Raises: NotRunError if it is no such URL.
+    """
+    found = environ.get("CDCWIRE_S3")
+    if not found:
+        return None
+    url = urlsplit(found)
+    if url.scheme not in ("http", "https") or not url.hostname or not url.username:
+        raise NotRunError("CDCWIRE_S3 has to be http://KEY:SECRET@HOST:PORT")
+    host = url.hostname if url.port is None else f"{url.hostname}:{url.port}"
+    return ObjectStore(f"{url.scheme}://{host}", unquote(url.username), unquote(url.password or ""))
+
+
+def free_port() -> int:
+    """Return the number of a port on loopback that nobody has now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,123 @@
+"""Every format of a queue through a topic of a real broker, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+
+import pytest
+
+from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.message import KafkaMessage
+from cdcwire_conformance.scenarios.feeds import (
+    Dispatch,
+    Feed,
+    changes_by_key,
+    make_feed,
+    make_lanes,
+)
+from cdcwire_conformance.scenarios.ledger import count, telling
+from cdcwire_conformance.scenarios.services import Kafka
+from cdcwire_conformance.scenarios.topics import Received, consume, make_topic, produce
+
+QUEUE_FORMATS = [name for name in FORMAT_NAMES if "queue" in get_format(name).carriers]
+COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
+ROWS = 300
+PARTITIONS = 3
+
+NewName = Callable[[str], str]
+
+
+@pytest.mark.parametrize("format_name", QUEUE_FORMATS)
+def test_messages_come_back_from_a_topic(kafka: Kafka, new_name: NewName, format_name: str) -> None:
+    with telling(
+        f"topic/{format_name}",
+        f"{format_name} through a topic",
+        "A feed goes to three partitions by the key of its rows, in each of Kafka's five "
+        "compressions, and is read by a plain consumer: the same keys, values and headers, once, "
+        "in order, and the same changes of each row.",
+    ) as story:
+        lanes = make_lanes(format_name, ROWS, PARTITIONS)
+        wanted = changes_of(lanes)
+        assert sum(map(len, wanted.values())) >= ROWS
+        sent, got = {}, {}
+        for compression in COMPRESSIONS:
+            found = through_topic(kafka, new_name(format_name), lanes, compression)
+            for number, lane in enumerate(lanes):
+                sent[compression, number] = lane.messages
+                got[compression, number] = [
+                    each.message for each in found if each.partition == number
+                ]
+            changes, bad = changes_by_key(lanes[0], found)
+            assert bad == []
+            assert changes == wanted
+        story.counts = count(sent, got)
+        story.figures = {"changes": ROWS * len(COMPRESSIONS)}
+        assert story.counts.is_exact
+
+
+@pytest.mark.parametrize("dispatch", ["table", "commit-ts"])
+def test_partitions_keep_what_their_rule_promises(
+    kafka: Kafka, new_name: NewName, dispatch: Dispatch
+) -> None:
+    with telling(
+        f"topic/by-{dispatch}",
+        f"a feed of twenty tables, dispatched by {dispatch}",
+        "All arrives once, and each partition keeps its order. By table a row's changes stay in "
+        "order; by commit ts they are put in order again by their commit ts.",
+    ) as story:
+        lanes = make_lanes("open-protocol", ROWS, PARTITIONS, dispatch, workload_name="many-tables")
+        found = through_topic(kafka, new_name(dispatch), lanes, "lz4")
+        sent = {number: lane.messages for number, lane in enumerate(lanes)}
+        got = {
+            number: [each.message for each in found if each.partition == number] for number in sent
+        }
+        story.counts = count(sent, got)
+        assert story.counts.is_exact
+        whole = make_feed("open-protocol", ROWS, workload_name="many-tables")
+        changes, wanted = changes_by_key(lanes[0], found)[0], changes_of([whole])
+        if dispatch == "commit-ts":
+            changes = {row: sorted(each) for row, each in changes.items()}
+            wanted = {row: sorted(each) for row, each in wanted.items()}
+        assert changes == wanted
+
+
+def test_nulls_headers_and_empty_values_stay_apart(kafka: Kafka, new_name: NewName) -> None:
+    with telling(
+        "topic/nulls",
+        "null, empty and tombstone",
+        "Null keys and values come back as null, empty ones as empty, headers twice under one name "
+        "twice and in order.",
+    ) as story:
+        sent = [
+            KafkaMessage(key, value, headers)
+            for key in (None, b"", b"k")
+            for value in (None, b"", b"v")
+            for headers in ((), (("h", b"1"), ("h", b"2"), ("empty", b"")))
+        ]
+        topic = new_name("nulls")
+        make_topic(kafka, topic)
+        assert produce(kafka, topic, sent) == []
+        got = [each.message for each in consume(kafka, topic)]
+        story.counts = count({0: sent}, {0: got})
+        assert got == sent
+
+
+def through_topic(
+    kafka: Kafka, topic: str, lanes: Sequence[Feed], compression: str
+) -> list[Received]:
+    """Send each lane to its partition and read the topic to its end."""
+    make_topic(kafka, topic, len(lanes))
+    for partition, lane in enumerate(lanes):
+        settings = {"compression.type": compression}
+        assert produce(kafka, topic, lane.messages, partition, settings) == []
+    return list(consume(kafka, topic))
+
+
+def changes_of(lanes: Sequence[Feed]) -> dict[Hashable, list[str]]:
+    """The changes of each row as they are before they are sent."""
+    unsent = [
+        Received(number, place, message)
+        for number, lane in enumerate(lanes)
+        for place, message in enumerate(lane.messages)
+    ]
+    return changes_by_key(lanes[0], unsent)[0]
