@@ -20,16 +20,19 @@ _SNAPPY_MOST = 64  # a snappy copy of 3 bytes gives 64 at the most: what announc
 
 @cache
 def known_compressions() -> Mapping[str, Compression]:
-    """Return the compressions that are at hand here: lz4 frames and snappy blocks, or none."""
+    """Return the compressions that are at hand here, or none: lz4 frames, snappy blocks, and lz4
+    blocks with their size in front."""
     try:
         import cramjam
     except ImportError:
         return MappingProxyType({})
     snappy = _Checked(cramjam.snappy.decompress_raw, cramjam.DecompressionError)
     lz4 = _Checked(cramjam.lz4.decompress, cramjam.DecompressionError)
+    lz4_block = _Checked(cramjam.lz4.decompress_block, cramjam.DecompressionError)
     return MappingProxyType(
         {
             "lz4": Compression(partial(_bytes_of, cramjam.lz4.compress), lz4),
+            "lz4-block": Compression(partial(_bytes_of, cramjam.lz4.compress_block), lz4_block),
             "snappy": Compression(
                 partial(_bytes_of, cramjam.snappy.compress_raw), _bounded_snappy(snappy)
             ),

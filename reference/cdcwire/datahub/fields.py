@@ -186,7 +186,7 @@ def shortest_float32(value: float) -> str:
     narrow = narrow_float32(value)
     for digits in range(1, 10):
         text = f"{narrow:.{digits}g}"
-        if narrow_float32(float(text)) == narrow:
+        if read_float32(text) == narrow:  # not by way of a double, which rounds twice
             return repr(float(text))
     return repr(narrow)
 

@@ -54,7 +54,7 @@ _TIME = re.compile(r"[0-9]{1,13}")
 
 
 def to_event(message: BlobMessage, selection: Selection = EVERYTHING) -> Event | None:
-    """Return the neutral event of a message; None for a row of a table that is not wanted."""
+    """Return the neutral event of a message; None for one of a table that is not wanted."""
     op = OPS[message.op]
     sequence_id = None if message.sequence_id is None else int(message.sequence_id)
     position = Position(
@@ -72,6 +72,9 @@ def to_event(message: BlobMessage, selection: Selection = EVERYTHING) -> Event |
         return RowChange(table, op.row_op, before, after, position, op.half, extra=extra)
     if op.change is not None:
         assert message.ddl is not None  # a DDL has its statement
+        name = None if table is None else table.name
+        if table is not None and name is not None and not selection.wants(table.schema, name):
+            return None
         if message.ddl.meta is not None:
             extra["ddl_meta"] = message.ddl.meta
         return SchemaChange(op.change, message.ddl.text, None, table, position, extra)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cdcwire.datahub.carrying import write_records
+from cdcwire.datahub.carrying import read_records, write_records
 from cdcwire.datahub.fields import FieldValue
 from cdcwire.datahub.message import Record
 from cdcwire.datahub.ops import HEARTBEAT, op_of_change, op_of_marker
@@ -19,8 +19,8 @@ from cdcwire.datahub_tuple.values import to_field, to_model
 from cdcwire.datahub_tuple.wire import (
     CLAUSE_SEQUENCE,
     CLAUSE_TIME,
-    decode,
     record_of,
+    row_of,
 )
 from cdcwire.errors import EncodeError, Path, step
 from cdcwire.format import EVERYTHING, Selection
@@ -71,12 +71,13 @@ def to_events(
 
     ``steps.join_halves`` joins them.
     """
-    rows = decode(message, topic, settings)
-    return [
-        to_event(row, topic, selection, record.offset)
-        for row, record in rows
-        if selection.wants(topic.table.schema, row.table or topic.table.name or "")
-    ]
+    events: list[Event] = []
+    for path, record in read_records(message, topic.fields, settings.body):
+        with step(*path):
+            row = row_of(record, topic)
+            if selection.wants(topic.table.schema, row.table or topic.table.name or ""):
+                events.append(to_event(row, topic, selection, record.offset))
+    return events
 
 
 def to_event(
@@ -189,6 +190,9 @@ def _values(image: Image, topic: Topic) -> tuple[FieldValue, ...]:
             values.append(to_field(field, *found))
     for name in given:
         raise SchemaMismatchError(name, "is not in the topic")
+    if len(values) < len(image.columns):
+        twice = next(name for name in image.names if image.names.count(name) > 1)
+        raise SchemaMismatchError(twice, "stands twice in the row")
     return tuple(values)
 
 

@@ -169,6 +169,9 @@ def test_value_that_has_no_text_is_refused(
         ("FLOAT", 1.401298464324817e-45, "1e-45"),
         ("FLOAT", 16777216.0, "16777216.0"),
         ("FLOAT", 3.4028234663852886e38, "3.4028235e+38"),
+        # One digit less reads back by way of a double, and is the text of its neighbour.
+        ("FLOAT", 7.038531308148791e-26, "7.0385313e-26"),
+        ("FLOAT", 7.038530691851209e-26, "7.038531e-26"),
         ("BOOLEAN", True, "true"),
         ("DECIMAL", Decimal("1E+3"), "1000"),
         ("DECIMAL", Decimal("1E-10"), "0.0000000001"),

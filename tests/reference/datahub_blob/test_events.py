@@ -311,6 +311,15 @@ def test_selection_leaves_out_tables_and_columns() -> None:
         assert [e.after.names for e in found if isinstance(e, RowChange) and e.after] == names
 
 
+def test_selection_leaves_out_statements_about_other_tables() -> None:
+    of_table = SchemaChange("alter", "x", None, Table("t", "db"), AT)
+    of_schema = SchemaChange("query", "y", None, Table(None, "db"), AT)
+    messages = list(FORMAT.encode([of_table, of_schema], Context()))
+    wanted = Context(selection=Selection(frozenset({("db", "u")})))
+    found = [event for message in messages for event in FORMAT.decode(message, wanted)]
+    assert [event.query for event in found if isinstance(event, SchemaChange)] == ["y"]
+
+
 @pytest.mark.parametrize(
     ("encoding", "path"),
     [
