@@ -6,6 +6,7 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -35,15 +36,19 @@ final class Testee {
   /** Answers requests until stop. The features in {@code without} are not claimed. */
   static void serve(String name, String version, String format, List<String> without, Decode decode)
       throws IOException {
+    serve(name, version, Map.of(format, without), decode);
+  }
+
+  /** The same for several formats, each with the features that are not claimed. */
+  static void serve(String name, String version, Map<String, List<String>> formats, Decode decode) throws IOException {
     BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
       JsonNode request = JSON.readTree(line);
       switch (request.get("cmd").asText()) {
         case "start" -> {
-          Map<String, Object> claim = Map.of("encode", false, "without", without);
-          say(
-              Map.of(
-                  "protocol", 1, "name", name, "version", version, "language", "Java", "formats", Map.of(format, claim)));
+          Map<String, Object> claims = new HashMap<>();
+          formats.forEach((format, without) -> claims.put(format, Map.of("encode", false, "without", without)));
+          say(Map.of("protocol", 1, "name", name, "version", version, "language", "Java", "formats", claims));
         }
         case "decode" -> say(answer(request, decode));
         default -> {
