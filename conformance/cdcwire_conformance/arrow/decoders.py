@@ -12,12 +12,16 @@ from cdcwire.avro.settings import read_settings as read_avro_settings
 from cdcwire.avro.sources import KnownSchemas
 from cdcwire.canal_json.fast import RowDecoder as CanalDecoder
 from cdcwire.canal_json.settings import read_settings as read_canal_settings
+from cdcwire.cdl_json.fast import RowDecoder as CdlDecoder
+from cdcwire.cdl_json.settings import read_settings as read_cdl_settings
 from cdcwire.craft.fast import RowDecoder as CraftDecoder
 from cdcwire.craft.format import value_of
 from cdcwire.craft.profile import CRAFT
 from cdcwire.craft.settings import settings_of
 from cdcwire.csv.fast import RowDecoder as CsvDecoder
 from cdcwire.csv.settings import read_settings as read_csv_settings
+from cdcwire.debezium_json.fast import RowDecoder as DebeziumDecoder
+from cdcwire.debezium_json.settings import read_settings as read_debezium_settings
 from cdcwire.errors import DecodeError
 from cdcwire.format import Context, parse_options
 from cdcwire.formats import get_format
@@ -26,13 +30,18 @@ from cdcwire.model.events import Event, RowChange
 from cdcwire.open_protocol.fast import RowDecoder as OpenDecoder
 from cdcwire.open_protocol.settings import read_settings
 from cdcwire.rows import Row
+from cdcwire_conformance.arrow.batches import Place
 from cdcwire_conformance.arrow.told_rows import told_rows
+from cdcwire_conformance.arrow.topics import TupleTopics, blob_decoder
 from cdcwire_conformance.compressions import known_compressions
 
 # Formats whose decoder gives rows, and passes over what is not selected.
 FAST_FORMATS = frozenset({"craft", "open-protocol", "csv", "canal-json", "avro"})
 
+TUPLE = "datahub-tuple"  # whose messages are decoded by where they stand
+
 DecodeMessage: TypeAlias = Callable[[Message], Iterable[Row | Event]]
+DecoderAt: TypeAlias = "Callable[[Place], DecodeMessage]"
 DecodeFile: TypeAlias = Callable[[StoredFile], Iterable[Row | Event]]
 
 
@@ -62,9 +71,27 @@ def message_decoder(format_name: str, context: Context) -> DecodeMessage:
         )
     if format_name == "avro":
         return _avro_decoder(context)
+    if format_name in ("cdl-json", "debezium-json"):
+        return _connect_decoder(format_name, context)
+    if format_name == "datahub-blob":
+        return blob_decoder(context)
+    if format_name == TUPLE:
+        return TupleTopics(context).at(Place())
     found = get_format(format_name)
     parse_options(found.options, context.options)
     return lambda message: found.decode(message, context)
+
+
+def place_decoder(format_name: str, context: Context) -> DecoderAt:
+    """Return what gives the decoder of a place's messages: of a Tuple topic its own, else one.
+
+    Raises: ValueError as ``message_decoder`` does.
+    """
+    if format_name == TUPLE:
+        compressions = context.compressions or known_compressions()
+        return TupleTopics(replace(context, compressions=compressions)).at
+    decode = message_decoder(format_name, context)
+    return lambda place: decode
 
 
 def file_decoder(format_name: str, context: Context) -> DecodeFile:
@@ -158,6 +185,23 @@ def _stored(message: Message) -> StoredFile:
     if not isinstance(message, StoredFile):
         raise DecodeError("it is a Kafka message, no stored file", 0, "csv: files")
     return message
+
+
+def _connect_decoder(format_name: str, context: Context) -> DecodeMessage:
+    """Return the decoder of a format in Connect's JSON, which gives events."""
+    options, selection, tables = context.options, context.selection, context.tables
+    feed = (
+        CdlDecoder(read_cdl_settings(options), selection, tables)
+        if format_name == "cdl-json"
+        else DebeziumDecoder(read_debezium_settings(options), selection, tables)
+    )
+
+    def decode(message: Message) -> list[Event]:
+        if not isinstance(message, KafkaMessage):
+            raise TypeError("a Kafka message is expected")
+        return feed.decode(message)
+
+    return decode
 
 
 def _key_and_value(message: Message) -> tuple[bytes | None, bytes | None]:

@@ -8,6 +8,7 @@ the builder is made, before any value is seen.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -99,7 +100,8 @@ def _conversion_error(
     values: Values, wire: Type, target: pa.DataType, error: Exception
 ) -> ConversionError:
     shown = f"{values[0]!r:.60}" if len(values) == 1 else "a value"
-    if isinstance(wire, TextType) and pa.types.is_string(target):
+    is_ill_formed = not (len(values) == 1 and isinstance(values[0], str))
+    if isinstance(wire, TextType) and pa.types.is_string(target) and is_ill_formed:
         problem = f"{shown} is no UTF-8; declare the column as binary text"
         return ConversionError(problem, CLAUSE_TEXT)
     if isinstance(wire, _TEMPORALS) and pa.types.is_string(target):
@@ -131,6 +133,8 @@ def _builder(wire: Type, canonical: Type, target: pa.DataType, time_zone: str) -
             return plain(target) if ours == theirs else None
         case UnknownType(), _:
             return plain(target) if isinstance(canonical, UnknownType) else _only_nulls(target)
+        case TextType(), EnumType() | SetType() if canonical.labels is not None:
+            return _builder(replace(canonical, form="label"), canonical, target, time_zone)
         case _, TextType():
             return _to_text(wire, target, time_zone)
         case TextType(), _:

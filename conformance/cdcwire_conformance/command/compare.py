@@ -21,8 +21,9 @@ from cdcwire_conformance.command.context import (
 )
 from cdcwire_conformance.command.progress import ProgressLine
 from cdcwire_conformance.extras import load_extra
+from cdcwire_conformance.registry import open_schemas
 from cdcwire_conformance.spark.session import readable_errors, spark_session
-from cdcwire_conformance.spark.sources import Source, check_comparable, parse_source
+from cdcwire_conformance.spark.sources import Source, parse_source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,8 +35,8 @@ HELP = "tell whether two feeds are equal, in whatever formats, on Spark"
 DESCRIPTION = """\
 Decode two feeds to DataFrames of one form and compare their row changes, table by table. A feed is
 FORMAT:file:DIR: a directory of *.jsonl, one message a line, or of *.parquet with Kafka's columns;
-for csv and canal-json also the prefix of a storage sink, whose rows are taken as in a replay. Avro
-is read as DataFrames, but not compared yet.
+for csv and canal-json also the prefix of a storage sink, whose rows are taken as in a replay. The
+schemas of Avro are taken from among the messages, or from where --schema says.
 
 Tables and columns are compared first; if they differ, that is told and no row is read. Rows pair by
 the first position that both formats carry and by their key. An update of a key equals its delete
@@ -58,6 +59,8 @@ examples:
   cdcwire compare craft:file:a craft:file:b --columns id,price --on-error row
   cdcwire compare csv:file:a canal-json:file:b --left-option include-commit-ts=true \\
     --left-option output-old-value=true --right-option enable-tidb-extension=true
+  cdcwire compare avro:file:a canal-json:file:b --option enable-tidb-extension=true \\
+    --left-schema http://user:password@registry:8081
   cdcwire compare craft:file:a craft:file:b --master 'local[2]' --conf spark.driver.memory=4g
 """
 
@@ -76,6 +79,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             default=[],
             metavar="NAME=VALUE",
             help=f"a setting of the {side} side's producer only",
+        )
+        parser.add_argument(
+            f"--{side}-schema",
+            metavar="PLACE",
+            help=f"as --schema, of the {side} side only",
         )
     parser.add_argument(
         "--limit", type=int, default=20, metavar="N", help="differences shown a table (default: 20)"
@@ -128,15 +136,14 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--limit is a number from 0")
     settings = _settings(arguments.conf)
     sources = parse_source(arguments.left), parse_source(arguments.right)
-    for source in sources:
-        check_comparable(source)
     options = _options(arguments, [source.format for source in sources])
     context = context_from(arguments)
+    schemas = _schemas(arguments, context)
     load_extra("pyspark", "spark", "compare")
     with ProgressLine() as progress:
         progress.show("starting Spark")
         spark = spark_session(arguments.master, settings, "cdcwire compare")
-        sides = list(zip(sources, options, strict=True))
+        sides = list(zip(sources, options, schemas, strict=True))
         found = _compare(spark, arguments, context, sides, progress)
     from cdcwire_conformance.spark.report import json_text, text
 
@@ -153,7 +160,7 @@ def _compare(
     spark: SparkSession,
     arguments: argparse.Namespace,
     context: Context,
-    sides: Sequence[tuple[Source, Mapping[str, OptionValue]]],
+    sides: Sequence[tuple[Source, Mapping[str, OptionValue], Mapping[str, str]]],
     progress: ProgressLine,
 ) -> Comparison:
     from cdcwire_conformance.spark.feeds import Feed, Wishes, compare_feeds
@@ -161,7 +168,10 @@ def _compare(
     selection = context.selection
     # Workers find their compressions themselves; what to select is a wish.
     context = replace(context, selection=EVERYTHING, compressions={})
-    left, right = (Feed(source, replace(context, options=chosen)) for source, chosen in sides)
+    left, right = (
+        Feed(source, replace(context, options=chosen, schemas=schemas))
+        for source, chosen, schemas in sides
+    )
     wishes = Wishes(
         definitions=context.tables,
         include=selection.tables,
@@ -200,6 +210,14 @@ def _options(arguments: argparse.Namespace, formats: Sequence[str]) -> list[dict
             f"option {next(iter(unknown))!r} is one of neither {' nor '.join(formats)}"
         )
     return found
+
+
+def _schemas(arguments: argparse.Namespace, context: Context) -> list[Mapping[str, str]]:
+    """Return where each side's schemas are. A place of its own goes before one for both."""
+    places = arguments.left_schema, arguments.right_schema
+    return [
+        open_schemas(place, arguments.ca_file) if place else context.schemas for place in places
+    ]
 
 
 def _name_of(option: str) -> str:

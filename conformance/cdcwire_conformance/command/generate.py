@@ -9,10 +9,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from cdcwire.datahub_tuple import find_table, read_settings
 from cdcwire.format import Context, parse_options
 from cdcwire.formats import FORMAT_NAMES, get_format
-from cdcwire.model.events import Event, Table
+from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.text import table_to_json
+from cdcwire_conformance import topics
 from cdcwire_conformance.command.context import (
     DEFAULT_SCHEMA,
     UsageError,
@@ -24,6 +26,7 @@ from cdcwire_conformance.messages_io import write_messages
 from cdcwire_conformance.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.storage.places import PlaceError, open_place
 from cdcwire_conformance.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_generators.feeds import feed_of
 from cdcwire_generators.workloads import (
     DEFAULT_WORKLOAD,
     EVOLVING_WORKLOAD,
@@ -47,6 +50,10 @@ or at a URL (s3://…; needs the extra "storage"), which must be empty: schema f
 indexes and the checkpoint, as their producer writes them. Its clock follows the stream, so that one
 seed gives the same files always. The workload "storage" is made for that: three tables over four
 days, one in partitions, one that gets a column, one that gets another name.
+
+datahub-tuple has one table a topic: of a workload with more, each table gets a file of its own,
+orders.jsonl, unless the option table chooses one. With --shards it is orders.0.jsonl and so on, and
+for datahub-blob, which has one topic for all, messages.0.jsonl.
 """
 EXAMPLES = """\
 examples:
@@ -56,6 +63,8 @@ examples:
   cdcwire generate csv --workload storage --rows 10000 --to prefix --option include-commit-ts=true
   cdcwire generate canal-json --workload storage --rows 10000 --to prefix-canal --restarts 3 \\
       --option transport=storage --option enable-tidb-extension=true
+  cdcwire generate datahub-tuple --rows 1000 --to topic --option encoding=batch
+  cdcwire generate datahub-tuple --rows 100000 --ddl shop.sql --to topics --shards 4
 """
 
 
@@ -77,6 +86,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ddl",
         metavar="FILE",
         help="the tables of these CREATE TABLE statements, mixed, in place of a workload",
+    )
+    parser.add_argument(
+        "--shards",
+        type=int,
+        metavar="N",
+        help="of DataHub: share each topic out to so many shards, by the keys of its rows",
     )
     prefix = parser.add_argument_group("of a storage prefix")
     prefix.add_argument(
@@ -101,6 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
     context = context_from(arguments)
     is_prefix = _is_stored(arguments.format, context)
     tables, made = _changes(arguments, is_prefix)
+    tables, made = _of_topic(arguments.format, context, tables, made)
     events = _with_progress(made, arguments.rows)
     if is_prefix:
         _write_prefix(arguments, context, tables, events)
@@ -108,14 +124,23 @@ def run(arguments: argparse.Namespace) -> int:
     for name in ("restarts", "write_order", "transaction_atomicity"):
         if getattr(arguments, name) is not None:
             raise UsageError(f"--{name.replace('_', '-')} is of storage prefixes only")
+    has_topics = arguments.format in topics.FORMATS
+    if arguments.shards is not None and (arguments.shards < 1 or not has_topics):
+        raise UsageError(f"--shards is a number from 1, of {' and '.join(sorted(topics.FORMATS))}")
+    is_sharded = arguments.shards is not None
     folder = Path(arguments.to)
     context = replace(context, tables=(*context.tables, *tables))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(list(map(table_to_json, tables)), ensure_ascii=False, indent=1)
         (folder / "tables.json").write_text(text, encoding="utf-8")
-        messages = get_format(arguments.format).encode(events, context)
-        write_messages(str(folder / "messages.jsonl"), messages)
+        if is_sharded or (feed_of(arguments.format).has_one_table and len(tables) > 1):
+            topics.write_topics(folder, arguments.format, events, context, tables, arguments.shards)
+        else:
+            messages = get_format(arguments.format).encode(events, context)
+            write_messages(str(folder / "messages.jsonl"), messages)
+    except topics.TopicNameError as error:
+        raise UsageError(str(error)) from error
     except OSError as error:
         raise UsageError(f"{error.filename or folder}: {error.strerror}") from error
     return 0
@@ -162,16 +187,35 @@ def _changes(
     arguments: argparse.Namespace, is_prefix: bool
 ) -> tuple[tuple[Table, ...], Iterator[Event]]:
     """Return the tables and their changes. Virtual columns are in the tables only."""
-    rows, seed = arguments.rows, arguments.seed
+    rows, seed, name = arguments.rows, arguments.seed, arguments.workload
+    fields = ("commit_ts", *feed_of(arguments.format).position_fields)
     if arguments.ddl is None:
-        if arguments.workload == EVOLVING_WORKLOAD:
-            return evolving_tables(), evolving_workload(rows, seed, ddl=is_prefix)
-        return workload_tables(arguments.workload), workload(arguments.workload, rows, seed)
+        if name == EVOLVING_WORKLOAD:
+            changes = evolving_workload(rows, seed, ddl=is_prefix, position_fields=fields)
+            return evolving_tables(), changes
+        return workload_tables(name), workload(name, rows, seed, position_fields=fields)
     tables = read_ddl_file(arguments.ddl, DEFAULT_SCHEMA)
     try:
-        return tables, stream(tuple(map(sent_columns, tables)), rows, seed, Mix())
+        sent = tuple(map(sent_columns, tables))
+        return tables, stream(sent, rows, seed, Mix(), position_fields=fields)
     except ValueError as error:
         raise UsageError(f"{arguments.ddl}: {error}") from error
+
+
+def _of_topic(
+    format_name: str, context: Context, tables: tuple[Table, ...], events: Iterator[Event]
+) -> tuple[tuple[Table, ...], Iterator[Event]]:
+    """Return what goes into topics: all, or what is of the table that the option chooses."""
+    if not feed_of(format_name).has_one_table:
+        return tables, events
+    settings = read_settings(context.options)
+    if not settings.table:
+        return tuple(map(sent_columns, tables)), events
+    table = find_table(tables, settings)
+    name = (table.schema, table.name)
+    rows = (each for each in events if isinstance(each, RowChange))
+    of_table = (row for row in rows if (row.table.schema, row.table.name) == name)
+    return (sent_columns(table),), of_table
 
 
 def _with_progress(events: Iterable[Event], rows: int) -> Iterator[Event]:

@@ -2,14 +2,12 @@
 
 The stream is written in each format and compared, as it is and with five differences planted on one
 side. The chapter fails unless the first are told equal, and of the second exactly the planted
-differences are named. Without PySpark or Java it is not run.
+differences are named. Unless it is to be quick, pairs of formats that carry less are compared too.
+Without PySpark or Java it is not run.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -22,6 +20,7 @@ from cdcwire.formats import get_format
 from cdcwire.model.events import Image, RowChange, Value
 from cdcwire.model.text import Json
 from cdcwire_conformance.messages_io import write_messages
+from cdcwire_conformance.report.compare_pairs import pairs_lines, run_compare
 from cdcwire_conformance.report.part import NotRun, Part, table
 from cdcwire_generators.workloads import workload, workload_tables
 
@@ -74,6 +73,10 @@ def compare_part(folder: Path, quick: bool) -> Part:
             results.append((f"{name}{suffix}", document, is_right))
             shown = said.splitlines()
     part.lines = _lines(rows, results, [line.replace(f"{folder}/", "") for line in shown])
+    if not quick:
+        lines, failed = pairs_lines(folder)
+        part.lines += ["", *lines]
+        part.failed |= failed
     return part
 
 
@@ -134,19 +137,7 @@ def _write(folder: Path, name: str, changes: Iterable[RowChange]) -> None:
 
 def _compare(folder: Path, right: str) -> tuple[int, str, Json]:
     """Return exit code, text and document; without a document the text is the error's line."""
-    file = folder / "comparison.json"
-    file.unlink(missing_ok=True)
-    words = ["compare", f"{LEFT}:file:{folder / LEFT}", right, "--json", str(file)]
-    ended = subprocess.run(
-        [sys.executable, "-m", "cdcwire_conformance", *words, "--master", "local[2]"],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if not file.exists():
-        return ended.returncode, (ended.stderr.splitlines() or ["no result"])[-1], None
-    return ended.returncode, ended.stdout, json.loads(file.read_text(encoding="utf-8"))
+    return run_compare(folder, f"{LEFT}:file:{folder / LEFT}", right)
 
 
 def _is_without_java(line: str) -> bool:

@@ -65,7 +65,11 @@ def compare_frames(
     try:
         reasons = tuple((name, "a frame has no such column") for name in left_out)
         found = TableComparison(
-            str(table), _counts(summary), left_out=reasons, paired_by=layout.paired_by
+            str(table),
+            _counts(summary),
+            left_out=reasons,
+            paired_by=layout.paired_by,
+            in_halves=rules.in_halves,
         )
         counts = found.counts
         if counts is None or not counts.differing or not limit:

@@ -24,7 +24,7 @@ from cdcwire.model.kinds import EnumType, LabelForm, SetType, TextType
 from cdcwire.rows import Row
 from cdcwire.storage.paths import DataPath
 from cdcwire_conformance.arrow.batches import Place, RowProblem
-from cdcwire_conformance.arrow.decoders import FAST_FORMATS, DecodeMessage, message_decoder
+from cdcwire_conformance.arrow.decoders import FAST_FORMATS, DecodeMessage, DecoderAt, place_decoder
 from cdcwire_conformance.arrow.schema import (
     CanonicalTable,
     apply_definition,
@@ -32,6 +32,7 @@ from cdcwire_conformance.arrow.schema import (
     union_tables,
 )
 from cdcwire_conformance.ddl import sent_columns
+from cdcwire_conformance.spark.avro_names import sanitized_table
 from cdcwire_conformance.spark.decode import share_numbers, shared
 from cdcwire_conformance.spark.opening import (
     OpenedSource,
@@ -49,6 +50,7 @@ from cdcwire_conformance.spark.reading import (
     messages_of_piece,
 )
 from cdcwire_conformance.spark.records import parquet_messages
+from cdcwire_conformance.spark.schemas_in_use import NAME as AVRO
 from cdcwire_conformance.spark.sources import Source
 from cdcwire_conformance.spark.stored_rows import path_in, read_file
 
@@ -113,6 +115,8 @@ def describe_feed(
                 yield survey.batch(index, messages)
 
         found = _joined(frame.mapInArrow(survey_lines, _FOUND))
+    if source.format == AVRO:
+        definitions = map(sanitized_table, definitions)
     told = {(table.schema, table.name): canonical_table(table) for table in definitions}
     return tuple(
         Described(_complete(found[name], told.get(name)), found[name].rows)
@@ -268,9 +272,11 @@ class _Surveying:
                 self._report(message, place)
                 continue
             try:
-                changes = [c for c in decode(message) if isinstance(c, (Row, RowChange))]
+                changes = [c for c in decode(place)(message) if isinstance(c, (Row, RowChange))]
                 if is_cheap and self._has_new_shape(changes):
-                    whole = [c for c in everything(message) if isinstance(c, (Row, RowChange))]
+                    whole = [
+                        c for c in everything(place)(message) if isinstance(c, (Row, RowChange))
+                    ]
                     self._learn(whole)
                 elif not is_cheap:
                     self._learn(changes)
@@ -286,18 +292,23 @@ class _Surveying:
             for name, table in self._found.items()
         }
 
-    def _decoder(self, columns: frozenset[str] | None) -> DecodeMessage:
+    def _decoder(self, columns: frozenset[str] | None) -> DecoderAt:
         selection = Selection(self.survey_of.tables, columns)
         context = replace(self.survey_of.context, selection=selection)
-        decode = message_decoder(self.survey_of.format, context)
+        decoder_at = place_decoder(self.survey_of.format, context)
         tables = self.survey_of.tables
         if tables is None:
-            return decode
+            return decoder_at
 
-        def wanted(message: Message) -> Iterator[Any]:
-            for change in decode(message):
-                if isinstance(change, (Row, RowChange)) and _name_of(change.table) in tables:
-                    yield change
+        def wanted(place: Place) -> DecodeMessage:
+            decode = decoder_at(place)
+
+            def wanted_of(message: Message) -> Iterator[Any]:
+                for change in decode(message):
+                    if isinstance(change, (Row, RowChange)) and _name_of(change.table) in tables:
+                        yield change
+
+            return wanted_of
 
         return wanted
 

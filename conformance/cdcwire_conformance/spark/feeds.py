@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from cdcwire_conformance.arrow.batches import Place as MessagePlace
 from cdcwire_conformance.arrow.batches import RowProblem
 from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, merge_tables
 from cdcwire_conformance.arrow.types import SchemaError, Temporal
+from cdcwire_conformance.spark.avro_names import Alias, named_like, sanitized_name
 from cdcwire_conformance.spark.compare import DEFAULT_LIMIT, compare_frames
 from cdcwire_conformance.spark.decode import decode_frame, errors_frame
 from cdcwire_conformance.spark.describe import describe_feed
@@ -30,7 +31,8 @@ from cdcwire_conformance.spark.prefix import drop_lines
 from cdcwire_conformance.spark.reading import OnError, error_text
 from cdcwire_conformance.spark.result import Comparison, Place, RowDifference, TableComparison
 from cdcwire_conformance.spark.rules import Rules, Side, terms_of
-from cdcwire_conformance.spark.sources import Source, check_comparable, line_numbers
+from cdcwire_conformance.spark.schemas_in_use import NAME as AVRO
+from cdcwire_conformance.spark.sources import Source, line_numbers
 from cdcwire_conformance.spark.stored_lines import lines_of_rows
 
 if TYPE_CHECKING:
@@ -45,17 +47,29 @@ _ERROR_ORDER = ("topic", "partition", "file", "offset", "byte")
 class Feed:
     """A source and what its bytes don't say: the producer's options, claim-check files.
 
-    ``opened``: the source made ready, once it is.
+    ``opened``: the source made ready, once it is. ``aliases``: of an Avro feed, how it names what
+    the other feed names otherwise, by the other's names.
     """
 
     source: Source
     context: Context = NO_CONTEXT
     opened: OpenedSource | None = None
+    aliases: Mapping[TableName, Alias] = field(default_factory=dict)
 
     @property
     def side(self) -> Side:
         is_stored = self.source.kind == "prefix"
         return Side(get_format(self.source.format), self.context.options, is_stored)
+
+    @property
+    def has_avro_names(self) -> bool:
+        return self.source.format == AVRO
+
+    def included(self, wishes: Wishes) -> frozenset[TableName] | None:
+        """Return the tables that are wanted, as the feed may name them."""
+        if wishes.include is None or not self.has_avro_names:
+            return wishes.include
+        return wishes.include | {sanitized_name(name) for name in wishes.include}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +106,19 @@ def compare_feeds(
 ) -> Comparison:
     """Compare two feeds. ``report`` is told what is being done.
 
-    Raises: SourceError for a format that is not compared; SchemaError when there is nothing to
-    compare; FeedError at the first message that can't be read, if errors are to stop; what Spark
-    raises.
+    Raises: SchemaError when there is nothing to compare; FeedError at the first message that can't
+    be read, if errors are to stop; what Spark raises.
     """
     start = time.monotonic()
-    for feed in (left, right):
-        check_comparable(feed.source)
     report("looking for the tables of both feeds")
     left, right = (_opened(spark, feed, wishes) for feed in (left, right))
     ours, theirs = (_tables(spark, feed, wishes) for feed in (left, right))
+    if left.has_avro_names and not right.has_avro_names:
+        ours, aliases = named_like(ours, theirs)
+        left = replace(left, aliases=aliases)
+    elif right.has_avro_names and not left.has_avro_names:
+        theirs, aliases = named_like(theirs, ours)
+        right = replace(right, aliases=aliases)
     _check_names(ours | theirs, wishes)
     merged = [
         _merge(ours[name], theirs[name], wishes)
@@ -133,7 +150,7 @@ def compare_feeds(
 
 
 def _opened(spark: SparkSession, feed: Feed, wishes: Wishes) -> Feed:
-    found = open_source(spark, feed.source, feed.context, wishes.on_error, wishes.include)
+    found = open_source(spark, feed.source, feed.context, wishes.on_error, feed.included(wishes))
     return replace(feed, opened=found)
 
 
@@ -142,7 +159,7 @@ def _tables(spark: SparkSession, feed: Feed, wishes: Wishes) -> dict[TableName, 
         spark,
         feed.opened or feed.source,
         context=feed.context,
-        include=wishes.include,
+        include=feed.included(wishes),
         definitions=wishes.definitions,
         on_error=wishes.on_error,
         look_into_text=wishes.look_into_text,
@@ -236,6 +253,8 @@ class _Comparing:
             notes.append("not all key columns are on both sides: rows do not pair by key")
         name = merged.table.schema, merged.table.table
         for side, feed in (("left", self.left), ("right", self.right)):
+            if name in feed.aliases:
+                notes += feed.aliases[name].notes(merged.table)
             if feed.opened is not None and feed.opened.prefix is not None:
                 notes += [f"{side}: {line}" for line in drop_lines(feed.opened.prefix, name)]
         return replace(
@@ -287,16 +306,18 @@ class _Comparing:
         return total, [_error_line(row.asDict()) for row in first]
 
     def _frame(self, feed: Feed, table: CanonicalTable) -> DataFrame:
-        return decode_frame(
+        alias = feed.aliases.get((table.schema, table.table))
+        frame = decode_frame(
             self.spark,
             feed.opened or feed.source,
-            table,
+            table if alias is None else alias.own(table),
             self.wishes.on_error,
             context=feed.context,
             temporal=self.wishes.temporal,
             time_zone=self.wishes.time_zone,
             other_columns="skip",
         )
+        return frame if alias is None else alias.frame(frame, table)
 
     def _located(self, differences: tuple[RowDifference, ...]) -> tuple[RowDifference, ...]:
         left = _with_lines(self.left, (each.left_place for each in differences))

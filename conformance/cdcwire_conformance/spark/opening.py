@@ -17,9 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cdcwire.format import Context, Selection, TableName, parse_options
+from cdcwire.datahub_tuple.settings import read_settings as read_tuple_settings
+from cdcwire.datahub_tuple.topic import topic_of
+from cdcwire.format import Context, OptionError, Selection, TableName, parse_options
 from cdcwire.formats import get_format
 from cdcwire.message import Message, StoredFile
+from cdcwire_conformance.arrow.batches import Place
+from cdcwire_conformance.arrow.decoders import TUPLE
+from cdcwire_conformance.arrow.topics import table_of_topic, tables_of, topic_name
 from cdcwire_conformance.messages_io import message_from_json
 from cdcwire_conformance.spark.prefix import (
     FileMark,
@@ -36,6 +41,7 @@ from cdcwire_conformance.spark.sources import (
     STORED_FORMATS,
     Piece,
     Source,
+    SourceError,
     read_lines,
     share_bytes_of,
     shares_of,
@@ -79,6 +85,8 @@ def open_source(
     parse_options(get_format(source.format).options, context.options)
     if source.format == AVRO:
         return OpenedSource(source, with_schemas(spark, source, context))
+    if source.format == TUPLE:
+        _check_topics(source, context)
     context = replace(context, schemas={})  # of the other side; a registry can't travel
     if source.kind == "prefix":
         prefix = read_prefix(source, context)
@@ -93,6 +101,24 @@ def open_source(
         messages = _schema_files(spark, source)
         context = get_format(source.format).prepared(messages, context)
     return OpenedSource(source, context)
+
+
+def _check_topics(source: Source, context: Context) -> None:
+    """Raises: SourceError for a file of a Tuple topic whose table nobody defines."""
+    settings = read_tuple_settings(context.options)
+    try:
+        tables = tables_of(context.tables, settings)
+        for table in tables:
+            topic_of(table, settings)
+    except OptionError as error:
+        raise SourceError(f"{source}: {error}") from error
+    for file in source.files if source.kind == "jsonl" else ():
+        if table_of_topic(topic_name(Place(file=file)), tables) is None:
+            known = ", ".join(sorted(f"{table.name}.jsonl" for table in tables))
+            raise SourceError(
+                f"{file}: a file of a Tuple topic is called by its table, one of {known}; "
+                "or name the table of all (option table)"
+            )
 
 
 def shares_of_files(

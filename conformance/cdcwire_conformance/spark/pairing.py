@@ -6,8 +6,9 @@ have no position they take the last one of their key before them, and their ordi
 Without a key a row meets only its equal, and the pair is the position and the row's fingerprint.
 Unreadable rows have no pair: they are counted and never compared.
 
-An update that changes a value of a primary or unique key becomes its delete and its insert. As long
-as fingerprints will do, this copies narrow rows only.
+An update that changes a value of a primary or unique key becomes its delete and its insert; with
+``in_halves`` any update becomes its two halves. As long as fingerprints will do, this copies narrow
+rows only.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from cdcwire_conformance.spark.images import comparable, exact_form, fingerprint
 from cdcwire_conformance.spark.rules import Rules
 
 _KEY_ROLES = frozenset({"primary", "handle", "unique"})
+_HANDLE_ROLES = frozenset({"handle"})
 _SALT = 0x0DD5_EED5
 _BITS_OF_A_BYTE = 8
 # What a frame may leave out, and the type of the NULL that stands for it.
@@ -38,6 +40,7 @@ _OPTIONAL = {
     "error": "struct<problem:string>",
 }
 _SIDES = ("before", "after")
+_SEQUENCE = "decimal(38,0)"
 _FEED_ORDER = ("topic", "partition", "file", "offset", "line")
 
 
@@ -75,10 +78,12 @@ def layout_of(image: StructType, table: CanonicalTable, rules: Rules) -> Layout:
     fields = {field.name: field for field in image.fields}
     key = table.key or ()
     keys = tuple(fields[name] for name in key) if set(key) <= set(table.column_names) else ()
+    roles = _KEY_ROLES if rules.has_old_values else _HANDLE_ROLES
+    is_splitting = rules.split_keys and not rules.in_halves
     split_by = tuple(
         number
         for number, column in enumerate(table.columns)
-        if rules.split_keys and (column.roles & _KEY_ROLES or column.name in key)
+        if is_splitting and (column.roles & roles or column.name in key)
     )
     return Layout(tuple(fields[name] for name in table.column_names), keys, split_by, rules)
 
@@ -86,7 +91,7 @@ def layout_of(image: StructType, table: CanonicalTable, rules: Rules) -> Layout:
 def narrow_changes(frame: DataFrame, layout: Layout) -> DataFrame:
     """Return pair, ``row_a`` and ``row_b`` (the hashes of a row) and ``part`` of each change.
 
-    ``part``: 1 for the insert that came of a split update, else 0.
+    ``part``: 1 for the insert that came of a split update and for the half after, else 0.
     """
     changes = _changes(frame, layout, {"": fingerprint})
     return changes.select("pair", *_row_hashes(layout, ""), "part")
@@ -125,6 +130,8 @@ def _changes(
     Ordinals need all changes of a key, and those of the keys of ``pairs`` will do.
     """
     rules = layout.rules
+    if rules.in_halves and not rules.has_old_values and "half" in frame.columns:
+        frame = frame.where(F.coalesce(F.col("half") != "before", F.lit(True)))
     changes = _parted(_formed(_prepared(frame, layout), layout, forms), layout, forms)
     if _needs_order(layout):
         if pairs is not None:
@@ -225,7 +232,11 @@ def _formed(frame: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Data
         F.col("error").isNull().alias("is_readable"),
         *(F.col(name) for name in ("op", "half", *rules.fields)),
         *([] if rules.position is None else [F.col(rules.position)]),
-        *(_origin() if _needs_order(layout) or exact_form in forms.values() else []),
+        *(
+            _origin(has_sequence="sequence_id" in frame.columns)
+            if _needs_order(layout) or exact_form in forms.values()
+            else []
+        ),
         *(F.col(side).isNotNull().alias(f"has_{side}") for side in _SIDES),
         *(_key(side, layout) for side in _SIDES),
         _is_split(layout).alias("is_split"),
@@ -240,10 +251,12 @@ def _formed(frame: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Data
     return frame.select(*columns)
 
 
-def _origin() -> list[Column]:
+def _origin(*, has_sequence: bool) -> list[Column]:
     """Return where a row stands in its feed, and a struct that orders rows as their feed does."""
     source = F.col("source")
-    order = [source.getField(name).alias(name) for name in _FEED_ORDER]
+    sequence = F.col("sequence_id") if has_sequence else F.lit(None).cast(_SEQUENCE)
+    order = [sequence.alias("sequence_id")]  # it holds across the shards of a topic
+    order += [source.getField(name).alias(name) for name in _FEED_ORDER]
     order.append(F.monotonically_increasing_id().alias("row"))
     return [source, F.struct(*order).alias("feed_order")]
 
@@ -259,7 +272,7 @@ def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Dat
     the images into the conditions here.
     """
     rules = layout.rules
-    kept = ["is_readable", "half", *rules.fields]
+    kept = ["is_readable", *([] if rules.in_halves else ["half"]), *rules.fields]
     kept += [name for name in ("source", "feed_order") if name in formed.columns]
     if rules.position is not None:
         kept.append(rules.position)
@@ -271,8 +284,18 @@ def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Dat
             has = F.col("has_after" if side == "after" else "has_before")
             images[f"{side}{suffix}"] = F.when(has, struct)
 
-    def part(op: Column, key: Column, number: int, sides: tuple[str | None, str | None]) -> Column:
-        columns = [op.alias("op"), key.alias("key"), F.lit(number).alias("part")]
+    own_half = _half_of(rules)
+
+    def part(
+        op: Column,
+        key: Column,
+        number: int | Column,
+        sides: tuple[str | None, str | None],
+        half: Column = own_half,
+    ) -> Column:
+        number = F.lit(number) if isinstance(number, int) else number
+        columns = [op.alias("op"), key.alias("key"), number.alias("part")]
+        columns += [half.alias("half")] if rules.in_halves else []
         for suffix in forms:
             for side, source in zip(_SIDES, sides, strict=True):
                 image = images[f"{source or side}{suffix}"]
@@ -281,7 +304,9 @@ def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Dat
 
     op, key = F.col("op"), F.coalesce(F.col("key_after"), F.col("key_before"))
     deleted = "deleted" if rules.deleted_columns == "key" else "before"
-    parts = F.array(part(op, key, 0, ("before", "after")))
+    has_halves = rules.in_halves and rules.has_old_values
+    number = F.when(own_half == "after", 1).otherwise(0) if has_halves else 0
+    parts = F.array(part(op, key, number, ("before", "after")))
     if not rules.has_old_values:
         without = F.array(part(op, key, 0, (None, "after")))
         parts = F.when(op == "update", without).otherwise(parts)
@@ -293,6 +318,13 @@ def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Dat
     if deleted != "before":
         key_only = F.array(part(op, key, 0, (deleted, "after")))
         parts = F.when(op == "delete", key_only).otherwise(parts)
+    if has_halves:
+        both = F.array(
+            part(op, F.col("key_before"), 0, ("before", None), F.lit("before")),
+            part(op, F.col("key_after"), 1, (None, "after"), F.lit("after")),
+        )
+        is_whole = (op == "update") & F.col("has_before") & F.col("has_after")
+        parts = F.when(is_whole, both).otherwise(parts)
     if layout.split_by:
         halves = F.array(
             part(F.lit("delete"), F.col("key_before"), 0, (deleted, None)),
@@ -300,6 +332,19 @@ def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Dat
         )
         parts = F.when(F.col("is_split"), halves).otherwise(parts)
     return formed.select(*kept, F.inline(parts))
+
+
+def _half_of(rules: Rules) -> Column:
+    """Return which half of an update a row is, where updates are compared in halves.
+
+    Without old values the half after is the update.
+    """
+    half = F.col("half")
+    if rules.folds_ops:  # an update is not told from an insert
+        return F.lit(None).cast("string")
+    if not rules.has_old_values:
+        return F.when((F.col("op") == "update") & F.col("has_after"), "after").otherwise(half)
+    return half
 
 
 def _names_of(frame: DataFrame, prefix: str) -> dict[str, str]:

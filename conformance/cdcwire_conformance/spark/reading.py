@@ -29,7 +29,7 @@ from cdcwire_conformance.arrow.batches import (
 )
 from cdcwire_conformance.arrow.building import ConversionError
 from cdcwire_conformance.arrow.craft_batches import CraftBatchBuilder, Irregular
-from cdcwire_conformance.arrow.decoders import message_decoder
+from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.messages_io import message_from_json
@@ -210,7 +210,7 @@ class _Rows:
         self.builder = BatchBuilder(
             job.table, job.temporal, job.profile, job.time_zone, skips_others=skips_others
         )
-        self._decode = message_decoder(job.format, job.context)
+        self._decoder_at = place_decoder(job.format, job.context)
         self._is_wanted = change_filter(job.table)
         self._changes: list[Change] = []
         self._places: list[Place] = []
@@ -218,14 +218,14 @@ class _Rows:
 
     def batches(self, messages: Iterable[Located]) -> Iterator[pa.RecordBatch]:
         """Yield the batches of messages, none left out."""
-        decode, is_wanted, builder = self._decode, self._is_wanted, self.builder
+        decoder_at, is_wanted, builder = self._decoder_at, self._is_wanted, self.builder
         waiting_bytes = 0
         for place, message in messages:
             if isinstance(message, RowProblem):
                 yield builder.problem_batch(message, self._located(message, place))
                 continue
             try:
-                found = [change for change in decode(message) if is_wanted(change)]
+                found = [change for change in decoder_at(place)(message) if is_wanted(change)]
             except DecodeError as error:
                 problem = RowProblem(
                     error.offset, path_text(error.path), error.clause, error.problem

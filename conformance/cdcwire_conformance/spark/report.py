@@ -82,7 +82,7 @@ def verdict_line(found: Comparison) -> str:
     compared = [table.counts for table in found.tables if table.counts is not None]
     tables = _counted(len(compared), "table")
     if found.is_equal:
-        changes = sum(counts.left for counts in compared)
+        changes = sum(_changes(table) for table in found.tables)
         how = "by all columns" if found.is_exact else "by 128 bits of hash a row"
         return f"EQUAL: {_counted(changes, 'change')} of {tables}, {how}"
     reasons = []
@@ -98,11 +98,11 @@ def verdict_line(found: Comparison) -> str:
 
 def _table_lines(table: TableComparison, counts: Counts) -> Iterator[str]:
     if not counts.differing and not counts.unreadable:
-        yield f"{visible(table.table)}: equal, {_sizes(counts)}, {_pairing(table)}"
+        yield f"{visible(table.table)}: equal, {_sizes(table, counts)}, {_pairing(table)}"
     else:
         word = "different" if counts.differing else "equal, as far as it can be read"
         yield f"{visible(table.table)}: {word}"
-        yield f"  {_sizes(counts)}, {_pairing(table)}"
+        yield f"  {_sizes(table, counts)}, {_pairing(table)}"
         parts = [form.format(f"{getattr(counts, name):,}") for name, form in _COUNTED]
         numbers = [getattr(counts, name) for name, _ in _COUNTED]
         yield "  " + ", ".join(part for part, n in zip(parts, numbers, strict=True) if n)
@@ -119,14 +119,23 @@ def _table_lines(table: TableComparison, counts: Counts) -> Iterator[str]:
     yield from (f"  note: {note}" for note in table.notes)
 
 
-def _sizes(counts: Counts) -> str:
-    split = ""
-    if (counts.left, counts.right) != (counts.left_rows, counts.right_rows):
+def _sizes(table: TableComparison, counts: Counts) -> str:
+    left, right, split = counts.left, counts.right, ""
+    if (left, right) != (counts.left_rows, counts.right_rows):
         rows = f"{counts.left_rows:,} and {counts.right_rows:,} rows"
         split = f" ({rows}, updates of keys split)"
-    if counts.left == counts.right and not counts.differing:
-        return f"{_counted(counts.left, 'change')}{split}"
-    return f"{_counted(counts.left, 'change')} on the left, {counts.right:,} on the right{split}"
+        if table.in_halves:
+            left, right, split = counts.left_rows, counts.right_rows, " (updates by their halves)"
+    if left == right and not counts.differing:
+        return f"{_counted(left, 'change')}{split}"
+    return f"{_counted(left, 'change')} on the left, {right:,} on the right{split}"
+
+
+def _changes(table: TableComparison) -> int:
+    """Return how many changes the left side has; an update in halves is one."""
+    if table.counts is None:
+        return 0
+    return table.counts.left_rows if table.in_halves else table.counts.left
 
 
 def _pairing(table: TableComparison) -> str:

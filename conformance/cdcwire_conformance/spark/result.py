@@ -128,6 +128,7 @@ class TableComparison:
     ``schema_differences``: a line each. ``left_out``: columns that were not compared, with the
     reason. ``notes``: what was taken for granted. ``paired_by``: the position (or "ordinal") and
     the columns of the key by which rows met; without a key they met only their equals.
+    ``in_halves``: an update counts as two changes.
     """
 
     table: str
@@ -137,6 +138,7 @@ class TableComparison:
     left_out: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     paired_by: tuple[str, ...] = ()
+    in_halves: bool = False
 
     @property
     def is_equal(self) -> bool:

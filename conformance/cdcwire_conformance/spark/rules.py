@@ -19,6 +19,8 @@ POSITIONS: tuple[PositionName, ...] = ("commit_ts", "sequence_id", "lsn")
 _COMPARED_FIELDS = ("tx_id", "commit_ms", "partition")  # sent_ms is another one in every feed
 _WITHOUT_OP = frozenset({"open-protocol"})  # an update is a row that has an old value
 _BARE_DELETES = frozenset({"avro"})  # a delete is a key without a value: it has no position
+_OF_HALVES = frozenset({"datahub-tuple", "datahub-blob"})  # an update is two records
+_READS_AS_INSERTS = frozenset({"cdl-json"})
 _KEY_ONLY = "delete-only-output-handle-key-columns"
 _CHANGED_ONLY = "only-output-updated-columns"
 _IMPLIES_CHANGED_ONLY = "content-compatible"
@@ -29,14 +31,17 @@ class Rules:
     """What a comparison goes by.
 
     ``position``: pairs rows beside their key; None: rows pair by the ordinal of the change of
-    their key. ``split_keys``: an update that changes a key is compared as delete and insert.
+    their key. ``split_keys``: an update that changes a key is compared as delete and insert: any
+    primary or unique key, but where a side has no old values only the handle key, whose change the
+    producer of that side splits.
     ``fields``: event fields that are compared beside op and images. ``folds_ops``: a side can't
     tell insert from update, so that both count as "upsert". ``has_old_values``: before images of
     updates are compared. ``deleted_columns``: those compared of a delete. ``fills_unchanged``:
     columns that only an after image has are unchanged in its before image, and an update that
     changes nothing counts as an insert. ``has_bare_deletes``: on a side deletes have neither
     position nor fields; they pair by their key, the last position that it had before, and how many
-    deletes of it came since.
+    deletes of it came since. ``in_halves``: a side sends an update as two records, so that an
+    update with both images counts as its two halves, each under the key of its own image.
     """
 
     position: PositionName | None = "commit_ts"
@@ -47,6 +52,7 @@ class Rules:
     deleted_columns: DeletedColumns = "all"
     fills_unchanged: bool = False
     has_bare_deletes: bool = False
+    in_halves: bool = False
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -115,10 +121,13 @@ class Side:
     def lacks(self, field: str) -> str | None:
         """Return why an event field does not come through; None if it does."""
         verdict = self.carries.fields[field]
+        if field == "op" and self.format.name in _READS_AS_INSERTS:
+            return None  # reads are compared as inserts anyway
         if self.is_stored and field == "partition":
             return None
         if verdict.verdict == "option":
-            if self.option(verdict.detail):
+            name, value = verdict.setting
+            if self.option(name) == value:
                 return None
             return f"{self.format.name} has them only with option {verdict.detail}"
         if verdict.verdict == "exact":
@@ -169,6 +178,7 @@ def terms_of(left: Side, right: Side, *, split_keys: bool = True) -> Terms:
         deleted_columns=deleted,
         fills_unchanged=fills_unchanged,
         has_bare_deletes=has_bare_deletes,
+        in_halves=any(side.format.name in _OF_HALVES for side in (left, right)),
     )
     return Terms(rules, tuple(left_out))
 

@@ -77,8 +77,8 @@ def with_schemas(spark: SparkSession, source: Source, context: Context) -> Conte
     if source.kind == "parquet":
         if not context.schemas:
             raise SourceError(
-                f"{source.folder}: Avro in Parquet needs its schemas: a mapping of texts by id, "
-                "as open_schemas makes of a folder of files ID.avsc or of a registry"
+                f"{source.folder}: Avro in Parquet needs its schemas: name a folder of files "
+                "ID.avsc or a registry (--schema, or open_schemas in Python)"
             )
         heads = _heads_of_records(spark, source, size)
     else:

@@ -23,7 +23,6 @@ Kind: TypeAlias = Literal["jsonl", "parquet", "prefix"]
 
 SHARE_BYTES = 128 << 20
 STORED_FORMATS = frozenset({"csv", "canal-json"})
-_NOT_COMPARED = frozenset({"avro"})  # deletes without a position need a pairing of their own
 _LEAST_SHARE_BYTES = 1 << 20
 _COUNTED_AT_ONCE = 1 << 20
 
@@ -69,15 +68,6 @@ def parse_source(text: str) -> Source:
     if not colon or not url:
         raise SourceError(f"{text!r}: a directory is missing, as in {name}:file:DIR")
     return source_of_folder(name, _folder_of(url, text))
-
-
-def check_comparable(source: Source) -> None:
-    """Raise SourceError for a source whose format is read, but not compared."""
-    if source.format in _NOT_COMPARED:
-        raise SourceError(
-            f"{source}: {source.format} is not compared yet, as its deletes have no position; "
-            "describe_feed and decode_frame read it"
-        )
 
 
 def source_of_folder(format_name: str, folder: str | Path) -> Source:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cdcwire.errors import DecodeError
-from cdcwire.format import Context, OptionError, Selection
+from cdcwire.format import Context, OptionError, OptionValue, Selection
 from cdcwire.formats import FORMAT_NAMES, get_format
-from cdcwire.message import StoredFile
+from cdcwire.message import KafkaMessage, StoredFile
 from cdcwire.model.events import Event
 from cdcwire.rows import Row
-from cdcwire_conformance.arrow.decoders import message_decoder
+from cdcwire_conformance.arrow.batches import Place
+from cdcwire_conformance.arrow.decoders import message_decoder, place_decoder
+from cdcwire_conformance.arrow.topics import table_of_topic
 from cdcwire_conformance.compressions import known_compressions
-from cdcwire_generators.workloads import workload
+from cdcwire_generators.workloads import workload, workload_tables
 
 EVENTS = list(workload("orders-10", 40, 3, ddl=True, resolved_every=10))
 
@@ -39,6 +43,61 @@ def test_compressed_items_are_read_with_the_libraries_at_hand(compression: str) 
     found = [event for message in messages for event in events_of(decode(message))]
     expected = [e for m in messages for e in get_format("open-protocol").decode(m, told)]
     assert found == expected
+
+
+TOPICS: tuple[tuple[str, dict[str, OptionValue]], ...] = (
+    ("datahub-tuple", {}),
+    ("datahub-tuple", {"encoding": "batch", "compression": "deflate"}),
+    ("datahub-tuple", {"encoding": "protobuf"}),
+    ("datahub-blob", {}),
+    ("datahub-blob", {"encoding": "json"}),
+    ("datahub-blob", {"encoding": "batch", "split-updates": False}),
+)
+
+
+@pytest.mark.parametrize(("name", "options"), TOPICS)
+def test_decoder_of_topics_gives_the_events_and_errors_of_the_format(
+    name: str, options: dict[str, OptionValue]
+) -> None:
+    tables = workload_tables("orders-10")
+    context, found = Context(options=options, tables=tables), get_format(name)
+    events = workload("orders-10", 40, 3, position_fields=("sequence_id", "commit_ms"))
+    decode = message_decoder(name, context)
+    for message in found.encode(events, context):
+        assert isinstance(message, KafkaMessage)
+        assert list(decode(message)) == list(found.decode(message, context))
+        assert message.value is not None
+        damaged = replace(message, value=message.value[:-3])
+        with pytest.raises(DecodeError) as expected:
+            list(found.decode(damaged, context))
+        with pytest.raises(DecodeError) as given:
+            list(decode(damaged))
+        assert str(given.value) == str(expected.value)
+
+
+def test_topic_is_known_by_its_name() -> None:
+    tables = tuple(replace(workload_tables("tiny")[0], name=name) for name in ("a", "b", "b.1"))
+    (table,) = workload_tables("tiny")
+    found = {
+        name: table_of_topic(name, tables) for name in ("a", "test.a", "a.7", "b.1", "c", "a.x")
+    }
+    assert found == {
+        "a": tables[0],
+        "test.a": tables[0],
+        "a.7": tables[0],
+        "b.1": None,  # the table of this name, or a shard of b
+        "c": None,
+        "a.x": None,
+    }
+    assert table_of_topic("c", (table,)) is table
+    positions = ("sequence_id", "commit_ms")
+    events = workload("tiny", 3, 1, inserts_only=True, position_fields=positions)
+    told = Context(tables=(table,))
+    (message,) = get_format("datahub-tuple").encode(events, told)
+    others = Context(tables=(*tables, table))
+    assert len(list(place_decoder("datahub-tuple", others)(Place("tiny"))(message))) == 3
+    with pytest.raises(DecodeError, match="topic 'c' has no definition"):
+        list(place_decoder("datahub-tuple", others)(Place(file="/feed/c.jsonl"))(message))
 
 
 def test_table_that_is_not_selected_is_passed_over() -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from cdcwire.model.events import RowChange
-from cdcwire_conformance.report import compare
+from cdcwire_conformance.report import compare, compare_pairs
 from cdcwire_conformance.report.compare import Named, compare_part, named_by, plant
+from cdcwire_conformance.report.compare_pairs import Pair
 from cdcwire_generators.workloads import workload
 
 
@@ -66,6 +67,36 @@ def test_chapter_shows_verdicts_and_what_was_printed(
     assert sum(line.endswith("| yes |") for line in part.lines) == 4
     assert "left   craft:file:craft" in part.lines
     assert not any(str(tmp_path) in line for line in part.lines)
+
+
+@pytest.mark.parametrize("strange", ["", "equal", "left out", "no answer"])
+def test_pairs_show_what_is_left_out_and_fail_if_it_is_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strange: str
+) -> None:
+    pair = Pair("avro", "canal-json", frozenset({"commit_ms"}), ("enable-tidb-extension=true",))
+    asked: list[str] = []
+
+    def answer(folder: Path, *words: str) -> tuple[int, str, dict[str, Any] | None]:
+        asked.extend(words)
+        names = ["commit_ms", *(["tx_id"] if strange == "left out" else [])]
+        document = {
+            "equal": strange != "equal",
+            "left_out": [{"name": name, "reason": "avro has none"} for name in names],
+            "tables": [{"counts": {"left_rows": 1000}, "paired_by": ["ordinal", "c1"]}],
+        }
+        code = int(strange == "equal")
+        return (2, "it | broke", None) if strange == "no answer" else (code, "", document)
+
+    monkeypatch.setattr(compare_pairs, "run_compare", answer)
+    lines, failed = compare_pairs.pairs_lines(tmp_path, [pair])
+    assert failed is bool(strange)
+    assert asked[0] == f"avro:file:{tmp_path}/pair-0-left"
+    assert asked[-2:] == ["--option", "enable-tidb-extension=true"]
+    assert (tmp_path / "pair-0-right" / "messages.jsonl").stat().st_size > 100_000
+    if not strange:
+        options = "`enable-tidb-extension=true`"
+        cells = f"avro | canal-json | {options} | equal | 1,000 | order of changes and c1"
+        assert lines[-1] == f"| {cells} | commit_ms | yes |"
 
 
 @pytest.mark.parametrize("strange", ["missed", "more"])

@@ -13,7 +13,6 @@ from cdcwire.format import Context
 from cdcwire.formats import FORMAT_NAMES, get_format
 from cdcwire.message import KafkaMessage, Message, StoredFile
 from cdcwire.model.events import Event, RowChange
-from cdcwire_conformance.command import main
 from cdcwire_conformance.messages_io import write_messages
 from cdcwire_generators.workloads import workload
 
@@ -75,16 +74,6 @@ def stream(count: int) -> list[RowChange]:
     found = list(workload("proposal-29", count, 7))
     assert {event.op for event in found} == {"insert", "update", "delete"}  # type: ignore[union-attr]
     return found  # type: ignore[return-value]  # there is no DDL in it
-
-
-def test_comparing_is_refused_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    source = write(tmp_path / "a", "avro", stream(20))
-    assert main(["compare", source, source]) == 2
-    err = capsys.readouterr().err
-    assert "avro is not compared yet" in err
-    assert err.count("\n") == 1
 
 
 def test_parquet_takes_its_schemas_from_a_mapping(tmp_path: Path, spark: SparkSession) -> None:

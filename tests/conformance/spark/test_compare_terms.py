@@ -44,6 +44,21 @@ def test_changed_columns_only_are_filled_in() -> None:
     assert [name for name, _ in found.left_out] == ["updates that change nothing against inserts"]
 
 
+def test_topics_of_datahub_share_everything_and_compare_halves() -> None:
+    found = terms("datahub-tuple", "datahub-blob")
+    assert found == Terms(Rules("sequence_id", fields=("commit_ms",), in_halves=True), ())
+
+
+def test_connect_formats_share_the_log_position() -> None:
+    found = terms("cdl-json", "debezium-json")
+    rules = Rules("lsn", fields=("tx_id", "commit_ms"), deleted_columns="key")
+    reason = "a side sends the key only"
+    assert found == Terms(rules, (("columns of deletes beyond the key", reason),))
+    found = terms("cdl-json", "debezium-json", replica_identity="full")
+    assert found == Terms(Rules("lsn", fields=("tx_id", "commit_ms")), ())
+    assert terms("cdl-json", "debezium-json", replica_identity="nothing").left_out
+
+
 def test_unknown_option_is_refused() -> None:
     with pytest.raises(ValueError, match="is not an option"):
         terms("craft", "craft", delete_only_output_handle_key_columns=False, nonsense=1)
