@@ -22,6 +22,7 @@ from cdcwire_conformance.report.corpus import (
     witnesses_part,
 )
 from cdcwire_conformance.report.csv_readers import csv_readers_part
+from cdcwire_conformance.report.datahub_sdks import datahub_sdks_part
 from cdcwire_conformance.report.part import Part
 from cdcwire_conformance.report.runs import (
     BENCHMARKS,
@@ -30,6 +31,7 @@ from cdcwire_conformance.report.runs import (
     size_part,
     verify_part,
 )
+from cdcwire_conformance.report.scenarios import scenarios_part
 
 Say = Callable[[str], None]
 
@@ -58,12 +60,14 @@ def _chapters(folder: Path, quick: bool, picture: Path) -> Iterator[tuple[str, C
         yield title, partial(verify_part, folder, title, program, command)
     yield "CSV readers", partial(csv_readers_part, cases)
     yield "Avro libraries", partial(avro_readers_part, cases)
+    yield "DataHub's SDKs", partial(datahub_sdks_part, cases)
     yield "known-wrong decoders", partial(known_wrong_part, cases)
     yield "witnesses", partial(witnesses_part, cases)
     yield "clauses", partial(clauses_part, cases)
     yield "what each format carries", carries_part
     yield "sizes", partial(size_part, folder, picture, quick)
     yield "DataFrames", partial(compare_part, folder, quick)
+    yield "scenarios", scenarios_part
     for name in BENCHMARKS:
         yield f"benchmark {name}", partial(benchmark_part, folder, name, quick)
 

@@ -158,6 +158,7 @@ def test_slow_and_cut_connections_lose_nothing(
         assert story.counts.is_exact
 
 
+@pytest.mark.quick
 def test_reader_that_dies_before_it_commits_gets_repeats(kafka: Kafka, new_name: NewName) -> None:
     with telling(
         "fault/reader-dies",
@@ -183,6 +184,7 @@ def test_reader_that_dies_before_it_commits_gets_repeats(kafka: Kafka, new_name:
         assert changes == events_of(feed, feed.messages)
 
 
+@pytest.mark.quick
 def test_bad_messages_do_not_lose_their_neighbours(kafka: Kafka, new_name: NewName) -> None:
     with telling(
         "fault/poisoned",
@@ -211,6 +213,7 @@ def test_bad_messages_do_not_lose_their_neighbours(kafka: Kafka, new_name: NewNa
         assert story.counts.is_exact
 
 
+@pytest.mark.quick
 def test_too_large_messages_are_refused_aloud(kafka: Kafka, new_name: NewName) -> None:
     with telling(
         "fault/too-large",
@@ -238,6 +241,7 @@ def test_too_large_messages_are_refused_aloud(kafka: Kafka, new_name: NewName) -
         assert events_of(small, [each.message for each in got]) == events_of(large, large.messages)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("fault", ["lost", "doubled", "swapped"])
 def test_the_check_itself_goes_red(kafka: Kafka, new_name: NewName, fault: str) -> None:
     feed, topic = slow_feed(50), new_name("red")

@@ -19,6 +19,8 @@ from cdcwire_conformance.scenarios.ledger import count, telling
 from cdcwire_conformance.scenarios.services import Kafka
 from cdcwire_conformance.scenarios.topics import Received, consume, make_topic, produce
 
+pytestmark = pytest.mark.quick
+
 QUEUE_FORMATS = [name for name in FORMAT_NAMES if "queue" in get_format(name).carriers]
 COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
 ROWS = 300
