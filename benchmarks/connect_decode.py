@@ -5,7 +5,7 @@ with and without their schema. The peer parses all of a message, the schema too,
 values by a generated function for the table; it trusts its input: nothing is checked, and the
 schema is told. Both give the same payload of the same typed values, which is asserted first. The
 fast decoder learns the schema from other messages than those that are measured. orjson is measured
-if it is installed.
+if it is installed. Last, what the events of these messages cost the fast and the plain decoder.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
 from benchmarks.measure import Route, Work, best_times
 from cdcwire import connect
-from cdcwire.connect import EnvelopeDecoder, Schema, payload_reader
+from cdcwire.connect import EnvelopeDecoder, PayloadReader, Schema, payload_reader
 from cdcwire.connect.decimals import decimal_of
 from cdcwire.connect.types import CONNECT_DECIMAL, decimal_scale
+from cdcwire.debezium_json.fast import RowDecoder
 from cdcwire.debezium_json.format import FORMAT
-from cdcwire.format import Context
+from cdcwire.format import NO_CONTEXT, Context
 from cdcwire.golang.numbers import narrow_float32
 from cdcwire.message import KafkaMessage
 from cdcwire_generators.workloads import workload, workload_tables
@@ -90,8 +91,10 @@ def compare(
         libraries["orjson"] = loads
     routes: dict[str, Route] = {
         "fast": partial(fast_work, measured, warm_up),
-        "payload fast": partial(payload_work, measured),
+        "payload fast": partial(payload_work, measured, warm_up),
         "plain": partial(plain_work, measured.messages[:few]),
+        "events fast": partial(events_work, measured, warm_up),
+        "events plain": partial(plain_events_work, measured.messages[:few]),
     }
     for name, library in libraries.items():
         routes[name] = partial(peer_work, measured.messages, library, read, has_schema=True)
@@ -100,7 +103,7 @@ def compare(
         )
     found = best_times(routes, rounds)
     times = {
-        name: time / (few if name == "plain" else len(measured.messages))
+        name: time / (few if name.endswith("plain") else len(measured.messages))
         for name, time in found.items()
     }
     per_message = {f"{name} ns a message": round(time) for name, time in times.items()}
@@ -110,6 +113,7 @@ def compare(
         ("plain", "fast", "with schema, fast against plain", None),
         ("payload json", "payload fast", "payload, fast reader against json and plan", PAYLOAD_BAR),
         ("payload orjson", "payload fast", "payload, fast reader against orjson and plan", None),
+        ("events plain", "events fast", "with schema to events, fast against plain", None),
     )
     return [
         Result(
@@ -132,10 +136,29 @@ def fast_work(measured: Feed, warm_up: Feed) -> Work:
     return lambda: [decoder.decode(message) for message in measured.messages]
 
 
-def payload_work(measured: Feed) -> Work:
-    reader = payload_reader(measured.schema)
-    assert reader is not None  # the tables have no arrays
+def payload_work(measured: Feed, warm_up: Feed) -> Work:
+    reader = learned_reader(warm_up)
     return lambda: [reader.read(payload) for payload in measured.payloads]
+
+
+def events_work(measured: Feed, warm_up: Feed) -> Work:
+    decoder = RowDecoder()
+    for message in warm_up.messages[:8]:
+        decoder.decode(KafkaMessage(None, message))
+    messages = [KafkaMessage(None, message) for message in measured.messages]
+    return lambda: [decoder.decode(message) for message in messages]
+
+
+def plain_events_work(values: Sequence[bytes]) -> Work:
+    messages = [KafkaMessage(None, value) for value in values]
+    return lambda: [list(FORMAT.decode(message, NO_CONTEXT)) for message in messages]
+
+
+def learned_reader(warm_up: Feed) -> PayloadReader:
+    """Return a reader that has seen one payload of another feed."""
+    reader = payload_reader(warm_up.schema, connect.decode(warm_up.messages[0]).payload)
+    assert reader is not None  # the tables have a pattern
+    return reader
 
 
 def peer_work(values: list[bytes], loads: Loads, read: Read, *, has_schema: bool) -> Work:
@@ -161,8 +184,7 @@ def assert_equal_payloads(measured: Feed, warm_up: Feed, read: Read, loads: Load
     decoder = EnvelopeDecoder()
     for message in warm_up.messages[:8]:
         decoder.decode(message)
-    reader = payload_reader(measured.schema)
-    assert reader is not None
+    reader = learned_reader(warm_up)
     expected = [repr(decoder.decode(message).payload) for message in measured.messages]
     others = [[repr(reader.read(payload)) for payload in measured.payloads]]
     others += [

@@ -13,6 +13,10 @@ _MODULES = {
     "csv": "cdcwire.csv.format",
     "canal-json": "cdcwire.canal_json.format",
     "avro": "cdcwire.avro.format",
+    "datahub-tuple": "cdcwire.datahub_tuple.format",
+    "datahub-blob": "cdcwire.datahub_blob.format",
+    "cdl-json": "cdcwire.cdl_json.format",
+    "debezium-json": "cdcwire.debezium_json.format",
 }
 
 FORMAT_NAMES: tuple[str, ...] = tuple(_MODULES)

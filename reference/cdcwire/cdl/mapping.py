@@ -72,6 +72,25 @@ class Mapped:
     losses: tuple[Loss, ...]
 
 
+def version_of(envelope: Envelope) -> Literal["1.0", "2.0"] | None:
+    """Return the message_version of a message of CDL's, as far as its members show it.
+
+    Where the payload does not say it, DATA_STORE tells 1.0 and source 2.0. None: neither.
+    """
+    schema = envelope.schema
+    if schema is None or schema.type != "struct" or not isinstance(envelope.payload, tuple):
+        return None
+    place = schema.index("message_version")
+    told = None if place is None else envelope.payload[place]
+    if told in (VERSION_1, VERSION_2):
+        return "1.0" if told == VERSION_1 else "2.0"
+    if told is not None:
+        return None
+    if schema.field("DATA_STORE") is not None:
+        return "1.0"
+    return "2.0" if schema.field("source") is not None else None
+
+
 def to_version_2(envelope: Envelope, invented: Invented) -> Mapped:
     """Return a message of version 1.0 as one of version 2.0.
 

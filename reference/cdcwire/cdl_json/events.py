@@ -16,7 +16,7 @@ from cdcwire.cdl_json.message import MESSAGE_VERSION, ROW_CHANGE, Change, Messag
 from cdcwire.cdl_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.connect import Envelope, Field, Schema
 from cdcwire.connect import encode as encode_envelope
-from cdcwire.connect.images import written_rows
+from cdcwire.connect.images import check_images, written_rows
 from cdcwire.connect.logical import image_of
 from cdcwire.connect.types import CONNECT_TIMESTAMP
 from cdcwire.errors import EncodeError, step
@@ -40,7 +40,7 @@ _TRANSACTION = Schema(
     name="transaction",
     fields=(Field("properties", Schema("array", items=_PROPERTY)),),
 )
-_INTEGER = re.compile(r"-?[0-9]{1,19}")
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")  # as it comes back
 _TSO_LOGICAL_BITS = 18
 _PLACED = ("lsn", "txId")
 
@@ -97,21 +97,27 @@ def from_events(
     events: Iterable[Event], settings: Settings = DEFAULT_SETTINGS
 ) -> Iterator[KafkaMessage]:
     """Yield one message for each event. Raises: EncodeError."""
-    for event in events:
-        if isinstance(event, Marker) and event.what == "tombstone":
-            key = event.extra.get("message_key")
-            yield KafkaMessage(key if isinstance(key, bytes) else None, None)
-            continue
-        if not isinstance(event, RowChange):
-            raise EncodeError("only changes of rows have a form here", "cdl-json: fields")
-        wrapped = settings.schemas_enable != "false"
-        yield KafkaMessage(None, encode_envelope(write_change(event, settings, wrapped)))
+    for index, event in enumerate(events):
+        with step("events", index):
+            message = _message(event, settings)
+        yield message
+
+
+def _message(event: Event, settings: Settings) -> KafkaMessage:
+    if isinstance(event, Marker) and event.what == "tombstone":
+        key = event.extra.get("message_key")
+        return KafkaMessage(key if isinstance(key, bytes) else None, None)
+    if not isinstance(event, RowChange):
+        raise EncodeError("only changes of rows have a form here", "cdl-json: fields")
+    wrapped = settings.schemas_enable != "false"
+    return KafkaMessage(None, encode_envelope(write_change(event, settings, wrapped)))
 
 
 def write_change(event: RowChange, settings: Settings, wrapped: bool = True) -> Envelope:
     """Return the envelope of a change. Raises: EncodeError."""
     if event.op not in _OPERATIONS or event.half is not None:
         raise EncodeError(f"a row of op {event.op} has no form here", "cdl-json: operation")
+    check_images(event, "cdl-json: images")
     table, extra = event.table, event.extra
     if table.name is None or table.schema is None:
         raise EncodeError("a row needs the names of schema and table", "cdl-json: fields")
@@ -157,7 +163,9 @@ def commit_ms(position: Position) -> int:
         return position.commit_ms
     if position.commit_ts is not None:
         return position.commit_ts >> _TSO_LOGICAL_BITS
-    raise EncodeError("the time of the commit is required", "cdl-json: timestamp", ("commit_ms",))
+    raise EncodeError(
+        "the time of the commit is required", "cdl-json: timestamp", ("position", "commit_ms")
+    )
 
 
 def _text(event: RowChange, name: str) -> str | None:
@@ -176,7 +184,7 @@ def _properties(event: RowChange) -> tuple[tuple[str, int], ...]:
     if position.tx_id is not None:
         if _INTEGER.fullmatch(position.tx_id) is None:
             problem = f"transaction id {position.tx_id!r:.40} is no integer"
-            raise EncodeError(problem, "cdl-json: transaction", ("tx_id",))
+            raise EncodeError(problem, "cdl-json: transaction", ("position", "tx_id"))
         pairs["txId"] = int(position.tx_id)
     others = _text(event, "transaction_properties")
     if others is not None:

@@ -10,8 +10,7 @@ from cdcwire.cdl_json.events import from_events, to_events
 from cdcwire.cdl_json.explain import explain
 from cdcwire.cdl_json.settings import OPTIONS, read_settings
 from cdcwire.cdl_json.wire import decode
-from cdcwire.connect.fields import NO_OFFSET, located, read_part
-from cdcwire.errors import DecodeError
+from cdcwire.connect.fields import events_located
 from cdcwire.format import Context, Explanation, Format
 from cdcwire.message import KafkaMessage, Message
 from cdcwire.model.events import Event
@@ -56,13 +55,8 @@ def _decode(message: Message, context: Context) -> Iterator[Event]:
     settings = read_settings(context.options)
     kafka = _kafka(message)
     decoded = decode(kafka.value, kafka.key, settings, context.tables)
-    try:
+    with events_located(kafka.value, settings.schemas_enable):
         yield from to_events(decoded, context.selection)
-    except DecodeError as error:
-        if error.offset == NO_OFFSET and kafka.value is not None:
-            with located(read_part(kafka.value, "value", settings.schemas_enable), "value"):
-                raise
-        raise
 
 
 def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
 from cdcwire.connect import SchemasEnable
-from cdcwire.connect.columns import Style
+from cdcwire.connect.style import Style
 from cdcwire.format import Option, OptionValue, parse_options
 
 Lint: TypeAlias = Literal["off", "strict"]

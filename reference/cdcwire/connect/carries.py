@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cdcwire.model.carries import EXACT, KINDS, NO, Verdict, as_form, option
+from cdcwire.model.carries import EXACT, KINDS, NO, Verdict, as_form
 
 _SHARED: dict[str, Verdict] = {
     "int24": as_form("int32"),
@@ -15,9 +15,12 @@ _SHARED: dict[str, Verdict] = {
     "int64 unsigned": as_form("decimal"),
     "text ill-formed": NO,
     "date": as_form("date as count"),
+    "date as count": as_form("date as count"),
     "time": as_form("time as count"),
+    "datetime": as_form("datetime as count"),
     "timestamp": as_form("text"),
-    "timestamp as count": as_form("timestamp with zone"),
+    "timestamp as count": as_form("text"),
+    "timestamp with zone": as_form("timestamp with zone"),
     "enum by index": as_form("enum by label"),
     "set by index": as_form("set by label"),
     "vector": as_form("text"),
@@ -30,10 +33,12 @@ def _kinds(own: dict[str, Verdict]) -> Mapping[str, Verdict]:
     return {kind: verdicts.get(kind, EXACT) for kind in KINDS}
 
 
-CDL_KINDS = _kinds({"unavailable": NO, "datetime": as_form("datetime as count")})
-DEBEZIUM_KINDS = _kinds(
+# What comes back as its own kind does so in one form: days, milliseconds, a text with its zone.
+CDL_KINDS = _kinds(
     {
-        "decimal not finite": option("decimal-handling-mode=string"),
-        "datetime": as_form("datetime as count"),
+        "decimal not finite": as_form("decimal"),
+        "datetime as count": as_form("datetime as count"),
+        "unavailable": NO,
     }
 )
+DEBEZIUM_KINDS = _kinds({"decimal not finite": NO})

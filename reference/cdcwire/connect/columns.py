@@ -11,12 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from math import isfinite
+from typing import TypeAlias
 
 from cdcwire.connect import counts
 from cdcwire.connect.decimals import unscaled_bytes
-from cdcwire.connect.logical import kind_of
+from cdcwire.connect.logical import ARRAY_OF, REQUIRED, kind_of
 from cdcwire.connect.schema import ConnectType, Field, Schema
+from cdcwire.connect.strings import quoted
+from cdcwire.connect.style import Style
 from cdcwire.connect.types import (
     BITS,
     CDC_DECIMAL,
@@ -43,12 +46,11 @@ from cdcwire.connect.types import (
     YEAR,
     ZONED_TIME,
     ZONED_TIMESTAMP,
-    is_cdc_decimal,
-    is_cdc_timestamp,
 )
+from cdcwire.connect.unavailable import unavailable_values
 from cdcwire.connect.values import write_value
 from cdcwire.errors import EncodeError, step
-from cdcwire.golang.numbers import float_text
+from cdcwire.golang.numbers import float_text, is_float32
 from cdcwire.model.events import ABSENT, UNAVAILABLE, Column, Expression, Image, Value
 from cdcwire.model.kinds import (
     ArrayType,
@@ -77,29 +79,6 @@ from cdcwire.model.kinds import (
 
 KINDS = counts.KINDS
 Convert: TypeAlias = Callable[[Value], Value]
-Way: TypeAlias = Literal["cdl-1.0", "cdl-2.0", "debezium"]
-DecimalMode: TypeAlias = Literal["precise", "string", "double"]
-TimeMode: TypeAlias = Literal["adaptive", "adaptive_time_microseconds", "connect"]
-BinaryMode: TypeAlias = Literal["bytes", "base64", "base64-url-safe", "hex"]
-IntervalMode: TypeAlias = Literal["numeric", "string"]
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """How a producer writes its columns. ``name_prefix``: what stands before ``.cdc.data``."""
-
-    way: Way
-    name_prefix: str = "com.xxx"
-    decimals: DecimalMode = "precise"
-    times: TimeMode = "adaptive"
-    binary: BinaryMode = "bytes"
-    intervals: IntervalMode = "numeric"
-    placeholder: str = ""
-    with_defaults: bool = False
-
-    @property
-    def is_cdl(self) -> bool:
-        return self.way != "debezium"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +89,23 @@ class ColumnPlan:
     convert: Convert
 
 
-@lru_cache(maxsize=2048)
 def plan_column(column: Column, style: Style) -> ColumnPlan:
     """Return schema and conversion of a column. Raises: EncodeError for a kind without form."""
-    plan = _plan(column.type, column.source, style)
-    schema = replace(plan.schema, optional=column.nullable is not False)
-    plan = ColumnPlan(schema, _with_placeholder(schema, plan.convert, style.placeholder))
+    plan = _plan_without_default(column.type, column.source, column.nullable is not False, style)
     default = column.default
     if not style.with_defaults or default in (ABSENT, None) or isinstance(default, Expression):
         return plan
-    return replace(plan, schema=replace(schema, default=plan.convert(default)))
+    return replace(plan, schema=replace(plan.schema, default=plan.convert(default)))
+
+
+# Defaults stay outside: 1.0 and 1.00, or 0.0 and -0.0, are equal and written differently.
+@lru_cache(maxsize=2048)
+def _plan_without_default(
+    kind: Type, source: str | None, is_optional: bool, style: Style
+) -> ColumnPlan:
+    plan = _plan(kind, source, style)
+    schema = replace(plan.schema, optional=is_optional)
+    return ColumnPlan(schema, _with_placeholder(schema, plan.convert, style.placeholder))
 
 
 def struct_of(columns: tuple[Column, ...], style: Style, name: str | None = None) -> Schema:
@@ -181,9 +167,10 @@ def _plan(kind: Type, source: str | None, style: Style) -> ColumnPlan:
         case TimestampType():
             return _timestamp_plan(kind)
         case IntervalType(form):
-            if form == "us":
+            if form == "us" and style.intervals == "numeric":
                 return ColumnPlan(Schema("int64", name=MICRO_DURATION, version=1), _as_it_is)
-            return ColumnPlan(Schema("string", name=INTERVAL, version=1), _as_it_is)
+            convert = counts.interval_text if form == "us" else _as_it_is
+            return ColumnPlan(Schema("string", name=INTERVAL, version=1), convert)
         case ArrayType() | MapType() | StructType():
             return _container_plan(kind, source, style)
         case UnknownType():
@@ -236,25 +223,23 @@ def _kept_name(kind: Type, source: str | None, style: Style) -> Schema | None:
 
 def _goes_by_mode(kind: Type, source: str, style: Style) -> bool:
     """Whether the option for times asks for another form than the one that came."""
+    if source == MICRO_DURATION:
+        return style.intervals == "string"
+    if style.times == "adaptive_time_microseconds":
+        return source in (TIME, CONNECT_TIME)
     if style.way == "debezium" and style.times == "connect":
         return isinstance(kind, (DateType, TimeType, DatetimeType)) and source.startswith("io.")
     return False
 
 
 def _with_placeholder(schema: Schema, convert: Convert, placeholder: str) -> Convert:
-    unavailable: Value = None
-    if schema.type == "string" and not is_cdc_decimal(schema.name):
-        unavailable = None if is_cdc_timestamp(schema.name) else placeholder
-    elif schema.type == "bytes" and schema.name not in (CONNECT_DECIMAL, BITS):
-        unavailable = placeholder.encode()
-    elif schema.type == "array" and schema.items is not None and schema.items.type == "string":
-        unavailable = (placeholder,)
+    unavailable = unavailable_values(schema, placeholder)
 
     def checked(value: Value) -> Value:
         if value is UNAVAILABLE:
-            if not placeholder or unavailable is None:
+            if not unavailable:
                 raise EncodeError("an unavailable value has no form here", KINDS)
-            return unavailable
+            return unavailable[0]
         return convert(value)
 
     return checked
@@ -306,7 +291,7 @@ def _decimal_plan(kind: DecimalType, style: Style) -> ColumnPlan:
     if style.is_cdl:
         return ColumnPlan(_cdc_schema(style, CDC_DECIMAL), _decimal_text)
     if style.decimals == "string":
-        return ColumnPlan(Schema("string"), _decimal_text)
+        return ColumnPlan(Schema("string"), _debezium_decimal_text)
     if style.decimals == "double":
         return ColumnPlan(Schema("double"), _decimal_double)
     scale = kind.scale
@@ -332,6 +317,11 @@ def _decimal_text(value: Value) -> str:
     return f"{value:f}" if value.is_finite() else str(value)
 
 
+def _debezium_decimal_text(value: Value) -> str:
+    text = _decimal_text(value)
+    return "NAN" if text == "NaN" else text  # so the producer writes it
+
+
 def _decimal_double(value: Value) -> float:
     if not isinstance(value, Decimal):
         raise EncodeError(f"{value!r:.40} is no decimal", KINDS)
@@ -354,8 +344,12 @@ def _variable_scale(value: Value) -> tuple[int, bytes]:
     return scale, unscaled_bytes(value, scale, KINDS)
 
 
+def _is_item(value: Value) -> bool:
+    return isinstance(value, float) and isfinite(value) and is_float32(value)
+
+
 def _vector_text(value: Value) -> str:
-    if not isinstance(value, tuple):
+    if not isinstance(value, tuple) or not all(map(_is_item, value)):
         raise EncodeError(f"{value!r:.40} is no vector", KINDS)
     return f"[{','.join(float_text(item, 32) for item in value)}]"
 
@@ -387,7 +381,8 @@ def _bit_plan(length: int | None) -> ColumnPlan:
         size = value.bit_length() if length is None else length
         if value.bit_length() > size:
             raise EncodeError(f"{value} has more than {size} bits", KINDS)
-        return value.to_bytes(max((size + 7) // 8, 1), "little")
+        # Bytes that are zero at the end are not sent, however long the column is.
+        return value.to_bytes((value.bit_length() + 7) // 8, "little")
 
     return ColumnPlan(Schema("bytes", name=BITS, version=1, parameters=parameters), bits)
 
@@ -433,7 +428,7 @@ def _time_plan(kind: TimeType, style: Style) -> ColumnPlan:
 def _datetime_plan(kind: DatetimeType, style: Style) -> ColumnPlan:
     if style.way == "cdl-2.0":
         schema = _cdc_schema(style, CDC_TIMESTAMP)
-        return ColumnPlan(schema, lambda value: counts.moment_text(kind, value, 3))
+        return ColumnPlan(schema, lambda value: counts.calendar_text(kind, value))
     if style.way == "cdl-1.0" or style.times == "connect":
         schema = Schema("int64", name=CONNECT_TIMESTAMP, version=1)
         return ColumnPlan(schema, lambda value: counts.moment(kind, value, "ms"))
@@ -455,18 +450,31 @@ def _container_plan(
     kind: ArrayType | MapType | StructType, source: str | None, style: Style
 ) -> ColumnPlan:
     if isinstance(kind, ArrayType):
-        item = _plan(kind.item, None, style)
-        schema = Schema("array", items=replace(item.schema, optional=True))
+        told = source.removeprefix(ARRAY_OF) if source and source.startswith(ARRAY_OF) else ""
+        is_required = told.startswith(REQUIRED)
+        item = _plan(kind.item, told.removeprefix(REQUIRED) or None, style)
+        schema = Schema("array", items=replace(item.schema, optional=not is_required))
         return ColumnPlan(schema, _each(item.convert))
     if isinstance(kind, MapType):
+        is_text = isinstance(kind.key, TextType) and isinstance(kind.value, TextType)
+        if style.maps == "json" and is_text:
+            return ColumnPlan(Schema("string", name=JSON, version=1), _json_object)
         key, entry = _plan(kind.key, None, style), _plan(kind.value, None, style)
         schema = Schema("map", keys=key.schema, values=replace(entry.schema, optional=True))
         return ColumnPlan(schema, _each_pair(key.convert, entry.convert))
     name = source if source is not None and source.startswith("io.debezium.") else None
+    if name is not None:
+        style = replace(style, binary="bytes")  # a type of its own, in no mode another
     schema = struct_of(kind.columns, style, name)
     if name is not None:
         schema = replace(schema, version=1, doc=DOCS.get(name))
     return ColumnPlan(schema, lambda value: _struct(value, style))
+
+
+def _json_object(value: Value) -> str:
+    """Return a map of texts as the JSON that the producer makes of an hstore."""
+    pairs = (f"{quoted(k)}:{'null' if v is None else quoted(v)}" for k, v in _tuple(value))
+    return f"{{{','.join(pairs)}}}"
 
 
 def _each(convert: Convert) -> Convert:

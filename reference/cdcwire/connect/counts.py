@@ -15,8 +15,10 @@ _PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 _DAY = 86400
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
-_CLOCK = re.compile(r"(-?)(\d{2,4}):(\d\d):(\d\d)(?:\.(\d{1,9}))?", re.ASCII)
-_DATETIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d{1,9})?)", re.ASCII)
+_CLOCK = re.compile(r"(-?)(\d{2,4}):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?", re.ASCII)
+_DATETIME = re.compile(
+    r"(\d{4}-\d\d-\d\d)[ T]((?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?)", re.ASCII
+)
 _ZONED = re.compile(
     r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d{1,9})?)(Z|[+-]\d\d:\d\d)?", re.ASCII
 )
@@ -74,6 +76,13 @@ def moment_text(kind: DatetimeType | TimestampType, value: Value, digits: int = 
     return f"{whole}.{fraction}" if fraction else whole
 
 
+def calendar_text(kind: DatetimeType, value: Value) -> str:
+    """Return a date and time of the calendar as text with milliseconds. Raises: EncodeError."""
+    text = moment_text(kind, value, 3)
+    moment(DatetimeType(), text, "ns")
+    return text
+
+
 def zoned_text(kind: TimestampType, value: Value) -> str:
     """Return an instant as ISO 8601 text with its zone; UTC is ``Z``. Raises: EncodeError."""
     if kind.form != "text":
@@ -87,6 +96,23 @@ def zoned_text(kind: TimestampType, value: Value) -> str:
     if zone is None or (zone != "Z" and ":" not in zone):
         raise EncodeError(f"the zone {zone} has no offset of its own", KINDS)
     return f"{found[1]}T{found[2]}{zone}"
+
+
+def interval_text(value: Value) -> str:
+    """Return microseconds as an ISO period of hours, minutes and seconds. Raises: EncodeError.
+
+    Shape: ``P0Y0M0DT4H5M6.789S``, all of it with the sign. Days and months can't be told apart from
+    hours any more.
+    """
+    if not _is_int(value):
+        raise _no_value("interval", value)
+    sign = "-" if value < 0 else ""
+    seconds, fraction = divmod(abs(value), 10**6)
+    parts = [seconds // 3600, seconds // 60 % 60, seconds % 60]
+    hours, minutes, rest = (f"{sign}{part}" if part else "0" for part in parts)
+    if fraction:
+        rest = f"{sign}{parts[2]}.{fraction:06d}".rstrip("0")
+    return f"P0Y0M0DT{hours}H{minutes}M{rest}S"
 
 
 def _days(text: Value) -> int:

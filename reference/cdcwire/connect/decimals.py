@@ -8,12 +8,12 @@ from cdcwire.errors import EncodeError
 
 MAX_DECIMAL_BYTES = 65536  # 157,000 digits; PostgreSQL stops at 147,455
 _MAX_DIGITS = 157000
-_EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 def decimal_of(unscaled: bytes, scale: int) -> Decimal:
     """Return the number; ``unscaled`` is big-endian two's complement, of one byte or more."""
-    return _EXACT.scaleb(Decimal(int.from_bytes(unscaled, "big", signed=True)), -scale)
+    return EXACT.scaleb(Decimal(int.from_bytes(unscaled, "big", signed=True)), -scale)
 
 
 def unscaled_bytes(value: Decimal, scale: int, clause: str) -> bytes:
@@ -25,7 +25,7 @@ def unscaled_bytes(value: Decimal, scale: int, clause: str) -> bytes:
         raise EncodeError(f"{value} has no unscaled integer", clause)
     if value and abs(value.adjusted()) + abs(scale) > _MAX_DIGITS:
         raise EncodeError(f"a number of more than {_MAX_DIGITS} digits", clause)
-    shifted = _EXACT.scaleb(value, scale)
+    shifted = EXACT.scaleb(value, scale)
     unscaled = int(shifted)
     if shifted != unscaled:
         raise EncodeError(f"{value} has more digits behind the point than scale {scale}", clause)

@@ -112,7 +112,9 @@ def parse(
     members = value.by_name() if isinstance(value, JsonObject) else {}
     is_envelope = members.keys() == {"schema", "payload"}
     if schemas_enable == "false" or (schemas_enable == "auto" and not is_envelope):
-        _check_no_envelope(value, members.keys() & {"schema", "payload"}, document.start)
+        if not members or members.keys() & {"schema", "payload"}:
+            problem = f"neither an envelope nor a payload alone: {_described(value)}"
+            raise DecodeError(problem, document.start, _ENVELOPE)
         return Parsed(Envelope(None, value, False), value, document.start, document.end)
     if not is_envelope:
         problem = f"an object of schema and payload is expected, not {_described(value)}"
@@ -129,13 +131,6 @@ def parse(
         _SCHEMAS.add(data, head.start, head.end, schema)
     envelope = Envelope(schema, payload)
     return Parsed(envelope, body.value, body.start, body.end, tuple(warnings))
-
-
-def _check_no_envelope(value: JsonValue, envelope_names: set[str], start: int) -> None:
-    """Refuse half an envelope as a payload alone."""
-    if not isinstance(value, JsonObject) or envelope_names:
-        problem = f"neither an envelope nor a payload alone: {_described(value)}"
-        raise DecodeError(problem, start, _ENVELOPE)
 
 
 def _described(value: JsonValue) -> str:

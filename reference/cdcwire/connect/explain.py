@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cdcwire.connect.envelope import parse
-from cdcwire.connect.schema import RULES, Schema
+from cdcwire.connect.schema import RULES, Schema, read_schema
 from cdcwire.errors import DecodeError, Path
 from cdcwire.reader import Span
 from cdcwire.strict_json import JsonArray, JsonObject, JsonValue, Member, Number, read_json
@@ -35,19 +34,18 @@ def part_spans(
     """Return the spans of every byte of a message's key or value.
 
     ``clauses``: those of the payload's members. ``rows``: the members whose members are shown too.
-    Raises: DecodeError, when the bytes are no message of Connect's.
+    Values need not fit their schema. Raises: DecodeError, when the bytes are no JSON.
     """
     spans = _Spans(data, part)
-    parsed = parse(data)
     document = read_json(data, RULES)
     value = document.value
     if not isinstance(value, JsonObject):
         spans.add(len(data), (), _shown(value), _TEXT)
         return spans.spans
-    schema = parsed.envelope.schema
-    if not parsed.envelope.wrapped:
-        _payload(spans, value, schema, (), clauses, rows)
+    if {member.name for member in value.members} != {"schema", "payload"}:
+        _payload(spans, value, None, (), clauses, rows)
     else:
+        schema = _known_schema(value.get("schema"))
         spans.add(document.start + 1, (), "envelope", _ENVELOPE)
         for member in value.members:
             if member.name == "schema":
@@ -117,8 +115,8 @@ def _payload(
 ) -> None:
     for member in value.members:
         inner = (*path, member.name)
-        clause = clauses.get(member.name, "connect: unknown members")
         known = None if schema is None else schema.field(member.name)
+        clause = clauses.get(member.name) or _clause(member, schema, known)
         note = "" if schema is None or known is not None else "not in the schema, passed over"
         if member.name in rows and isinstance(member.value, JsonObject):
             spans.add(member.start + 1, inner, member.name, clause, note)
@@ -131,6 +129,23 @@ def _payload(
             spans.add(member.end, inner, "end", clause)
         else:
             spans.add(member.end, inner, _shown(member.value), clause, note)
+
+
+def _known_schema(member: Member | None) -> Schema | None:
+    """Return the schema of a message; None if there is none, or a broken one."""
+    if member is None or member.value is None:
+        return None
+    try:
+        return read_schema(member.value, member.start, member.end)
+    except DecodeError:
+        return None
+
+
+def _clause(member: Member, schema: Schema | None, known: Schema | None) -> str:
+    """Return the clause of a member of the payload that no format names."""
+    if schema is not None and known is None:
+        return "connect: unknown members"
+    return _column_clause(member, known)
 
 
 def _column_clause(column: Member, schema: Schema | None) -> str:

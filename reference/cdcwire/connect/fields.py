@@ -9,12 +9,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from cdcwire.connect.envelope import Envelope, Parsed, SchemasEnable, parse
+from cdcwire.connect.identity import MadeOfSchemas
 from cdcwire.connect.schema import ConnectValue, Field, Schema
 from cdcwire.connect.schemaless import inferred_schema
 from cdcwire.connect.values import read_value
 from cdcwire.errors import DecodeError, Path, step
 
 NO_OFFSET = -1
+
+
+def _places(schema: Schema, _text: str) -> dict[str, int]:
+    return {field.name: index for index, field in enumerate(schema.fields)}
+
+
+_PLACES = MadeOfSchemas(_places)
 
 
 class Fields:
@@ -31,7 +39,7 @@ class Fields:
         self.values = values
         self.clause = clause
         self.path = path
-        self.places = {field.name: index for index, field in enumerate(schema.fields)}
+        self.places = _PLACES.get(schema)
 
     def error(self, problem: str, name: str, clause: str | None = None) -> DecodeError:
         return DecodeError(problem, NO_OFFSET, clause or self.clause, (*self.path, name))
@@ -106,7 +114,11 @@ def typed(parsed: Parsed, images: dict[str, Schema]) -> Envelope:
         Field(field.name, images.get(field.name, field.schema)) for field in schema.fields
     )
     schema = Schema(schema.type, True, fields=fields, items=schema.items)
-    payload = read_value(schema, parsed.json, parsed.start, parsed.end)
+    try:
+        payload = read_value(schema, parsed.json, parsed.start, parsed.end)
+    except DecodeError as error:
+        error.offset = NO_OFFSET  # the path leads there, and who knows the part tells it
+        raise
     return Envelope(schema, payload, parsed.envelope.wrapped)
 
 
@@ -120,4 +132,16 @@ def located(parsed: Parsed, part: str) -> Iterator[None]:
             error.offset = parsed.locate(error.path)
             within = ("payload", *error.path) if parsed.envelope.wrapped else error.path
             error.path = (part, *within)
+        raise
+
+
+@contextmanager
+def events_located(value: bytes | None, schemas_enable: SchemasEnable) -> Iterator[None]:
+    """Give the errors of events their place in the message's value that they come from."""
+    try:
+        yield
+    except DecodeError as error:
+        if error.offset == NO_OFFSET and value is not None:
+            with located(read_part(value, "value", schemas_enable), "value"):
+                raise
         raise

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from cdcwire.connect.columns import Style, plan_column, row_of, struct_of
+from cdcwire.connect.columns import plan_column, row_of, struct_of
 from cdcwire.connect.schema import ConnectValue, Field, Schema
+from cdcwire.connect.style import Style
 from cdcwire.errors import EncodeError, step
 from cdcwire.model.events import Column, Image, RowChange
 
@@ -26,6 +27,16 @@ class WrittenRows:
     key: Schema
     key_before: tuple[ConnectValue, ...] | None
     key_after: tuple[ConnectValue, ...] | None
+
+
+def check_images(event: RowChange, clause: str) -> None:
+    """Raise EncodeError when a change has a row that its operation has not, or lacks one."""
+    wanted = {"before": event.op == "delete", "after": event.op != "delete"}
+    for name, is_wanted in wanted.items():
+        has = getattr(event, name) is not None
+        if has != is_wanted and not (event.op == "update" and name == "before"):
+            which = "has" if has else "has no"
+            raise EncodeError(f"a row of op {event.op} {which} image {name}", clause, (name,))
 
 
 def written_rows(event: RowChange, style: Style) -> WrittenRows:

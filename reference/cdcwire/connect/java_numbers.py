@@ -6,7 +6,7 @@ import math
 from decimal import Decimal
 from typing import Literal
 
-from cdcwire.golang.numbers import narrow_float32, plain_digits
+from cdcwire.golang.numbers import plain_digits, read_float32
 
 
 def java_float_text(value: float, bits: Literal[32, 64]) -> str:
@@ -39,12 +39,12 @@ def _shortest(magnitude: float, bits: Literal[32, 64]) -> tuple[str, int]:
 def _shortest32(magnitude: float) -> tuple[str, int]:
     for precision in range(9):
         text = f"{magnitude:.{precision}e}"
-        if narrow_float32(float(text)) == magnitude:
+        if read_float32(text) == magnitude:
             return _split(text)
         # At a power of two the gap below is half of that above: the number above may read back
         # though the nearer one below does not.
         above = f"{Decimal(text) + Decimal(1).scaleb(Decimal(text).adjusted() - precision):e}"
-        if narrow_float32(float(above)) == magnitude:
+        if read_float32(above) == magnitude:
             return _split(above)
     raise ValueError(f"{magnitude!r} is not a finite 32-bit float")
 

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of
+from cdcwire.connect.identity import MadeOfSchemas
 from cdcwire.connect.schema import INT_BITS, NO_DEFAULT, Schema
 from cdcwire.connect.types import (
     BITS,
@@ -43,6 +44,7 @@ from cdcwire.connect.types import (
     is_cdc_decimal,
     is_cdc_timestamp,
 )
+from cdcwire.connect.unavailable import unavailable_values
 from cdcwire.errors import DecodeError, step
 from cdcwire.model.events import ABSENT, UNAVAILABLE, Column, Image, Value
 from cdcwire.model.kinds import (
@@ -72,6 +74,7 @@ from cdcwire.model.kinds import (
 Convert: TypeAlias = Callable[[Value], Value]
 
 UTC = "+00:00"
+ARRAY_OF, REQUIRED = "array of ", "required "  # and the items' name: the source of a column
 _LOGICAL = "connect: logical types"
 _PLAIN_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _TIMESTAMP_TEXT = re.compile(
@@ -142,8 +145,17 @@ def column_of(name: str, schema: Schema) -> Column:
     default = ABSENT
     if schema.default is not NO_DEFAULT:
         default = model_converter(schema, "")(schema.default)
-    source = schema.name or schema.type
-    return Column(name, kind_of(schema), source, schema.optional, default)
+    return Column(name, kind_of(schema), source_of(schema), schema.optional, default)
+
+
+def source_of(schema: Schema) -> str:
+    """Return the type's name as a column keeps it; an array whose items have a name tells it."""
+    if schema.name is None and schema.type == "array" and schema.items is not None:
+        item = source_of(schema.items)
+        if item == schema.items.type and schema.items.optional:
+            return schema.type
+        return f"{ARRAY_OF}{'' if schema.items.optional else REQUIRED}{item}"
+    return schema.name or schema.type
 
 
 def image_of(
@@ -154,16 +166,25 @@ def image_of(
     ``placeholder``: the text that stands for a value which the producer did not have; "" for none.
     Raises: DecodeError without offset, for a value that its logical type does not have.
     """
-    columns, converters = _plan(schema, placeholder)
-    row = []
-    for column, convert, value in zip(columns, converters, values, strict=True):
-        if value is None or convert is None:
-            row.append(value)
-        else:
-            with step(column.name):
-                row.append(convert(value))
+    columns, converters = _PLANS.get(schema, placeholder)
+    pairs = zip(converters, values, strict=True)
+    try:
+        row = [v if v is None or convert is None else convert(v) for convert, v in pairs]
+    except DecodeError:
+        _convert_by_name(columns, converters, values)
+        raise
     image = Image(columns, tuple(row))
     return image if only is None else picked(image, only)
+
+
+def _convert_by_name(
+    columns: tuple[Column, ...], converters: tuple[Convert | None, ...], values: tuple[Value, ...]
+) -> None:
+    """Raise the error of a value with the name of its column."""
+    for column, convert, value in zip(columns, converters, values, strict=True):
+        if value is not None and convert is not None:
+            with step(column.name):
+                convert(value)
 
 
 def picked(image: Image, names: frozenset[str]) -> Image:
@@ -176,7 +197,6 @@ def picked(image: Image, names: frozenset[str]) -> Image:
     return Image(tuple(c for c, _ in pairs), tuple(v for _, v in pairs))
 
 
-@lru_cache(maxsize=512)
 def _plan(
     schema: Schema, placeholder: str
 ) -> tuple[tuple[Column, ...], tuple[Convert | None, ...]]:
@@ -185,6 +205,9 @@ def _plan(
         convert = model_converter(field.schema, placeholder)
         converters.append(None if convert is _as_it_is else convert)
     return columns_of(schema), tuple(converters)
+
+
+_PLANS = MadeOfSchemas(_plan)
 
 
 def is_variable_scale(schema: Schema) -> bool:
@@ -221,21 +244,20 @@ def _bytes_kind(schema: Schema) -> Type:
 
 def model_converter(schema: Schema, placeholder: str) -> Callable[[Value], Value]:
     """Return what turns a value of the wire, not None, into one of the model."""
+    return _guarded(_converter(schema), unavailable_values(schema, placeholder))
+
+
+def _converter(schema: Schema) -> Convert:
     if is_cdc_decimal(schema.name) and schema.type == "string":
         return read_decimal_text
     if is_cdc_timestamp(schema.name) and schema.type == "string":
         return read_timestamp_text
-    if schema.type == "string":
-        return _guarded(_as_it_is, placeholder, placeholder)
     if schema.type == "bytes" and schema.name == BITS:
         return _bits
-    if schema.type == "bytes" and schema.name != CONNECT_DECIMAL:
-        return _guarded(_as_it_is, placeholder.encode(), placeholder)
     if schema.type == "array" and schema.items is not None:
-        return _guarded(_array(model_converter(schema.items, "")), (placeholder,), placeholder)
+        return _array(model_converter(schema.items, ""))
     if schema.type == "map" and schema.keys is not None and schema.values is not None:
-        convert = _map(model_converter(schema.keys, ""), model_converter(schema.values, ""))
-        return _guarded(convert, ((placeholder, placeholder),), placeholder)
+        return _map(model_converter(schema.keys, ""), model_converter(schema.values, ""))
     if schema.type == "struct":
         if is_variable_scale(schema):
             return _variable_scale(schema)
@@ -243,17 +265,30 @@ def model_converter(schema: Schema, placeholder: str) -> Callable[[Value], Value
     return _as_it_is
 
 
-def _guarded(convert: Convert, unavailable: Value, placeholder: str) -> Convert:
-    """Return ``convert`` that knows the value which stands for no value."""
-    if not placeholder:
+def _guarded(convert: Convert, unavailable: tuple[Value, ...]) -> Convert:
+    """Return ``convert`` that knows the values which stand for no value."""
+    if not unavailable:
         return convert
-    if convert is _as_it_is:
-        return lambda value: UNAVAILABLE if value == unavailable else value
-    return lambda value: UNAVAILABLE if value == unavailable else convert(value)
+    if len(unavailable) == 1:
+        (only,) = unavailable
+        if convert is _as_it_is:
+            return lambda value: UNAVAILABLE if value == only else value
+        return lambda value: UNAVAILABLE if value == only else convert(value)
+    return lambda value: UNAVAILABLE if value in unavailable else convert(value)
 
 
 def _array(convert: Convert) -> Convert:
-    return lambda value: tuple(None if item is None else convert(item) for item in value)
+    if convert is _as_it_is:
+        return _as_it_is
+
+    def converted(value: Value) -> Value:
+        items = []
+        for index, item in enumerate(value):
+            with step(index):
+                items.append(None if item is None else convert(item))
+        return tuple(items)
+
+    return converted
 
 
 def _map(key: Convert, item: Convert) -> Convert:

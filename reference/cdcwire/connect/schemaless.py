@@ -6,6 +6,8 @@ string that is missing. What the source really had must come from elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from cdcwire.connect.schema import INT_BITS, ConnectValue, Field, Schema
 from cdcwire.connect.strings import quoted
 from cdcwire.connect.types import CONNECT_DECIMAL
@@ -17,6 +19,7 @@ _DOUBLE = Schema("double", optional=True)
 _BOOLEAN = Schema("boolean", optional=True)
 _STRING = Schema("string", optional=True)
 _WHOLE = Schema("bytes", True, CONNECT_DECIMAL, 1, parameters=(("scale", "0"),))
+_SPECIAL_FLOATS = ("NaN", "Infinity", "-Infinity")  # as JsonConverter writes them
 
 
 def inferred_schema(json: JsonValue) -> Schema:
@@ -30,10 +33,32 @@ def inferred_schema(json: JsonValue) -> Schema:
             fields = tuple(Field(m.name, inferred_schema(m.value)) for m in members)
             return Schema("struct", optional=True, fields=fields)
         case JsonArray(items):
-            shown = {inferred_schema(item) for item in items if item is not None}
-            return Schema("array", True, items=shown.pop() if len(shown) == 1 else _STRING)
+            return Schema("array", True, items=_common_schema(items))
         case _:
             return _STRING
+
+
+def _common_schema(items: Iterable[JsonValue]) -> Schema:
+    """Return the schema that all items of an array fit, if there is one."""
+    shown = [item for item in items if item is not None]
+    objects = [item for item in shown if isinstance(item, JsonObject)]
+    arrays = [item for item in shown if isinstance(item, JsonArray)]
+    if objects and len(objects) == len(shown):
+        members: dict[str, list[JsonValue]] = {}
+        for member in (member for item in objects for member in item.members):
+            members.setdefault(member.name, []).append(member.value)
+        fields = (Field(name, _common_schema(values)) for name, values in members.items())
+        return Schema("struct", optional=True, fields=tuple(fields))
+    if arrays and len(arrays) == len(shown):
+        inner = _common_schema(item for array in arrays for item in array.items)
+        return Schema("array", True, items=inner)
+    found = {_DOUBLE if item in _SPECIAL_FLOATS else inferred_schema(item) for item in shown}
+    if found == {_DOUBLE} and not any(isinstance(item, Number) for item in shown):
+        return _STRING  # words that only look like floats
+    for wider, narrower in ((_DOUBLE, {_DOUBLE, _INT64, _WHOLE}), (_WHOLE, {_WHOLE, _INT64})):
+        if wider in found and found <= narrower:
+            return wider
+    return found.pop() if len(found) == 1 else _STRING
 
 
 def read_schemaless(json: JsonValue, start: int, end: int) -> tuple[Schema, ConnectValue]:

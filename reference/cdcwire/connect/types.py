@@ -33,6 +33,7 @@ ENUM = "io.debezium.data.Enum"
 ENUM_SET = "io.debezium.data.EnumSet"
 JSON = "io.debezium.data.Json"
 BITS = "io.debezium.data.Bits"
+UUID_TEXT = "io.debezium.data.Uuid"
 VARIABLE_SCALE_DECIMAL = "io.debezium.data.VariableScaleDecimal"
 
 # What Debezium says of them in its schemas.

@@ -11,6 +11,7 @@ import binascii
 import math
 import re
 from decimal import Decimal, InvalidOperation
+from typing import Literal
 
 from cdcwire.base64_text import write_base64
 from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of, unscaled_bytes
@@ -53,6 +54,7 @@ _MAX_MS_OF_DAY = 86_400_000  # 24:00:00 itself appears
 _MAX_NUMBER_TEXT = 4096
 _SPECIAL_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _SPECIAL_TEXTS = {"inf": '"Infinity"', "-inf": '"-Infinity"', "nan": '"NaN"'}
+_JAVA_FLOAT = re.compile(r"-?[0-9]+\.[0-9]+(?:E-?[0-9]+)?")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 MAX_VALUE_DEPTH = 64
 
@@ -162,6 +164,22 @@ def _integer_text(schema: Schema, value: Value) -> str:
     return str(value)
 
 
+class SentFloat(float):
+    """A number that came in other digits than ours, as Java before 19 wrote it; ``text`` has them.
+
+    It is equal to the number without them, and written as it came where the digits mean the same.
+    """
+
+    __slots__ = ("text",)
+    text: str
+
+
+def _sent_float(value: float, text: str) -> float:
+    found = SentFloat(value)
+    found.text = text
+    return found
+
+
 def _read_float(schema: Schema, json: JsonValue, start: int) -> float:
     if isinstance(json, str) and json in _SPECIAL_FLOATS:
         return _SPECIAL_FLOATS[json]
@@ -173,17 +191,29 @@ def _read_float(schema: Schema, json: JsonValue, start: int) -> float:
     value = float(json.text) if schema.type == "double" else read_float32(json.text)
     if math.isinf(value):
         raise DecodeError(f"{json.text:.40} is out of the range of {schema.type}", start, _FLOATS)
-    return value
+    text, bits = json.text, _bits(schema)
+    if (bits == 64 and repr(value) == text) or _JAVA_FLOAT.fullmatch(text) is None:
+        return value
+    return value if java_float_text(value, bits) == text else _sent_float(value, text)
 
 
 def _float_text(schema: Schema, value: float) -> str:
     if not math.isfinite(value):
         return _SPECIAL_TEXTS[str(value)]
-    if schema.type == "double":
-        return java_float_text(value, 64)
-    if not is_float32(value):
+    bits = _bits(schema)
+    if bits == 32 and not is_float32(value):
         raise EncodeError(f"{value!r} is no float of 32 bits", _FLOATS)
-    return java_float_text(value, 32)
+    if isinstance(value, SentFloat) and _means(value.text, bits) == value:
+        return value.text
+    return java_float_text(value, bits)
+
+
+def _bits(schema: Schema) -> Literal[32, 64]:
+    return 64 if schema.type == "double" else 32
+
+
+def _means(text: str, bits: int) -> float:
+    return float(text) if bits == 64 else read_float32(text)
 
 
 def _read_bytes(schema: Schema, json: JsonValue, start: int) -> bytes | Decimal:

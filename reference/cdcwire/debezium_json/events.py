@@ -4,7 +4,7 @@ Names of ``extra``: ``connector``, ``connector_version``, ``source_name``, ``sna
 ``sequence``, ``source_ts_us``, ``source_ts_ns``, ``ts_us``, ``ts_ns``, ``gtid``,
 ``transaction_id``, ``data_collection_order``; of CDL ``message_type`` where it is not ``0``,
 ``lob_columns``, ``heartbeat_identifier``; of a tombstone ``message_key``; of a logical message
-``content``; of a transaction's end ``event_count`` and ``data_collections``, as JSON.
+``content``, ``database``; of a transaction's end ``event_count``, ``data_collections`` (JSON).
 """
 
 from __future__ import annotations
@@ -71,8 +71,9 @@ def to_events(
                 yield _change_event(message, table, settings, selection)
         case LogicalMessage():
             extra = _source_extra(message.source, message.transaction)
-            content = message.content
-            extra["content"] = content
+            extra["content"] = message.content
+            if message.source.db:
+                extra["database"] = message.source.db
             position = _position(message.source, message.ts_ms, message.transaction)
             yield Marker("logical_message", message.prefix, position, extra)
         case Boundary():

@@ -26,7 +26,6 @@ _CLAUSES: dict[str, str] = {
     **dict.fromkeys(
         ("status", "id", "event_count", "data_collections"), "debezium-json: transaction boundaries"
     ),
-    **dict.fromkeys(("serverName", "prefix"), "debezium-json: keys"),
 }
 _ROWS = frozenset(("before", "after", "source", "unique", "transaction", "message"))
 
@@ -47,7 +46,8 @@ def explain(message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS) -> Exp
     for part, data in (("key", message.key), ("value", message.value)):
         shown: list[Span] = []
         with suppress(DecodeError):  # what can't be walked can't be decoded: it is in ``error``
-            shown = [] if data is None else part_spans(data, part, _CLAUSES, _ROWS)
+            clauses = _CLAUSES if part == "value" else {}  # a key has the names of columns
+            shown = [] if data is None else part_spans(data, part, clauses, _ROWS)
         if error is not None and error.path[:1] == (part,):
             shown = cut_spans(shown, part, error)
         spans.extend(shown)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.connect.fields import NO_OFFSET, located, read_part
+from cdcwire.connect.fields import events_located
 from cdcwire.debezium_json.carries import CARRIES
 from cdcwire.debezium_json.events import to_events
 from cdcwire.debezium_json.explain import explain
 from cdcwire.debezium_json.settings import OPTIONS, read_settings
 from cdcwire.debezium_json.wire import decode
 from cdcwire.debezium_json.writing import from_events
-from cdcwire.errors import DecodeError
 from cdcwire.format import Context, Explanation, Format
 from cdcwire.message import KafkaMessage, Message
 from cdcwire.model.events import Event
@@ -62,13 +61,8 @@ def _decode(message: Message, context: Context) -> Iterator[Event]:
     settings = read_settings(context.options)
     kafka = _kafka(message)
     decoded = decode(kafka.value, kafka.key, settings, context.tables)
-    try:
+    with events_located(kafka.value, settings.schemas_enable):
         yield from to_events(decoded, settings, context.selection)
-    except DecodeError as error:
-        if error.offset == NO_OFFSET and kafka.value is not None:
-            with located(read_part(kafka.value, "value", settings.schemas_enable), "value"):
-                raise
-        raise
 
 
 def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:

@@ -20,6 +20,7 @@ SNAPSHOTS = (
     "incremental",
 )
 PLACEHOLDER = "__debezium_unavailable_value"
+HEARTBEAT_TABLE = ("cdc_cdl", "cdc_heartbeat")  # of CDL
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,11 @@ class Change:
     envelope: Envelope
     key_envelope: Envelope | None
     warnings: tuple[str, ...] = ()
+
+    @property
+    def is_heartbeat(self) -> bool:
+        """Whether it is a change of the table that CDL keeps for its heartbeats."""
+        return (self.source.schema.lower(), self.source.table.lower()) == HEARTBEAT_TABLE
 
 
 @dataclass(frozen=True, slots=True)

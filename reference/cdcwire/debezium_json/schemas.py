@@ -29,6 +29,8 @@ _ALLOWED: dict[str, str] = {
     ),
 }
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.]")
+_UNSAFE_IN_TOPICS = re.compile(r"[^A-Za-z0-9_.-]")
+_COMMON = "io.debezium.connector.common."
 
 
 def is_new(dialect: Dialect) -> bool:
@@ -36,9 +38,17 @@ def is_new(dialect: Dialect) -> bool:
     return dialect in ("debezium-2.7", "debezium-3.2")
 
 
-def safe_name(*parts: str) -> str:
-    """Return a schema's name, with ``_`` for characters that names don't have."""
-    return _UNSAFE.sub("_", ".".join(parts))
+def safe_name(dialect: Dialect, *parts: str) -> str:
+    """Return a schema's name, with ``_`` for characters that names don't have.
+
+    Later versions allow in it what a topic's name may have.
+    """
+    unsafe = _UNSAFE_IN_TOPICS if is_new(dialect) else _UNSAFE
+    return unsafe.sub("_", ".".join(parts))
+
+
+def _version(dialect: Dialect) -> int | None:
+    return 1 if is_new(dialect) else None
 
 
 @lru_cache(maxsize=8)
@@ -60,7 +70,7 @@ def source_schema(dialect: Dialect) -> Schema:
     fields += [Field(name, OPTIONAL_INT64) for name in ("txId", "lsn")]
     if dialect != "cdl":
         fields.append(Field("xmin", OPTIONAL_INT64))
-    version = 1 if dialect == "debezium-3.2" else None
+    version = 1 if dialect == "debezium-3.2" else None  # of the versions here
     name = "io.debezium.connector.postgresql.Source"
     return Schema("struct", False, name, version, fields=tuple(fields))
 
@@ -84,34 +94,59 @@ def moments(dialect: Dialect) -> list[Field]:
     return [Field(name, OPTIONAL_INT64) for name in names]
 
 
-def boundary_schema() -> Schema:
-    entry = Schema("struct", fields=(Field("data_collection", STRING), Field("event_count", INT64)))
-    fields = (
+@lru_cache(maxsize=8)
+def boundary_schema(dialect: Dialect) -> Schema:
+    """Return the schema of a transaction's begin and end; 1.4 tells no time in it."""
+    name, version = ("event.collection", 1) if is_new(dialect) else (None, None)
+    pair = (Field("data_collection", STRING), Field("event_count", INT64))
+    entry = Schema("struct", is_new(dialect), name, version, fields=pair)
+    fields = [
         Field("status", STRING),
         Field("id", STRING),
         Field("event_count", OPTIONAL_INT64),
         Field("data_collections", Schema("array", True, items=entry)),
-        Field("ts_ms", INT64),
-    )
-    name = "io.debezium.connector.common.TransactionMetadataValue"
-    return Schema("struct", name=name, fields=fields)
+    ]
+    if is_new(dialect):
+        fields.append(Field("ts_ms", INT64))
+    name = f"{_COMMON}TransactionMetadataValue"
+    return Schema("struct", False, name, _version(dialect), fields=tuple(fields))
 
 
-def key_schema(name: str, field: str) -> Schema:
-    """Return the key of messages that are about no row."""
-    return Schema("struct", name=name, fields=(Field(field, STRING),))
+def boundary_key_schema(dialect: Dialect) -> Schema:
+    name = f"{_COMMON}TransactionMetadataKey"
+    return Schema("struct", False, name, _version(dialect), fields=(Field("id", STRING),))
 
 
+def heartbeat_schema(dialect: Dialect) -> Schema:
+    name, fields = f"{_COMMON}Heartbeat", (Field("ts_ms", INT64),)
+    return Schema("struct", False, name, _version(dialect), fields=fields)
+
+
+def heartbeat_key_schema(dialect: Dialect) -> Schema:
+    name, fields = f"{_COMMON}ServerNameKey", (Field("serverName", STRING),)
+    return Schema("struct", False, name, _version(dialect), fields=fields)
+
+
+@lru_cache(maxsize=32)
 def logical_schema(dialect: Dialect, content: ConnectType, has_block: bool) -> Schema:
-    """Return the schema of a logical message."""
-    message = Schema(
-        "struct",
-        name="io.debezium.connector.postgresql.Message",
-        fields=(Field("prefix", OPTIONAL_STRING), Field("content", Schema(content, True))),
-    )
-    fields = [Field("op", STRING), *moments(dialect), Field("source", source_schema(dialect))]
+    """Return the schema of a logical message; it has the time in milliseconds only."""
+    name, version = "io.debezium.connector.postgresql.Message", _version(dialect)
+    parts = (Field("prefix", OPTIONAL_STRING), Field("content", Schema(content, True)))
+    message = Schema("struct", False, name, version, fields=parts)
+    fields = [
+        Field("op", STRING),
+        Field("ts_ms", OPTIONAL_INT64),
+        Field("source", source_schema(dialect)),
+    ]
     if has_block:
         fields.append(Field("transaction", block_schema(dialect)))
     fields.append(Field("message", message))
-    name = "io.debezium.connector.postgresql.MessageValue"
-    return Schema("struct", name=name, fields=tuple(fields))
+    return Schema("struct", False, f"{name}Value", version, fields=tuple(fields))
+
+
+def logical_key_schema(dialect: Dialect) -> Schema:
+    name, fields = (
+        "io.debezium.connector.postgresql.MessageKey",
+        (Field("prefix", OPTIONAL_STRING),),
+    )
+    return Schema("struct", False, name, _version(dialect), fields=fields)

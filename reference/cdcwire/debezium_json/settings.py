@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
 from cdcwire.connect import SchemasEnable
-from cdcwire.connect.columns import BinaryMode, DecimalMode, Style, TimeMode
+from cdcwire.connect.style import (
+    BinaryMode,
+    DecimalMode,
+    HstoreMode,
+    IntervalMode,
+    Style,
+    TimeMode,
+)
 from cdcwire.debezium_json.message import PLACEHOLDER
 from cdcwire.format import Option, OptionValue, parse_options
 
@@ -60,6 +67,23 @@ OPTIONS: tuple[Option, ...] = (
         "how bytes are written",
         ("bytes", "base64", "base64-url-safe", "hex"),
     ),
+    Option(
+        "interval-handling-mode",
+        "numeric",
+        "how intervals in microseconds are written; those that came as text stay text",
+        ("numeric", "string"),
+    ),
+    Option(
+        "hstore-handling-mode",
+        "map",
+        "how maps of text are written; JSON that came stays JSON",
+        ("json", "map"),
+    ),
+    Option(
+        "provide-transaction-metadata",
+        False,
+        "whether begin, end and order of transactions are written, as their ids tell",
+    ),
     Option("unavailable-value-placeholder", PLACEHOLDER, "what stands for a value not at hand"),
     Option("topic-prefix", "cdl", "source.name of events that don't tell it"),
     Option("database", "", "source.db of events that don't tell it"),
@@ -88,6 +112,9 @@ class Settings:
     decimals: DecimalMode = "precise"
     times: TimeMode = "adaptive"
     binary: BinaryMode = "bytes"
+    intervals: IntervalMode = "numeric"
+    maps: HstoreMode = "map"
+    has_transaction_metadata: bool = False
     placeholder: str = PLACEHOLDER
     topic_prefix: str = "cdl"
     database: str = ""
@@ -107,7 +134,8 @@ class Settings:
             self.decimals,
             self.times,
             self.binary,
-            "numeric",
+            self.intervals,
+            self.maps,
             self.placeholder,
             self.dialect != "debezium-1.4",
         )
@@ -127,6 +155,9 @@ def read_settings(given: Mapping[str, OptionValue]) -> Settings:
         cast(DecimalMode, values["decimal-handling-mode"]),
         cast(TimeMode, values["time-precision-mode"]),
         cast(BinaryMode, values["binary-handling-mode"]),
+        cast(IntervalMode, values["interval-handling-mode"]),
+        cast(HstoreMode, values["hstore-handling-mode"]),
+        bool(values["provide-transaction-metadata"]),
         str(values["unavailable-value-placeholder"]),
         str(values["topic-prefix"]),
         str(values["database"]),

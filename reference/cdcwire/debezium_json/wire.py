@@ -47,6 +47,7 @@ _LOGICAL = "debezium-json: logical messages"
 _VERSION = "debezium-json: message version"
 _SNAPSHOT = "debezium-json: snapshot"
 _LINT = "debezium-json: lint"
+_USUAL_SNAPSHOTS = (None, "false", "true", "last")  # which every version has
 _NO_FIELDS = Schema("struct", True)
 _NAMED = frozenset(
     ("version", "connector", "name", "ts_ms", "snapshot", "db", "schema", "table", "txId", "lsn")
@@ -73,7 +74,7 @@ def decode(
         return Tombstone(None if key_parsed is None else key_parsed.envelope)
     parsed = read_part(value, "value", settings.schemas_enable, settings.null_is_default)
     with located(parsed, "value"):
-        envelope = typed(parsed, _image_schemas(parsed, settings, tables))
+        envelope = typed(parsed, image_schemas(parsed.envelope, settings, tables))
         fields = Fields(envelope.schema, envelope.payload, _MEMBERS)
         message = _message(fields, parsed, key_parsed)
         if settings.lint == "strict" and message.warnings:
@@ -95,12 +96,21 @@ def change_of(envelope: Envelope) -> Change:
     return _change(fields, Parsed(envelope, None, 0, 0), None)
 
 
-def _image_schemas(
-    parsed: Parsed, settings: Settings, tables: tuple[Table, ...]
+def message_of(envelope: Envelope, key: Parsed | None) -> WithValue:
+    """Return what an envelope of schema and payload says.
+
+    Raises: DecodeError without a place, which ``decode`` knows of the same bytes.
+    """
+    fields = Fields(envelope.schema, envelope.payload, _MEMBERS)
+    return _message(fields, Parsed(envelope, None, 0, 0), key)
+
+
+def image_schemas(
+    envelope: Envelope, settings: Settings, tables: tuple[Table, ...]
 ) -> dict[str, Schema]:
     """Return the structs of a payload without schema, where a definition gives them."""
-    payload = parsed.json
-    if parsed.envelope.schema is not None or not isinstance(payload, JsonObject):
+    payload = envelope.payload
+    if envelope.schema is not None or not isinstance(payload, JsonObject):
         return {}
     source = payload.get("source")
     if source is None or not isinstance(source.value, JsonObject):
@@ -149,7 +159,7 @@ def _change(fields: Fields, parsed: Parsed, key: Parsed | None) -> Change:
         None if key is None else key.envelope,
     )
     _check_images(change, fields)
-    warnings = (*parsed.warnings, *_warnings(change))
+    warnings = (*parsed.warnings, *_warnings(change, fields))
     return replace(change, warnings=warnings) if warnings else change
 
 
@@ -245,10 +255,10 @@ def _check_images(change: Change, fields: Fields) -> None:
             raise fields.error(f"op {change.op} {which} row {name}", name, _IMAGES)
 
 
-def _warnings(change: Change) -> list[str]:
+def _warnings(change: Change, fields: Fields) -> list[str]:
     warnings = []
-    if change.source.snapshot not in (None, *SNAPSHOTS):
-        warnings.append(f"snapshot {change.source.snapshot!r:.40} is not known ({_SNAPSHOT})")
+    if change.source.snapshot not in _USUAL_SNAPSHOTS:
+        warnings += _snapshot_warnings(change.source.snapshot, fields)
     columns = {field.name for field in change.before.schema.fields or change.after.schema.fields}
     if columns and not columns.issuperset(change.key):
         warnings.append(f"the key has columns that the row has not ({_KEYS})")
@@ -259,6 +269,16 @@ def _warnings(change: Change) -> list[str]:
     if change.source.connector not in _CDL_CONNECTORS:
         warnings.append(f"connector {change.source.connector!r:.40} is not CDL's ({_SOURCE})")
     return warnings
+
+
+def _snapshot_warnings(snapshot: str | None, fields: Fields) -> list[str]:
+    if snapshot not in SNAPSHOTS:
+        return [f"snapshot {snapshot!r:.40} is not known ({_SNAPSHOT})"]
+    schema = fields.struct("source").schema_of("snapshot")
+    allowed = None if schema is None else schema.parameter("allowed")
+    if allowed is None or snapshot in allowed.split(","):
+        return []
+    return [f"snapshot {snapshot!r} is not among those of its own schema ({_SNAPSHOT})"]
 
 
 def _logical_message(fields: Fields, parsed: Parsed, key: Parsed | None) -> LogicalMessage:

@@ -20,10 +20,18 @@ class Verdict:
     exact: it comes back equal. option: exact when the option ``detail`` is set, else not at all.
     as: it comes back as the kind or form ``detail``, with the same meaning. lossy: ``detail`` is
     lost. no: encoding it raises EncodeError (a kind), or it is not carried (an event field).
+
+    The name of an option alone says that it is on; another value stands behind ``=``.
     """
 
     verdict: VerdictKind
     detail: str = ""
+
+    @property
+    def setting(self) -> tuple[str, str | bool]:
+        """The option of a verdict "option", and its value."""
+        name, equals, value = self.detail.partition("=")
+        return name, value if equals else True
 
     def __str__(self) -> str:
         return f"{self.verdict} {self.detail}".rstrip()

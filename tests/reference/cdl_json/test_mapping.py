@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdcwire import connect
-from cdcwire.cdl import Invented, Loss, to_version_1, to_version_2
+from cdcwire.cdl import Invented, Loss, to_version_1, to_version_2, version_of
 from cdcwire.cdl_json.format import FORMAT as VERSION_1
-from cdcwire.connect import Envelope
+from cdcwire.connect import Envelope, Field, Schema
+from cdcwire.debezium_json import Change, decode
 from cdcwire.debezium_json.format import FORMAT as VERSION_2
 from cdcwire.errors import EncodeError
 from cdcwire.format import Context
@@ -123,3 +125,34 @@ def test_snapshot_row_becomes_an_insert_only_if_told() -> None:
     with pytest.raises(EncodeError):
         to_version_1(connect.decode(data))
     assert to_version_1(connect.decode(data), read_r_as_c=True).envelope.payload[4] == "INSERT"
+
+
+ROW = Image((ID,), (1,))
+
+
+def test_version_is_told_by_the_payload() -> None:
+    event = change("insert", None, ROW)
+    assert version_of(envelope(VERSION_1, event, Context())) == "1.0"
+    assert version_of(envelope(VERSION_2, event, CDL)) == "2.0"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("DATA_STORE", "1.0"), ("source", "2.0"), ("other", None)]
+)
+def test_version_without_its_member_is_told_by_others(name: str, expected: str | None) -> None:
+    schema = Schema("struct", fields=(Field(name, Schema("string")),))
+    assert version_of(Envelope(schema, ("x",))) == expected
+    versioned = Field("message_version", Schema("string"))
+    other = Schema("struct", fields=(*schema.fields, versioned))
+    assert version_of(Envelope(other, ("x", "3.0"))) is None
+
+
+def test_change_of_the_heartbeat_table_is_a_heartbeat_in_version_2() -> None:
+    event = change("insert", None, ROW)
+    for name, expected in (("CDC_Heartbeat", True), ("t", False)):
+        table = Table(name, "cdc_cdl", key=("id",))
+        (message,) = VERSION_2.encode([replace(event, table=table)], CDL)
+        assert isinstance(message, KafkaMessage)
+        found = decode(message.value)
+        assert isinstance(found, Change)
+        assert found.is_heartbeat == expected

@@ -187,3 +187,30 @@ def test_payload_first_is_read() -> None:
     schema = b'{"type":"int8","optional":false}'
     found = connect.decode(b'{"payload":7,"schema":%s}' % schema)
     assert connect.encode(found) == b'{"schema":%s,"payload":7}' % schema
+
+
+JAVA_17 = {
+    "float-least-normal": ("float", "1.17549435E-38"),
+    "float-odd": ("float", "3.3554432E7"),
+    "double-odd": ("double", "2.0E-3"),
+    "double-usual": ("double", "0.002"),
+    "double-two-digits": ("double", "2.0E-300"),
+    "float-long": ("float", "0.10000000149"),
+}
+
+
+@pytest.mark.parametrize("case", JAVA_17)
+def test_float_in_other_digits_comes_back_in_them(case: str) -> None:
+    """Java before 19 does not always write the shortest digits."""
+    data = message(*JAVA_17[case])
+    assert connect.encode(connect.decode(data)) == data
+
+
+def test_digits_of_a_float_are_not_those_of_a_double() -> None:
+    """The text of a value is kept only where it means the same value in the other type."""
+    value = connect.decode(message("float", "1.17549435E-38")).payload[0]
+    schema = connect.decode(message("double", "1.0")).schema
+    assert schema is not None
+    data = connect.encode(connect.Envelope(schema, (value,)))
+    assert data == message("double", "1.1754943508222875E-38")
+    assert value == 2.0**-126

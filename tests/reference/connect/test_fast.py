@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cdcwire import connect
 from cdcwire.connect import Envelope, EnvelopeDecoder, Field, Schema
-from cdcwire.connect.fast import integer_pattern
+from cdcwire.connect.payload_patterns import integer_pattern
 from cdcwire.connect.schema import ConnectType
 from cdcwire.errors import DecodeError
 

@@ -247,7 +247,10 @@ OTHERS: dict[str, Event] = {
 @pytest.mark.parametrize("dialect", DEBEZIUM)
 @pytest.mark.parametrize("case", OTHERS)
 def test_other_message_comes_back(case: str, dialect: str) -> None:
-    assert back([OTHERS[case]], dialect=dialect) == [OTHERS[case]]
+    event = OTHERS[case]
+    if case in ("begin", "end") and dialect == "debezium-1.4":
+        event = replace(event, position=Position())  # which tells no time there
+    assert back([event], dialect=dialect) == [event]
 
 
 @pytest.mark.parametrize("case", [name for name in OTHERS if name != "tombstone"])
@@ -362,6 +365,13 @@ def test_value_of_another_format_gets_the_producers_form(case: str) -> None:
     assert again == event
 
 
+def test_decimal_nan_as_text_is_what_the_producer_writes() -> None:
+    column = Column("a", DecimalType(5, 2))
+    row = change("insert", None, image((ID, 1), (column, Decimal("NaN"))))
+    (event,) = back([row], decimal_handling_mode="string")
+    assert event.after["a"] == "NAN"
+
+
 REFUSED_VALUES: dict[str, tuple[Column, Any, dict[str, Any]]] = {
     "decimal-nan": (Column("a", DecimalType(5, 2)), Decimal("NaN"), {}),
     "decimal-scale": (Column("a", DecimalType(5, 2)), Decimal("1.234"), {}),
@@ -383,7 +393,7 @@ def test_value_without_form_is_refused_with_its_column(case: str) -> None:
     column, value, options = REFUSED_VALUES[case]
     with pytest.raises(EncodeError) as caught:
         back([change("insert", None, image((ID, 1), (column, value)))], **options)
-    assert caught.value.path[:2] == ("after", "a")
+    assert caught.value.path[:4] == ("events", 0, "after", "a")
     assert caught.value.clause.startswith("connect: ")
 
 

@@ -1,0 +1,75 @@
+"""Types that a message shows without its schema, and a type of Debezium's that no mode changes."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from cdcwire.connect import Schema
+from cdcwire.connect.columns import plan_column
+from cdcwire.connect.schema import RULES
+from cdcwire.connect.schemaless import inferred_schema, read_schemaless
+from cdcwire.connect.style import Style
+from cdcwire.errors import DecodeError
+from cdcwire.model.events import Column
+from cdcwire.model.kinds import BytesType, FloatType, StructType
+from cdcwire.strict_json import read_json
+
+ITEMS = {
+    "[]": "string",
+    "[null]": "string",
+    "[1,2]": "int64",
+    "[1,2.5]": "double",
+    '[1.5,"NaN",null]': "double",
+    '["Infinity",-0.0]': "double",
+    '["NaN","Infinity"]': "string",
+    '["NaN","x"]': "string",
+    "[99999999999999999999,1]": "bytes",
+    "[true,null]": "boolean",
+}
+
+
+@pytest.mark.parametrize("text", list(ITEMS))
+def test_array_has_the_type_that_fits_all_items(text: str) -> None:
+    schema = inferred_schema(read_json(text.encode(), RULES).value)
+    assert schema.items is not None
+    assert schema.items.type == ITEMS[text]
+
+
+def test_array_of_doubles_keeps_what_json_has_no_number_for() -> None:
+    document = read_json(b'[1.5,"NaN",-0.0,"-Infinity",null]', RULES)
+    _, value = read_schemaless(document.value, document.start, document.end)
+    assert isinstance(value, tuple)
+    first, nan, zero, infinity, null = value
+    assert (first, infinity, null) == (1.5, -math.inf, None)
+    assert math.isnan(nan)
+    assert math.copysign(1, zero) == -1
+
+
+def test_array_of_objects_has_the_members_of_all() -> None:
+    document = read_json(b'[{"a":1},{"a":null,"b":[1]},{"b":[2.5]}]', RULES)
+    schema, value = read_schemaless(document.value, document.start, document.end)
+    assert schema.items is not None
+    assert [(field.name, field.schema.type) for field in schema.items.fields] == [
+        ("a", "int64"),
+        ("b", "array"),
+    ]
+    assert value == ((1, None), (None, (1.0,)), (None, (2.5,)))
+
+
+@pytest.mark.parametrize("text", ['[1,"x"]', "[true,1]", "[[1],1]"])
+def test_array_of_no_common_type_is_rejected(text: str) -> None:
+    document = read_json(text.encode(), RULES)
+    with pytest.raises(DecodeError):
+        read_schemaless(document.value, document.start, document.end)
+
+
+@pytest.mark.parametrize("mode", ["bytes", "base64", "hex"])
+def test_bytes_of_a_point_are_bytes_in_every_mode(mode: str) -> None:
+    """As Debezium 2.7.4 and 3.2.0 send them."""
+    kind = StructType((Column("x", FloatType(64)), Column("wkb", BytesType())))
+    column = Column("p", kind, "io.debezium.data.geometry.Point")
+    style = Style("debezium", binary=mode)  # type: ignore[arg-type]  # one of its modes
+    fields = plan_column(column, style).schema.fields
+    assert [field.schema for field in fields] == [Schema("double", True), Schema("bytes", True)]
