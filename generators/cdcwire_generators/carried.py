@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import TypeAlias
 
 from cdcwire.errors import EncodeError
@@ -23,7 +24,6 @@ from cdcwire.model.events import (
     Marker,
     Position,
     Progress,
-    ProgressKind,
     Role,
     RowChange,
     SchemaChange,
@@ -53,19 +53,10 @@ from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.model.temporal import temporal_text
 from cdcwire.mysql.types import LARGE_STRING_TYPES, code_and_flags
 from cdcwire_generators.families import Family, get_family
+from cdcwire_generators.feeds import feed_of
 from cdcwire_generators.positions import POSITION_FIELDS
 
 Options: TypeAlias = Mapping[str, OptionValue]
-
-# What progress says in each format, under its default options.
-PROGRESS: Mapping[str, ProgressKind] = {
-    "craft": "resolved",
-    "craft-proposal": "resolved",
-    "open-protocol": "resolved",
-    "csv": "checkpoint",
-    "canal-json": "watermark",
-    "avro": "checkpoint",
-}
 
 _FIELD_OF_POSITION = {name: name for name in POSITION_FIELDS if name != "tx_order"}
 # The names of ``extra`` that a format carries, on rows.
@@ -139,12 +130,28 @@ def carried_stream(
 
     Raises: NotCarriedError when the verdicts say that encoding raises.
     """
+    passage = _passages().get(through.name, Passage)(through, options or {})
+    return [found for event in events for found in passage.events(event)]
+
+
+@cache
+def _passages() -> Mapping[str, Callable[[Format, Options], Passage]]:
+    """Return what knows of the formats that need more than their columns' codes."""
+    # They build on this module.
     from cdcwire_generators.carried_avro import AvroPassage
+    from cdcwire_generators.carried_cdl import CdlPassage, DebeziumPassage
+    from cdcwire_generators.carried_datahub import BlobPassage, TuplePassage
     from cdcwire_generators.carried_rows import CanalPassage, CsvPassage
 
-    kinds = {"csv": CsvPassage, "canal-json": CanalPassage, "avro": AvroPassage}
-    passage = kinds.get(through.name, Passage)(through, options or {})
-    return [found for event in events for found in passage.events(event)]
+    return {
+        "csv": CsvPassage,
+        "canal-json": CanalPassage,
+        "avro": AvroPassage,
+        "datahub-tuple": TuplePassage,
+        "datahub-blob": BlobPassage,
+        "cdl-json": CdlPassage,
+        "debezium-json": DebeziumPassage,
+    }
 
 
 def _with_form(kind: Type, form: str) -> str:
@@ -176,7 +183,8 @@ class Passage:
     def __init__(self, through: Format, options: Options, family: str = "mysql") -> None:
         self.format = through
         self.family: Family = get_family(family)
-        self.progress: ProgressKind = PROGRESS[through.name]
+        self.feed = feed_of(through.name)
+        self.progress = self.feed.progress
         self.options = parse_options(through.options, options)
         self.time_zone = str(self.options.get("time-zone", "")) or None
         # The older producer of Open Protocol sorts the columns of a row by their names.
@@ -197,7 +205,9 @@ class Passage:
                 return [self._progress(event)]
             case Marker():
                 self._require("markers")
-                return [event]
+                if event.what not in self.feed.markers:
+                    raise NotCarriedError("markers")
+                return [self._marker(event)]
 
     def _schema_change(self, event: SchemaChange) -> SchemaChange | None:
         return replace(
@@ -214,6 +224,9 @@ class Passage:
             extra=self._extra(event.extra, is_row=False),
         )
 
+    def _marker(self, event: Marker) -> Marker:
+        return replace(event, position=self._position(event.position))
+
     def _require(self, name: str) -> None:
         if not self._has(name):
             raise NotCarriedError(name)
@@ -223,7 +236,9 @@ class Passage:
 
     def _holds(self, verdict: Verdict) -> bool:
         if verdict.verdict == "option":
-            return bool(self.options[verdict.detail])
+            name, value = verdict.setting
+            found = self.options[name]
+            return bool(found) if value is True else found == value
         return verdict.verdict != "no"
 
     def _position(self, position: Position) -> Position:
@@ -240,7 +255,7 @@ class Passage:
             names = ()  # a row id is one of a row there
         return {name: extra[name] for name in names if extra.get(name) not in _NO_VALUES[name]}
 
-    def _rows(self, event: RowChange) -> Iterable[RowChange]:
+    def _rows(self, event: RowChange) -> Iterable[Event]:
         self._require("op")
         op = event.op
         extra = self._extra(event.extra, is_row=True)

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cdcwire.format import Format, OptionValue
 from cdcwire.model.carries import KINDS
-from cdcwire.model.events import ProgressKind
-from cdcwire_generators.carried import PROGRESS
+from cdcwire.model.events import MarkerKind, ProgressKind
 from cdcwire_generators.families import Family, get_family
+from cdcwire_generators.feeds import feed_of
+from cdcwire_generators.positions import POSITION_FIELDS
 
 # TiCDC writes 0 for these floats, MySQL has no such decimals, and its text columns hold UTF-8.
 _NOT_IN_A_SOURCE = frozenset({"float not finite", "decimal not finite", "text ill-formed"})
 PLAUSIBLE_KINDS = frozenset(KINDS) - _NOT_IN_A_SOURCE - {"unavailable"}
-# The formats of the storage sink: they read nothing but what a producer writes, take a column from
-# its declaration, and names of schemas and tables are directories.
-_OF_STORAGE = frozenset({"csv", "canal-json"})
+_BASE_FIELDS = ("commit_ts", "partition")
 # A table's key: shapes that all sinks take, that make a handle key, and that a schema file tells.
 KEY_SHAPES = ("primary", "none", "composite", "unique", "nullable unique")
 _HANDLE_SHAPES = ("primary", "composite", "unique")
 _PRIMARY_SHAPES = ("primary", "composite")
+_DECLARED = "mysql declared"
+_POSTGRESQL, _CDL = "postgresql", "postgresql by cdl"
+_POSITIONS = (
+    *("commit_ts", "partition", "sequence_id", "commit_ms", "sent_ms"),
+    *("lsn", "tx_id"),
+)
 
 
 def _mysql() -> Family:
@@ -34,19 +39,29 @@ class Domain:
     ``position_fields``: which fields of a position are filled, all from one counter.
     ``is_plausible``: only values that the source can hold; else whatever the wire can carry in
     their place too, such as a year of 2**63 - 1 or a date that is no date.
-    ``progress``: what progress events say; None: there are none. ``has_path_names``: names of
-    schemas and tables may be those of directories. ``has_field_names``: names are those that Avro
-    keeps as they are. ``key_shapes``: of KEY_SHAPES, those that tables have.
+    ``progress``: what progress events say; None: there are none. ``markers``: those there are,
+    with an id or without (``has_marker_ids``).
+    ``has_schema_changes``: whether there are any; with ``needs_queries`` no statement is empty.
+    ``has_path_names``: names of schemas and tables may be those of directories.
+    ``has_field_names``: names are those that Avro keeps as they are. ``key_shapes``: of KEY_SHAPES,
+    those that tables have. ``has_one_table``: a stream has no more. ``has_reads``: a row may be one
+    of a snapshot.
     """
 
     family: Family = field(default_factory=_mysql)
     kinds: frozenset[str] = PLAUSIBLE_KINDS
-    position_fields: tuple[str, ...] = ("commit_ts", "partition")
+    position_fields: tuple[str, ...] = _BASE_FIELDS
     is_plausible: bool = True
     progress: ProgressKind | None = "resolved"
+    markers: tuple[MarkerKind, ...] = ()
+    has_marker_ids: bool = True
+    has_schema_changes: bool = True
+    needs_queries: bool = False
     has_path_names: bool = False
     has_field_names: bool = False
     key_shapes: tuple[str, ...] = KEY_SHAPES
+    has_one_table: bool = False
+    has_reads: bool = False
 
     def __post_init__(self) -> None:
         odd = self.kinds - set(KINDS)
@@ -69,7 +84,10 @@ def domain_of(*formats: Format, family: str | None = None, is_plausible: bool = 
     )
     if is_plausible:
         kinds &= PLAUSIBLE_KINDS
-    return _domain(formats, kinds, family, is_plausible)
+    found = _domain(formats, kinds, family, is_plausible)
+    # Without its statement a schema change is not whole.
+    is_told = all(feed_of(each.name).has_statements for each in formats)
+    return replace(found, has_schema_changes=found.has_schema_changes and is_told)
 
 
 def source_domain_of(*formats: Format) -> Domain:
@@ -84,11 +102,30 @@ def source_domain_of(*formats: Format) -> Domain:
 def fullest_options(*formats: Format) -> dict[str, OptionValue]:
     """Return the options under which formats carry the most event fields, by their verdicts."""
     return {
-        verdict.detail: True
+        name: value
         for each in formats
         for verdict in each.carries.fields.values()
         if verdict.verdict == "option"
+        for name, value in (verdict.setting,)
     }
+
+
+def shared_fields(*formats: Format) -> tuple[str, ...]:
+    """Return the fields of a position that all of ``formats`` carry, and streams have."""
+    return tuple(
+        field
+        for field in _POSITIONS
+        if all(each.carries.fields[field].verdict in ("exact", "option") for each in formats)
+    )
+
+
+def with_position_fields(domain: Domain, fields: tuple[str, ...]) -> Domain:
+    """Return a domain that fills these fields too; a partition only if it is one of them.
+
+    Rows of several partitions have no order among them, which shows where it is not carried.
+    """
+    filled = {*domain.position_fields, *fields} - ({"partition"} - set(fields))
+    return replace(domain, position_fields=tuple(f for f in POSITION_FIELDS if f in filled))
 
 
 def _takes(through: Format, kind: str) -> bool:
@@ -101,21 +138,43 @@ def _takes(through: Format, kind: str) -> bool:
 def _domain(
     formats: tuple[Format, ...], kinds: frozenset[str], family: str | None, is_plausible: bool
 ) -> Domain:
-    is_stored = any(each.name in _OF_STORAGE for each in formats)
-    # Avro takes a column from its declaration too; it needs a handle key for a row that is deleted.
-    has_records = any(each.name == "avro" for each in formats)
+    feeds = [feed_of(each.name) for each in formats]
     if family is None:
-        family = "mysql declared" if is_stored else "mysql indexed" if has_records else "mysql"
-    said = {PROGRESS[each.name] for each in formats} or {"resolved"}
+        family = _common_family({feed.family for feed in feeds})
+    said = {feed.progress for feed in feeds} or {"resolved"}
+    markers = [frozenset(feed.markers) for feed in feeds] or [frozenset()]
     key_shapes: tuple[str, ...] = KEY_SHAPES
-    if has_records:
-        key_shapes = _PRIMARY_SHAPES if is_stored else _HANDLE_SHAPES
+    if any(feed.needs_key for feed in feeds):
+        # A declaration tells of no key but the primary one.
+        key_shapes = _PRIMARY_SHAPES if family == _DECLARED else _HANDLE_SHAPES
+    needed = {*_BASE_FIELDS, *(field for feed in feeds for field in feed.position_fields)}
     return Domain(
         get_family(family),
         kinds,
-        is_plausible=is_plausible or is_stored or has_records,
+        tuple(field for field in POSITION_FIELDS if field in needed),
+        is_plausible or any(feed.is_plausible for feed in feeds),
         progress=said.pop() if len(said) == 1 else None,
-        has_path_names=is_stored,
-        has_field_names=has_records,
+        markers=tuple(sorted(frozenset.intersection(*markers))),
+        has_marker_ids=all(feed.has_marker_ids for feed in feeds),
+        has_schema_changes=all(_has_field(each, "schema change") for each in formats)
+        and len({feed.has_statements for feed in feeds}) < 2,
+        needs_queries=any(feed.needs_queries for feed in feeds),
+        has_path_names=any(feed.has_path_names for feed in feeds),
+        has_field_names=any(feed.has_field_names for feed in feeds),
         key_shapes=key_shapes,
+        has_one_table=any(feed.has_one_table for feed in feeds),
+        has_reads=bool(feeds) and all(feed.has_reads for feed in feeds),
     )
+
+
+def _common_family(families: set[str]) -> str:
+    """Return the family whose columns all can describe: those declared in full."""
+    if len(families) < 2:
+        return next(iter(families), "mysql")
+    if families == {_POSTGRESQL, _CDL}:
+        return _CDL
+    return "mysql indexed" if families == {"mysql", "mysql indexed"} else _DECLARED
+
+
+def _has_field(through: Format, field: str) -> bool:
+    return through.carries.fields[field].verdict != "no"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from decimal import Decimal
 
 from cdcwire.format import EVERYTHING, Context, Format, Selection
 from cdcwire.message import Message, StoredFile
@@ -12,11 +13,14 @@ from cdcwire.model.events import (
     Column,
     Event,
     Image,
+    Marker,
+    Op,
     Position,
     Progress,
     RowChange,
     SchemaChange,
     Table,
+    Value,
 )
 from cdcwire.model.kinds import (
     BitType,
@@ -24,6 +28,7 @@ from cdcwire.model.kinds import (
     DatetimeType,
     DecimalType,
     EnumType,
+    IntType,
     SetType,
     TextType,
     TimestampType,
@@ -34,6 +39,7 @@ from cdcwire.model.steps import join_halves, split_key_changes
 from cdcwire.model.text import event_to_json
 from cdcwire_generators.carried import Options, carried_stream, named
 from cdcwire_generators.carried_rows import is_stored
+from cdcwire_generators.feeds import feed_of
 
 NO_VERSION = 0  # rows in a path of this version, where no schema change came before them
 
@@ -43,20 +49,57 @@ def definitions_of(events: Iterable[Event]) -> tuple[Table, ...]:
 
     A table that only schema changes name has the columns that they tell, or none.
     """
-    found: dict[tuple[str | None, str | None], tuple[Column, ...]] = {}
-    of_changes: dict[tuple[str | None, str | None], tuple[Column, ...]] = {}
+    found: dict[tuple[str | None, str | None], Table] = {}
+    of_changes: dict[tuple[str | None, str | None], Table] = {}
     for event in events:
+        table = None if isinstance(event, (Progress, Marker)) else event.table
+        if table is None:
+            continue
+        told = Table(table.name, table.schema, key=table.key)
         if isinstance(event, RowChange):
             image = event.after or event.before
             if image is not None and image.columns:
-                found.setdefault((event.table.schema, event.table.name), image.columns)
-        elif isinstance(event, SchemaChange) and event.table is not None and event.table.name:
-            columns = event.table.columns or ()
-            of_changes.setdefault((event.table.schema, event.table.name), columns)
-    return tuple(
-        Table(name, schema, columns=columns)
-        for (schema, name), columns in {**of_changes, **found}.items()
-    )
+                told = replace(told, columns=image.columns)
+                found.setdefault((table.schema, table.name), told)
+        elif table.name:
+            told = replace(told, columns=table.columns or ())
+            of_changes.setdefault((table.schema, table.name), told)
+    return tuple({**of_changes, **found}.values())
+
+
+def topics_of(events: Iterable[Event], through: Format) -> list[list[Event]]:
+    """Return events as the topics of a format have them: of one table each, or all in one."""
+    if not feed_of(through.name).has_one_table:
+        return [list(events)]
+    topics: dict[tuple[str | None, str | None], list[Event]] = {}
+    for event in events:
+        table = None if isinstance(event, (Progress, Marker)) else event.table
+        if table is not None:
+            topics.setdefault((table.schema, table.name), []).append(event)
+    return list(topics.values())
+
+
+# The definition of a topic about whose table nothing is known.
+_SOME_TABLE = Table(None, None, columns=(Column("c", IntType(64)),), key=())
+
+
+def _topic_tables(
+    events: Iterable[Event], through: Format, tables: tuple[Table, ...]
+) -> tuple[Table, ...]:
+    """Return the definitions that a queue needs, each column once: of those that a row has."""
+    if not through.needs_tables:
+        return tables if through.name == "avro" else ()  # Avro completes columns from them
+    found = [
+        replace(table, columns=_once(table.columns or ()))
+        for table in tables or definitions_of(events)
+    ]
+    return tuple(table for table in found if table.columns) or (_SOME_TABLE,)
+
+
+def _once(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    return tuple({column.name: column for column in reversed(columns) if column.name}.values())[
+        ::-1
+    ]
 
 
 def encoded(
@@ -69,17 +112,16 @@ def encoded(
     """Return the messages that a format makes of events; files of claim checks, and of schemas, are
     among them.
 
-    ``tables``: definitions, where files need them, by default those of ``definitions_of``; Avro
-    completes columns from those that are told.
+    ``tables``: definitions, where files or topics need them, by default those of
+    ``definitions_of``; Avro completes columns from those that are told.
     """
     events = list(events)
-    told: tuple[Table, ...] = ()
     if is_stored(through, options):
         told = tuple(
             replace(table, version=NO_VERSION) for table in tables or definitions_of(events)
         )
-    elif through.name == "avro":
-        told = tables
+    else:
+        told = _topic_tables(events, through, tables)
     return list(through.encode(events, Context(options or {}, told)))
 
 
@@ -128,7 +170,8 @@ def sent_through(
     events = list(events)
     if not is_stored(through, options):
         messages = encoded(events, through, options, tables=tables)
-        return decoded(messages, through, options)
+        told = _topic_tables(events, through, tables) if through.needs_tables else ()
+        return decoded(messages, through, options, tables=told)
     tables = tables or definitions_of(events)
     messages = encoded(events, through, options, tables=tables)
     return gathered(decoded(messages, through, options, tables=tables))
@@ -230,20 +273,25 @@ def plainly(events: Iterable[Event], position_fields: Iterable[str]) -> list[Eve
 
 
 def _plain_event(event: Event, fields: tuple[str, ...]) -> Event:
+    if not isinstance(event, RowChange) and "commit_ts" in fields:
+        fields = ("commit_ts",)  # what is no row may have no more
+    elif isinstance(event, (Progress, Marker)) and "lsn" in fields:
+        fields = ()
     position = Position(**{name: getattr(event.position, name) for name in fields})
     match event:
         case RowChange():
             key = tuple(sorted(event.table.key or ()))
             table = Table(event.table.name, event.table.schema, key=key)
             before, after = plain_image(event.before), plain_image(event.after)
-            return RowChange(table, event.op, before, after, position)
+            op: Op = "insert" if event.op == "read" else event.op
+            return RowChange(table, op, before, after, position)
         case SchemaChange():
             position = replace(position, partition=None)
             return SchemaChange(event.what, event.query, None, named(event.table), position)
         case Progress():
             return Progress(event.what, replace(position, partition=None))
-        case _:
-            return event
+        case Marker():
+            return Marker(event.what, event.id, replace(position, partition=None))
 
 
 def plain_image(image: Image | None) -> Image | None:
@@ -251,7 +299,12 @@ def plain_image(image: Image | None) -> Image | None:
     if image is None:
         return None
     columns = tuple(Column(column.name, plain_kind(column.type)) for column in image.columns)
-    return Image(columns, image.values)
+    return Image(columns, tuple(map(_plain_value, image.values)))
+
+
+def _plain_value(value: Value) -> Value:
+    """Return a decimal that is zero without its sign, which no database has."""
+    return abs(value) if isinstance(value, Decimal) and value.is_zero() else value
 
 
 def plain_kind(kind: Type) -> Type:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
-from cdcwire.format import OptionValue
+from cdcwire.format import Format, OptionValue
 from cdcwire.formats import get_format
 from cdcwire.model.carries import NO, Carries
 from cdcwire.model.events import (
@@ -23,15 +24,22 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kinds import (
+    BitType,
     BoolType,
+    DateType,
     DecimalType,
     EnumType,
+    FloatType,
     IntervalType,
     IntType,
     SetType,
     TextType,
+    TimestampType,
     TimeType,
     Type,
+    VectorType,
+    YearType,
+    kind_text,
 )
 from cdcwire_generators.carried import NotCarriedError, carried, carried_stream
 from cdcwire_generators.families.declared import schema_file_column
@@ -41,6 +49,8 @@ CRAFT = get_format("craft")
 OPEN = get_format("open-protocol")
 CSV = get_format("csv")
 CANAL = get_format("canal-json")
+TUPLE = get_format("datahub-tuple")
+BLOB = get_format("datahub-blob")
 
 ID = Column("id", IntType(64), "bigint", False, roles=frozenset({"primary", "handle"}))
 NOTE = Column("note", TextType(20), "varchar(20)", True)
@@ -264,6 +274,100 @@ def test_carried_by_canal_json_ill_formed_bytes_are_replaced_one_by_one() -> Non
     found = row(carried(insert(Column("c", TextType()), b"a\xff\xfe"), CANAL))
     assert found.after is not None
     assert found.after.values == ("a\ufffd\ufffd",)
+
+
+AT = Position(commit_ts=5, sequence_id=9, commit_ms=7, sent_ms=8)
+
+
+def test_carried_by_datahub_an_update_is_two_halves() -> None:
+    for through, position in (
+        (TUPLE, Position(sequence_id=9, commit_ms=7)),
+        (BLOB, Position(sequence_id=9, commit_ms=7, sent_ms=8)),
+    ):
+        halves = list(map(row, carried_stream([replace(UPDATE, position=AT)], through)))
+        assert [each.half for each in halves] == ["before", "after"]
+        assert [each.before and each.before.values for each in halves] == [("old", 1), None]
+        assert [each.after and each.after.values for each in halves] == [None, ("new", 1)]
+        assert {each.position for each in halves} == {position}
+
+
+def test_carried_by_datahub_columns_are_those_of_the_definition_or_of_the_message() -> None:
+    change = replace(insert(ID, 1), position=AT, table=Table("t", "s", key=("id",)))
+    found = [row(carried(change, through)).after for through in (TUPLE, BLOB)]
+    assert [image and image.columns for image in found] == [
+        (Column("id", IntType(64), "BIGINT", False, roles=ID.roles),),
+        (Column("id", IntType(64), "LONG", roles=frozenset({"primary"})),),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "as_tuple", "as_blob"),
+    [
+        (IntType(24, unsigned=True), 5, ("int32", 5), ("int64", 5)),
+        (IntType(64, unsigned=True), 1 << 63, ("text", str(1 << 63)), ("text", str(1 << 63))),
+        (BitType(63), 5, ("int64", 5), ("int64", 5)),
+        (BitType(64), 5, ("text", "5"), ("text", "5")),
+        (YearType(), 2024, ("int32", 2024), ("int64", 2024)),
+        (FloatType(32), 0.5, ("float32", 0.5), ("float64", 0.5)),
+        (DecimalType(5, 2), Decimal("1.50"), ("decimal", Decimal("1.50")), ("text", "1.50")),
+        (DateType("d"), 1, ("text", "1970-01-02"), ("text", "1970-01-02")),
+        (EnumType(("a", "b")), 2, ("text", "b"), ("text", "b")),
+        (EnumType(("a", "b")), 0, ("text", ""), ("text", "")),
+        (SetType(("a", "b")), 3, ("text", "a,b"), ("text", "a,b")),
+        (VectorType(), (1.0, -2.5), ("text", "[1,-2.5]"), ("text", "[1,-2.5]")),
+        (
+            TimestampType(6, "text", "+08:00"),
+            "1970-01-01 08:00:00.5",
+            ("timestamp", 500_000),
+            ("text", "1970-01-01 00:00:00.5+00:00"),
+        ),
+        (
+            TimestampType(3, "text", "+08:00"),
+            "1970-01-01 08:00:00.5",
+            ("timestamp", 500_000),
+            ("timestamp", 500),
+        ),
+        (TimestampType(), "0000-00-00 00:00:00", *[("text", "0000-00-00 00:00:00")] * 2),
+    ],
+    ids=str,
+)
+def test_carried_by_datahub_a_value_has_the_narrowest_type(
+    kind: Type, value: object, as_tuple: tuple[str, object], as_blob: tuple[str, object]
+) -> None:
+    change = replace(insert(Column("c", kind), value), position=AT)
+    for through, expected in ((TUPLE, as_tuple), (BLOB, as_blob)):
+        after = row(carried(change, through)).after
+        assert after is not None
+        assert (kind_text(after.columns[0].type), after.values[0]) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "through"),
+    [
+        (replace(insert(ID, 1), position=Position(commit_ts=5)), TUPLE),
+        (replace(insert(ID, 1), position=AT, table=Table("t", None, key=())), BLOB),
+        (replace(insert(ID, 1), position=AT, table=Table("t", "s", key=("k",))), BLOB),
+        (replace(insert(ID, None), position=AT), TUPLE),
+        (Marker("begin", "1", AT), BLOB),
+        (Marker("tombstone", None, AT), BLOB),
+        (SchemaChange("alter", "", 5, Table("t", "s"), AT), BLOB),
+        (SchemaChange("alter", "ALTER", 5, Table("t", "s"), AT), TUPLE),
+    ],
+    ids=["position", "schema", "key", "null", "id", "marker", "statement", "ddl"],
+)
+def test_carried_by_datahub_what_has_no_place_is_refused(change: Event, through: Format) -> None:
+    with pytest.raises(NotCarriedError):
+        carried(change, through)
+
+
+def test_carried_by_blob_an_event_says_its_version_and_source() -> None:
+    extra = {"version": "1.0.0", "db_type": "mysql", "checkpoint_ms": "5", "row_id": "7"}
+    told = {"version": "1.0.0", "db_type": "mysql", "checkpoint_ms": "5"}
+    assert carried(replace(insert(ID, 1), position=AT, extra=extra), BLOB).extra == told
+    assert carried(Marker("begin", None, AT), BLOB).extra == {"version": "0.0.1"}
+    found = carried(SchemaChange("alter", "x", 5, Table("t", "s"), AT), BLOB, {"db-type": "Oracle"})
+    assert isinstance(found, SchemaChange)
+    assert (found.code, found.extra) == (None, {"version": "0.0.1", "db_type": "Oracle"})
 
 
 def test_carried_progress_of_another_kind_is_refused() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cdcwire.formats import FORMAT_NAMES, get_format
 from cdcwire.model.carries import KINDS
-from cdcwire.model.events import Column, Image, Role, RowChange, SchemaChange, Table
+from cdcwire.model.events import Column, Image, Marker, Role, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import DecimalType, IntType, TextType, UnknownType
 from cdcwire_generators import extremes
 from cdcwire_generators.carried import carried_kind, carried_stream
@@ -27,6 +27,7 @@ from cdcwire_generators.strategies import (
     column_types,
     columns,
     columns_of_kind,
+    connect_schemas,
     craft_messages,
     damaged_bytes,
     images,
@@ -84,6 +85,7 @@ def test_impossible_argument_is_refused_at_once(call: Callable[[], object]) -> N
         change_streams(max_events=-1),
         proposal_messages(max_events=0),
         open_messages(max_items=0),
+        connect_schemas(max_depth=-1),
         columns_of_kind("number"),
         damaged_bytes(b"x", kinds=()),
         damaged_bytes(b"x", max_damages=0),
@@ -239,7 +241,10 @@ def test_option_settings_are_allowed_by_the_format(name: str, data: st.DataObjec
         assert known[option].parse(value) == value
 
 
-@pytest.mark.parametrize("family", ["mysql", "mysql declared", "mysql indexed"])
+FAMILIES = ["mysql", "mysql declared", "mysql indexed", "datahub", "postgresql"]
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, "postgresql by cdl"])
 def test_family_describes_its_columns_as_it_reads_them(family: str) -> None:
     """What a family gives comes back from it the same."""
     found = get_family(family)
@@ -275,3 +280,39 @@ def test_json_renderings_say_the_same(data: st.DataObject, raw: dict[str, str]) 
     rendering = json.loads(data.draw(json_renderings(json.dumps(raw).encode())))
     rendering.pop("x_new", None)
     assert rendering == raw
+
+
+def test_stream_of_a_format_has_what_it_needs_and_nothing_else() -> None:
+    """Of a Tuple topic one table and no DDL; of Blob markers without id, and whole statements."""
+    of_tuple, of_blob = (domain_of(get_format(f"datahub-{name}")) for name in ("tuple", "blob"))
+    assert (of_tuple.has_one_table, of_tuple.has_schema_changes) == (True, False)
+    assert (of_tuple.progress, of_tuple.markers) == (None, ())
+    assert (of_blob.has_one_table, of_blob.has_schema_changes) == (False, True)
+    assert (of_blob.progress, of_blob.has_marker_ids, of_blob.needs_queries) == (
+        "heartbeat",
+        False,
+        True,
+    )
+    together = domain_of(get_format("datahub-blob"), get_format("canal-json"))
+    assert (together.family.name, together.progress, together.markers) == (
+        "mysql declared",
+        None,
+        (),
+    )
+    assert {"commit_ts", "sequence_id", "commit_ms", "sent_ms"} <= set(together.position_fields)
+
+
+@quick
+@given(stream=change_streams(domain=source_domain_of(get_format("datahub-blob"))))
+def test_stream_of_blob_has_whole_statements_and_markers_without_id(stream: ChangeStream) -> None:
+    for event in stream.events:
+        assert event.position.commit_ms is not None
+        assert not isinstance(event, SchemaChange) or event.query
+        assert not isinstance(event, Marker) or event.id is None
+
+
+@quick
+@given(stream=change_streams(domain=source_domain_of(get_format("datahub-tuple"))))
+def test_stream_of_a_tuple_topic_has_one_table(stream: ChangeStream) -> None:
+    assert len(stream.tables) == 1
+    assert all(isinstance(event, RowChange) for event in stream.events)

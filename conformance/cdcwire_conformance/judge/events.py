@@ -44,6 +44,9 @@ class EventRules:
     values: ValueRules = field(default_factory=ValueRules)
 
 
+_WITH_ZONE = "timestamp with zone"
+
+
 def rules_of(codec: Format | None, without: frozenset[str] = frozenset()) -> EventRules:
     """Return the rules for a format, and for a testee that declared ``without``."""
     ignored = without & set(FIELDS_TO_DECLINE)
@@ -51,11 +54,13 @@ def rules_of(codec: Format | None, without: frozenset[str] = frozenset()) -> Eve
         return EventRules(ignored)
     carries: Carries = codec.carries
     verdicts = {name: verdict.verdict for name, verdict in carries.fields.items()}
+    zone = carries.kinds[_WITH_ZONE]
     uncarried = {name for name in FIELDS_TO_DECLINE if verdicts.get(name) == "no"}
     return EventRules(
         ignored | uncarried,
         frozenset(name for name in POSITION_MEMBERS if verdicts.get(name) in ("exact", "option")),
-        ValueRules(zone_needed=carries.kinds["timestamp with zone"].verdict == "exact"),
+        # Without a zone the bytes tell none, and an option is believed.
+        ValueRules(zone_needed=zone.verdict == "exact" or zone.detail.startswith(_WITH_ZONE)),
     )
 
 

@@ -16,6 +16,8 @@ from cdcwire.reader import Span
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.cases import Focus, Judgement
 from cdcwire_conformance.judge.difference import Difference
+from cdcwire_conformance.judge.fields import record_fields
+from cdcwire_conformance.judge.members import has_members, member_span
 
 # Part of an event -> the last step of the spans that say it.
 _NAMES: dict[str, tuple[str, ...]] = {
@@ -48,8 +50,40 @@ _NAMES_OF: dict[tuple[str, str], tuple[str, ...]] = {
     ("avro", "checksum"): ("_tidb_row_level_checksum",),
     ("avro", "corrupted"): ("_tidb_corrupted",),
     ("avro", "checksum_version"): ("_tidb_checksum_version",),
+    ("datahub-tuple", "op"): ("_operation_type_",),
+    ("datahub-tuple", "half"): ("_after_image_",),
+    ("datahub-tuple", "table"): ("_source_table_",),
+    ("datahub-tuple", "sequence_id"): ("_sequence_id_",),
+    ("datahub-tuple", "commit_ms"): ("_excute_time_", "_execute_time_"),
+    ("datahub-blob", "what"): ("op",),
+    ("datahub-blob", "half"): ("op",),
+    ("datahub-blob", "database"): ("dbName",),
+    ("datahub-blob", "schema"): ("schemaName", "dbName"),
+    ("datahub-blob", "table"): ("tableName",),
+    ("datahub-blob", "key"): ("primaryKey",),
+    ("datahub-blob", "query"): ("text",),
+    ("datahub-blob", "sequence_id"): ("sequenceId",),
+    ("datahub-blob", "commit_ms"): ("eventTime",),
+    ("datahub-blob", "sent_ms"): ("systemTime",),
+    ("datahub-blob", "checkpoint_ms"): ("checkpointTime",),
+    ("datahub-blob", "db_type"): ("dbType",),
+    ("datahub-blob", "db_version"): ("dbVersion",),
+    ("datahub-blob", "ddl_meta"): ("ddlMeta",),
 }
-_ONE_EVENT = frozenset({"avro"})  # formats of one event a message, which no number leads to
+# Formats of one event a message, which no number leads to -> where a side's columns are, the
+# likeliest place first.
+_PLACES: dict[str, dict[str, tuple[Path, ...]]] = {
+    "avro": {
+        "after": (("value",),),
+        "before": (("value", "_ticdc_before"), ("key",), ("value",)),
+    },
+    "datahub-blob": {
+        "after": (("payload", "after", "dataColumn"),),
+        "before": (("payload", "before", "dataColumn"),),
+    },
+}
+# Formats whose messages may hold records in several encodings.
+_OF_BODIES = frozenset({"datahub-tuple", "datahub-blob"})
 # Side of a row -> the words of the group or member that holds it, the likeliest first.
 _SIDES: dict[str, tuple[str, ...]] = {
     "after": ("new", "after", "u", "data"),
@@ -81,7 +115,13 @@ def find_focus(difference: Difference, case: Case, codec: Format) -> Focus | Non
     if found is None:
         return None
     message, index = found
-    span = _find_span(index, path[2:], codec.explain(message, context).spans, codec.name)
+    spans: Sequence[Span] = codec.explain(message, context).spans
+    if codec.name in _OF_BODIES:
+        spans = record_fields(spans)
+    if has_members(codec.name):
+        span = member_span(codec.name, path[2:], spans)
+    else:
+        span = _find_span(index, path[2:], spans, codec.name)
     return None if span is None else Focus(message, span.part, span.start, "where the value stands")
 
 
@@ -114,11 +154,15 @@ def _find_span(
     event_index: int, path: Path, spans: Sequence[Span], format_name: str
 ) -> Span | None:
     of_event = [span for span in spans if _event_of(span.path) == event_index]
-    if format_name in _ONE_EVENT:
+    whole = ("records", event_index)
+    if any(span.path == whole for span in of_event):
+        return _first(span for span in of_event if span.path == whole)
+    places = _PLACES.get(format_name)
+    if places is not None:
         of_event = list(spans)
     match path:
-        case (("before" | "after") as side, str(column), *_) if format_name in _ONE_EVENT:
-            return _find_field(side, column, of_event)
+        case (("before" | "after") as side, str(column), *_) if places is not None:
+            return _find_field(places[side], column, of_event)
         case (("before" | "after") as side, str(column), *_):
             return _find_column(side, column, of_event)
         case (("position" | "extra"), str(name), *_) | (str(name), *_):
@@ -126,7 +170,8 @@ def _find_span(
             named = (span for span in of_event if span.path[-1:] and span.path[-1] in names)
             # A message of one event has members that no number leads to.
             shared = (span for span in spans if span.path and span.path[-1] in names)
-            return _first(named) or _first(span for span in shared if _is_shared(span.path))
+            found = _likeliest(named, names)
+            return found or _likeliest((s for s in shared if _is_shared(s.path)), names)
         case _:
             return _first(of_event)
 
@@ -144,6 +189,11 @@ def _is_shared(path: Path) -> bool:
 
 def _first(spans: Iterable[Span]) -> Span | None:
     return next(iter(spans), None)
+
+
+def _likeliest(spans: Iterable[Span], names: Sequence[str]) -> Span | None:
+    """Return the first span of the name that stands first among ``names``."""
+    return min(spans, key=lambda span: names.index(str(span.path[-1])), default=None)
 
 
 def _find_column(side: str, column: str, spans: Sequence[Span]) -> Span | None:
@@ -167,12 +217,10 @@ def _find_column(side: str, column: str, spans: Sequence[Span]) -> Span | None:
     return None
 
 
-def _find_field(side: str, column: str, spans: Sequence[Span]) -> Span | None:
-    """Return the span of a record's field: in an old row, in a key, or in the value."""
-    places: list[Path] = [("value", column)]
-    if side == "before":
-        places = [("value", "_ticdc_before", column), ("key", column), *places]
-    for place in places:
+def _find_field(places: Sequence[Path], column: str, spans: Sequence[Span]) -> Span | None:
+    """Return the span of a column's value in the first of the places that has one."""
+    for holder in places:
+        place = (*holder, column)
         found = [span for span in spans if span.path[: len(place)] == place]
         if found:
             # NULL has a branch of its union, and nothing behind it.

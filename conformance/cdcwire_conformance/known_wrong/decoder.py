@@ -16,8 +16,14 @@ Decode: TypeAlias = Callable[[Format, Message, Context], list[Event]]
 CRAFTS = ("craft", "craft-proposal")
 MESSAGES = (*CRAFTS, "open-protocol")
 FILES = ("csv", "canal-json")
-EVERYWHERE = (*MESSAGES, *FILES, "avro")
-IN_BATCHES = (*MESSAGES, *FILES)  # Avro has one row a message, and no old one
+MYSQL = (*MESSAGES, *FILES, "avro")
+DATAHUB = ("datahub-tuple", "datahub-blob")
+CONNECT = ("cdl-json", "debezium-json")
+EVERYWHERE = (*MYSQL, *DATAHUB, *CONNECT)
+# Of CDL's own format the document shows one insert: other operations are guessed, values Connect's.
+ALL_BUT_CDL = (*MYSQL, *DATAHUB, "debezium-json")
+IN_BATCHES = (*MESSAGES, *FILES, *DATAHUB)  # Avro has one row a message, and no old one
+OF_DDL = (*MYSQL, "datahub-blob")  # what is no row: a Tuple topic has nothing else
 BY_INDEX = (*MESSAGES, *FILES)  # whose ENUMs and SETs are numbers, or may be
 
 

@@ -19,7 +19,14 @@ from cdcwire.message import KafkaMessage, Message
 from cdcwire.model.events import Event
 from cdcwire.reader import Reader
 from cdcwire.varints import read_uvarint, read_varint
-from cdcwire_conformance.known_wrong.decoder import CRAFTS, MESSAGES, Decode, KnownWrong, right
+from cdcwire_conformance.known_wrong.decoder import (
+    ALL_BUT_CDL,
+    CRAFTS,
+    MESSAGES,
+    Decode,
+    KnownWrong,
+    right,
+)
 
 _OPEN = ("open-protocol",)
 
@@ -157,7 +164,10 @@ STRUCTURE: tuple[KnownWrong, ...] = (
         "errors-swallowed", "a broken message gives no events and no error", _errors_swallowed
     ),
     KnownWrong(
-        "trailing-bytes-accepted", "what follows a message is ignored", mended(_without_end)
+        "trailing-bytes-accepted",
+        "what follows a message is ignored",
+        mended(_without_end),
+        ALL_BUT_CDL,
     ),
     KnownWrong(
         "version-ignored", "any version is read as version 1", mended(_with_version_1), MESSAGES

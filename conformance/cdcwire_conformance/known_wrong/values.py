@@ -27,11 +27,14 @@ from cdcwire.model.kinds import (
     YearType,
 )
 from cdcwire_conformance.known_wrong.decoder import (
+    ALL_BUT_CDL,
     BY_INDEX,
+    CONNECT,
     CRAFTS,
     EVERYWHERE,
     FILES,
     MESSAGES,
+    MYSQL,
     Decode,
     KnownWrong,
     changing_columns,
@@ -215,9 +218,15 @@ VALUES: tuple[KnownWrong, ...] = (
         "BIGINT UNSIGNED from 2^63 turns negative",
         changing_values(_signed_for_unsigned),
         "C1",
+        formats=MYSQL,
     ),
     _wrong(
-        "signed-bits", "BIT(64) is read as signed", changing_values(_signed_bits), "C2", "open/45"
+        "signed-bits",
+        "BIT(64) is read as signed",
+        changing_values(_signed_bits),
+        "C2",
+        "open/45",
+        formats=MYSQL,
     ),
     _wrong(
         "set-in-32-bits",
@@ -251,24 +260,28 @@ VALUES: tuple[KnownWrong, ...] = (
         "FLOAT 0.1 is shown as 0.10000000149011612",
         changing_columns(_float32_as_double),
         "17",
+        formats=(*MYSQL, "datahub-tuple", *CONNECT),
     ),
     _wrong("minus-zero-lost", "-0.0 becomes 0.0", changing_values(_minus_zero_lost)),
     _wrong(
         "double-in-32-bits",
         "DOUBLE is kept with a float's digits",
         changing_values(_double_in_32_bits),
+        formats=ALL_BUT_CDL,
     ),
     _wrong(
         "decimal-as-float",
         "DECIMAL goes through a double",
         changing_values(_decimal_as_float),
         "11",
+        formats=(*MYSQL, "datahub-tuple", "debezium-json"),
     ),
     _wrong(
         "decimal-without-end-zeros",
         "12.10 becomes 12.1",
         changing_values(_decimal_without_end_zeros),
         "16",
+        formats=(*MYSQL, "datahub-tuple", "debezium-json"),
     ),
     _wrong("text-as-latin-1", "UTF-8 is read as Latin-1", changing_values(_text_as_latin_1)),
     _wrong(
@@ -296,13 +309,20 @@ VALUES: tuple[KnownWrong, ...] = (
         "binary-without-end-zeros",
         "BINARY(n) loses its padding",
         changing_values(_binary_without_end_zeros),
+        formats=(*MYSQL, "debezium-json"),
     ),
     _wrong(
         "text-without-end-spaces",
         "text loses spaces at its end",
         changing_values(_text_without_end_spaces),
+        formats=(*MYSQL, "datahub-tuple", "debezium-json"),
     ),
-    _wrong("text-cut-at-nul", "text ends at the first NUL", changing_values(_text_cut_at_nul)),
+    _wrong(
+        "text-cut-at-nul",
+        "text ends at the first NUL",
+        changing_values(_text_cut_at_nul),
+        formats=ALL_BUT_CDL,
+    ),
     _wrong("empty-text-as-null", "'' becomes NULL", changing_values(_empty_text_as_null)),
     _wrong(
         "word-null-as-null",
@@ -316,26 +336,34 @@ VALUES: tuple[KnownWrong, ...] = (
         changing_values(_zero_date_as_null),
         "26",
         "27",
+        formats=MYSQL,
     ),
     _wrong(
-        "time-as-clock", "TIME is taken for a time of day", changing_values(_time_as_clock), "29"
+        "time-as-clock",
+        "TIME is taken for a time of day",
+        changing_values(_time_as_clock),
+        "29",
+        formats=MYSQL,
     ),
     _wrong(
         "eight-hours-off",
         "TIMESTAMP is moved to another zone",
         changing_values(_eight_hours_off),
         "25",
+        formats=MYSQL,
     ),
     _wrong(
         "fraction-in-milliseconds",
         "digits after the third of a second are cut",
         changing_values(_fraction_in_milliseconds),
         "28",
+        formats=MYSQL,
     ),
     _wrong(
         "json-through-double",
         "numbers inside JSON columns are read as doubles",
         changing_values(_json_through_double),
+        formats=(*MYSQL, "debezium-json"),
     ),
     _wrong(
         "vector-as-null",
@@ -356,5 +384,6 @@ VALUES: tuple[KnownWrong, ...] = (
         "column names are lower-cased",
         changing_columns(_names_in_lower_case),
         "49",
+        formats=(*MYSQL, "datahub-blob", *CONNECT),
     ),
 )

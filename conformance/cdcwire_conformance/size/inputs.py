@@ -6,19 +6,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias, TypeGuard
 
 from cdcwire.avro.format import SCHEMAS
 from cdcwire.errors import DecodeError
 from cdcwire.format import Context
 from cdcwire.formats import FORMAT_NAMES, get_format
 from cdcwire.message import KafkaMessage, Message, StoredFile
-from cdcwire.model.events import Event, RowChange, Table, Value
+from cdcwire.model.events import Event, Position, RowChange, Table, Value
 from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire_conformance.ddl import sent_columns
 from cdcwire_conformance.messages_io import read_messages
 from cdcwire_conformance.storage.places import open_place
 from cdcwire_conformance.storage.reading import FORMATS as STORED_FORMATS
 from cdcwire_conformance.storage.reading import Prefix, list_prefix
+from cdcwire_generators.positions import position_at
 from cdcwire_generators.workloads import (
     WORKLOAD_NAMES,
     table_workload,
@@ -33,6 +35,9 @@ _WHOLE = 1024  # rows come in multiples of it, or of the next one, so that batch
 _SMALL = 16
 _FEED_BYTES = 64 << 20
 _BYTES_OF_A_COLUMN = 28  # type, flags and signs around it
+
+
+TableName: TypeAlias = "tuple[str | None, str | None]"
 
 
 class SizeError(ValueError):
@@ -95,23 +100,30 @@ def feed_input(source: str, sample: int, context: Context) -> Input:
         prefix = _listed(place, format_name, context)
         messages = _files(place, prefix)
         context = replace(context, tables=(*prefix.tables, *context.tables))
+    half: list[RowChange] = []  # of an update whose other half is in the next message
     for where, message in messages:
-        if len(rows) >= sample or size > _FEED_BYTES:
+        if not half and (len(rows) >= sample or size > _FEED_BYTES):
             is_cut = True
             break
         if not is_counted(message):
             context = format_.prepared((message,), context)
             continue
         try:
-            events = list(join_halves(format_.decode(message, context)))
+            events: list[Event] = [*half, *format_.decode(message, context)]
+            last = events[-1] if events else None
+            half = [last] if _is_first_half(last) else []
+            events = events[:-1] if half else events
+            events = list(join_halves(events))
         except (DecodeError, IncompleteUpdateError) as error:
             raise SizeError(f"{where}: {error}") from error
         found = [event for event in events if isinstance(event, RowChange)]
         others += len(events) - len(found)
-        if found:
+        if found or half:
             rows += found
             raw.append(payload_of(message))
             size += len(raw[-1])
+    if half:
+        raise SizeError(f"{source}: {IncompleteUpdateError(half[0])}")
     if not rows:
         raise SizeError(f"{source}: there are no rows")
     notes = []
@@ -128,6 +140,10 @@ def feed_input(source: str, sample: int, context: Context) -> Input:
         (format_name, tuple(raw), len(rows)),
         tuple(notes),
     )
+
+
+def _is_first_half(event: Event | None) -> TypeGuard[RowChange]:
+    return isinstance(event, RowChange) and event.half == "before"
 
 
 def _is_prefix(place: str, format_name: str) -> bool:
@@ -172,6 +188,47 @@ def payload_of(message: Message) -> bytes:
     if isinstance(message, KafkaMessage):
         return (message.key or b"") + (message.value or b"")
     return message.value
+
+
+def with_whole_positions(rows: Sequence[RowChange]) -> tuple[RowChange, ...]:
+    """Return rows that say where they are in every format's way, so that each can be measured.
+
+    What a source does not tell, such as the sequence id of a row of TiCDC, is counted on; of the
+    commit timestamp and the time of a change one tells the other. A row that tells nothing is left
+    as it is.
+    """
+    return tuple(
+        row if row.position == _NOWHERE else replace(row, position=_whole(row.position, number))
+        for number, row in enumerate(rows, start=1)
+    )
+
+
+_NOWHERE = Position()
+_COUNTED = ("sequence_id", "lsn", "tx_id")
+
+
+def _whole(position: Position, number: int) -> Position:
+    counted = position_at(number, number, _COUNTED)
+    told = {name: getattr(counted, name) for name in _COUNTED if getattr(position, name) is None}
+    commit_ts, commit_ms = position.commit_ts, position.commit_ms
+    if commit_ms is None and commit_ts is not None:
+        commit_ms = commit_ts >> 18
+    if commit_ts is None and commit_ms is not None:
+        commit_ts = commit_ms << 18
+    return replace(position, **told, commit_ts=commit_ts, commit_ms=commit_ms)
+
+
+def topics_of(rows: Sequence[RowChange], tables: Sequence[Table]) -> dict[TableName, Table]:
+    """Return the definitions of the tables of rows: as told, else by the first row of each."""
+    found = {(table.schema, table.name): table for table in tables if table.columns}
+    for row in sorted(rows, key=lambda row: row.op == "delete"):  # a delete may have its key only
+        image = row.after or row.before
+        name = (row.table.schema, row.table.name)
+        if name not in found and image is not None:
+            # The name of a type is that of another format here; the kind says it all.
+            once = {column.name: replace(column, source=None) for column in image.columns}
+            found[name] = replace(row.table, columns=tuple(once.values()))
+    return found
 
 
 def _rows(events: Iterator[Event]) -> Iterator[RowChange]:

@@ -61,6 +61,20 @@ def _introduction(report: SizeReport) -> Iterator[str]:
         yield ""
         yield "`avro` has one row a message too, without its old values. Its schemas, which a"
         yield "registry has, are not counted: a message has their number only."
+    if "datahub-tuple" in report.formats:
+        yield ""
+        yield "Of `datahub-tuple` a batch is a body of one topic, which has one table; its encoding"
+        yield "is JSON unless an option says otherwise. The topic's definition is not counted."
+    if "datahub-blob" in report.formats:
+        yield ""
+        yield "`datahub-blob` has a record a row, so its figures are the same with every batch, and"
+        yield "each record says the columns and their types. An update is two records in both."
+    if {"cdl-json", "debezium-json"} & set(report.formats):
+        yield ""
+        yield "`cdl-json` and `debezium-json` have one row a message, and with it the schema of its"
+        yield "table, unless the option schemas-enable is false. Of a delete Debezium needs the key"
+        yield "only, and writes the whole row that it is given. CDL keeps milliseconds: rows with"
+        yield "more digits of a second are left out."
 
 
 def _mebibytes(report: SizeReport) -> str:
@@ -190,11 +204,15 @@ def _remarks(workload: WorkloadSizes) -> Iterator[str]:
         yield remark
 
 
+# Formats of one row a message, or one half of it; the introduction says so.
+_OF_ONE_ROW = ("canal-json", "avro", "datahub-blob", "cdl-json", "debezium-json")
+
+
 def _short_batches(workload: WorkloadSizes) -> Iterator[str]:
     """Yield a sentence about messages that hold fewer rows than they may."""
     short: dict[str, None] = {}
     for cell in workload.cells:
-        has_one_row = cell.messages == cell.rows and cell.format == "canal-json"
+        has_one_row = cell.messages >= cell.rows and cell.format in _OF_ONE_ROW
         if cell.rows_per_message < cell.batch * _SHORT_OF and not has_one_row:
             short[f"{cell.rows_per_message:.0f} of {cell.batch:,} ({cell.format})"] = None
     if short:

@@ -5,7 +5,9 @@ the least that a Kafka producer reaches, whose batch has at least one message. K
 is not counted, nor is what a producer gains by compressing several messages at once. Of a format of
 files the bytes of each file are counted, with so many rows of one table in each as a batch has; a
 format of one row a message has the same figures with all batches. Schemas of Avro are not counted:
-the registry has them, and messages have their number only.
+the registry has them, and messages have their number only. A Tuple topic of DataHub has one table,
+so its bodies are made as files are; the definition of the topic is not counted. In CDL's and
+Debezium's JSON each message has its schema, unless the option schemas-enable is false.
 """
 
 from __future__ import annotations
@@ -22,14 +24,22 @@ from cdcwire.errors import EncodeError
 from cdcwire.format import Context, Format, OptionValue
 from cdcwire.formats import FORMAT_NAMES, get_format
 from cdcwire.message import Message
-from cdcwire.model.events import RowChange
+from cdcwire.model.events import RowChange, Table
 from cdcwire_conformance.size.compressions import (
     COMPRESSION_NAMES,
     RAW,
     Compression,
     compressions,
 )
-from cdcwire_conformance.size.inputs import Input, SizeError, is_counted, payload_of
+from cdcwire_conformance.size.inputs import (
+    Input,
+    SizeError,
+    TableName,
+    is_counted,
+    payload_of,
+    topics_of,
+    with_whole_positions,
+)
 from cdcwire_conformance.size.report import Cell, Refused, SizeReport, WorkloadSizes
 
 DEFAULT_BATCHES: tuple[int, ...] = (1, 16, 256, 1024)
@@ -133,7 +143,8 @@ def _check_options(given: Mapping[str, OptionValue], formats: Sequence[Format]) 
 def _workload(source: Source, plan: _Plan) -> WorkloadSizes:
     each = source()
     used = compressions(plan.compressions)
-    rows: Sequence[RowChange] = each.rows
+    rows: Sequence[RowChange] = with_whole_positions(each.rows)
+    each = replace(each, rows=tuple(rows))
     refused: tuple[Refused, ...] = ()
     try:
         cells = _cells(each, rows, plan, used)
@@ -170,18 +181,44 @@ def _messages(
 ) -> Iterator[Message]:
     """Yield the messages of rows, up to ``batch`` in each; of files each has one table's."""
     context = _context(format_, batch, each, given)
-    if not _has_files(format_, given):
+    if not (_has_files(format_, given) or _has_records(format_)):
         yield from filter(is_counted, format_.encode(rows, context))
         return
-    waiting: dict[tuple[str | None, str | None, int | None], list[RowChange]] = {}
+    topics = topics_of(rows, each.tables) if format_.needs_tables else {}
+    waiting: dict[object, list[RowChange]] = {}
     for row in rows:
-        group = (row.table.schema, row.table.name, row.position.partition)
-        of_file = waiting.setdefault(group, [])
-        of_file.append(row)
-        if len(of_file) == batch:
-            yield from format_.encode(waiting.pop(group), context)
-    for of_file in waiting.values():
-        yield from format_.encode(of_file, context)
+        group = _group(format_, row)
+        together = waiting.setdefault(group, [])
+        together.append(row)
+        if len(together) == batch:
+            yield from _encoded(format_, waiting.pop(group), context, topics)
+    for together in waiting.values():
+        yield from _encoded(format_, together, context, topics)
+
+
+def _group(format_: Format, row: RowChange) -> object:
+    """Return what rows of one message have in common: a file's table and partition, a topic."""
+    if not _has_records(format_):
+        return row.table.schema, row.table.name, row.position.partition
+    return (row.table.schema, row.table.name) if format_.needs_tables else None
+
+
+def _encoded(
+    format_: Format,
+    rows: Sequence[RowChange],
+    context: Context,
+    topics: Mapping[TableName, Table],
+) -> Iterator[Message]:
+    """Yield the messages of rows of one group, told the definition of their topic."""
+    if _has_records(format_) and format_.needs_tables:
+        table = rows[0].table
+        context = replace(context, tables=(topics[table.schema, table.name],))
+    return format_.encode(rows, context)
+
+
+def _has_records(format_: Format) -> bool:
+    """Return whether a message is a body of records, of which an update has two."""
+    return format_.name in ("datahub-tuple", "datahub-blob")
 
 
 def _has_files(format_: Format, given: Mapping[str, OptionValue]) -> bool:
@@ -234,9 +271,10 @@ def _refused_rows(
     """Return the indexes of the rows that a format can't carry, and why it can't the first."""
     left_out: set[int] = set()
     first_reason = ""
+    topics = topics_of(rows, context.tables) if format_.needs_tables else {}
     for index, row in enumerate(rows):
         try:
-            for _ in format_.encode((row,), context):
+            for _ in _encoded(format_, (row,), context, topics):
                 pass
         except EncodeError as error:
             first_reason = first_reason or str(error)
@@ -252,5 +290,5 @@ def _context(format_: Format, batch: int, each: Input, given: Mapping[str, Optio
         if name in names
     }
     if _BATCH_OPTION in names:
-        options[_BATCH_OPTION] = batch
+        options[_BATCH_OPTION] = 2 * batch if _has_records(format_) else batch
     return Context(options=options, tables=each.tables)

@@ -16,11 +16,17 @@ _COLORS = {
     "open-protocol": "#e08a3c",
     "csv": "#6a9f58",
     "canal-json": "#b0645b",
+    "avro": "#967bb6",
+    "datahub-tuple": "#c9a227",
+    "datahub-blob": "#e6d38c",
+    "cdl-json": "#3f9a9c",
+    "debezium-json": "#7a7a7a",
 }
 _MORE_COLORS = ("#967bb6", "#c9a227", "#888888")
 _INK, _FAINT = "#222222", "#d8d8d8"
 _PANELS_ACROSS = 4
 _PANEL_WIDTH, _PANEL_HEIGHT = 3.7, 2.75  # inches
+_LABEL_WIDTH = 1.35  # inches, of a format's name in the legend
 _TITLE_LENGTH = 38  # characters
 _SUFFIXES = (".svg", ".png")
 _PURPOSE = "drawing a picture"
@@ -77,8 +83,9 @@ def _draw(figure: Any, report: SizeReport, batch: int) -> None:
         fontweight="bold",
     )
     handles, labels = panels.flat[0].get_legend_handles_labels()
+    columns = min(len(labels), int(figure.get_figwidth() / _LABEL_WIDTH))
     figure.legend(
-        handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9.5
+        handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=9.5
     )
 
 

@@ -1,7 +1,7 @@
 """The families of source databases: which column types they have, and how they describe columns.
 
-A family is data, read by the strategies and by the workloads. Another family (DataHub, Connect)
-moves in as a module of its own and one line in ``_FAMILIES``.
+A family is data, read by the strategies and by the workloads. Another family (Connect) moves in as
+a module of its own and a name in ``get_family``.
 """
 
 from __future__ import annotations
@@ -46,12 +46,14 @@ class Family:
 
     ``as_read``: a column of any origin as it comes back from a format of the family. It is given
     the column, its clause for errors, and the zone of TIMESTAMP texts where that is known.
+    ``has_iso_times``: a time is one of a day, and the text of an instant has its zone, by ISO 8601.
     """
 
     name: str
     column_types: tuple[ColumnType, ...]
     schema_changes: tuple[SchemaChangeType, ...]
     as_read: Callable[[Column, str, str | None], Column]
+    has_iso_times: bool = False
 
     def column(
         self, name: str, column_type: ColumnType, nullable: bool, roles: frozenset[Role]
@@ -63,10 +65,13 @@ class Family:
 
 def get_family(name: str) -> Family:
     """Return the family of this name. Raises: ValueError that lists the names there are."""
+    from cdcwire_generators.families.datahub import DATAHUB
     from cdcwire_generators.families.declared import DECLARED, INDEXED
     from cdcwire_generators.families.mysql import MYSQL
+    from cdcwire_generators.families.postgresql import CDL, POSTGRESQL
 
-    families = {family.name: family for family in (MYSQL, DECLARED, INDEXED)}
+    known = (MYSQL, DECLARED, INDEXED, DATAHUB, POSTGRESQL, CDL)
+    families = {family.name: family for family in known}
     if name not in families:
         raise ValueError(f"family {name!r} is not known; there are: {', '.join(families)}")
     return families[name]

@@ -7,6 +7,12 @@ first example is drawn. Examples shrink towards the smallest row. Which values a
 
 from cdcwire_generators.domain import KEY_SHAPES
 from cdcwire_generators.strategies.avro_renderings import avro_renderings, schema_renderings
+from cdcwire_generators.strategies.connect_messages import (
+    connect_envelopes,
+    connect_renderings,
+    connect_schemas,
+    connect_values,
+)
 from cdcwire_generators.strategies.craft_messages import (
     craft_column_groups,
     craft_messages,
@@ -65,6 +71,10 @@ __all__ = [
     "column_types",
     "columns",
     "columns_of_kind",
+    "connect_envelopes",
+    "connect_renderings",
+    "connect_schemas",
+    "connect_values",
     "craft_column_groups",
     "craft_messages",
     "craft_renderings",

@@ -68,7 +68,11 @@ _TYPES: dict[str, tuple[Type, ...]] = {
     "datetime as count": tuple(DatetimeType(form=form) for form in _COUNT_FORMS),  # type: ignore[arg-type]
     "timestamp": (TimestampType(), TimestampType(3)),
     "timestamp as count": tuple(TimestampType(form=form) for form in _COUNT_FORMS),  # type: ignore[arg-type]
-    "timestamp with zone": tuple(TimestampType(6, "text", zone) for zone in _ZONES),
+    "timestamp with zone": (
+        *(TimestampType(6, "text", zone) for zone in _ZONES),
+        TimestampType(3, "text", "+08:00"),
+        *(TimestampType(form=form, zone="+00:00") for form in _COUNT_FORMS),  # type: ignore[arg-type]
+    ),
     "year": (YearType(),),
     "interval": (IntervalType(), IntervalType("us")),
     "enum by index": (EnumType(), EnumType(_LABELS)),
@@ -81,6 +85,7 @@ _TYPES: dict[str, tuple[Type, ...]] = {
     "map": (MapType(TextType(), IntType(32)),),
     "struct": (StructType((Column("a", IntType(32)), Column("b", TextType()))),),
     "unknown": (UnknownType(),),
+    "unavailable": (TextType(), BytesType(), JsonType(), IntType(32)),
 }
 
 
@@ -90,8 +95,7 @@ def columns_of_kind(draw: st.DrawFn, kind: str, *, name: str | None = None) -> C
     if kind not in KINDS:
         raise ValueError(f"kind={kind!r} is none of KINDS")
     drawn_name = draw(names()) if name is None else name
-    found = _TYPES.get(kind, (IntType(32),))
-    plain = Column(drawn_name, draw(st.sampled_from(found)))
+    plain = Column(drawn_name, draw(st.sampled_from(_TYPES[kind])))
     sources = _sources_of(plain.type)
     if not sources:
         return plain

@@ -45,6 +45,15 @@ _ODD_VALUES: tuple[Any, ...] = (
     Image((), ()),
     object,
 )
+_EXTRA_NAMES = (
+    *("row_id", "claim_check"),
+    *("connector", "message_type", "lob_columns", "transaction_properties", "snapshot"),
+    *("xmin", "sequence", "source_ts_us", "transaction_id", "data_collection_order"),
+)
+_ODD_EXTRAS = (
+    *(None, "", "x", "0", "-1", "007", "9" * 19, "9" * 20, b"x", "\ud800"),
+    *('{"a":1}', '{"lsn":1}', '{"a":true}', "[]", '{"a":99999999999999999999}'),
+)
 _ODD_NAMES = ("", "\ud800", "x" * 1025, "é" * 513)
 _ODD_POSITIONS = (
     Position(),
@@ -84,9 +93,8 @@ def odd_row_changes(draw: st.DrawFn, *, domain: Domain = PLAUSIBLE) -> RowChange
             half=draw(st.sampled_from((None, "before", "after"))),
             sent=draw(st.sampled_from((None, "all", "key", "changed"))),
         )
-    names = st.sampled_from(("row_id", "claim_check"))
-    odd_extra = st.sampled_from((None, "", "x", "0", "-1", "9" * 19, "9" * 20, b"x", "\ud800"))
-    return replace(change, extra={draw(names): draw(odd_extra)})
+    names = st.sampled_from(_EXTRA_NAMES)
+    return replace(change, extra={draw(names): draw(st.sampled_from(_ODD_EXTRAS))})
 
 
 @st.composite

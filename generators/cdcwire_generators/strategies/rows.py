@@ -16,19 +16,20 @@ from cdcwire_generators.strategies.values import values
 
 _MAX_UINT64 = (1 << 64) - 1
 _MAX_INT64 = (1 << 63) - 1
+_MAX_MS = 10**13 - 1  # 13 digits, which last until 2286
 _COMMIT_TS = st.one_of(
     st.integers(1, _MAX_UINT64),
     st.sampled_from((1, 424316594097225729, (1 << 53) + 1, _MAX_UINT64)),
 )
 _FIELDS: dict[str, st.SearchStrategy[int | str | None]] = {
     "commit_ts": _COMMIT_TS,
-    "sequence_id": st.integers(0, _MAX_INT64),
+    "sequence_id": st.one_of(st.integers(0, _MAX_INT64), st.just(10**38 - 1)),
     "lsn": st.integers(0, _MAX_INT64),
     "tx_id": st.integers(0, _MAX_INT64).map(str),
     "tx_order": st.integers(0, 100),
     "partition": st.one_of(st.none(), st.integers(1, 1000), st.integers(1, _MAX_INT64)),
-    "commit_ms": st.integers(0, 253_402_300_799_999),
-    "sent_ms": st.integers(0, 253_402_300_799_999),
+    "commit_ms": st.integers(0, _MAX_MS),
+    "sent_ms": st.integers(0, _MAX_MS),
 }
 
 
@@ -137,7 +138,7 @@ def batches(
         st.lists(
             tables(max_columns=3, domain=domain),
             min_size=1,
-            max_size=max_tables,
+            max_size=1 if domain.has_one_table else max_tables,
             unique_by=lambda table: (table.schema, table.name),
         )
     )

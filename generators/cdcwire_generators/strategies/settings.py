@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from cdcwire.format import NO_CONTEXT, Format, Option, OptionError, OptionValue
+from cdcwire.format import Context, Format, Option, OptionError, OptionValue
+from cdcwire.model.events import Column, Table
+from cdcwire.model.kinds import IntType
 
 # What can't be drawn from an option's own description: sizes that matter, and names.
 _VALUES: dict[str, tuple[OptionValue, ...]] = {
@@ -25,10 +26,29 @@ _VALUES: dict[str, tuple[OptionValue, ...]] = {
     "sent-time": ("", "0", "1700000000000"),
     "namespace": ("default", "ns", "a.b", ""),
     "topic": ("{schema}_{table}", "fixed.topic", "{schema}.x.{table}", ""),
+    "schemas-enable": ("auto", "true"),  # without schema no type comes back
+    "provide-transaction-metadata": (False,),  # it adds events
+    "unavailable-value-placeholder": ("__debezium_unavailable_value", "", "\u2205"),
+    "name-prefix": ("com.xxx", "com.example", ""),
+    "data-store": ("POSTGRESQL", "OPENGAUSS"),
+    "topic-prefix": ("cdl", "a b", "\u00fc.x"),
+    "database": ("", "shop", "\u00fc"),
 }
 _VALUES_OF: dict[tuple[str, str], tuple[OptionValue, ...]] = {
     ("avro", "dialect"): ("", "shipped", "float-as-double", "padded-bit", "shipped,padded-bit"),
+    ("datahub-blob", "db-type"): ("MySQL", "PostgreSQL", "\u00fc"),
+    # LZ4 is written by functions from outside.
+    **{
+        (name, option): values
+        for name in ("datahub-tuple", "datahub-blob")
+        for option, values in (
+            ("compression", ("none", "deflate", "zlib")),
+            ("content-encoding", ("none", "deflate")),
+        )
+    },
 }
+# What a topic is when nothing is said of it.
+_SOME_TABLE = Table("t", "test", columns=(Column("c", IntType(64)),), key=())
 
 
 def option_settings(
@@ -50,7 +70,7 @@ def option_settings(
 
 def _is_taken(of: Format, options: Mapping[str, OptionValue]) -> bool:
     try:
-        list(of.encode((), replace(NO_CONTEXT, options=options)))
+        list(of.encode((), Context(options, (_SOME_TABLE,))))
     except OptionError:
         return False
     return True

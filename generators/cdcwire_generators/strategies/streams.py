@@ -7,7 +7,17 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from cdcwire.model.events import Event, Image, Position, Progress, RowChange, SchemaChange, Table
+from cdcwire.model.events import (
+    Event,
+    Image,
+    Marker,
+    Op,
+    Position,
+    Progress,
+    RowChange,
+    SchemaChange,
+    Table,
+)
 from cdcwire_generators.domain import PLAUSIBLE, Domain
 from cdcwire_generators.families import SchemaChangeType
 from cdcwire_generators.positions import position_at
@@ -33,7 +43,9 @@ def schema_changes(
     named = _named(draw, kind, table, domain)
     shown = Table("", "") if named is None else named
     statement = kind.statement.format(schema=shown.schema, table=shown.name)
-    query = draw(st.one_of(st.just(statement), st.text(st.characters(codec="utf-8"), max_size=30)))
+    least = 1 if domain.needs_queries else 0
+    anything = st.text(st.characters(codec="utf-8"), min_size=least, max_size=30)
+    query = draw(st.one_of(st.just(statement), anything))
     position = draw(positions(domain=domain))
     position = replace(position, partition=None)  # a schema change is not one of a partition
     return SchemaChange(kind.what, query, kind.code, named, position)
@@ -54,13 +66,16 @@ def _named(
 
 
 def progress_events(*, domain: Domain = PLAUSIBLE) -> st.SearchStrategy[Progress]:
-    """Give progress as the domain has it, whose position is nothing but the commit ts."""
+    """Give progress as the domain has it, whose position is that of no transaction."""
     said = domain.progress
     if said is None:
         raise ValueError("the domain has no progress")
-    return positions(domain=domain).map(
-        lambda position: Progress(said, Position(commit_ts=position.commit_ts))
-    )
+    return positions(domain=domain).map(lambda position: Progress(said, _of_all(position)))
+
+
+def _of_all(position: Position) -> Position:
+    """Return a position without what is one transaction's or one partition's."""
+    return replace(position, lsn=None, tx_id=None, tx_order=None, partition=None)
 
 
 @st.composite
@@ -79,7 +94,8 @@ def change_streams(
 
     A row is inserted before it is updated or deleted, the before image of an update or delete is
     the last state of the row, and two changes may be of one transaction (one commit ts). An update
-    keeps the values of its key, unless ``with_key_changes``.
+    keeps the values of its key, unless ``with_key_changes``. What the domain lacks (DDL, progress,
+    a second table) is not there in any case.
     """
     if max_events < 0 or max_tables < 1:
         raise ValueError(f"max_events={max_events} or max_tables={max_tables} is too small")
@@ -88,7 +104,7 @@ def change_streams(
             st.lists(
                 tables(max_columns=4, domain=domain),
                 min_size=1,
-                max_size=max_tables,
+                max_size=1 if domain.has_one_table else max_tables,
                 unique_by=lambda table: (table.schema, table.name),
             )
         )
@@ -96,7 +112,8 @@ def change_streams(
         some = list(tables_of_stream)
     actions = ["end", *["row"] * 6]
     has_progress = with_progress and domain.progress is not None
-    actions += ["ddl"] * with_schema_changes + ["progress"] * has_progress
+    actions += ["ddl"] * (with_schema_changes and domain.has_schema_changes)
+    actions += ["progress"] * has_progress + ["marker"] * bool(domain.markers)
     writer = _StreamWriter(draw, tuple(some), with_key_changes, domain)
     while len(writer.events) < max_events and draw(_one_more(writer, st.sampled_from(actions))):
         pass
@@ -145,8 +162,12 @@ class _StreamWriter:
         position = self._position(None)
         if action == "progress":
             assert self.domain.progress is not None  # else it is no action
-            resolved = Position(commit_ts=position.commit_ts)
-            self.events.append(Progress(self.domain.progress, resolved))
+            self.events.append(Progress(self.domain.progress, _of_all(position)))
+            return
+        if action == "marker":
+            what = self.draw(st.sampled_from(self.domain.markers))
+            id_ = position.tx_id if self.domain.has_marker_ids else None
+            self.events.append(Marker(what, id_, position))
             return
         table = self.draw(st.sampled_from(self.tables))
         change = self.draw(schema_changes(table=table, domain=self.domain))
@@ -178,7 +199,9 @@ class _StreamWriter:
             position = self._position(partition)
             return RowChange(row_table(table), "update", before, after, position)
         rows.append((after, partition))
-        return RowChange(row_table(table), "insert", None, after, self._position(partition))
+        is_read = self.domain.has_reads and self.draw(st.booleans())
+        op: Op = "read" if is_read else "insert"
+        return RowChange(row_table(table), op, None, after, self._position(partition))
 
     def _update(self, table: Table, rows: list[tuple[Image, int | None]], place: int) -> RowChange:
         before, partition = rows[place]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -43,10 +44,14 @@ from cdcwire_generators.families import ColumnType
 
 Values = st.SearchStrategy[Any]
 
+# What a database keeps outside the row when it is long, and does not read again for an update.
+_STORED_APART = (TextType, BytesType, JsonType)
+
 _MAX_INT64 = (1 << 63) - 1
 _MAX_UINT64 = (1 << 64) - 1
 _UNITS_PER_DAY = {"d": 1, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _DAYS = (-719_528, 2_932_896)  # from 0000-01-01 to 9999-12-31
+_INSTANTS = (-719_162, 2_932_896)  # from 0001-01-01, as far as all zones know 9999
 
 
 def values(
@@ -79,7 +84,7 @@ def _values(kind: Type, nullable: bool, domain: Domain) -> Values:
         choices.append(st.binary(max_size=_least(kind.length, 20)).filter(_is_ill_formed))
     if special:
         choices.append(st.sampled_from(special))
-    if "unavailable" in domain.kinds:
+    if "unavailable" in domain.kinds and isinstance(kind, _STORED_APART):
         choices.append(st.just(UNAVAILABLE))
     if not choices:
         raise ValueError(f"the domain has no value of type {kind_text(kind)}")
@@ -162,8 +167,13 @@ def _ordinary(kind: Type, domain: Domain) -> Values:
         case YearType():
             year = st.one_of(st.integers(1901, 2155), st.just(0))
             return year if domain.is_plausible else st.integers(-_MAX_INT64 - 1, _MAX_INT64)
+        case TimeType(form="ms" | "us" | "ns" as form) if domain.family.has_iso_times:
+            return st.integers(0, _UNITS_PER_DAY[form] - 1)
+        case TimeType(zone=str()) | TimestampType(zone=str()) if domain.family.has_iso_times:
+            local = replace(kind, zone=None)
+            return _ordinary(local, domain).map(lambda text: f"{text.replace(' ', 'T', 1)}Z")
         case DateType() | TimeType() | DatetimeType() | TimestampType():
-            return _temporals(kind)
+            return _temporals(kind, domain.is_plausible)
         case IntervalType(form):
             return st.just("P1D") if form == "text" else st.integers(-(1 << 62), 1 << 62)
         case EnumType() | SetType():
@@ -173,15 +183,26 @@ def _ordinary(kind: Type, domain: Domain) -> Values:
         case VectorType():
             return st.lists(_finite_float32(), max_size=4).map(tuple)
         case ArrayType(item):
-            return st.lists(values(item, nullable=True, domain=domain), max_size=3).map(tuple)
+            inner = _inner(domain)
+            return st.lists(values(item, nullable=True, domain=inner), max_size=3).map(tuple)
         case MapType(key, value):
-            pair = st.tuples(values(key, domain=domain), values(value, domain=domain))
+            inner = _inner(domain)
+            pair = st.tuples(values(key, domain=inner), values(value, domain=inner))
             return st.lists(pair, max_size=3, unique_by=lambda p: repr(p[0])).map(tuple)
         case StructType(columns):
-            members = [values(column.type, nullable=True, domain=domain) for column in columns]
+            inner = _inner(domain)
+            members = [
+                values(column.type, nullable=column.nullable is not False, domain=inner)
+                for column in columns
+            ]
             return st.tuples(*members).map(lambda drawn: Image(columns, drawn))
         case UnknownType():
             return st.none()
+
+
+def _inner(domain: Domain) -> Domain:
+    """Return the domain of what stands in an array, a map or a struct."""
+    return replace(domain, kinds=domain.kinds - {"unavailable"})
 
 
 def _least(length: int | None, limit: int) -> int:
@@ -215,7 +236,9 @@ def _decimal(unscaled: int, scale: int) -> Decimal:
     return Decimal((int(unscaled < 0), digits, -scale))
 
 
-def _temporals(kind: DateType | TimeType | DatetimeType | TimestampType) -> Values:
+def _temporals(
+    kind: DateType | TimeType | DatetimeType | TimestampType, is_plausible: bool
+) -> Values:
     """Give texts of MySQL, with every fraction length, or counts inside the calendar."""
     if kind.form != "text":
         per_day = _UNITS_PER_DAY[kind.form]
@@ -223,6 +246,9 @@ def _temporals(kind: DateType | TimeType | DatetimeType | TimestampType) -> Valu
             return st.integers(-35 * per_day, 35 * per_day)
         if isinstance(kind, DateType):
             return st.integers(*_DAYS).map(lambda days: days * per_day)
+        if isinstance(kind, TimestampType) and is_plausible:
+            first, end = _INSTANTS
+            return st.integers(first * per_day, end * per_day - 1)
         return st.integers(_DAYS[0] * per_day, (_DAYS[1] + 1) * per_day - 1)
     date = st.dates().map(lambda day: f"{day.year:04d}-{day.month:02d}-{day.day:02d}")
     if isinstance(kind, DateType):

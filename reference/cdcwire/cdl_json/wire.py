@@ -113,7 +113,7 @@ def _change(envelope: Envelope, parsed: Parsed, key: Envelope | None) -> Change:
         key,
     )
     _check_images(change, fields)
-    warnings = (*parsed.warnings, *_warnings(change))
+    warnings = (*parsed.warnings, *_warnings(change, parsed.envelope.schema is not None))
     return replace(change, warnings=warnings) if warnings else change
 
 
@@ -160,7 +160,8 @@ def _check_images(change: Change, fields: Fields) -> None:
         raise fields.error("DELETE has no row before", "before", _IMAGES)
 
 
-def _warnings(change: Change) -> list[str]:
+def _warnings(change: Change, has_types: bool) -> list[str]:
+    """Return what is odd. ``has_types``: without a schema a NULL looks like another type."""
     warnings = []
     if change.message_type != ROW_CHANGE:
         warnings.append(
@@ -172,7 +173,8 @@ def _warnings(change: Change) -> list[str]:
         place = columns.get(field.name)
         if place is None or row.values is None or row.values[place] != value:
             warnings.append(f"unique column {field.name!r:.40} is not that of the row ({_UNIQUE})")
-    both = change.data.schema.fields and change.before.schema.fields
-    if both and change.data.schema.fields != change.before.schema.fields:
+    data, before = change.data.schema.fields, change.before.schema.fields
+    names = [[field.name for field in fields] for fields in (data, before)]
+    if data and before and (data != before if has_types else names[0] != names[1]):
         warnings.append(f"data and before have other columns ({_IMAGES})")
     return warnings

@@ -21,6 +21,10 @@ _MAX_PLANS = 64
 _MAX_HEAD_BYTES = 1 << 18
 _MAX_BYTES = 1 << 20  # of a payload: matching takes some memory for each escape
 _WORTH_A_PLAN = 2  # messages of one schema before its pattern is made
+# To make a pattern takes as long as to decode many times its schema's bytes. What was decoded pays
+# for it, so that schemas which change all the time do not cost more than they would without.
+_PRICE = 16
+_FIRST_CREDIT = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +72,7 @@ class EnvelopeDecoder:
         self.schemas_enable: SchemasEnable = schemas_enable
         self._readers: OrderedDict[bytes, PayloadReader | None] = OrderedDict()
         self._seen: OrderedDict[bytes, int] = OrderedDict()
+        self._credit = _FIRST_CREDIT
 
     def decode(self, data: bytes) -> Envelope:
         """Return schema and payload. Raises: the same as ``cdcwire.connect.decode``."""
@@ -100,8 +105,9 @@ class EnvelopeDecoder:
         head = data[: data.find(_BORDER) + len(_BORDER)]
         if head in self._readers or len(head) > _MAX_HEAD_BYTES:
             return
+        self._credit += len(data)
         count = self._seen.pop(head, 0) + 1
-        if count < _WORTH_A_PLAN:
+        if count < _WORTH_A_PLAN or _PRICE * len(head) > self._credit:
             self._seen[head] = count
             if len(self._seen) > _MAX_PLANS:
                 self._seen.popitem(last=False)
@@ -109,6 +115,7 @@ class EnvelopeDecoder:
         known = known_schema(data)
         if known is None or known[0] != len(head):
             return
+        self._credit -= _PRICE * len(head)
         self._readers[head] = payload_reader(known[1], found.payload)
         if len(self._readers) > _MAX_PLANS:
             self._readers.popitem(last=False)

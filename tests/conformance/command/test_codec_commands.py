@@ -173,6 +173,24 @@ def test_generate_gives_the_same_changes_in_every_format(
     assert len(found[0]) >= 60
 
 
+@pytest.mark.parametrize("format_name", ["datahub-tuple", "datahub-blob"])
+def test_generate_for_datahub_has_positions_and_one_table_a_topic(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], format_name: str
+) -> None:
+    """Of a workload of 48 tables a Tuple topic takes the one that an option names."""
+    words = ["--rows", "200", "--workload", "many-tables", "--to", str(tmp_path)]
+    told = ["--tables", str(tmp_path / "tables.json")]
+    if format_name == "datahub-tuple":
+        words += ["--option", "table=tenant_0.table_00"]
+    assert main(["generate", format_name, *words]) == 0
+    assert main(["decode", format_name, str(tmp_path / "messages.jsonl"), *told]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert rows
+    assert all(row["position"].keys() >= {"sequence_id", "commit_ms"} for row in rows)
+    if format_name == "datahub-tuple":
+        assert {(row["schema"], row["table"]) for row in rows} == {("tenant_0", "table_00")}
+
+
 def test_generate_into_a_file_is_one_clear_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cdcwire.format import Format
+from cdcwire.formats import get_format
 from cdcwire.model.text import Json
 from cdcwire_conformance.judge.events import EventRules, compare_events, rules_of
 
@@ -148,3 +149,10 @@ def test_events_after_a_missing_one_are_not_compared_one_by_one(rules: EventRule
     rows = [{**ROW, "after": {"a": str(number)}} for number in range(9)]
     differences = compare_events(rows, rows[1:], rules)
     assert [difference.where for difference in differences] == ["events", "events[0].after.a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_needed"), [("debezium-json", True), ("datahub-tuple", True), ("craft", False)]
+)
+def test_zone_of_an_instant_is_needed_where_the_bytes_tell_it(name: str, is_needed: bool) -> None:
+    assert rules_of(get_format(name)).values.zone_needed is is_needed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import pytest
 
@@ -43,11 +44,11 @@ def test_focus_of_a_column_is_where_its_value_stands(format_name: str) -> None:
     for case in load_cases([format_name])[::5]:
         if case.expect != "accept" or "compression" in case.features:
             continue
-        for path, value in integers_of(case):
+        for path, value in islice(integers_of(case), 8):  # of many columns the first
             text = text_at(case, *path)
             if text is None:
                 missed += 1
-            else:
+            elif "bytes" not in text:  # a record of a body, which is bytes there
                 found += 1
                 assert value in text, case.id
     assert found > 20
@@ -84,6 +85,36 @@ def test_focus_of_a_field_is_where_it_stands(path: Path, text: str) -> None:
         ("avro/messages/delete", ("events", 0, "before", "id"), "1"),
         ("avro/internal/checkpoint", ("events", 0, "position", "commit_ts"), "441349361156227075"),
         ("avro/internal/ddl", ("events", 0, "code"), "'3'"),
+        ("datahub-blob/document/insert", ("events", 0, "schema"), "'yunshi_db'"),
+        ("datahub-blob/document/insert", ("events", 0, "op"), "INSERT (row)"),
+        ("datahub-blob/document/insert", ("events", 0, "key"), "an array"),
+        ("datahub-blob/document/insert", ("events", 0, "after", "name"), "'joe' (STRING)"),
+        (
+            "datahub-blob/document/insert",
+            ("events", 0, "position", "sequence_id"),
+            "'1605339516000000004'",
+        ),
+        ("datahub-blob/bodies/batch-put", ("events", 1, "after", "id"), "'306 bytes'"),
+        ("datahub-tuple/bodies/json-answer", ("events", 1, "after", "id"), "id: '1'"),
+        ("datahub-tuple/bodies/protobuf-put", ("events", 1, "op"), "'D'"),
+        ("datahub-tuple/bodies/batch-two-puts", ("events", 0, "after", "id"), "1"),
+        ("datahub-tuple/updates/key-change", ("events", 0, "before", "id"), "id: '1'"),
+        ("datahub-tuple/updates/key-change", ("events", 0, "after", "id"), "id: '2'"),
+        ("cdl-json/document/insert", ("events", 0, "after", "id"), "34 (int32)"),
+        ("cdl-json/document/insert", ("events", 0, "op"), "'INSERT'"),
+        ("cdl-json/document/insert", ("events", 0, "position", "lsn"), "an array of 2 (array)"),
+        ("cdl-json/document/insert", ("events", 0, "extra", "connector"), "'POSTGRESQL'"),
+        ("cdl-json/document/insert", ("events", 0, "before", "id"), "NULL"),
+        ("debezium-json/envelope/schemas-off", ("events", 0, "after", "v"), "'abc'"),
+        ("debezium-json/events/insert", ("events", 0, "after", "v"), "'a' (string)"),
+        ("debezium-json/events/insert", ("events", 0, "key"), "envelope"),
+        (
+            "debezium-json/events/insert",
+            ("events", 0, "position", "commit_ms"),
+            "1707048891235 (int64)",
+        ),
+        ("debezium-json/events/insert", ("events", 0, "position", "sent_ms"), "1707048891300"),
+        ("debezium-json/messages/heartbeat", ("events", 0, "what"), "1707048891300"),
     ],
 )
 def test_focus_in_files_and_single_messages(case: str, path: Path, text: str) -> None:

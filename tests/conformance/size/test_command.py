@@ -11,6 +11,7 @@ import pytest
 
 from cdcwire.format import Context
 from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.model.events import RowChange
 from cdcwire_conformance.command import generate, size
 from cdcwire_conformance.command.context import UsageError
 from cdcwire_conformance.messages_io import write_messages
@@ -36,7 +37,8 @@ _TELL_ALL = {
 # Avro needs it where a feed does not tell the scale of a DECIMAL.
 _AS_TEXT = ("--option", "avro-decimal-handling-mode=string") if "avro" in FORMAT_NAMES else ()
 _MESSAGES = {"csv": 1, "canal-json": 40}
-_WITH_OLD_ROWS = [name for name in FORMAT_NAMES if name != "avro"]
+# Formats whose feeds tell a row of a workload whole.
+_WHOLE = ("craft", "craft-proposal", "open-protocol", "csv", "canal-json")
 
 
 def run(module: Any, *words: str) -> int:
@@ -88,7 +90,7 @@ def test_size_measures_each_table_of_a_ddl(tmp_path: Path, ddl: Path) -> None:
     assert not any(each["refused"] for each in found["workloads"])
 
 
-@pytest.mark.parametrize("format_name", _WITH_OLD_ROWS)
+@pytest.mark.parametrize("format_name", _WHOLE)
 def test_size_measures_a_feed_in_the_other_formats(tmp_path: Path, format_name: str) -> None:
     options = _TELL_ALL.get(format_name, ())
     folder = feed_of(tmp_path, format_name, "--workload", "orders-10", *options)
@@ -101,7 +103,25 @@ def test_size_measures_a_feed_in_the_other_formats(tmp_path: Path, format_name: 
     sizes = {cell["format"]: cell["bytes"]["none"] for cell in workload["cells"]}
     direct = measured(tmp_path, "--workload", "orders-10", "--rows", "40", *options)
     made = {cell["format"]: cell["bytes"]["none"] for cell in direct["workloads"][0]["cells"]}
-    assert sizes == made
+    for name in (*_WHOLE, "avro", "datahub-tuple"):  # the others tell how late a row was, too
+        assert sizes[name] == made[name], name
+
+
+@pytest.mark.parametrize("format_name", ["datahub-tuple", "datahub-blob"])
+def test_size_measures_a_feed_of_datahub(tmp_path: Path, format_name: str) -> None:
+    """Halves of an update meet, also where each has a message of its own."""
+    rows = [event for event in workload("orders-10", 40, 1) if isinstance(event, RowChange)]
+    records = 40 + sum(row.op == "update" for row in rows)
+    messages = records if format_name == "datahub-blob" else -(-records // 16)
+    folder = feed_of(tmp_path, format_name, "--workload", "orders-10")
+    words = ("--feed", f"{format_name}:file:{folder}", "--tables", str(folder / "tables.json"))
+    (of_feed,) = measured(tmp_path, *words, "--formats", f"craft,{format_name}")["workloads"]
+    assert (of_feed["rows"], of_feed["refused"]) == (40, [])
+    received = of_feed["received"]
+    assert (received["format"], received["messages"]) == (format_name, messages)
+    if format_name == "datahub-blob":
+        cells = {cell["format"]: cell["bytes"]["none"] for cell in of_feed["cells"]}
+        assert cells[format_name] == received["bytes"]["none"]
 
 
 @pytest.mark.skipif("avro" not in FORMAT_NAMES, reason="avro is not registered")

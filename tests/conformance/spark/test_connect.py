@@ -49,6 +49,12 @@ def write(
     return f"{format_name}:file:{folder}"
 
 
+def definitions(folder: Path) -> str:
+    file = folder / "tables.json"
+    file.write_text(json.dumps(list(map(table_to_json, workload_tables("orders-10")))), "utf-8")
+    return str(file)
+
+
 @pytest.fixture
 def compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Compare:
     """Run the command. Returns: its exit code, its text, and its JSON document, validated."""
@@ -102,7 +108,7 @@ def test_planted_differences_are_named_and_no_others(compare: Compare, tmp_path:
     code, out, document = compare(
         write(tmp_path / "a", "cdl-json", events, "orders-10"),
         write(tmp_path / "b", "debezium-json", planted, "orders-10", schemas_enable="false"),
-        *("--include", "shop.orders"),
+        *("--include", "shop.orders", "--tables", definitions(tmp_path)),
     )
     assert code == 1, out
     (table,) = document["tables"]
@@ -119,12 +125,10 @@ def test_other_formats_pair_by_the_order_of_changes(
     positions = (*POSITIONS, "sequence_id")
     found = workload("orders-10", 100, 7, position_fields=positions)
     events = [event for event in found if isinstance(event, RowChange)]
-    told = tmp_path / "tables.json"
-    told.write_text(json.dumps(list(map(table_to_json, workload_tables("orders-10")))), "utf-8")
     code, out, document = compare(
         write(tmp_path / "a", "cdl-json", events, "orders-10"),
         write(tmp_path / "b", right, events, "orders-10"),
-        *("--tables", str(told)),
+        *("--tables", definitions(tmp_path)),
     )
     assert code == 0, out
     (table,) = document["tables"]

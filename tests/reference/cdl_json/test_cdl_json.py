@@ -267,3 +267,15 @@ def test_tso_gives_the_time_of_the_commit() -> None:
     (back,) = events(written.value)
     assert back.position.commit_ms == 1700000000123
     assert back.table.key == ()
+
+
+def test_null_beside_a_value_is_no_other_column_without_schema() -> None:
+    """Without a schema NULL shows no type: that data and before differ in it is not odd."""
+    table = Table("t", "s", key=())
+    column = Column("a", IntType(32))
+    old, new = Image((column,), (None,)), Image((column,), (1,))
+    event = RowChange(table, "update", old, new, Position(commit_ms=1))
+    (written,) = FORMAT.encode([event], Context({"schemas-enable": "false"}))
+    (back,) = FORMAT.decode(written, Context({"lint": "strict"}))
+    assert isinstance(back, RowChange)
+    assert (back.before and back.before.values, back.after and back.after.values) == ((None,), (1,))

@@ -181,6 +181,17 @@ def test_rows_before_and_after_are_those_of_the_plain_decoder(data: st.DataObjec
     assert outcome(decoder.decode, value) == outcome(connect.decode, value)
 
 
+def test_rows_that_differ_within_a_struct_differ() -> None:
+    head = connect.encode(Envelope(ROWS, (None, None, "u"))).partition(b',"payload":')[0]
+    row = b'{"i":1,"s":"a","d":null,"f":null,"p":{"x":%d},"a":[%d]}'
+    rows = b'{"before":' + row % (1, 1) + b',"after":' + row % (2, 2) + b',"op":"u"}'
+    data = head + b',"payload":' + rows + b"}"
+    decoder = EnvelopeDecoder()
+    found = [decoder.decode(data) for _ in range(4)][-1]
+    before, after, _ = found.payload
+    assert (before[4:], after[4:]) == (((1,), (1,)), ((2,), (2,)))
+
+
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(-3, 3))
 def test_float_is_rounded_once(value: float, steps: int) -> None:
     """Texts near the middle of two floats are rounded as they are, not by way of a double."""

@@ -1,0 +1,149 @@
+"""Dates and times in the forms in which Kafka Connect has them, and what no value of a type is.
+
+Nothing is cut: what has digits below a unit, or is no day of the calendar, has no form there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date
+from typing import TypeAlias
+
+from cdcwire.model.events import Value
+from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType, kind_text
+from cdcwire.model.temporal import count_text
+from cdcwire_generators.carried import NotCarriedError
+
+Convert: TypeAlias = Callable[[Value], Value]
+
+UTC = "+00:00"
+DAY = 86400
+_PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_CLOCK = re.compile(r"(-?)([0-9]{2,3}):([0-5][0-9]):([0-5][0-9])(?:\.([0-9]{1,9}))?")
+_MOMENT = re.compile(r"([0-9-]{10})[ T]((?:[01][0-9]|2[0-3]):[0-9:.]+)")
+_INSTANT = re.compile(r"([0-9-]{10})[ T]([0-9:]{8}(?:\.[0-9]{1,9})?)(Z|[+-][0-9]{2}:[0-9]{2})?")
+
+
+def of_type(kind: type) -> Convert:
+    """Return what gives a value back if it is one of a type, and raises NotCarriedError else."""
+
+    def checked(value: Value) -> Value:
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise NotCarriedError(kind.__name__)
+        return value
+
+    return checked
+
+
+def text_value(value: Value) -> str:
+    """Return a text that JSON has. Raises: NotCarriedError."""
+    if not isinstance(value, str):
+        raise NotCarriedError("text ill-formed" if isinstance(value, bytes) else "text")
+    if any("\ud800" <= char <= "\udfff" for char in value):
+        raise NotCarriedError("text")
+    return value
+
+
+def within(value: Value, bits: int, what: str, *, unsigned: bool = False) -> int:
+    """Return an integer of so many bits. Raises: NotCarriedError, which names ``what``."""
+    low, high = (0, 1 << bits) if unsigned else (-(1 << bits - 1), 1 << bits - 1)
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value < high:
+        raise NotCarriedError(what)
+    return value
+
+
+def days(kind: DateType, value: Value) -> int:
+    """Return a date as days since 1970. Raises: NotCarriedError."""
+    if kind.form == "text":
+        return within(_day_of(value), 32, "date")
+    if kind.form == "d":
+        return within(value, 32, "date")
+    days, rest = divmod(of_type(int)(value), DAY * _PER_SECOND[kind.form])
+    if rest:
+        raise NotCarriedError("date")
+    return within(days, 32, "date")
+
+
+def _day_of(text: Value) -> int:
+    if not isinstance(text, str) or _DATE.fullmatch(text) is None:
+        raise NotCarriedError("date")
+    try:
+        return date.fromisoformat(text).toordinal() - date(1970, 1, 1).toordinal()
+    except ValueError as error:
+        raise NotCarriedError("date") from error
+
+
+def count_of(kind: TimeType | DatetimeType, value: Value, unit: str) -> int:
+    """Return a time, or a date and time, as a count of a unit; nothing is cut."""
+    if kind.form != "text":
+        nanoseconds = of_type(int)(value) * (10**9 // _PER_SECOND[kind.form])
+    elif not isinstance(value, str):
+        raise NotCarriedError("time")
+    elif isinstance(kind, TimeType):
+        nanoseconds = _clock(value)
+    else:
+        found = _MOMENT.fullmatch(value)
+        if found is None:
+            raise NotCarriedError("datetime")
+        nanoseconds = _day_of(found[1]) * DAY * 10**9 + _clock(found[2])
+    count, rest = divmod(nanoseconds, 10**9 // _PER_SECOND[unit])
+    if rest:
+        raise NotCarriedError("time")
+    return int(count)
+
+
+def _clock(text: str) -> int:
+    found = _CLOCK.fullmatch(text)
+    if found is None:
+        raise NotCarriedError("time")
+    sign, hours, minutes, seconds, fraction = found.groups()
+    whole = int(hours) * 3600 + int(minutes) * 60 + int(seconds)
+    total = whole * 10**9 + int((fraction or "").ljust(9, "0"))
+    return -total if sign else total
+
+
+def moment_text(kind: DatetimeType | TimestampType, value: Value) -> str:
+    if kind.form == "text":
+        return text_value(value)
+    try:
+        return count_text(kind, of_type(int)(value))
+    except ValueError as error:
+        raise NotCarriedError(kind_text(kind)) from error
+
+
+def cdl_text(kind: DatetimeType, value: Value) -> str:
+    """Return a date and time with three digits behind the point at least."""
+    text = moment_text(kind, value)
+    found = _MOMENT.fullmatch(text)
+    if found is None:
+        raise NotCarriedError("datetime")
+    _day_of(found[1])
+    _clock(found[2])
+    whole, _, fraction = found[2].partition(".")
+    return f"{found[1]} {whole}.{fraction.ljust(3, '0')}"
+
+
+def instant_text(kind: TimestampType, value: Value) -> str:
+    """Return an instant with its zone behind it, Z for UTC. Infinities stay."""
+    text = moment_text(kind, value)
+    found = _INSTANT.fullmatch(text)
+    if found is None:
+        return text
+    is_utc = kind.zone in (UTC, "UTC", "Z") or kind.form != "text"  # counts are of UTC
+    zone = found[3] or ("Z" if is_utc else kind.zone)
+    if zone is None or (zone != "Z" and ":" not in zone):
+        raise NotCarriedError("timestamp")
+    return f"{found[1]}T{found[2]}{zone}"
+
+
+def period(value: Value) -> str:
+    """Return microseconds as hours, minutes and seconds, each with the sign."""
+    sign = "-" if within(value, 80, "interval") < 0 else ""
+    seconds, micros = divmod(abs(value), 10**6)
+    hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
+    shown = [f"{sign}{part}" if part else "0" for part in (hours, minutes, rest)]
+    if micros:
+        shown[2] = f"{sign}{rest}.{micros:06d}".rstrip("0")
+    return f"P0Y0M0DT{shown[0]}H{shown[1]}M{shown[2]}S"
