@@ -70,7 +70,7 @@ def test_codec_module_does_no_input_or_output(file: Path) -> None:
     }
     # Functions of the fast decoders are generated from integers and indexes only.
     patterns = "csv/row_patterns", "canal_json/row_patterns"
-    generators = ("craft/row_plan", "avro/record_plan", "connect/fast", *patterns)
+    generators = ("craft/row_plan", "avro/record_plan", "connect/payload_patterns", *patterns)
     allowed = {"exec"} if f"{file.parent.name}/{file.stem}" in generators else set()
     assert called & CODEC_CALLS <= allowed
 

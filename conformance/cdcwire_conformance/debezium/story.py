@@ -52,6 +52,7 @@ ALTER TABLE d_toast_arrays ALTER i SET STORAGE EXTERNAL, ALTER l SET STORAGE EXT
 
 CREATE TABLE "Weird Name-1" ("Id Col" int PRIMARY KEY, "select" text, "a.b" int);
 ALTER TABLE "Weird Name-1" REPLICA IDENTITY FULL;
+CREATE TABLE d_names (id int PRIMARY KEY, "ä名" text);
 CREATE SCHEMA warehouse;
 CREATE TABLE warehouse.d_default (id bigint PRIMARY KEY);
 CREATE TABLE d_changed (id int PRIMARY KEY, v text);
@@ -103,6 +104,7 @@ UPDATE d_toast_arrays SET n = 2;
 
 INSERT INTO "Weird Name-1" VALUES (1, 'ä', 2);
 DELETE FROM "Weird Name-1";
+INSERT INTO d_names VALUES (1, 'ä名');
 INSERT INTO warehouse.d_default VALUES (9007199254740993);
 
 INSERT INTO d_changed VALUES (1, 'old');
@@ -122,6 +124,8 @@ _BIG = "0123456789" * 1000
 _BYTES = b"\x00\xff" * 5000
 _DOC = '{"a": "' + "x" * 9000 + '"}'
 _WORDS = tuple(f"word {number}" for number in range(1, 2001))
+# Debezium takes the bytes of a column's name for characters, with their sign.
+_MANGLED = "".join(chr(0xFF00 | byte) for byte in "ä名".encode())
 TOMBSTONE: Told = ("tombstone", None, None)
 
 
@@ -230,6 +234,7 @@ EVENTS: dict[str, tuple[Told, ...]] = {
         ("delete", {"Id Col": 1, "select": "ä", "a.b": 2}, None),
         TOMBSTONE,
     ),
+    "public.d_names": (("insert", None, {"id": 1, _MANGLED: "ä名"}),),
     "warehouse.d_default": (("insert", None, {"id": 9007199254740993}),),
     "public.d_changed": (
         ("insert", None, {"id": 1, "v": "old"}),

@@ -21,7 +21,16 @@ DECODERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("node", "adapters/javascript/testee.js"),
     ),
 )
-BENCHMARKS = ("decode", "csv_decode", "canal_json_decode", "avro_decode", "memory", "import_time")
+BENCHMARKS = (
+    "decode",
+    "csv_decode",
+    "canal_json_decode",
+    "avro_decode",
+    "datahub_decode",
+    "connect_decode",
+    "memory",
+    "import_time",
+)
 _VERDICTS = ("passed", "failed", "crashed", "timed out", "not claimed", "skipped", "not run")
 
 

@@ -23,6 +23,7 @@ from cdcwire_conformance.report.corpus import (
 )
 from cdcwire_conformance.report.csv_readers import csv_readers_part
 from cdcwire_conformance.report.datahub_sdks import datahub_sdks_part
+from cdcwire_conformance.report.debezium_readers import debezium_readers_part
 from cdcwire_conformance.report.part import Part
 from cdcwire_conformance.report.runs import (
     BENCHMARKS,
@@ -60,6 +61,7 @@ def _chapters(folder: Path, quick: bool, picture: Path) -> Iterator[tuple[str, C
         yield title, partial(verify_part, folder, title, program, command)
     yield "CSV readers", partial(csv_readers_part, cases)
     yield "Avro libraries", partial(avro_readers_part, cases)
+    yield "readers of Debezium's JSON", partial(debezium_readers_part, cases)
     yield "DataHub's SDKs", partial(datahub_sdks_part, cases)
     yield "known-wrong decoders", partial(known_wrong_part, cases)
     yield "witnesses", partial(witnesses_part, cases)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
@@ -14,7 +14,7 @@ from cdcwire.format import Context
 from cdcwire.formats import get_format
 from cdcwire.message import KafkaMessage, Message
 from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
-from cdcwire.model.kinds import IntType, TextType
+from cdcwire.model.kinds import BoolType, IntType, TextType
 from cdcwire_conformance.command import main
 from cdcwire_conformance.messages_io import write_messages
 from cdcwire_generators.workloads import workload
@@ -25,11 +25,15 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 import jsonschema
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.spark import describe_feed, parse_source
 from cdcwire_conformance.spark.avro_names import named_like
 from cdcwire_conformance.spark.compare import compare_frames
 from cdcwire_conformance.spark.report import schema
 from cdcwire_conformance.spark.result import Counts
 from cdcwire_conformance.spark.rules import Rules, Side, terms_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Answer: TypeAlias = "tuple[int, str, dict[str, Any]]"
 Compare: TypeAlias = "Callable[..., Answer]"
@@ -254,6 +258,20 @@ def test_names_that_avro_rewrote_meet_those_of_the_other_side(
     assert code == 1
     ((difference,),) = [each["differences"] for each in document["tables"]]
     assert [each["column"] for each in difference["columns"]] == ["unit-price"]
+
+
+def test_definition_tells_of_columns_by_their_own_names(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    events = odd_events()
+    assert events[0].table.columns is not None
+    columns = (replace(events[0].table.columns[1], type=BoolType()), *events[0].table.columns[2:])
+    told = replace(events[0].table, columns=columns)
+    source = parse_source(write(tmp_path / "a", "avro", events[:1]))
+    context = Context(options={"enable-tidb-extension": True})
+    (found,) = describe_feed(spark, source, context=context, definitions=[told])
+    assert found.table.column_names == ("unit_price", "_9", "plain", "order_id")
+    assert found.table.column("unit_price").type == BoolType()
 
 
 def test_name_of_two_columns_is_nobodys() -> None:
