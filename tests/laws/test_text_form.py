@@ -18,6 +18,7 @@ from cdcwire.model.text import (
     table_to_json,
 )
 from cdcwire_generators.domain import Domain
+from cdcwire_generators.families import get_family
 from cdcwire_generators.positions import POSITION_FIELDS
 from cdcwire_generators.strategies import (
     ChangeStream,
@@ -27,10 +28,15 @@ from cdcwire_generators.strategies import (
     values_of_kind,
 )
 
+FAMILIES = ("mysql", "postgresql", "datahub")
 
-@given(stream=change_streams(domain=Domain(position_fields=POSITION_FIELDS)))
-def test_event_with_its_table_comes_back_whole(stream: ChangeStream) -> None:
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(data=st.data())
+def test_event_with_its_table_comes_back_whole(family: str, data: st.DataObject) -> None:
     """event_from_json(event_to_json(x), tables) == x, columns, roles and positions included."""
+    domain = Domain(get_family(family), position_fields=POSITION_FIELDS, has_reads=True)
+    stream: ChangeStream = data.draw(change_streams(domain=domain))
     for event in stream.events:
         document = json.loads(json.dumps(event_to_json(event)))
         found = event_from_json(document, stream.tables)
