@@ -1,7 +1,7 @@
 """How many examples properties are tried with.
 
 ``quick``: the same few in every run. The environment variable ``CDCWIRE_HYPOTHESIS`` chooses
-others: ``full`` has four times as many, ``deep`` a thousand, which takes hours.
+others: ``full`` has eight times as many, ``deep`` a thousand, which takes hours.
 Both are drawn at random, but in continuous integration, where ``CI`` is set.
 """
 
@@ -21,7 +21,7 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate, Phase.shrink),  # explaining takes longer than shrinking
     suppress_health_check=_SLOW_BY_DESIGN,
 )
-for _name, _examples in (("full", 60), ("deep", 1000)):
+for _name, _examples in (("full", 120), ("deep", 1000)):
     settings.register_profile(
         _name,
         max_examples=_examples,
