@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
 from cdcwire import cdl_json, connect, debezium_json
@@ -256,7 +256,11 @@ def test_delete_with_its_key_only_comes_back_so_whatever_is_made_up(
     assert change.before is not None
     tables = (replace(change.table, columns=change.before.columns),)
     options: Options = {"dialect": dialect}
-    (cut,) = decoded(encoded([change], DEBEZIUM, options), DEBEZIUM, options)
+    try:
+        sent = encoded([change], DEBEZIUM, options)
+    except EncodeError:  # a moment before the year 1, which CDL has no text for
+        reject()
+    (cut,) = decoded(sent, DEBEZIUM, options)
     assert isinstance(cut, RowChange)
     assert cut.before is not None
     assert set(cut.before.names) == set(change.table.key or ())
@@ -346,8 +350,14 @@ def cdl_changes(ops: Sequence[Op]) -> st.SearchStrategy[RowChange]:
 @given(change=cdl_changes(("insert", "update", "delete")))
 def test_version_1_mapped_to_2_is_what_2_writes(change: RowChange) -> None:
     """to_version_2(encode_1(x)) == encode_2(x), once the same is invented."""
-    mapped = to_version_2(envelope_of(change, CDL, {}), INVENTED)
-    written = envelope_of(change, DEBEZIUM, VERSION_2)
+    first = envelope_of(change, CDL, {})
+    try:
+        written = envelope_of(change, DEBEZIUM, VERSION_2)
+    except EncodeError:  # a count of milliseconds before the year 1 has no text
+        with pytest.raises(EncodeError):
+            to_version_2(first, INVENTED)
+        return
+    mapped = to_version_2(first, INVENTED)
     assert connect.encode(mapped.envelope) == connect.encode(written)
     assert {loss.what for loss in mapped.losses} == {"invented"}
 
@@ -355,7 +365,11 @@ def test_version_1_mapped_to_2_is_what_2_writes(change: RowChange) -> None:
 @given(change=cdl_changes(("insert", "update", "delete")))
 def test_version_2_mapped_to_1_is_what_1_writes(change: RowChange) -> None:
     """to_version_1(encode_2(x)) == encode_1(x), with a loss for each member that 1.0 lacks."""
-    mapped = to_version_1(envelope_of(change, DEBEZIUM, VERSION_2))
+    try:
+        second = envelope_of(change, DEBEZIUM, VERSION_2)
+    except EncodeError:
+        return
+    mapped = to_version_1(second)
     written = envelope_of(change, CDL, {})
     assert connect.encode(mapped.envelope) == connect.encode(written)
     assert {(loss.what, loss.member) for loss in mapped.losses} == {

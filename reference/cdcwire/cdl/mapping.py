@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from cdcwire.cdl_json.message import MESSAGE_VERSION as VERSION_1
 from cdcwire.cdl_json.wire import change_of as read_version_1
 from cdcwire.connect import ConnectValue, Envelope, Field, Schema
-from cdcwire.connect.counts import moment, moment_text
+from cdcwire.connect.counts import calendar_text, moment
 from cdcwire.connect.logical import read_timestamp_text
 from cdcwire.connect.types import (
     CDC_DECIMAL,
@@ -244,7 +244,7 @@ def _to_text(schema: Schema, prefix: str) -> tuple[Schema, Convert | None]:
     if schema.name != CONNECT_TIMESTAMP:
         return schema, None
     new = Schema("string", schema.optional, f"{prefix}{CDC_TIMESTAMP}")
-    return new, lambda value: moment_text(_MS, value, 3)
+    return new, lambda value: calendar_text(_MS, value)
 
 
 def _to_count(schema: Schema, truncate: bool, losses: list[Loss]) -> tuple[Schema, Convert | None]:

@@ -35,16 +35,15 @@ def filled(image: Image | None, table: Table, settings: Settings) -> Image | Non
     """Return a key with the table's other columns, as the producer fills them in."""
     if image is None or table.columns is None:
         return image
-    sent = dict(zip(image.names, image.values, strict=True))
-    columns = tuple(table.columns)
-    if not {column.name for column in columns}.issuperset(sent):
+    sent = {c.name: (c, value) for c, value in zip(image.columns, image.values, strict=True)}
+    if not {column.name for column in table.columns}.issuperset(sent):
         return image
     is_default = is_new(settings.dialect)
-    values = tuple(
-        sent[column.name] if column.name in sent else _made_up(column, is_default)
-        for column in columns
-    )
-    return Image(columns, values)
+    pairs = [
+        sent[column.name] if column.name in sent else (column, _made_up(column, is_default))
+        for column in table.columns
+    ]
+    return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
 
 
 def _made_up(column: Column, is_default: bool) -> Value:
