@@ -34,7 +34,7 @@ from cdcwire.datahub.streamx import type_of
 from cdcwire.datahub_blob.fast import BlobRow, RowDecoder
 from cdcwire.datahub_tuple.fast import RowDecoder as TupleDecoder
 from cdcwire.message import KafkaMessage
-from cdcwire.model.events import Event, RowChange, Table
+from cdcwire.model.events import RowChange, Table
 from cdcwire_generators.workloads import workload, workload_tables
 
 Loads: TypeAlias = Callable[[bytes], Any]
@@ -219,19 +219,24 @@ def orjson_loads() -> Loads | None:
 def assert_equal_rows(
     measured: Blobs, warm_up: Blobs, sample: BlobRow, loads: Loads | None
 ) -> None:
-    """Stop unless all routes give the same rows of the same types."""
+    """Stop unless all routes give the same rows of the same types.
+
+    A few values leave the fast way, such as integers near the end of their range; more than one in
+    a hundred would make the figures say something else.
+    """
     decoder = warm(warm_up)
-    expected = [described(decoder.decode(value)) for value in measured.values]
+    found = [(value, decoder.decode(value)) for value in measured.values]
+    expected = {value: described(row) for value, row in found if isinstance(row, BlobRow)}
+    if len(expected) < 0.99 * len(found):
+        raise AssertionError("the fast way was left")
     for each in filter(None, (json.loads, loads)):
         peer = JsonPeer(sample, measured.table, each)
-        if [described(peer.decode(value)) for value in measured.values] != expected:
+        if {value: described(peer.decode(value)) for value in expected} != expected:
             raise AssertionError("two routes give different rows")
 
 
-def described(row: BlobRow | Event | None) -> object:
-    """Return a row with the types of its values. An event would mean that the fast way was left."""
-    if not isinstance(row, BlobRow):
-        raise AssertionError("the fast way was left")
+def described(row: BlobRow) -> object:
+    """Return a row with the types of its values."""
     images = [[(type(value), value) for value in image or ()] for image in (row.before, row.after)]
     return row[1:7], images
 
