@@ -52,6 +52,7 @@ from cdcwire_generators.carried_times import (
     count_of,
     days,
     instant_text,
+    iso_text,
     moment_text,
     of_type,
     period,
@@ -65,6 +66,14 @@ _CONNECT = "org.apache.kafka.connect.data."
 _TIME = "io.debezium.time."
 _DATA = "io.debezium.data."
 _EXACT = Context(prec=MAX_PREC)
+# Modes in which dates and times keep the names that they came by; the others have one form for all.
+_KEEPING = ("adaptive", "adaptive_time_microseconds")
+_ONE_UNIT: dict[str, TemporalForm] = {"microseconds": "us", "nanoseconds": "ns"}
+_ISO: dict[type[Type], str] = {
+    DateType: "IsoDate",
+    TimeType: "IsoTime",
+    DatetimeType: "IsoTimestamp",
+}
 # The next wider signed integer; above 64 bits there is none.
 _WIDER: dict[int, IntBits] = {8: 16, 16: 32, 24: 32, 32: 64}
 
@@ -108,9 +117,7 @@ def sent_value(column: Column, value: Value, way: Way) -> Value:
         return sent(column.type, column.source, way).value(value)
     told = sent(column.type, column.source, way)
     is_text = told.source in ("string", "bytes") or _is_named_text(told)
-    of_texts = isinstance(told.type, ArrayType) and isinstance(
-        told.type.item, (TextType, JsonType, EnumType, SetType)
-    )
+    of_texts = isinstance(told.type, ArrayType) and _is_text(told.type.item)
     if way.placeholder and (is_text or of_texts):
         return UNAVAILABLE
     raise NotCarriedError("unavailable")
@@ -118,11 +125,15 @@ def sent_value(column: Column, value: Value, way: Way) -> Value:
 
 def _is_named_text(told: Sent) -> bool:
     """Return whether a type with a name is a string or bytes, and nothing but that."""
-    kinds = (TextType, BytesType, JsonType, EnumType, SetType)
-    is_text = isinstance(told.type, kinds) or (
-        isinstance(told.type, (TimestampType, TimeType, IntervalType)) and told.type.form == "text"
-    )
+    is_text = isinstance(told.type, BytesType) or _is_text(told.type)
     return is_text and told.source.startswith(("io.debezium.", _CONNECT))
+
+
+def _is_text(kind: Type) -> bool:
+    """Return whether values are strings on the wire."""
+    if isinstance(kind, (DateType, TimeType, DatetimeType, TimestampType, IntervalType)):
+        return kind.form == "text"
+    return isinstance(kind, (TextType, JsonType, EnumType, SetType))
 
 
 def sent(kind: Type, source: str | None, way: Way) -> Sent:
@@ -309,25 +320,42 @@ def _labelled(kind: EnumType | SetType, labels: tuple[str, ...] | None) -> Sent:
 def _temporal(
     kind: DateType | TimeType | DatetimeType | TimestampType, name: str | None, way: Way
 ) -> Sent:
-    goes_by_mode = way.producer == "debezium" and way.times == "connect"
-    match kind:
-        case DateType():
-            own = _CONNECT if way.producer != "debezium" or goes_by_mode else _TIME
-            kept = None if goes_by_mode or kind.form != "d" else name
-            return Sent(DateType("d"), kept or f"{own}Date", lambda v: days(kind, v))
-        case TimeType(zone=str()):
-            return Sent(TimeType(form="text", zone=UTC), f"{_TIME}ZonedTime", text_value)
-        case TimeType():
-            return _time(kind, name, way)
-        case DatetimeType():
-            return _moment(kind, name, way)
-        case TimestampType(zone=None):
-            return Sent(TextType(), "string", lambda v: moment_text(kind, v))
-        case TimestampType():
-            told = TimestampType(form="text", zone=UTC)
-            as_it_is = kind == told and name == f"{_TIME}ZonedTimestamp"
-            convert = text_value if as_it_is else lambda v: instant_text(kind, v)
-            return Sent(told, f"{_TIME}ZonedTimestamp", convert)
+    if isinstance(kind, TimestampType):
+        return _instant(kind, name)
+    if isinstance(kind, TimeType) and kind.zone is not None:
+        return Sent(TimeType(form="text", zone=UTC), f"{_TIME}ZonedTime", text_value)
+    text = _iso(kind, name, way)
+    if text is not None:
+        return text
+    if isinstance(kind, TimeType):
+        return _time(kind, name, way)
+    if isinstance(kind, DatetimeType):
+        return _moment(kind, name, way)
+    of_connect = way.producer != "debezium" or way.times == "connect"
+    kept = name if way.times in _KEEPING and kind.form == "d" else None
+    source = kept or f"{_CONNECT if of_connect else _TIME}Date"
+    return Sent(DateType("d"), source, lambda value: days(kind, value))
+
+
+def _instant(kind: TimestampType, name: str | None) -> Sent:
+    if kind.zone is None:
+        return Sent(TextType(), "string", lambda value: moment_text(kind, value))
+    told = TimestampType(form="text", zone=UTC)
+    as_it_is = kind == told and name == f"{_TIME}ZonedTimestamp"
+    convert = text_value if as_it_is else lambda value: instant_text(kind, value)
+    return Sent(told, f"{_TIME}ZonedTimestamp", convert)
+
+
+def _iso(kind: DateType | TimeType | DatetimeType, name: str | None, way: Way) -> Sent | None:
+    """Return what becomes of a column that is sent as ISO 8601; None if it is sent as a count."""
+    told = type(kind)()
+    source = f"{_TIME}{_ISO[type(kind)]}"
+    is_own = way.producer == "debezium" or not isinstance(kind, DatetimeType)
+    if (kind, name) == (told, source) and is_own and way.times in (*_KEEPING, "isostring"):
+        return Sent(told, source, text_value)
+    if way.producer != "debezium" or way.times != "isostring":
+        return None
+    return Sent(told, source, lambda value: iso_text(kind, value))
 
 
 def _time(kind: TimeType, name: str | None, way: Way) -> Sent:
@@ -337,6 +365,7 @@ def _time(kind: TimeType, name: str | None, way: Way) -> Sent:
         unit = "ms"
     elif way.times == "adaptive_time_microseconds" and unit == "ms":
         unit = "us"
+    unit = _ONE_UNIT.get(way.times, unit)
     names = {"ms": "Time", "us": "MicroTime", "ns": "NanoTime"}
     of_day = unit == "ms" and (is_connects or name == f"{_CONNECT}Time")
     source = f"{_CONNECT if of_day else _TIME}{names[unit]}"
@@ -360,8 +389,9 @@ def _moment(kind: DatetimeType, name: str | None, way: Way) -> Sent:
     else:
         is_short = kind.form == "ms" or kind.fraction in (0, 1, 2, 3)
         unit = "ms" if is_short else "ns" if kind.form == "ns" else "us"
+        unit = _ONE_UNIT.get(way.times, unit)
         names = {"ms": "Timestamp", "us": "MicroTimestamp", "ns": "NanoTimestamp"}
-        is_connect = name == f"{_CONNECT}Timestamp" and kind.form == "ms"
+        is_connect = name == f"{_CONNECT}Timestamp" and kind.form == unit == "ms"
         source = f"{_CONNECT if is_connect else _TIME}{names[unit]}"
     told = DatetimeType(form=unit)
     return Sent(told, source, lambda value: within(count_of(kind, value, unit), 64, "datetime"))

@@ -20,9 +20,10 @@ Convert: TypeAlias = Callable[[Value], Value]
 UTC = "+00:00"
 DAY = 86400
 _PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_CLOCK = re.compile(r"(-?)([0-9]{2,3}):([0-5][0-9]):([0-5][0-9])(?:\.([0-9]{1,9}))?")
-_MOMENT = re.compile(r"([0-9-]{10})[ T]((?:[01][0-9]|2[0-3]):[0-9:.]+)")
+# A Z behind a text is of the mode isostring, and no zone.
+_DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})Z?")
+_CLOCK = re.compile(r"(-?)([0-9]{2,3}):([0-5][0-9]):([0-5][0-9])(?:\.([0-9]{1,9}))?Z?")
+_MOMENT = re.compile(r"([0-9-]{10})[ T]((?:[01][0-9]|2[0-3]):[0-9:.]+)Z?")
 _INSTANT = re.compile(r"([0-9-]{10})[ T]([0-9:]{8}(?:\.[0-9]{1,9})?)(Z|[+-][0-9]{2}:[0-9]{2})?")
 
 
@@ -67,10 +68,11 @@ def days(kind: DateType, value: Value) -> int:
 
 
 def _day_of(text: Value) -> int:
-    if not isinstance(text, str) or _DATE.fullmatch(text) is None:
+    found = _DATE.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
         raise NotCarriedError("date")
     try:
-        return date.fromisoformat(text).toordinal() - date(1970, 1, 1).toordinal()
+        return date.fromisoformat(found[1]).toordinal() - date(1970, 1, 1).toordinal()
     except ValueError as error:
         raise NotCarriedError("date") from error
 
@@ -104,13 +106,29 @@ def _clock(text: str) -> int:
     return -total if sign else total
 
 
+def iso_text(kind: DateType | TimeType | DatetimeType, value: Value) -> str:
+    """Return a date or time as ISO 8601 has it, without end zeros, and Z behind it."""
+    if isinstance(kind, DateType):
+        return f"{_text_of(DateType('d'), days(kind, value))}Z"
+    count = count_of(kind, value, "ns")
+    if isinstance(kind, DatetimeType):
+        return f"{_text_of(DatetimeType(form='ns'), count).replace(' ', 'T')}Z"
+    if not 0 <= count < DAY * 10**9:
+        raise NotCarriedError("time")
+    return f"{_text_of(TimeType(form='ns'), count)}Z"
+
+
+def _text_of(kind: DateType | TimeType | DatetimeType | TimestampType, count: int) -> str:
+    try:
+        return count_text(kind, count)
+    except ValueError as error:
+        raise NotCarriedError(kind_text(kind)) from error
+
+
 def moment_text(kind: DatetimeType | TimestampType, value: Value) -> str:
     if kind.form == "text":
         return text_value(value)
-    try:
-        return count_text(kind, of_type(int)(value))
-    except ValueError as error:
-        raise NotCarriedError(kind_text(kind)) from error
+    return _text_of(kind, of_type(int)(value))
 
 
 def cdl_text(kind: DatetimeType, value: Value) -> str:

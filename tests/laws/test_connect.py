@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given, reject
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from cdcwire import cdl_json, connect, debezium_json
@@ -277,7 +277,6 @@ def test_null_stays_null_beside_a_default_unless_told(data: st.DataObject, diale
     family = source_domain_of(DEBEZIUM).family
     column_type = data.draw(st.sampled_from(family.column_types))
     default = data.draw(values(column_type, domain=source_domain_of(DEBEZIUM)))
-    assume("-0.0" not in repr(default))  # what is known of a schema is found by equality
     column = Column("c", column_type.type, column_type.source, True, default)
     image = Image((column,), (None,))
     position = Position(commit_ms=1, sent_ms=2)

@@ -41,6 +41,7 @@ _PLAIN: dict[str, Type] = {
     "timetz": TimeType(form="text", zone=_UTC),
     "timestamptz": TimestampType(form="text", zone=_UTC),
 }
+_ISO: dict[str, Type] = {"date": DateType(), "time": TimeType(), "timestamp": DatetimeType()}
 _POINT = StructType(
     (
         Column("x", FloatType(64), "double", False),
@@ -56,8 +57,8 @@ def expected_kind(declared: str, modes: Modes) -> Type:
     if declared.endswith("[]"):
         return ArrayType(expected_kind(declared[:-2], modes))
     base, numbers = declared_as(declared)
-    if modes.times == "isostring" and base in ("date", "time", "timestamp"):
-        return TextType()  # a name of its own, which the model has no kind for
+    if modes.times == "isostring" and base in _ISO:
+        return _ISO[base]
     if base in _PLAIN:
         return _PLAIN[base]
     match base:

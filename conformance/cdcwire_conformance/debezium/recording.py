@@ -38,20 +38,15 @@ class Setting:
 
     @property
     def options(self) -> dict[str, OptionValue]:
-        """Return what cdcwire has to be told to write as this engine does.
-
-        Modes for times that cdcwire has no word for need none: columns keep the names they came by.
-        """
-        found: dict[str, OptionValue] = {
+        """Return what cdcwire has to be told to write as this engine does."""
+        return {
             "dialect": self.dialect,
             "decimal-handling-mode": self.modes.decimals,
+            "time-precision-mode": self.modes.times,
             "binary-handling-mode": self.modes.binary,
             "interval-handling-mode": self.modes.intervals,
             "hstore-handling-mode": self.modes.hstore,
         }
-        if self.modes.times in ("adaptive", "adaptive_time_microseconds", "connect"):
-            found["time-precision-mode"] = self.modes.times
-        return found
 
 
 SETTINGS: Mapping[str, Setting] = MappingProxyType(

@@ -46,7 +46,7 @@ class Family:
 
     ``as_read``: a column of any origin as it comes back from a format of the family. It is given
     the column, its clause for errors, and the zone of TIMESTAMP texts where that is known.
-    ``has_iso_times``: a time is one of a day, and the text of an instant has its zone, by ISO 8601.
+    ``has_iso_times``: a count of a time is one of a day, and texts have a Z behind, by ISO 8601.
     """
 
     name: str

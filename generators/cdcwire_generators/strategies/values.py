@@ -169,9 +169,14 @@ def _ordinary(kind: Type, domain: Domain) -> Values:
             return year if domain.is_plausible else st.integers(-_MAX_INT64 - 1, _MAX_INT64)
         case TimeType(form="ms" | "us" | "ns" as form) if domain.family.has_iso_times:
             return st.integers(0, _UNITS_PER_DAY[form] - 1)
-        case TimeType(zone=str()) | TimestampType(zone=str()) if domain.family.has_iso_times:
-            local = replace(kind, zone=None)
-            return _ordinary(local, domain).map(lambda text: f"{text.replace(' ', 'T', 1)}Z")
+        case (
+            DateType("text")
+            | TimeType(form="text")
+            | DatetimeType(form="text")
+            | TimestampType(form="text", zone=str())
+        ) if domain.family.has_iso_times:
+            texts = _temporals(kind, domain.is_plausible)
+            return texts.map(lambda text: f"{text.replace(' ', 'T', 1)}Z")
         case DateType() | TimeType() | DatetimeType() | TimestampType():
             return _temporals(kind, domain.is_plausible)
         case IntervalType(form):

@@ -115,8 +115,12 @@ def _message(event: Event, settings: Settings) -> KafkaMessage:
 
 def write_change(event: RowChange, settings: Settings, wrapped: bool = True) -> Envelope:
     """Return the envelope of a change. Raises: EncodeError."""
-    if event.op not in _OPERATIONS or event.half is not None:
-        raise EncodeError(f"a row of op {event.op} has no form here", "cdl-json: operation")
+    if event.half is not None:
+        problem = "an update is one event, never two halves"
+        raise EncodeError(problem, "cdl-json: operation", ("half",))
+    if event.op not in _OPERATIONS:
+        problem = f"a row of op {event.op} has no form here"
+        raise EncodeError(problem, "cdl-json: operation", ("op",))
     check_images(event, "cdl-json: images")
     table, extra = event.table, event.extra
     if table.name is None or table.schema is None:

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from math import isfinite
-from typing import TypeAlias
 
 from cdcwire.connect import counts
 from cdcwire.connect.decimals import unscaled_bytes
 from cdcwire.connect.logical import ARRAY_OF, REQUIRED, kind_of
 from cdcwire.connect.schema import ConnectType, Field, Schema
 from cdcwire.connect.strings import quoted
-from cdcwire.connect.style import Style
+from cdcwire.connect.style import ColumnPlan, Convert, Style, as_it_is, cdc_schema
+from cdcwire.connect.times import is_other_time, temporal_plan
 from cdcwire.connect.types import (
     BITS,
     CDC_DECIMAL,
-    CDC_TIMESTAMP,
     CONNECT_DATE,
     CONNECT_DECIMAL,
     CONNECT_TIME,
@@ -33,6 +32,9 @@ from cdcwire.connect.types import (
     ENUM,
     ENUM_SET,
     INTERVAL,
+    ISO_DATE,
+    ISO_TIME,
+    ISO_TIMESTAMP,
     JSON,
     MAX_SCALE,
     MICRO_DURATION,
@@ -78,15 +80,6 @@ from cdcwire.model.kinds import (
 )
 
 KINDS = counts.KINDS
-Convert: TypeAlias = Callable[[Value], Value]
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnPlan:
-    """The schema of a column, and what turns its values, not None, into the wire's."""
-
-    schema: Schema
-    convert: Convert
 
 
 def plan_column(column: Column, style: Style) -> ColumnPlan:
@@ -132,22 +125,22 @@ def row_of(image: Image, style: Style) -> tuple[Value, ...]:
 def _plan(kind: Type, source: str | None, style: Style) -> ColumnPlan:
     kept = _kept_name(kind, source, style)
     if kept is not None:
-        return ColumnPlan(kept, _as_it_is)
+        return ColumnPlan(kept, as_it_is)
     match kind:
         case BoolType():
-            return ColumnPlan(Schema("boolean"), _as_it_is)
+            return ColumnPlan(Schema("boolean"), as_it_is)
         case IntType():
             return _integer_plan(kind, style)
         case YearType():
-            return ColumnPlan(Schema("int32", name=YEAR, version=1), _as_it_is)
+            return ColumnPlan(Schema("int32", name=YEAR, version=1), as_it_is)
         case FloatType(bits):
-            return ColumnPlan(Schema("float" if bits == 32 else "double"), _as_it_is)
+            return ColumnPlan(Schema("float" if bits == 32 else "double"), as_it_is)
         case DecimalType():
             return _decimal_plan(kind, style)
         case TextType():
-            return ColumnPlan(Schema("string"), _as_it_is)
+            return ColumnPlan(Schema("string"), as_it_is)
         case JsonType():
-            return ColumnPlan(Schema("string", name=JSON, version=1), _as_it_is)
+            return ColumnPlan(Schema("string", name=JSON, version=1), as_it_is)
         case VectorType():
             return ColumnPlan(Schema("string"), _vector_text)
         case BytesType():
@@ -156,20 +149,12 @@ def _plan(kind: Type, source: str | None, style: Style) -> ColumnPlan:
             return _bit_plan(length)
         case EnumType() | SetType():
             return _label_plan(kind)
-        case DateType():
-            name = DATE if not style.is_cdl and style.times != "connect" else CONNECT_DATE
-            schema = Schema("int32", name=name, version=1)
-            return ColumnPlan(schema, lambda value: counts.days(kind, value))
-        case TimeType():
-            return _time_plan(kind, style)
-        case DatetimeType():
-            return _datetime_plan(kind, style)
-        case TimestampType():
-            return _timestamp_plan(kind)
+        case DateType() | TimeType() | DatetimeType() | TimestampType():
+            return temporal_plan(kind, style)
         case IntervalType(form):
             if form == "us" and style.intervals == "numeric":
-                return ColumnPlan(Schema("int64", name=MICRO_DURATION, version=1), _as_it_is)
-            convert = counts.interval_text if form == "us" else _as_it_is
+                return ColumnPlan(Schema("int64", name=MICRO_DURATION, version=1), as_it_is)
+            convert = counts.interval_text if form == "us" else as_it_is
             return ColumnPlan(Schema("string", name=INTERVAL, version=1), convert)
         case ArrayType() | MapType() | StructType():
             return _container_plan(kind, source, style)
@@ -183,7 +168,7 @@ _NAMED_BASES: dict[type[Type], ConnectType] = {
     BytesType: "bytes",
     BoolType: "boolean",
 }
-_COUNT_NAMES: dict[str, ConnectType] = {
+_NAMES: dict[str, ConnectType] = {
     CONNECT_DATE: "int32",
     DATE: "int32",
     CONNECT_TIME: "int32",
@@ -198,6 +183,9 @@ _COUNT_NAMES: dict[str, ConnectType] = {
     YEAR: "int32",
     ZONED_TIMESTAMP: "string",
     ZONED_TIME: "string",
+    ISO_DATE: "string",
+    ISO_TIME: "string",
+    ISO_TIMESTAMP: "string",
     INTERVAL: "string",
     JSON: "string",
 }
@@ -209,8 +197,8 @@ def _kept_name(kind: Type, source: str | None, style: Style) -> Schema | None:
         return None
     if style.is_cdl and isinstance(kind, DatetimeType):
         return None
-    if source in _COUNT_NAMES:
-        schema = Schema(_COUNT_NAMES[source], name=source, version=1)
+    if source in _NAMES:
+        schema = Schema(_NAMES[source], name=source, version=1)
         same = kind_of(schema) == kind
         return schema if same and not _goes_by_mode(kind, source, style) else None
     base = _NAMED_BASES.get(type(kind))
@@ -225,11 +213,7 @@ def _goes_by_mode(kind: Type, source: str, style: Style) -> bool:
     """Whether the option for times asks for another form than the one that came."""
     if source == MICRO_DURATION:
         return style.intervals == "string"
-    if style.times == "adaptive_time_microseconds":
-        return source in (TIME, CONNECT_TIME)
-    if style.way == "debezium" and style.times == "connect":
-        return isinstance(kind, (DateType, TimeType, DatetimeType)) and source.startswith("io.")
-    return False
+    return is_other_time(kind, source, style)
 
 
 def _with_placeholder(schema: Schema, convert: Convert, placeholder: str) -> Convert:
@@ -243,10 +227,6 @@ def _with_placeholder(schema: Schema, convert: Convert, placeholder: str) -> Con
         return convert(value)
 
     return checked
-
-
-def _as_it_is(value: Value) -> Value:
-    return value
 
 
 def _refuse_unknown(value: Value) -> Value:
@@ -278,18 +258,14 @@ def _integer_plan(kind: IntType, style: Style) -> ColumnPlan:
     if kind.bits != 64:
         return ColumnPlan(Schema(_WIDER[kind.bits]), checked)
     if style.is_cdl:
-        return ColumnPlan(_cdc_schema(style, CDC_DECIMAL), lambda value: str(checked(value)))
+        return ColumnPlan(cdc_schema(style, CDC_DECIMAL), lambda value: str(checked(value)))
     schema = Schema("bytes", name=CONNECT_DECIMAL, version=1, parameters=(("scale", "0"),))
     return ColumnPlan(schema, lambda value: Decimal(checked(value)))
 
 
-def _cdc_schema(style: Style, suffix: str) -> Schema:
-    return Schema("string", name=f"{style.name_prefix}{suffix}")
-
-
 def _decimal_plan(kind: DecimalType, style: Style) -> ColumnPlan:
     if style.is_cdl:
-        return ColumnPlan(_cdc_schema(style, CDC_DECIMAL), _decimal_text)
+        return ColumnPlan(cdc_schema(style, CDC_DECIMAL), _decimal_text)
     if style.decimals == "string":
         return ColumnPlan(Schema("string"), _debezium_decimal_text)
     if style.decimals == "double":
@@ -356,7 +332,7 @@ def _vector_text(value: Value) -> str:
 
 def _bytes_plan(style: Style) -> ColumnPlan:
     if style.binary == "bytes":
-        return ColumnPlan(Schema("bytes"), _as_it_is)
+        return ColumnPlan(Schema("bytes"), as_it_is)
     texts: dict[str, Callable[[bytes], str]] = {
         "hex": bytes.hex,
         "base64": lambda raw: base64.b64encode(raw).decode(),
@@ -406,44 +382,6 @@ def _label_plan(kind: EnumType | SetType) -> ColumnPlan:
         return ",".join(text for bit, text in enumerate(labels) if value >> bit & 1)
 
     return ColumnPlan(Schema("string", name=name, version=1, parameters=parameters), label)
-
-
-def _time_plan(kind: TimeType, style: Style) -> ColumnPlan:
-    if kind.zone is not None:
-        return ColumnPlan(Schema("string", name=ZONED_TIME, version=1), _as_it_is)
-    # A text may be more than a day, as MySQL's are: milliseconds of 32 bits would not hold it.
-    unit = "us" if kind.form in ("text", "d") else kind.form
-    names = {"ms": TIME, "us": MICRO_TIME, "ns": NANO_TIME}
-    if style.is_cdl:
-        names["ms"] = CONNECT_TIME
-    elif style.times == "connect":
-        unit, names["ms"] = "ms", CONNECT_TIME
-    elif style.times == "adaptive_time_microseconds" and unit == "ms":
-        unit = "us"
-    base: ConnectType = "int32" if unit == "ms" else "int64"
-    schema = Schema(base, name=names[unit], version=1)
-    return ColumnPlan(schema, lambda value: counts.clock(kind, value, unit))
-
-
-def _datetime_plan(kind: DatetimeType, style: Style) -> ColumnPlan:
-    if style.way == "cdl-2.0":
-        schema = _cdc_schema(style, CDC_TIMESTAMP)
-        return ColumnPlan(schema, lambda value: counts.calendar_text(kind, value))
-    if style.way == "cdl-1.0" or style.times == "connect":
-        schema = Schema("int64", name=CONNECT_TIMESTAMP, version=1)
-        return ColumnPlan(schema, lambda value: counts.moment(kind, value, "ms"))
-    is_short = kind.form == "ms" or kind.fraction in (0, 1, 2, 3)
-    unit = "ms" if is_short else "ns" if kind.form == "ns" else "us"
-    names = {"ms": TIMESTAMP, "us": MICRO_TIMESTAMP, "ns": NANO_TIMESTAMP}
-    schema = Schema("int64", name=names[unit], version=1)
-    return ColumnPlan(schema, lambda value: counts.moment(kind, value, unit))
-
-
-def _timestamp_plan(kind: TimestampType) -> ColumnPlan:
-    if kind.zone is None:
-        return ColumnPlan(Schema("string"), lambda value: counts.moment_text(kind, value))
-    schema = Schema("string", name=ZONED_TIMESTAMP, version=1)
-    return ColumnPlan(schema, lambda value: counts.zoned_text(kind, value))
 
 
 def _container_plan(

@@ -14,10 +14,11 @@ KINDS = "connect: kinds"
 _PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 _DAY = 86400
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
-_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
-_CLOCK = re.compile(r"(-?)(\d{2,4}):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?", re.ASCII)
+# Z: the mode isostring has it behind all texts, and it tells no zone.
+_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)Z?", re.ASCII)
+_CLOCK = re.compile(r"(-?)(\d{2,4}):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?Z?", re.ASCII)
 _DATETIME = re.compile(
-    r"(\d{4}-\d\d-\d\d)[ T]((?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?)", re.ASCII
+    r"(\d{4}-\d\d-\d\d)[ T]((?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?)Z?", re.ASCII
 )
 _ZONED = re.compile(
     r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d{1,9})?)(Z|[+-]\d\d:\d\d)?", re.ASCII
@@ -63,10 +64,7 @@ def moment_text(kind: DatetimeType | TimestampType, value: Value, digits: int = 
     if kind.form != "text":
         if not _is_int(value):
             raise _no_value("date and time", value)
-        try:
-            text = count_text(kind, value)
-        except ValueError as error:
-            raise EncodeError(str(error), KINDS) from error
+        text = _text_of(kind, value)
     elif isinstance(value, str):
         text = value
     else:
@@ -78,9 +76,30 @@ def moment_text(kind: DatetimeType | TimestampType, value: Value, digits: int = 
 
 def calendar_text(kind: DatetimeType, value: Value) -> str:
     """Return a date and time of the calendar as text with milliseconds. Raises: EncodeError."""
+    if isinstance(value, str):
+        value = value.replace("T", " ", 1).removesuffix("Z")
     text = moment_text(kind, value, 3)
     moment(DatetimeType(), text, "ns")
     return text
+
+
+def iso_date(kind: DateType, value: Value) -> str:
+    """Return a date as ISO 8601 text with ``Z`` behind it. Raises: EncodeError."""
+    return f"{_text_of(DateType('d'), days(kind, value))}Z"
+
+
+def iso_time(kind: TimeType, value: Value) -> str:
+    """Return a time of day as ISO 8601 text with ``Z`` behind it. Raises: EncodeError."""
+    count = clock(kind, value, "ns")
+    if not 0 <= count < _DAY * 10**9:
+        raise EncodeError(f"{value!r:.40} is no time of a day", KINDS)
+    return f"{_text_of(TimeType(form='ns'), count)}Z"
+
+
+def iso_moment(kind: DatetimeType, value: Value) -> str:
+    """Return a date and time as ISO 8601 text with ``Z`` behind it. Raises: EncodeError."""
+    text = _text_of(DatetimeType(form="ns"), moment(kind, value, "ns"))
+    return f"{text.replace(' ', 'T', 1)}Z"
 
 
 def zoned_text(kind: TimestampType, value: Value) -> str:
@@ -113,6 +132,13 @@ def interval_text(value: Value) -> str:
     if fraction:
         rest = f"{sign}{parts[2]}.{fraction:06d}".rstrip("0")
     return f"P0Y0M0DT{hours}H{minutes}M{rest}S"
+
+
+def _text_of(kind: DateType | TimeType | DatetimeType | TimestampType, count: int) -> str:
+    try:
+        return count_text(kind, count)
+    except ValueError as error:
+        raise EncodeError(str(error), KINDS) from error
 
 
 def _days(text: Value) -> int:

@@ -27,6 +27,9 @@ from cdcwire.connect.types import (
     ENUM,
     ENUM_SET,
     INTERVAL,
+    ISO_DATE,
+    ISO_TIME,
+    ISO_TIMESTAMP,
     JSON,
     MAX_SCALE,
     MICRO_DURATION,
@@ -83,7 +86,7 @@ _TIMESTAMP_TEXT = re.compile(
 _COUNT_TEXT = re.compile(r"-?[0-9]{1,19}")
 _EPOCH = datetime.fromisoformat("1970-01-01")  # without zone, as the texts are
 
-_COUNTS: dict[str, tuple[str, Type]] = {
+_NAMED: dict[str, tuple[str, Type]] = {
     CONNECT_DATE: ("int32", DateType("d")),
     DATE: ("int32", DateType("d")),
     CONNECT_TIME: ("int32", TimeType(form="ms")),
@@ -98,6 +101,9 @@ _COUNTS: dict[str, tuple[str, Type]] = {
     YEAR: ("int32", YearType()),
     ZONED_TIMESTAMP: ("string", TimestampType(form="text", zone=UTC)),
     ZONED_TIME: ("string", TimeType(form="text", zone=UTC)),
+    ISO_DATE: ("string", DateType()),
+    ISO_TIME: ("string", TimeType()),
+    ISO_TIMESTAMP: ("string", DatetimeType()),
     INTERVAL: ("string", IntervalType("text")),
     JSON: ("string", JsonType()),
 }
@@ -107,8 +113,8 @@ _COUNTS: dict[str, tuple[str, Type]] = {
 def kind_of(schema: Schema) -> Type:
     """Return the kind that a schema means. A name that is not known leaves its base type."""
     name = schema.name
-    if name in _COUNTS and _COUNTS[name][0] == schema.type:
-        return _COUNTS[name][1]
+    if name in _NAMED and _NAMED[name][0] == schema.type:
+        return _NAMED[name][1]
     match schema.type:
         case "int8" | "int16" | "int32" | "int64":
             bits: dict[int, IntBits] = {8: 8, 16: 16, 32: 32, 64: 64}

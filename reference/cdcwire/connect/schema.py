@@ -8,6 +8,7 @@ not known is passed over with a warning, as Connect does.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import Any, Literal, TypeAlias, cast
 
 from cdcwire.errors import DecodeError, Path, step
@@ -98,11 +99,16 @@ class Schema:
     version: int | None = None
     doc: str | None = None
     parameters: tuple[tuple[str, str], ...] | None = None
-    default: ConnectValue = NO_DEFAULT
+    default: ConnectValue = dataclass_field(default=NO_DEFAULT, compare=False)
     fields: tuple[Field, ...] = ()
     items: Schema | None = None
     keys: Schema | None = None
     values: Schema | None = None
+    # Compared in place of the default: 0.0 and -0.0 are equal, and are written differently.
+    default_text: str = dataclass_field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "default_text", repr(self.default))
 
     @property
     def has_default(self) -> bool:

@@ -31,6 +31,7 @@ from cdcwire.datahub_blob.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.errors import DecodeError, EncodeError, step
 from cdcwire.strict_json import Document, read_json
 
+CLAUSE_RECORDS = "datahub-blob: records"
 CLAUSE_VERSION = "datahub-blob: version"
 _VERSION = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}")
 
@@ -43,6 +44,9 @@ def decode(value: bytes, settings: Settings = DEFAULT_SETTINGS) -> BlobMessage:
 def message_of(document: Document, settings: Settings) -> BlobMessage:
     """Return the message that a text holds. Raises: DecodeError."""
     top = members_of(document.value, document.start, document.end, CLAUSE_MEMBERS)
+    if "Records" in top.found and top.get("payload") is None:
+        problem = "a body with records where one record is expected: the option encoding says which"
+        raise DecodeError(problem, document.start, CLAUSE_RECORDS)
     payload = inner(top.need("payload", CLAUSE_MEMBERS), CLAUSE_MEMBERS)
     with step("payload"):
         member = payload.need("op", CLAUSE_OPS)

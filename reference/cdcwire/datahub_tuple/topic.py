@@ -96,6 +96,8 @@ def find_table(tables: Sequence[Table], settings: Settings = DEFAULT_SETTINGS) -
     else:
         found = list(tables)
     if len(found) != 1:
+        if not tables:
+            raise OptionError("a Tuple topic doesn't say its types: its table is to be defined")
         what = f"named {wanted!r}" if wanted else "told"
         raise OptionError(
             f"a Tuple topic has one table; {len(found)} are {what} (option table chooses)"

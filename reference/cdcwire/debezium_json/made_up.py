@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from cdcwire.connect.types import ISO_DATE, ISO_TIME, ISO_TIMESTAMP
 from cdcwire.debezium_json.schemas import is_new
 from cdcwire.debezium_json.settings import Settings
 from cdcwire.model.events import ABSENT, Column, Expression, Image, Table, Value
@@ -56,6 +57,7 @@ def _made_up(column: Column, is_default: bool) -> Value:
 
 
 def _zero(column: Column) -> Value:
+    zulu = "Z" if column.source in (ISO_DATE, ISO_TIME, ISO_TIMESTAMP) else ""
     match column.type:
         case BoolType():
             return False
@@ -76,12 +78,13 @@ def _zero(column: Column) -> Value:
         case IntervalType(form):
             return 0 if form == "us" else "P0Y0M0DT0H0M0S"
         case DateType(form):
-            return 0 if form != "text" else "1970-01-01"
+            return 0 if form != "text" else f"1970-01-01{zulu}"
         case TimeType() as kind:
-            zone = "" if kind.zone is None else "Z"
+            zone = zulu if kind.zone is None else "Z"
             return 0 if kind.form != "text" else f"00:00:00{zone}"
         case DatetimeType() as kind:
-            return 0 if kind.form != "text" else "1970-01-01 00:00:00"
+            text = "1970-01-01T00:00:00Z" if zulu else "1970-01-01 00:00:00"
+            return 0 if kind.form != "text" else text
         case TimestampType() as kind:
             return 0 if kind.form != "text" else "1970-01-01T00:00:00Z"
         case _:

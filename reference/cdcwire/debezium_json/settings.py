@@ -59,7 +59,14 @@ OPTIONS: tuple[Option, ...] = (
         "time-precision-mode",
         "adaptive",
         "how dates and times are written",
-        ("adaptive", "adaptive_time_microseconds", "connect"),
+        (
+            "adaptive",
+            "adaptive_time_microseconds",
+            "connect",
+            "isostring",
+            "microseconds",
+            "nanoseconds",
+        ),
     ),
     Option(
         "binary-handling-mode",

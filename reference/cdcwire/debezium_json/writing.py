@@ -97,8 +97,10 @@ def _messages(
 def _row_messages(
     event: RowChange, settings: Settings, definitions: dict[tuple[str | None, str | None], Table]
 ) -> Iterator[KafkaMessage]:
-    if event.op not in _OPS or event.half is not None:
-        raise EncodeError(f"a row of op {event.op} has no form here", _OPERATION)
+    if event.half is not None:
+        raise EncodeError("an update is one event, never two halves", _OPERATION, ("half",))
+    if event.op not in _OPS:
+        raise EncodeError(f"a row of op {event.op} has no form here", _OPERATION, ("op",))
     check_images(event, "debezium-json: images")
     known = definitions.get((event.table.schema, event.table.name))
     if event.op == "delete" and event.sent == "key" and known is not None:

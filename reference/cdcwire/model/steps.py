@@ -31,10 +31,11 @@ class IncompleteUpdateError(ValueError):
         self.event = event
 
     def __str__(self) -> str:
-        table = self.event.table
+        table, at = self.event.table, self.event.position.sequence_id
+        where = "without a sequence id" if at is None else f"with the sequence id {at}"
         return (
             f"incomplete-update: the {self.event.half} half of an update of "
-            f"{table.schema}.{table.name} at {self.event.position} stands alone"
+            f"{table.schema}.{table.name} {where} stands alone"
         )
 
 

@@ -259,6 +259,14 @@ def test_events_without_form_are_refused() -> None:
         assert caught.value.clause.startswith("cdl-json: ")
 
 
+def test_half_of_an_update_is_refused_by_name() -> None:
+    image = Image((Column("a", TextType()),), ("x",))
+    half = RowChange(Table("t", "s"), "update", None, image, Position(commit_ms=1), half="after")
+    with pytest.raises(EncodeError, match="two halves") as caught:
+        list(FORMAT.encode([half], Context()))
+    assert (caught.value.clause, caught.value.path[-1]) == ("cdl-json: operation", "half")
+
+
 def test_tso_gives_the_time_of_the_commit() -> None:
     table = Table("t", "s", key=())
     image = Image((Column("a", TextType()),), ("x",))

@@ -321,6 +321,12 @@ def test_bytes_that_are_no_message_are_rejected(raw: bytes) -> None:
     assert caught.value.clause.startswith(_B)
 
 
+def test_body_in_place_of_a_record_is_named() -> None:
+    with pytest.raises(DecodeError, match="option encoding") as caught:
+        decode(b'{"Action":"pub","Records":[]}')
+    assert (caught.value.offset, caught.value.clause) == (0, _B + "records")
+
+
 def test_member_that_stands_twice_is_rejected() -> None:
     raw = encode(message_of("INSERT")).replace(b'{"long":', b'{"long":1,"long":', 1)
     with pytest.raises(DecodeError) as caught:

@@ -365,6 +365,48 @@ def test_value_of_another_format_gets_the_producers_form(case: str) -> None:
     assert again == event
 
 
+TEXTS_OF_MODES: dict[str, list[Any]] = {
+    "adaptive": ["2024-02-29Z", "23:59:59.5Z", "+294247-01-10T04:00:25.2Z"],
+    "isostring": ["2024-02-29Z", "23:59:59.5Z", "+294247-01-10T04:00:25.2Z"],
+}
+COUNTS_OF_MODES: dict[str, list[Any]] = {
+    "connect": [19782, 86399500, 1709210096123],
+    "microseconds": [19782, 86399500000, 1709210096123000],
+    "nanoseconds": [19782, 86399500000000, 1709210096123000000],
+}
+
+
+def iso_row(moment: str) -> list[tuple[Column, Any]]:
+    time = "io.debezium.time."
+    return [
+        (Column("d", DateType(), f"{time}IsoDate", True), "2024-02-29Z"),
+        (Column("t", TimeType(), f"{time}IsoTime", True), "23:59:59.5Z"),
+        (Column("m", DatetimeType(), f"{time}IsoTimestamp", True), moment),
+    ]
+
+
+@pytest.mark.parametrize("mode", [*TEXTS_OF_MODES, *COUNTS_OF_MODES])
+def test_iso_text_stays_as_it_is_unless_the_mode_asks_for_counts(mode: str) -> None:
+    is_text = mode in TEXTS_OF_MODES
+    row = iso_row("+294247-01-10T04:00:25.2Z" if is_text else "2024-02-29T12:34:56.123Z")
+    after = image((ID, 1), *row)
+    (event,) = back([change("insert", None, after)], time_precision_mode=mode)
+    found = [event.after[name] for name in ("d", "t", "m")]
+    assert found == (TEXTS_OF_MODES if is_text else COUNTS_OF_MODES)[mode]
+    if is_text:
+        assert event.after.columns == after.columns
+
+
+def test_delete_makes_up_iso_texts_with_their_zone() -> None:
+    row = [(replace(column, nullable=False), value) for column, value in iso_row("")]
+    table = replace(KEYED, columns=(ID, *(column for column, _ in row)))
+    event = replace(change("delete", image((ID, 1)), None), sent="key")
+    (message, *_) = FORMAT.encode([event], Context(tables=(table,)))
+    assert isinstance(message, KafkaMessage)
+    before = json.loads(message.value or b"")["payload"]["before"]
+    assert before == {"id": 1, "d": "1970-01-01Z", "t": "00:00:00Z", "m": "1970-01-01T00:00:00Z"}
+
+
 def test_decimal_nan_as_text_is_what_the_producer_writes() -> None:
     column = Column("a", DecimalType(5, 2))
     row = change("insert", None, image((ID, 1), (column, Decimal("NaN"))))
@@ -381,6 +423,31 @@ REFUSED_VALUES: dict[str, tuple[Column, Any, dict[str, Any]]] = {
         {"time_precision_mode": "connect"},
     ),
     "zero-date": (Column("a", DateType()), "0000-00-00", {}),
+    "zero-date-iso": (
+        Column("a", DateType()),
+        "0000-00-00",
+        {"time_precision_mode": "isostring"},
+    ),
+    "time-beyond-the-day-iso": (
+        Column("a", TimeType()),
+        "24:00:00",
+        {"time_precision_mode": "isostring"},
+    ),
+    "datetime-beyond-the-calendar-iso": (
+        Column("a", DatetimeType(form="us")),
+        9223372036825200000,
+        {"time_precision_mode": "isostring"},
+    ),
+    "datetime-beyond-nanoseconds": (
+        Column("a", DatetimeType(form="us")),
+        253402300799999999,
+        {"time_precision_mode": "nanoseconds"},
+    ),
+    "time-cut-to-microseconds": (
+        Column("a", TimeType(form="ns")),
+        1,
+        {"time_precision_mode": "microseconds"},
+    ),
     "enum-label-unknown": (Column("a", EnumType()), 1, {}),
     "text-bytes": (Column("a", TextType()), b"\xff", {}),
     "int-range": (Column("a", IntType(8)), 128, {}),

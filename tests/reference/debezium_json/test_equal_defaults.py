@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from cdcwire import connect
+from cdcwire.connect.logical import columns_of
 from cdcwire.format import Context
 from cdcwire.formats import get_format
 from cdcwire.model.events import Column, Image, Position, RowChange, Table
@@ -25,3 +26,16 @@ def test_each_column_keeps_its_own_default() -> None:
         row = next(field.schema for field in schema.fields if field.name == "after")
         found.append(row.fields[0].schema.default)
     assert found == [(1, b"\x0a"), (2, b"\x64")]
+
+
+def test_schemas_whose_defaults_are_zeros_of_two_signs_are_two() -> None:
+    found = []
+    for text in ("0.0", "-0.0"):
+        schema = f'{{"type":"double","optional":true,"default":{text}}}'
+        row = f'{{"type":"struct","fields":[{schema[:-1]},"field":"c"}}],"optional":false}}'
+        message = f'{{"schema":{row},"payload":{{"c":null}}}}'.encode()
+        envelope = connect.decode(message)
+        assert connect.encode(envelope) == message
+        assert envelope.schema is not None
+        found.append(repr(columns_of(envelope.schema)[0].default))
+    assert found == ["0.0", "-0.0"]

@@ -128,6 +128,54 @@ MODES: dict[str, tuple[Type, object, dict[str, str | bool], str, str, object]] =
         "org.apache.kafka.connect.data.Timestamp",
         5,
     ),
+    "date-iso": (
+        DateType("d"),
+        -1,
+        {"time_precision_mode": "isostring"},
+        "string",
+        "io.debezium.time.IsoDate",
+        "1969-12-31Z",
+    ),
+    "time-iso": (
+        TimeType(6),
+        "23:59:59.500000",
+        {"time_precision_mode": "isostring"},
+        "string",
+        "io.debezium.time.IsoTime",
+        "23:59:59.5Z",
+    ),
+    "datetime-iso": (
+        DatetimeType(form="ms"),
+        1,
+        {"time_precision_mode": "isostring"},
+        "string",
+        "io.debezium.time.IsoTimestamp",
+        "1970-01-01T00:00:00.001Z",
+    ),
+    "datetime-all-microseconds": (
+        DatetimeType(form="ms"),
+        5,
+        {"time_precision_mode": "microseconds"},
+        "int64",
+        "io.debezium.time.MicroTimestamp",
+        5000,
+    ),
+    "time-all-nanoseconds": (
+        TimeType(3),
+        "00:00:00.001",
+        {"time_precision_mode": "nanoseconds"},
+        "int64",
+        "io.debezium.time.NanoTime",
+        1_000_000,
+    ),
+    "date-all-nanoseconds": (
+        DateType(),
+        "1970-01-02",
+        {"time_precision_mode": "nanoseconds"},
+        "int32",
+        "io.debezium.time.Date",
+        1,
+    ),
     "bytes-hex": (BytesType(), b"\xfb\xff", {"binary_handling_mode": "hex"}, "string", "", "fbff"),
     "bytes-base64": (
         BytesType(),
@@ -180,6 +228,12 @@ def test_unavailable_value_without_placeholder_is_refused(kind: Type) -> None:
     with pytest.raises(EncodeError) as caught:
         column_of(kind, UNAVAILABLE)
     assert caught.value.clause == "connect: kinds"
+
+
+def test_half_of_an_update_is_refused_by_name() -> None:
+    with pytest.raises(EncodeError, match="two halves") as caught:
+        list(FORMAT.encode([replace(change("update", None, 1), half="after")], Context()))
+    assert (caught.value.clause, caught.value.path[-1]) == ("debezium-json: operation", "half")
 
 
 def written(events: list[Event], dialect: str, **options: str | bool) -> list[Any]:

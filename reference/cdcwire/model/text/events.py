@@ -12,6 +12,7 @@ from cdcwire.model.events import (
     Event,
     Extra,
     Half,
+    Image,
     Marker,
     MarkerKind,
     Op,
@@ -24,7 +25,7 @@ from cdcwire.model.events import (
     Sent,
     Table,
 )
-from cdcwire.model.kinds import BytesType
+from cdcwire.model.kinds import BytesType, UnknownType
 from cdcwire.model.text.members import (
     Json,
     TextFormError,
@@ -150,16 +151,31 @@ def _row_from_json(
         else image_from_json(document[side], columns, (*path, side), names or ())
         for side in ("before", "after")
     ]
+    before, after = images
     return RowChange(
         replace(named, key=names),
         op,
-        images[0],
-        images[1],
+        _with_types_of(before, after),
+        _with_types_of(after, before),
         position,
         word_member(document, "half", get_args(Half), path) if document.get("half") else None,
         word_member(document, "sent", get_args(Sent), path) if document.get("sent") else None,
         extra,
     )
+
+
+def _with_types_of(image: Image | None, other: Image | None) -> Image | None:
+    """Return an image whose NULLs of unknown type have the type that they have in the other one."""
+    if image is None or other is None:
+        return image
+    if not any(isinstance(column.type, UnknownType) for column in image.columns):
+        return image
+    told = {column.name: column for column in other.columns}
+    columns = tuple(
+        told.get(column.name, column) if value is None and column.type == UnknownType() else column
+        for column, value in zip(image.columns, image.values, strict=True)
+    )
+    return Image(columns, image.values)
 
 
 def _find(tables: Iterable[Table], named: Table) -> Table | None:

@@ -6,9 +6,10 @@ import base64
 import binascii
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
+from functools import reduce
 from typing import get_args
 
 from cdcwire.errors import Path
@@ -175,16 +176,19 @@ def _read_value(kind: Type, members: Mapping[str, Json], path: Path) -> tuple[Ty
     if isinstance(kind, (EnumType, SetType)):
         return _read_labelled(kind, members)
     if isinstance(kind, ArrayType):
-        items = [value_from_json(item, kind.item, path)[1] for item in _list(members, "items")]
-        return kind, tuple(items)
+        items = [value_from_json(item, kind.item, path) for item in _list(members, "items")]
+        return ArrayType(_common(kind.item, items)), tuple(value for _, value in items)
     if isinstance(kind, MapType):
-        pairs = [
-            (value_from_json(k, kind.key, path)[1], value_from_json(v, kind.value, path)[1])
-            for k, v in _list(members, "entries")
-        ]
-        return kind, tuple(pairs)
+        entries = _list(members, "entries")
+        keys = [value_from_json(k, kind.key, path) for k, _ in entries]
+        values = [value_from_json(v, kind.value, path) for _, v in entries]
+        pairs = zip((key for _, key in keys), (value for _, value in values), strict=True)
+        return MapType(_common(kind.key, keys), _common(kind.value, values)), tuple(pairs)
     if isinstance(kind, StructType):
-        return kind, image_from_json(members.get("fields"), kind.columns, path)
+        image = image_from_json(members.get("fields"), kind.columns, path)
+        told = {column.name: column for column in image.columns}
+        columns = tuple(told.get(column.name, column) for column in kind.columns)
+        return StructType(columns), image
     text = members.get("value")
     if not isinstance(text, str):
         raise ValueError("the member 'value' is to be text")
@@ -211,6 +215,31 @@ def _read_value(kind: Type, members: Mapping[str, Json], path: Path) -> tuple[Ty
             raise ValueError("the member 'bytes' is missing")
         case TextType() | JsonType() | UnknownType():
             return kind, text
+
+
+def _common(kind: Type, members: Sequence[tuple[Type, Value]]) -> Type:
+    """Return the type of these members, which may tell the form (unit, zone, label) of theirs."""
+    told = [found for found, value in members if value is not None and value is not UNAVAILABLE]
+    return reduce(_merged, told) if told else kind
+
+
+def _merged(one: Type, other: Type) -> Type:
+    if one == other:
+        return one
+    if isinstance(one, ArrayType) and isinstance(other, ArrayType):
+        return ArrayType(_told(one.item, other.item))
+    if isinstance(one, MapType) and isinstance(other, MapType):
+        return MapType(_told(one.key, other.key), _told(one.value, other.value))
+    if isinstance(one, StructType) and isinstance(other, StructType):
+        pairs = zip(one.columns, other.columns, strict=True)
+        return StructType(tuple(replace(a, type=_told(a.type, b.type)) for a, b in pairs))
+    raise ValueError("all members are to have one unit, zone or form")
+
+
+def _told(one: Type, other: Type) -> Type:
+    """Return the one that tells a form: where there is no value, none is told."""
+    plain = parse_kind(kind_text(one))
+    return other if one == plain else one if other == plain else _merged(one, other)
 
 
 def _read_int(text: str) -> int:
