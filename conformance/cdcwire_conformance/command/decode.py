@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cdcwire.errors import DecodeError
@@ -13,8 +13,9 @@ from cdcwire.format import Context, Format
 from cdcwire.formats import FORMAT_NAMES, get_format
 from cdcwire.message import StoredFile
 from cdcwire.model.events import Event
+from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire.model.text import event_to_json
-from cdcwire.storage import Fault, RowGate
+from cdcwire.storage import RowGate
 from cdcwire_conformance.command.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.messages_io import STANDARD_STREAM, read_messages
 from cdcwire_conformance.storage.places import is_url, open_place
@@ -41,6 +42,7 @@ examples:
   echo 010103010101020a09010005 | cdcwire decode craft --hex -
   cdcwire decode open-protocol feed/ --include shop.orders --columns id,total
   cdcwire decode csv s3://bucket/prefix --option include-commit-ts=true
+  cdcwire decode datahub-blob feed/ --join-halves | cdcwire encode debezium-json -
 """
 
 
@@ -51,6 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key", metavar="FILE", help="the Kafka key of a file of bytes")
     parser.add_argument(
         "--keep-going", action="store_true", help="report a broken message and go on"
+    )
+    parser.add_argument(
+        "--join-halves",
+        action="store_true",
+        help="print an update that travels as two halves as one event; a half alone is an error",
     )
     add_write_order(parser)
     add_context_arguments(parser)
@@ -68,13 +75,36 @@ def add_write_order(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     format_ = get_format(arguments.format)
-    context = context_from(arguments)
-    broken = 0
+    faults = _Faults()
+    events = _events(arguments, format_, context_from(arguments), faults)
+    try:
+        _print(join_halves(events) if arguments.join_halves else events)
+    except IncompleteUpdateError as error:
+        faults.report(f"{error} ({format_.name}: updates)")
+    return 1 if faults.count else 0
+
+
+class _Faults:
+    """Prints faults on standard error, behind the events before them, and counts them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def report(self, fault: object) -> None:
+        self.count += 1
+        sys.stdout.flush()
+        print(f"cdcwire decode: {fault}", file=sys.stderr)
+
+
+def _events(
+    arguments: argparse.Namespace, format_: Format, context: Context, faults: _Faults
+) -> Iterator[Event]:
+    """Yield the events of all files, up to the first fault unless told to go on."""
     for file in arguments.files:
         if _is_prefix(file, format_):
             if arguments.hex or arguments.key is not None:
                 raise UsageError(f"{file}: a storage prefix has neither --hex nor --key")
-            broken += _decode_prefix(file, format_, context, arguments)
+            yield from _events_of_prefix(file, format_, context, arguments, faults)
             continue
         known = _prepared(file, format_, context, arguments)
         messages = read_messages(
@@ -84,16 +114,13 @@ def run(arguments: argparse.Namespace) -> int:
             if isinstance(message, StoredFile):  # it may tell about those that follow: a schema
                 known = format_.prepared([message], known)
             try:
-                _print(format_.decode(message, known))
+                yield from format_.decode(message, known)
                 for warning in format_.warnings(message):
                     print(f"cdcwire decode: {where}: warning: {warning}", file=sys.stderr)
             except DecodeError as error:
-                sys.stdout.flush()
-                print(f"cdcwire decode: {where}: {error}", file=sys.stderr)
-                broken += 1
+                faults.report(f"{where}: {error}")
                 if not arguments.keep_going:
-                    return 1
-    return 1 if broken else 0
+                    return
 
 
 def _print(events: Iterable[Event]) -> None:
@@ -122,27 +149,21 @@ def _prepared(
     return format_.prepared((message for _, message in messages), context)
 
 
-def _decode_prefix(
-    source: str, format_: Format, context: Context, arguments: argparse.Namespace
-) -> int:
-    """Print the events of a prefix. Returns: how many faults there are."""
-    count = 0
-
-    def report(fault: Fault) -> None:
-        nonlocal count
-        count += 1
-        sys.stdout.flush()
-        print(f"cdcwire decode: {fault}", file=sys.stderr)
-
+def _events_of_prefix(
+    source: str,
+    format_: Format,
+    context: Context,
+    arguments: argparse.Namespace,
+    faults: _Faults,
+) -> Iterator[Event]:
     place = open_place(source)
     prefix = list_prefix(
         place, format_.name, context.options, context.tables, write_order=arguments.write_order
     )
     gate = RowGate(prefix.checkpoint)
-    _print(read_events(place, prefix, context, report, gate))
+    yield from read_events(place, prefix, context, faults.report, gate)
     sys.stdout.flush()
     repeats = sum(gate.repeats.values())
     for number, what in ((repeats, "came before"), (gate.beyond, "not below the checkpoint")):
         if number:
             print(f"cdcwire decode: {source}: left out: {number:,} rows, {what}", file=sys.stderr)
-    return count

@@ -34,7 +34,7 @@ _SERIALIZABLE = 0x02
 _PRIMITIVES = frozenset(b"BCDFIJSZ")
 _BROKEN = (
     ValueError, EOFError, LookupError, AttributeError, TypeError, AssertionError, OSError,
-    RecursionError, NotImplementedError, struct.error,
+    RecursionError, NotImplementedError, NameError, struct.error,
 )  # fmt: skip
 
 

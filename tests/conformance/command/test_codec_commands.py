@@ -208,3 +208,37 @@ def test_decode_says_what_it_passed_over(
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "warning" in captured.err
+
+
+def test_decode_joins_the_halves_of_an_update(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    feed = tmp_path / "feed"
+    words = ["generate", "datahub-blob", "--workload", "orders-10", "--rows", "60", "--seed", "3"]
+    assert main([*words, "--to", str(feed)]) == 0
+    assert main(["decode", "datahub-blob", "--join-halves", str(feed)]) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    updates = [event for event in events if event["op"] == "update"]
+    assert len(events) == 60
+    assert updates
+    assert all(event["before"] and event["after"] for event in updates)
+    assert all("half" not in event for event in events)
+
+
+def test_decode_half_alone_is_one_line_with_its_clause(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    feed = tmp_path / "feed"
+    words = ["generate", "datahub-blob", "--workload", "orders-10", "--rows", "60", "--seed", "3"]
+    assert main([*words, "--to", str(feed)]) == 0
+    (file,) = feed.glob("*.jsonl")
+    assert main(["decode", "datahub-blob", str(file)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    before = next(n for n, line in enumerate(lines) if json.loads(line).get("half") == "before")
+    messages = file.read_text().splitlines(keepends=True)
+    file.write_text("".join([*messages[: before + 1], *messages[before + 2 :]]))
+    assert main(["decode", "datahub-blob", "--join-halves", str(file)]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "incomplete-update: the before half of an update of shop.orders" in error
+    assert "datahub-blob: updates" in error

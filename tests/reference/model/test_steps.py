@@ -67,7 +67,7 @@ def test_join_halves_makes_one_update_of_two_neighbours() -> None:
     ids=["no-after", "no-before", "other-sequence-id", "two-befores"],
 )
 def test_join_halves_half_alone_is_an_error(events: list[Event]) -> None:
-    with pytest.raises(IncompleteUpdateError, match=r"half of an update of .* with the sequence id 7 stands"):
+    with pytest.raises(IncompleteUpdateError, match="sequence id 7 stands alone"):
         list(join_halves(events))
 
 
