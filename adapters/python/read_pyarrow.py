@@ -9,7 +9,6 @@ ones text. The delimiter has one character, the line end is any.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 
 import pyarrow
@@ -24,8 +23,9 @@ def read(value: bytes, settings: Settings, fields: Sequence[Field]) -> Iterator[
     """Yield the rows of the table."""
     names = [str(index) for index in range(len(fields))]
     table = csv.read_csv(
-        io.BytesIO(value),
+        pyarrow.BufferReader(value),
         read_options=csv.ReadOptions(
+            use_threads=False,  # a thread that is at work when Python ends makes the program abort
             column_names=names,
             skip_rows=1 if settings.has_header else 0,
             block_size=len(value) + 1,  # a record may not be longer than a block
