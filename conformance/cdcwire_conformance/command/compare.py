@@ -22,6 +22,7 @@ from cdcwire_conformance.command.context import (
 from cdcwire_conformance.command.progress import ProgressLine
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.registry import open_schemas
+from cdcwire_conformance.spark.jars import with_kafka_jars
 from cdcwire_conformance.spark.session import readable_errors, spark_session
 from cdcwire_conformance.spark.sources import Source, parse_source
 
@@ -35,8 +36,10 @@ HELP = "tell whether two feeds are equal, in whatever formats, on Spark"
 DESCRIPTION = """\
 Decode two feeds to DataFrames of one form and compare their row changes, table by table. A feed is
 FORMAT:file:DIR: a directory of *.jsonl, one message a line, or of *.parquet with Kafka's columns;
-for csv and canal-json also the prefix of a storage sink, whose rows are taken as in a replay. The
-schemas of Avro are taken from among the messages, or from where --schema says.
+for csv and canal-json also the prefix of a storage sink, whose rows are taken as in a replay. Or it
+is FORMAT:kafka://HOST:PORT/TOPIC: what the topic holds when the comparison begins, or the part of
+it that ?from=, to=, from-ms= and to-ms= choose. The schemas of Avro are taken from among the
+messages, or from where --schema says.
 
 Tables and columns are compared first; if they differ, that is told and no row is read. Rows pair by
 the first position that both formats carry and by their key. An update of a key equals its delete
@@ -61,6 +64,8 @@ examples:
     --left-option output-old-value=true --right-option enable-tidb-extension=true
   cdcwire compare avro:file:a canal-json:file:b --option enable-tidb-extension=true \\
     --left-schema http://user:password@registry:8081
+  cdcwire compare 'craft:kafka://broker1:9092,broker2:9092/orders' \\
+    'open-protocol:kafka://broker1:9092/orders-old?from-ms=1760000000000' --on-error row
   cdcwire compare craft:file:a craft:file:b --master 'local[2]' --conf spark.driver.memory=4g
 """
 
@@ -69,8 +74,9 @@ _SECONDS_BETWEEN = 0.25
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("left", metavar="LEFT", help="FORMAT:file:DIR")
-    parser.add_argument("right", metavar="RIGHT", help="FORMAT:file:DIR")
+    sources = "FORMAT:file:DIR or FORMAT:kafka://HOST:PORT/TOPIC"
+    parser.add_argument("left", metavar="LEFT", help=sources)
+    parser.add_argument("right", metavar="RIGHT", help="the same")
     add_context_arguments(parser)
     for side in ("left", "right"):
         parser.add_argument(
@@ -141,6 +147,9 @@ def run(arguments: argparse.Namespace) -> int:
     schemas = _schemas(arguments, context)
     load_extra("pyspark", "spark", "compare")
     with ProgressLine() as progress:
+        if any(source.topic for source in sources):
+            progress.show("looking for Spark's connector for Kafka")
+            settings = with_kafka_jars(settings)
         progress.show("starting Spark")
         spark = spark_session(arguments.master, settings, "cdcwire compare")
         sides = list(zip(sources, options, schemas, strict=True))

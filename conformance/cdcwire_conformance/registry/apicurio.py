@@ -1,15 +1,12 @@
 """Apicurio Registry as a real registry on loopback: fetched once, started, stopped.
 
 It is a program of Java 17 that keeps all in memory, and speaks Confluent's interface too. The
-archive comes from a Maven repository: by ``mvn``, with its own settings and mirrors, or from the
-repository whose URL the environment variable ``CDCWIRE_MAVEN_URL`` gives. It is unpacked in a cache
-outside of any work tree: ``CDCWIRE_CACHE``, else the user's folder for caches.
+archive comes from a Maven repository and is unpacked in the cache.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import socket
@@ -19,22 +16,23 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from cdcwire_conformance.extras import load_extra
+from cdcwire_conformance.maven import Artifact, FetchError, cache_folder, fetch_all
 
 VERSION = "3.0.9"
-_ARTIFACT = "apicurio-registry-app"
-_ARCHIVE = f"{_ARTIFACT}-{VERSION}-all.tar.gz"
-_SHA256 = "2b28181501a20cbf6efcd77f9b7153908fc01f3d3a7c32024c0bd9e1b04c8a43"
-_JAR = f"{_ARTIFACT}-{VERSION}-runner.jar"
+_ARCHIVE = Artifact(
+    "io.apicurio",
+    "apicurio-registry-app",
+    VERSION,
+    "2b28181501a20cbf6efcd77f9b7153908fc01f3d3a7c32024c0bd9e1b04c8a43",
+    "tar.gz",
+    "all",
+)
+_JAR = f"{_ARCHIVE.name}-{VERSION}-runner.jar"
 _ROOT = "/apis/ccompat/v7"
-# Later versions of the plugin want the artifact's parents, which not every repository has.
-_GET = "org.apache.maven.plugins:maven-dependency-plugin:2.10:get"
 _START_SECONDS = 120.0
 _STOP_SECONDS = 20.0
-_MAX_ARCHIVE_BYTES = 300 << 20
-_PIECE_BYTES = 1 << 20
 
 
 class UnavailableError(Exception):
@@ -43,18 +41,16 @@ class UnavailableError(Exception):
 
 def fetch() -> Path:
     """Return the program's jar, fetched if it is not there. Raises: UnavailableError."""
-    folder = _cache() / f"apicurio-registry-{VERSION}"
+    folder = cache_folder() / f"apicurio-registry-{VERSION}"
     jar = folder / _JAR
     if jar.is_file():
         return jar
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as made:
-        archive = Path(made) / _ARCHIVE
-        _download(archive)
-        with archive.open("rb") as stream:
-            found = _sha256(stream)
-        if found != _SHA256:
-            raise UnavailableError(f"{_ARCHIVE} has the SHA-256 {found}, not {_SHA256}")
+        try:
+            (archive,) = fetch_all([_ARCHIVE], Path(made))
+        except FetchError as error:
+            raise UnavailableError(str(error)) from error
         unpacked = Path(made) / "unpacked"
         with tarfile.open(archive) as tar:
             if hasattr(tarfile, "data_filter"):
@@ -66,59 +62,6 @@ def fetch() -> Path:
     if not jar.is_file():
         raise UnavailableError(f"{folder} is not complete: remove it and try again")
     return jar
-
-
-def _cache() -> Path:
-    given = os.environ.get("CDCWIRE_CACHE")
-    if given:
-        return Path(given)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cdcwire"
-
-
-def _download(archive: Path) -> None:
-    repository = os.environ.get("CDCWIRE_MAVEN_URL")
-    if repository:
-        _download_from(repository, archive)
-    elif shutil.which("mvn"):
-        artifact = f"io.apicurio:{_ARTIFACT}:{VERSION}:tar.gz:all"
-        words = ["mvn", "-B", "-q", _GET, f"-Dartifact={artifact}", "-Dtransitive=false"]
-        done = subprocess.run(
-            [*words, f"-Ddest={archive}"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
-        if done.returncode or not archive.is_file():
-            said = [line for line in done.stdout.splitlines() if "ERROR" in line]
-            raise UnavailableError(f"mvn can't get {artifact}: {said[0] if said else 'no reason'}")
-    else:
-        problem = "to fetch Apicurio Registry there must be mvn, or the URL of a Maven repository"
-        raise UnavailableError(f"{problem} in CDCWIRE_MAVEN_URL")
-
-
-def _download_from(repository: str, archive: Path) -> None:
-    urllib3 = load_extra("urllib3", "registry", "fetching Apicurio Registry")
-    errors = load_extra("urllib3.exceptions", "registry", "fetching Apicurio Registry")
-    url = f"{repository.rstrip('/')}/io/apicurio/{_ARTIFACT}/{VERSION}/{_ARCHIVE}"
-    try:
-        with urllib3.PoolManager() as pool, archive.open("wb") as out:
-            response = pool.request("GET", url, preload_content=False, timeout=60.0)
-            if response.status != 200:
-                raise UnavailableError(f"the Maven repository answers {response.status}")
-            while out.tell() < _MAX_ARCHIVE_BYTES and (piece := response.read(_PIECE_BYTES)):
-                out.write(piece)
-            response.release_conn()
-    except errors.HTTPError as error:
-        raise UnavailableError(f"no Maven repository: {type(error).__name__}") from None
-
-
-def _sha256(stream: IO[bytes]) -> str:
-    found = hashlib.sha256()
-    while piece := stream.read(_PIECE_BYTES):
-        found.update(piece)
-    return found.hexdigest()
 
 
 def _java() -> str:

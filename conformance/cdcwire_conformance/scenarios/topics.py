@@ -43,6 +43,19 @@ def make_topic(
     client.create_topics([topic])[name].result(timeout=30)
 
 
+def remove_records(kafka: Kafka, topic: str, before: int, partition: int = 0) -> None:
+    """Let the broker forget a partition's records before an offset, as it does with old ones.
+
+    Raises: confluent_kafka.KafkaException.
+    """
+    client = load_extra("confluent_kafka", "scenarios", "Kafka")
+    admin = load_extra("confluent_kafka.admin", "scenarios", "Kafka")
+    place = client.TopicPartition(topic, partition, before)
+    asking = admin.AdminClient({"bootstrap.servers": kafka.bootstrap})
+    for answer in asking.delete_records([place]).values():
+        answer.result(timeout=30)
+
+
 def producer(kafka: Kafka, settings: Mapping[str, object] | None = None) -> Any:
     """Return a producer that neither loses nor doubles a message while it lives itself."""
     wanted: dict[str, object] = {

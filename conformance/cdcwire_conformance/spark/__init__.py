@@ -21,10 +21,12 @@ if TYPE_CHECKING:
         good_rows,
     )
     from cdcwire_conformance.spark.describe import Described, describe_feed
+    from cdcwire_conformance.spark.jars import kafka_jars
     from cdcwire_conformance.spark.opening import OpenedSource, open_source
     from cdcwire_conformance.spark.reading import FeedError
     from cdcwire_conformance.spark.session import SparkUnavailable, readable_errors, spark_session
     from cdcwire_conformance.spark.sources import Source, SourceError, parse_source
+    from cdcwire_conformance.spark.streaming import decode_stream, stream_to_parquet
 
 __all__ = [
     "Described",
@@ -35,23 +37,28 @@ __all__ = [
     "SparkUnavailable",
     "decode_frame",
     "decode_kafka_frame",
+    "decode_stream",
     "describe_feed",
     "errors_frame",
     "flat",
     "good_rows",
+    "kafka_jars",
     "open_source",
     "parse_source",
     "readable_errors",
     "spark_session",
+    "stream_to_parquet",
 ]
 
 _ROOMS = {
     "decode": ("decode_frame", "decode_kafka_frame", "errors_frame", "flat", "good_rows"),
     "describe": ("Described", "describe_feed"),
+    "jars": ("kafka_jars",),
     "opening": ("OpenedSource", "open_source"),
     "reading": ("FeedError",),
     "session": ("SparkUnavailable", "readable_errors", "spark_session"),
     "sources": ("Source", "SourceError", "parse_source"),
+    "streaming": ("decode_stream", "stream_to_parquet"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

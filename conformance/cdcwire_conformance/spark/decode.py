@@ -1,7 +1,8 @@
 """A feed to a DataFrame of one table's row changes, decoded in Spark's workers.
 
-JSON lines are read and decoded in one step, in Python; Parquet is read by Spark, and its messages
-are decoded in ``mapInArrow``. Nothing but counts and errors ever comes to the driver.
+JSON lines are read and decoded in one step, in Python; Parquet and topics are read by Spark, and
+their messages are decoded in ``mapInArrow``. Nothing but counts and errors ever comes to the
+driver.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from cdcwire_conformance.spark.reading import (
     messages_of_batches,
     messages_of_piece,
 )
-from cdcwire_conformance.spark.records import parquet_messages, records_of
+from cdcwire_conformance.spark.records import messages_of_records, records_of
 from cdcwire_conformance.spark.schemas_in_use import NAME as AVRO
 from cdcwire_conformance.spark.schemas_in_use import plain_schemas
 from cdcwire_conformance.spark.sources import Piece, Source, share_bytes_of, shares_of
@@ -88,8 +89,8 @@ def decode_frame(
         skips_others=other_columns == "skip",
         has_lines=source.kind == "jsonl",
     )
-    if source.kind == "parquet":
-        return _decoded_records(parquet_messages(spark, source), job)
+    if source.has_records:
+        return _decoded_records(messages_of_records(spark, source), job)
     if opened.prefix is not None:
         return _decoded_files(spark, opened.prefix, job, share_bytes)
     frame, shares = shared(spark, source, share_bytes)
@@ -134,8 +135,8 @@ def decode_kafka_frame(
 ) -> DataFrame:
     """Return the row changes of one table in a frame of Kafka's records, at rest or streaming.
 
-    ``frame``: ``key`` and ``value`` as binary, and ``topic``, ``partition`` and ``offset`` where it
-    has them. All else as in ``decode_frame``.
+    ``frame``: ``key`` and ``value`` as binary, and ``topic``, ``partition``, ``offset`` and
+    ``headers`` where it has them. All else as in ``decode_frame``.
     Raises: SchemaError, SourceError, ValueError for a format or an option that is not known.
     """
     job = _job(

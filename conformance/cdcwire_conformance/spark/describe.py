@@ -49,7 +49,7 @@ from cdcwire_conformance.spark.reading import (
     messages_of_batches,
     messages_of_piece,
 )
-from cdcwire_conformance.spark.records import parquet_messages
+from cdcwire_conformance.spark.records import messages_of_records
 from cdcwire_conformance.spark.schemas_in_use import NAME as AVRO
 from cdcwire_conformance.spark.sources import Source
 from cdcwire_conformance.spark.stored_rows import path_in, read_file
@@ -99,8 +99,8 @@ def describe_feed(
     survey = _Survey(source.format, opened.context, tables, on_error, look_into_text, has_lines)
     if opened.prefix is not None:
         found = _found_in_prefix(spark, opened.prefix, survey)
-    elif source.kind == "parquet":
-        frame = parquet_messages(spark, source)
+    elif source.has_records:
+        frame = messages_of_records(spark, source)
 
         def survey_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield survey.batch(0, messages_of_batches(batches))

@@ -151,7 +151,7 @@ def compare_feeds(
 
 def _opened(spark: SparkSession, feed: Feed, wishes: Wishes) -> Feed:
     found = open_source(spark, feed.source, feed.context, wishes.on_error, feed.included(wishes))
-    return replace(feed, opened=found)
+    return replace(feed, source=found.source, opened=found)
 
 
 def _tables(spark: SparkSession, feed: Feed, wishes: Wishes) -> dict[TableName, CanonicalTable]:
@@ -331,7 +331,7 @@ class _Comparing:
 def _with_lines(feed: Feed, places: Iterable[Place | None]) -> list[Place | None]:
     """Return the places of rows in files of lines with the numbers of their lines."""
     places = list(places)
-    if feed.source.kind == "parquet":
+    if feed.source.has_records:
         return places
     offsets: dict[str, set[int]] = {}
     for place in places:

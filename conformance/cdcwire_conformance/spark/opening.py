@@ -1,6 +1,7 @@
 """A source made ready: what some of its messages tell about others is known before any is decoded.
 
-Of an Avro feed that is its schemas. Of a storage sink's prefix it is the order of replay, the
+Of an Avro feed that is its schemas. Of a topic it is which records are meant, so that all passes
+read the same ones while others come. Of a storage sink's prefix it is the order of replay, the
 definitions in schema files, and for each data file the commit-ts below which its rows came before.
 The last takes a pass over the data in which no column is decoded; one small record a file comes
 back from it.
@@ -26,6 +27,7 @@ from cdcwire_conformance.arrow.batches import Place
 from cdcwire_conformance.arrow.decoders import TUPLE
 from cdcwire_conformance.arrow.topics import table_of_topic, tables_of, topic_name
 from cdcwire_conformance.messages_io import message_from_json
+from cdcwire_conformance.spark.kafka import topic_at_rest
 from cdcwire_conformance.spark.prefix import (
     FileMark,
     Prefix,
@@ -83,6 +85,8 @@ def open_source(
     option that is not known.
     """
     parse_options(get_format(source.format).options, context.options)
+    if source.topic is not None:
+        source = replace(source, topic=topic_at_rest(spark, source.topic))
     if source.format == AVRO:
         return OpenedSource(source, with_schemas(spark, source, context))
     if source.format == TUPLE:
@@ -119,6 +123,9 @@ def _check_topics(source: Source, context: Context) -> None:
                 f"{file}: a file of a Tuple topic is called by its table, one of {known}; "
                 "or name the table of all (option table)"
             )
+    name = source.topic.topic if source.topic else None
+    if name is not None and table_of_topic(name, tables) is None:
+        raise SourceError(f"{source}: no table is called so; name it (option table)")
 
 
 def shares_of_files(

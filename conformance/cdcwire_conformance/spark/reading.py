@@ -9,6 +9,7 @@ import sys
 from binascii import a2b_base64
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Literal, TypeAlias
 
 import pyarrow as pa
@@ -51,6 +52,7 @@ _USUAL_FORMS = (
 _USUAL_TAIL = b'"}\n'
 
 KAFKA_COLUMNS = ("key", "value", "topic", "partition", "offset")
+HEADERS = "headers"  # which not every frame of records has
 
 
 class FeedError(ValueError):
@@ -125,11 +127,22 @@ def _usual_message(line: bytes) -> KafkaMessage | None:
 
 
 def messages_of_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[Located]:
-    """Yield the messages of Parquet's rows, which have ``KAFKA_COLUMNS`` and ``file``."""
+    """Yield the messages of Kafka's records, which have ``KAFKA_COLUMNS`` and ``file``."""
     for batch in batches:
         columns = [batch.column(name).to_pylist() for name in (*KAFKA_COLUMNS, "file")]
-        for key, value, topic, partition, offset, file in zip(*columns, strict=True):
-            yield Place(topic, partition, offset, file, None), KafkaMessage(key, value)
+        for (key, value, topic, partition, offset, file), headers in zip(
+            zip(*columns, strict=True), _headers_of(batch), strict=True
+        ):
+            yield Place(topic, partition, offset, file, None), KafkaMessage(key, value, headers)
+
+
+def _headers_of(batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, bytes], ...]]:
+    """Yield the headers of each record, in their order; a name may be there twice."""
+    if HEADERS not in batch.schema.names:
+        yield from repeat((), batch.num_rows)
+        return
+    for headers in batch.column(HEADERS).to_pylist():
+        yield tuple((each["key"], each["value"] or b"") for each in headers) if headers else ()
 
 
 @contextlib.contextmanager

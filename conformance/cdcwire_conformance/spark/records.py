@@ -6,21 +6,34 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from cdcwire_conformance.spark.reading import KAFKA_COLUMNS
+from cdcwire_conformance.spark.kafka import topic_frame
+from cdcwire_conformance.spark.reading import HEADERS, KAFKA_COLUMNS
 from cdcwire_conformance.spark.sources import Source, SourceError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 
-def parquet_messages(spark: SparkSession, source: Source) -> DataFrame:
-    """Return the messages of Parquet files. Raises: SourceError without Kafka's columns."""
+_HEADERS_TYPE = "array<struct<key:string,value:binary>>"
+
+
+def messages_of_records(spark: SparkSession, source: Source) -> DataFrame:
+    """Return the messages of a topic, or of Parquet files.
+
+    Raises: SourceError without Kafka's columns, and where a topic can't be read.
+    """
+    if source.topic is not None:
+        frame = topic_frame(spark, source.topic)
+        return records_of(frame, F.lit(None).cast("string"), str(source))
     frame = spark.read.parquet(*source.files)
     return records_of(frame, F.col("_metadata.file_path"), source.folder)
 
 
 def records_of(frame: DataFrame, file: Column, where: str) -> DataFrame:
-    """Return Kafka's columns of a frame, and the file. Raises: SourceError."""
+    """Return Kafka's columns of a frame, headers if it has them, and the file.
+
+    Raises: SourceError.
+    """
     kinds = dict(frame.dtypes)
     for name in ("key", "value"):
         if kinds.get(name) != "binary":
@@ -31,4 +44,6 @@ def records_of(frame: DataFrame, file: Column, where: str) -> DataFrame:
     for name in KAFKA_COLUMNS[2:]:
         known = F.col(name) if name in kinds else F.lit(None)
         columns.append(known.cast(casts[name]).alias(name))
+    if kinds.get(HEADERS) == _HEADERS_TYPE:
+        columns.append(F.col(HEADERS))
     return frame.select(*columns, file.alias("file"))

@@ -26,7 +26,7 @@ from cdcwire.reader import Reader
 from cdcwire_conformance.arrow.decoders import is_schema_file
 from cdcwire_conformance.registry import RegistryError
 from cdcwire_conformance.spark.reading import message_of_line
-from cdcwire_conformance.spark.records import parquet_messages
+from cdcwire_conformance.spark.records import messages_of_records
 from cdcwire_conformance.spark.sources import (
     Piece,
     Source,
@@ -74,10 +74,12 @@ def with_schemas(spark: SparkSession, source: Source, context: Context) -> Conte
     settings = read_settings(context.options)
     size = CONFLUENT_BYTES if settings.registry == "confluent" else GLUE_BYTES
     files: tuple[_SchemaFile, ...] = ()
-    if source.kind == "parquet":
+    if source.has_records:
         if not context.schemas:
+            where = source.topic or source.folder
+            kind = "a topic" if source.topic else "Parquet"
             raise SourceError(
-                f"{source.folder}: Avro in Parquet needs its schemas: name a folder of files "
+                f"{where}: Avro in {kind} needs its schemas: name a folder of files "
                 "ID.avsc or a registry (--schema, or open_schemas in Python)"
             )
         heads = _heads_of_records(spark, source, size)
@@ -130,7 +132,7 @@ def _texts_of(files: Iterable[_SchemaFile]) -> dict[str, str]:
 
 
 def _heads_of_records(spark: SparkSession, source: Source, size: int) -> frozenset[bytes]:
-    records = parquet_messages(spark, source)
+    records = messages_of_records(spark, source)
     keys, values = (
         records.select(F.substring(F.col(name), 1, size).alias("head")) for name in ("key", "value")
     )

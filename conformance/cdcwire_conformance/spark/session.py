@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ NEEDED_JAVA = 17  # of Spark 4
 # What failed in a Python worker, as its traceback ends.
 _FEED_ERROR = re.compile(r"^(?:[\w.]*\.)?(?:FeedError|SchemaError|InputError): (.+)$", re.MULTILINE)
 _WORKER_ERROR = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception)\b.*$", re.MULTILINE)
+_CALLING = "An error occurred while calling"
+_JAVA_PACKAGE = re.compile(r"^: (?:[a-z][\w$]*\.)*")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)')  # Java 8 says 1.8
 
 _SETTINGS: Mapping[str, str] = {
@@ -165,4 +168,8 @@ def _check_java() -> None:
 
 def _first_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if len(lines) > 1 and lines[0].startswith(_CALLING):
+        # What Java threw stands behind py4j's own line, and before its trace.
+        said = " ".join(takewhile(lambda line: not line.startswith("at "), lines[1:]))
+        return f"{_JAVA_PACKAGE.sub('', said):.300}"
     return f"{lines[0]:.300}" if lines else type(error).__name__

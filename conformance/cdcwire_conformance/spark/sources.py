@@ -1,25 +1,27 @@
 """Where a feed is, and how it is cut into pieces that workers read.
 
-A source is ``FORMAT:file:DIR``: a directory of messages, either JSON lines (``*.jsonl``) or Parquet
-with Kafka's columns (``*.parquet``), in one format. JSON lines are cut by bytes: a piece begins at
-the first line that begins in it, so that a large file is read by many workers, and a worker reads
-its share of small files. With a format of a storage sink the directory may be a prefix of it, with
-the sink's own folders and files.
+A source is a topic, ``FORMAT:kafka://HOST:PORT/TOPIC``, or a directory, ``FORMAT:file:DIR``: of
+messages, either JSON lines (``*.jsonl``) or Parquet with Kafka's columns (``*.parquet``), in one
+format. JSON lines are cut by bytes: a piece begins at the first line that begins in it, so that a
+large file is read by many workers, and a worker reads its share of small files. With a format of a
+storage sink the directory may be a prefix of it, with the sink's own folders and files.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from cdcwire.formats import FORMAT_NAMES
+from cdcwire.formats import FORMAT_NAMES, get_format
 from cdcwire.storage.paths import DATA_PREFIX, METADATA_NAME
+from cdcwire_conformance.spark.kafka_url import SCHEME as KAFKA
+from cdcwire_conformance.spark.kafka_url import KafkaTopic, parse_kafka_url
 
-Kind: TypeAlias = Literal["jsonl", "parquet", "prefix"]
+Kind: TypeAlias = Literal["jsonl", "parquet", "prefix", "topic"]
 
 SHARE_BYTES = 128 << 20
 STORED_FORMATS = frozenset({"csv", "canal-json"})
@@ -33,7 +35,7 @@ class SourceError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A feed in files. ``files`` are sorted by name; their order is the feed's order.
+    """A feed in files, or in a ``topic``. ``files`` are sorted by name, which is the feed's order.
 
     They are absolute: Java and the workers keep the directory in which they were started. Those of
     a prefix are named from it on, with ``/``, and their order is the one of replay.
@@ -43,9 +45,15 @@ class Source:
     folder: str
     kind: Kind
     files: tuple[str, ...]
+    topic: KafkaTopic | None = field(default=None)
 
     def __str__(self) -> str:
-        return f"{self.format}:file:{self.folder}"
+        return f"{self.format}:{self.topic or f'file:{self.folder}'}"
+
+    @property
+    def has_records(self) -> bool:
+        """Whether Spark itself reads the messages, as frames of Kafka's records."""
+        return self.kind in ("parquet", "topic")
 
 
 class Piece(NamedTuple):
@@ -57,7 +65,9 @@ class Piece(NamedTuple):
 
 
 def parse_source(text: str) -> Source:
-    """Return the source that ``FORMAT:file:DIR`` names; ``FORMAT:DIR`` is the same.
+    """Return the source that ``FORMAT:file:DIR`` or ``FORMAT:kafka://…`` names.
+
+    ``FORMAT:DIR`` is a directory too.
 
     Raises: SourceError.
     """
@@ -67,7 +77,19 @@ def parse_source(text: str) -> Source:
         raise SourceError(f"{text!r}: a source begins with its format, one of {known}")
     if not colon or not url:
         raise SourceError(f"{text!r}: a directory is missing, as in {name}:file:DIR")
+    if url.startswith(f"{KAFKA}:"):
+        return _source_of_topic(name, url, text)
     return source_of_folder(name, _folder_of(url, text))
+
+
+def _source_of_topic(format_name: str, url: str, text: str) -> Source:
+    if "queue" not in get_format(format_name).carriers:
+        raise SourceError(f"{text!r}: {format_name} is written to files, not to topics")
+    try:
+        topic = parse_kafka_url(url)
+    except ValueError as error:
+        raise SourceError(f"{text!r}: {error}") from error
+    return Source(format_name, "", "topic", (), topic)
 
 
 def source_of_folder(format_name: str, folder: str | Path) -> Source:
@@ -185,7 +207,7 @@ def _folder_of(url: str, text: str) -> str:
     if not url.startswith("file:"):
         scheme = urlsplit(url).scheme
         if "://" in url:
-            raise SourceError(f"{text!r}: {scheme} is not read here; there is file:DIR")
+            raise SourceError(f"{text!r}: {scheme} is not read here; there are file:DIR and kafka:")
         return url
     path = url.removeprefix("file:")
     if path.startswith("//"):

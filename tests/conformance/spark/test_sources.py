@@ -63,7 +63,7 @@ def test_source_of_an_escaped_address_is_its_directory(tmp_path: Path) -> None:
         ("craft:", "a directory is missing, as in craft:file:DIR"),
         ("craft:file:", "a directory is missing behind file:"),
         ("craft:file:/no/such/folder", "/no/such/folder: there is no such directory"),
-        ("craft:s3://bucket/feed", "s3 is not read here; there is file:DIR"),
+        ("craft:s3://bucket/feed", "s3 is not read here; there are file:DIR and kafka:"),
         ("craft:file://feed", "a file URL has three slashes"),
     ],
 )

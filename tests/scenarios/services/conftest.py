@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -28,6 +29,9 @@ from cdcwire_conformance.scenarios.services import (
     given_kafka,
     given_store,
 )
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _NAMES = Path(__file__).parents[3] / "images" / "names"
 _numbers = itertools.count(1)
@@ -117,3 +121,20 @@ def own_store(logs: Path, request: pytest.FixtureRequest) -> Iterator[MinioConta
 def new_name() -> Callable[[str], str]:
     """A rule that makes names of topics and buckets that nobody else has."""
     return lambda stem: f"{stem}-{os.getpid()}-{next(_numbers)}"
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """A Spark session of this process, with its connector for Kafka."""
+    from cdcwire_conformance.spark import SparkUnavailable, kafka_jars, spark_session
+
+    settings = {"spark.sql.shuffle.partitions": "2"}
+    try:
+        settings["spark.jars"] = kafka_jars()
+        session = spark_session("local[2]", settings, "cdcwire-scenarios")
+    except SparkUnavailable as error:
+        if os.environ.get("CDCWIRE_SCENARIOS") == "required":
+            pytest.exit(f"scenarios not run: {error}", returncode=2)
+        pytest.skip(str(error))
+    yield session
+    session.stop()

@@ -1,0 +1,132 @@
+"""Files of a Maven repository, fetched once into a cache outside of any work tree.
+
+They come by ``mvn``, with its own settings and mirrors, or from the repository whose URL the
+environment variable ``CDCWIRE_MAVEN_URL`` gives. The cache is ``CDCWIRE_CACHE``, else the user's
+folder for caches. A file is taken only if its SHA-256 is the one that is known here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+# Later versions of the plugin want the artifact's parents, which not every repository has.
+_GET = "org.apache.maven.plugins:maven-dependency-plugin:2.10:get"
+_SECONDS = 60.0
+_PIECE_BYTES = 1 << 20
+
+
+class FetchError(Exception):
+    """A file can't be had. The text is one line: what is missing and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A file of a Maven repository, and the SHA-256 of its bytes."""
+
+    group: str
+    name: str
+    version: str
+    sha256: str
+    kind: str = "jar"
+    classifier: str = ""
+
+    @property
+    def file(self) -> str:
+        parts = (self.name, self.version, self.classifier)
+        return f"{'-'.join(part for part in parts if part)}.{self.kind}"
+
+    def __str__(self) -> str:
+        found = f"{self.group}:{self.name}:{self.version}"
+        return f"{found}:{self.kind}:{self.classifier}" if self.classifier else found
+
+
+def cache_folder() -> Path:
+    """Return the folder for what is fetched or made once."""
+    given = os.environ.get("CDCWIRE_CACHE")
+    if given:
+        return Path(given)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cdcwire"
+
+
+def fetch_all(artifacts: Iterable[Artifact], folder: Path) -> tuple[Path, ...]:
+    """Return the files of artifacts in a folder; those that are not there are fetched.
+
+    Raises: FetchError.
+    """
+    artifacts = tuple(artifacts)
+    found = tuple(folder / artifact.file for artifact in artifacts)
+    missing = [artifact for artifact in artifacts if not (folder / artifact.file).is_file()]
+    if not missing:
+        return found
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as made:
+            for artifact in missing:
+                file = Path(made) / artifact.file
+                _fetch(artifact, file)
+                _check(artifact, file)
+                file.replace(folder / artifact.file)
+    except OSError as error:
+        raise FetchError(f"{folder}: {error.strerror or error}") from error
+    return found
+
+
+def _fetch(artifact: Artifact, file: Path) -> None:
+    repository = os.environ.get("CDCWIRE_MAVEN_URL")
+    if repository:
+        _fetch_from(repository, artifact, file)
+    elif shutil.which("mvn"):
+        _fetch_by_maven(artifact, file)
+    else:
+        raise FetchError(
+            f"to fetch {artifact} there must be mvn on the PATH, or the URL of a Maven repository "
+            "in CDCWIRE_MAVEN_URL"
+        )
+
+
+def _fetch_by_maven(artifact: Artifact, file: Path) -> None:
+    done = subprocess.run(
+        ["mvn", "-B", "-q", _GET, f"-Dartifact={artifact}", "-Dtransitive=false", f"-Ddest={file}"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode or not file.is_file():
+        said = [line for line in done.stdout.splitlines() if "ERROR" in line]
+        reason = f"{said[0]:.300}" if said else "no reason"
+        raise FetchError(f"mvn can't get {artifact}: {reason}")
+
+
+def _fetch_from(repository: str, artifact: Artifact, file: Path) -> None:
+    folder = f"{artifact.group.replace('.', '/')}/{artifact.name}/{artifact.version}"
+    url = f"{repository.rstrip('/')}/{folder}/{artifact.file}"
+    try:
+        with urllib.request.urlopen(url, timeout=_SECONDS) as answer, file.open("wb") as out:
+            shutil.copyfileobj(answer, out)
+    except urllib.error.HTTPError as error:
+        problem = f"the repository in CDCWIRE_MAVEN_URL answers {error.code} for {artifact}"
+        raise FetchError(problem) from error
+    except (urllib.error.URLError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        raise FetchError(f"no repository at CDCWIRE_MAVEN_URL: {reason}") from error
+
+
+def _check(artifact: Artifact, file: Path) -> None:
+    found = hashlib.sha256()
+    with file.open("rb") as stream:
+        while piece := stream.read(_PIECE_BYTES):
+            found.update(piece)
+    if found.hexdigest() != artifact.sha256:
+        raise FetchError(f"{artifact} has the SHA-256 {found.hexdigest()}, not {artifact.sha256}")

@@ -1,0 +1,241 @@
+"""A topic at rest: which records are meant is asked once, and all passes read just these.
+
+The brokers are asked by Kafka's own client, in Java on the driver, so that what is wrong with them
+or with the topic is known in some seconds and told in one line. The records are read by Spark's
+connector, each partition in one piece or in several.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from py4j.java_gateway import JavaClass
+from py4j.protocol import Py4JJavaError
+
+from cdcwire_conformance.spark.jars import HOW_TO_HAVE_IT
+from cdcwire_conformance.spark.kafka_url import Bound, KafkaTopic, Moment, OffsetRange
+from cdcwire_conformance.spark.sources import SourceError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql.streaming import DataStreamReader
+
+ANSWER_SECONDS = 15
+_LEAST_RECORDS = 1000  # of a piece; a task takes Spark some tenth of a second
+_UNKNOWN = frozenset({"UnknownTopicOrPartitionException", "InvalidTopicException"})
+_SILENT = frozenset({"TimeoutException", "DisconnectException"})
+_REFUSED = frozenset(
+    {
+        "AuthenticationException",
+        "SaslAuthenticationException",
+        "SslAuthenticationException",
+        "ClusterAuthorizationException",
+        "TopicAuthorizationException",
+    }
+)
+
+
+def topic_at_rest(spark: SparkSession, topic: KafkaTopic, *, must_have: bool = True) -> KafkaTopic:
+    """Return a topic with the offsets of the records that are meant, as it is now.
+
+    ``must_have``: offsets that are told have to be there.
+    Raises: SourceError in one line: no connector, no broker that answers, no such topic, no right
+    to read it, or offsets that it does not have.
+    """
+    if topic.ranges is not None:
+        return topic
+    client = _Client(spark, topic)
+    try:
+        partitions = client.partitions()
+        first, behind = client.offsets(partitions, "earliest"), client.offsets(partitions, "latest")
+        starts = _resolved(client, topic.start, "from", first, first, behind, must_have)
+        ends = _resolved(client, topic.end, "to", behind, first, behind, must_have)
+    finally:
+        client.close()
+    ranges = tuple(OffsetRange(number, starts[number], ends[number]) for number in partitions)
+    for each in ranges:
+        if must_have and each.start > each.end:
+            problem = f"partition {each.partition} is asked from {each.start} to {each.end}"
+            raise SourceError(f"{topic}: {problem}, which is backwards")
+    return topic.with_ranges(ranges)
+
+
+def _resolved(
+    client: _Client,
+    bound: Bound,
+    name: str,
+    default: Mapping[int, int],
+    first: Mapping[int, int],
+    behind: Mapping[int, int],
+    must_have: bool,
+) -> dict[int, int]:
+    """Return the offset of a bound in each partition. ``default``: of those that it doesn't name.
+
+    What is asked and not there is an error, as it would be missing in the answer.
+    """
+    if bound == "earliest":
+        return dict(first)
+    if bound == "latest":
+        return dict(behind)
+    if isinstance(bound, Moment):
+        found = client.offsets(list(first), bound)
+        return {number: at if at >= 0 else behind[number] for number, at in found.items()}
+    asked = bound if isinstance(bound, Mapping) else dict.fromkeys(first, bound)
+    for number, offset in asked.items():
+        if number not in first:
+            problem = f"{name} names partition {number}; it has {len(first)}, counted from 0"
+            raise SourceError(f"{client.topic}: {problem}")
+        if must_have and not first[number] <= offset <= behind[number]:
+            has = f"begins at {first[number]} and ends before {behind[number]}"
+            raise SourceError(f"{client.topic}: partition {number} {has}; {name} says {offset}")
+    return {**default, **asked}
+
+
+def topic_frame(spark: SparkSession, topic: KafkaTopic) -> DataFrame:
+    """Return the records of a topic with the connector's columns, headers among them.
+
+    Raises: SourceError as ``topic_at_rest`` does.
+    """
+    topic = topic_at_rest(spark, topic)
+    assert topic.ranges is not None
+    records = sum(each.end - each.start for each in topic.ranges)
+    pieces = min(spark.sparkContext.defaultParallelism, records // _LEAST_RECORDS)
+    reader = with_options(spark.read.format("kafka"), topic)
+    ends = {str(each.partition): each.end for each in topic.ranges}
+    return (
+        reader.option("assign", _by_topic(topic, [each.partition for each in topic.ranges]))
+        .option("startingOffsets", starting_offsets(topic))
+        .option("endingOffsets", _by_topic(topic, ends))
+        .option("minPartitions", max(1, pieces))
+        .load()
+    )
+
+
+def with_options(reader: Any, topic: KafkaTopic) -> Any:
+    """Return one of Spark's readers with the settings that a topic's records have in any case."""
+    found: DataFrameReader | DataStreamReader = reader
+    for name, value in client_settings(topic).items():
+        found = found.option(f"kafka.{name}", value)
+    # Records that are gone fail the job: nothing vanishes.
+    return found.option("includeHeaders", "true").option("failOnDataLoss", "true")
+
+
+def starting_offsets(topic: KafkaTopic) -> str:
+    """Return where a topic's ranges begin, as the connector takes it."""
+    assert topic.ranges is not None
+    return _by_topic(topic, {str(each.partition): each.start for each in topic.ranges})
+
+
+def _by_topic(topic: KafkaTopic, value: object) -> str:
+    return json.dumps({topic.topic: value})
+
+
+def client_settings(topic: KafkaTopic) -> dict[str, str]:
+    """Return the properties of Kafka's clients. Raises: SourceError for a file that is not read."""
+    found: dict[str, str] = {}
+    if topic.config is not None:
+        try:
+            lines = Path(topic.config).read_text("utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is no UTF-8"
+            raise SourceError(f"{topic.config}: can't be read: {reason}") from error
+        for line in map(str.strip, lines):
+            if line and line[0] not in "#!":
+                name, equals, value = line.partition("=")
+                if not equals:
+                    raise SourceError(f"{topic.config}: a line is not NAME=VALUE")
+                found[name.strip()] = value.strip()
+    return {**found, "bootstrap.servers": ",".join(topic.brokers)}
+
+
+def check_connector(spark: SparkSession, topic: KafkaTopic) -> None:
+    """Raises: SourceError where a session has no connector for Kafka."""
+    jvm = spark._jvm
+    assert jvm is not None
+    # What Java does not know py4j takes for a package.
+    needed = (
+        jvm.org.apache.spark.sql.kafka010.KafkaSourceProvider,
+        jvm.org.apache.kafka.clients.admin.Admin,
+    )
+    if not all(isinstance(each, JavaClass) for each in needed):
+        raise SourceError(f"{topic}: Spark has no connector for Kafka: {HOW_TO_HAVE_IT}")
+
+
+class _Client:
+    """Kafka's own client, in Java on the driver. Raises: SourceError, in all that it does."""
+
+    def __init__(self, spark: SparkSession, topic: KafkaTopic) -> None:
+        check_connector(spark, topic)
+        self.topic = topic
+        self._jvm: Any = spark._jvm
+        settings = {
+            **client_settings(topic),
+            "default.api.timeout.ms": str(ANSWER_SECONDS * 1000),
+            "request.timeout.ms": str(ANSWER_SECONDS * 500),
+        }
+        properties = self._jvm.java.util.Properties()
+        for name, value in settings.items():
+            properties.setProperty(name, value)
+        self._is_committed = settings.get("isolation.level") == "read_committed"
+        try:
+            self._admin = self._jvm.org.apache.kafka.clients.admin.Admin.create(properties)
+        except Py4JJavaError as error:
+            raise self._problem(error) from error
+
+    def partitions(self) -> list[int]:
+        """Return the numbers of the topic's partitions."""
+        try:
+            found = self._admin.describeTopics([self.topic.topic]).allTopicNames().get()
+            described = found.get(self.topic.topic).partitions()
+            return sorted(each.partition() for each in described)
+        except Py4JJavaError as error:
+            raise self._problem(error) from error
+
+    def offsets(self, partitions: Iterable[int], where: Moment | str) -> dict[int, int]:
+        """Return each partition's offset there; -1 where no record is of that time or later."""
+        admin = self._jvm.org.apache.kafka.clients.admin
+        if isinstance(where, Moment):
+            spec = admin.OffsetSpec.forTimestamp(where.ms)
+        else:
+            spec = getattr(admin.OffsetSpec, where)()
+        kinds = self._jvm.org.apache.kafka.common.IsolationLevel
+        level = kinds.READ_COMMITTED if self._is_committed else kinds.READ_UNCOMMITTED
+        asked = self._jvm.java.util.HashMap()
+        places = {}
+        for number in partitions:
+            place = self._jvm.org.apache.kafka.common.TopicPartition(self.topic.topic, number)
+            places[number] = place
+            asked.put(place, spec)
+        try:
+            found = self._admin.listOffsets(asked, admin.ListOffsetsOptions(level)).all().get()
+            return {number: found.get(place).offset() for number, place in places.items()}
+        except Py4JJavaError as error:
+            raise self._problem(error) from error
+
+    def close(self) -> None:
+        self._admin.close(self._jvm.java.time.Duration.ofSeconds(1))
+
+    def _problem(self, error: Py4JJavaError) -> SourceError:
+        thrown = error.java_exception
+        while thrown.getCause() is not None:
+            thrown = thrown.getCause()
+        kind, said = thrown.getClass().getSimpleName(), str(thrown.getMessage() or "")
+        brokers = ",".join(self.topic.brokers)
+        if kind in _UNKNOWN:
+            problem = "there is no such topic; look at its name, or create it before it is read"
+        elif kind in _SILENT:
+            problem = (
+                f"no broker answers at {brokers} within {ANSWER_SECONDS} s; look at the address, "
+                "and whether the one that brokers give as their own (advertised.listeners) can be "
+                "reached from here"
+            )
+        elif "bootstrap" in said and "resolvable" in said:
+            problem = f"nobody knows a host of {brokers}; look at the address"
+        elif kind in _REFUSED:
+            problem = f"the brokers refuse it: {said:.200}; rights and passwords go into config="
+        else:
+            problem = f"{brokers}: {kind}: {' '.join(said.split()):.200}"
+        return SourceError(f"{self.topic}: {problem}")

@@ -1,0 +1,64 @@
+"""Jars are fetched once, by their sums, from the repository that is named."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cdcwire_conformance.maven import Artifact, FetchError, cache_folder, fetch_all
+
+BYTES = b"a jar"
+JAR = Artifact("org.example", "thing_2.13", "1.2", hashlib.sha256(BYTES).hexdigest())
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository that has ``JAR``, as the only place to fetch from."""
+    file = tmp_path / "repository" / "org" / "example" / "thing_2.13" / "1.2" / JAR.file
+    file.parent.mkdir(parents=True)
+    file.write_bytes(BYTES)
+    monkeypatch.setenv("CDCWIRE_MAVEN_URL", (tmp_path / "repository").as_uri())
+    return file
+
+
+def test_jar_is_fetched_once(repository: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    (found,) = fetch_all([JAR], cache)
+    assert found == cache / "thing_2.13-1.2.jar"
+    assert found.read_bytes() == BYTES
+    repository.unlink()
+    assert fetch_all([JAR], cache) == (found,)
+    assert list(cache.iterdir()) == [found]
+
+
+def test_jar_of_other_bytes_is_refused(repository: Path, tmp_path: Path) -> None:
+    with pytest.raises(FetchError, match=r":thing_2\.13:1\.2 has the SHA-256 .*, not 00$"):
+        fetch_all([replace(JAR, sha256="00")], tmp_path / "cache")
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+@pytest.mark.usefixtures("repository")
+def test_jar_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(FetchError, match="CDCWIRE_MAVEN_URL") as caught:
+        fetch_all([replace(JAR, version="9")], tmp_path / "cache")
+    assert "\n" not in str(caught.value)
+
+
+def test_without_maven_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CDCWIRE_MAVEN_URL", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(FetchError, match="there must be mvn on the PATH, or the URL of a Maven"):
+        fetch_all([JAR], tmp_path / "cache")
+
+
+def test_cache_is_where_the_environment_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CDCWIRE_CACHE", str(tmp_path))
+    assert cache_folder() == tmp_path
+    monkeypatch.delenv("CDCWIRE_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "cdcwire"
