@@ -7,6 +7,7 @@ import os
 import tarfile
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -34,7 +35,8 @@ def archive(monkeypatch: pytest.MonkeyPatch, name: str = apicurio._JAR) -> bytes
         info = tarfile.TarInfo(name)
         info.size = 3
         tar.addfile(info, io.BytesIO(b"jar"))
-    monkeypatch.setattr(apicurio, "_SHA256", sha256(out.getvalue()).hexdigest())
+    expected = replace(apicurio._ARCHIVE, sha256=sha256(out.getvalue()).hexdigest())
+    monkeypatch.setattr(apicurio, "_ARCHIVE", expected)
     return out.getvalue()
 
 
@@ -95,7 +97,7 @@ def test_archive_without_the_jar_is_an_error(
 
 def test_repository_without_the_archive_is_an_error(repository: dict[str, bytes]) -> None:
     pytest.importorskip("urllib3", reason="the extra registry is not installed")
-    with pytest.raises(UnavailableError, match="the Maven repository answers 404"):
+    with pytest.raises(UnavailableError, match="CDCWIRE_MAVEN_URL answers 404"):
         fetch()
 
 
