@@ -22,6 +22,7 @@ from cdcwire_conformance.scenarios.containers import (
     ToxiproxyContainer,
     running,
 )
+from cdcwire_conformance.scenarios.ledger import RESULTS_VARIABLE
 from cdcwire_conformance.scenarios.services import (
     Kafka,
     NotRunError,
@@ -35,6 +36,13 @@ if TYPE_CHECKING:
 
 _NAMES = Path(__file__).parents[3] / "images" / "names"
 _numbers = itertools.count(1)
+
+
+def pytest_sessionstart() -> None:
+    """Forget what an earlier run told."""
+    told = os.environ.get(RESULTS_VARIABLE)
+    if told:
+        Path(told).unlink(missing_ok=True)
 
 
 def image_of(variable: str) -> str:
