@@ -122,7 +122,8 @@ def list_prefix(
     ``told``: definitions with what schema files don't say (elements of ENUM and SET, virtual
     columns). ``write_order``: of the producer; ``index-first`` allows an index to name a file that
     is not there yet. The producer may be writing: the checkpoint is read before the list, so that
-    all below it is listed, and a data file that an index names is looked for again.
+    all below it is listed, and where an index names a data file that is not, the folder is listed
+    again.
     Raises: PlaceError; OptionError. What is wrong in the prefix is in ``faults``.
     """
     settings = prefix_settings(format_name, options)
@@ -133,9 +134,9 @@ def list_prefix(
     newer = write_order == "data-first"
     found = _replayed(listed, small, layout, newer)
     missing = [fault.path for fault in found.faults if fault.kind == "index-missing-file"]
-    come = [each for each in map(place.look, missing) if each is not None]
-    if come:
-        listed |= {each.path: each for each in come}
+    if missing:
+        for folder in {path.rpartition("/")[0] for path in missing}:
+            listed |= {each.path: each for each in place.list(folder)}
         found = _replayed(listed, small, layout, newer)
     told = tuple(told)
     tables = tuple(
