@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import socket
 import subprocess
 import tarfile
 import tempfile
@@ -18,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cdcwire_conformance.extras import load_extra
+from cdcwire_conformance.loopback import free_port
 from cdcwire_conformance.maven import Artifact, FetchError, cache_folder, fetch_all
 
 VERSION = "3.0.9"
@@ -70,14 +70,6 @@ def _java() -> str:
     if not found:
         raise UnavailableError("there is no java on the PATH, and no JAVA_HOME")
     return found
-
-
-def free_port() -> int:
-    """Return the number of a port on loopback that nobody has now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class Apicurio:

@@ -8,11 +8,17 @@ library knows of the one, and the other is taken off before it is asked.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.report.part import Part
-from cdcwire_conformance.report.readers import Fits, Questions, Reader, ask_readers, clauses_fit
+from cdcwire_conformance.report.readers import (
+    Fits,
+    Questions,
+    Reader,
+    ask_readers,
+    clauses_fit,
+    first_fitting,
+)
 
 TITLE = "Avro libraries on TiCDC's messages"
 _COMMAND = "cdcwire verify avro --no-derived -- COMMAND"
@@ -160,10 +166,7 @@ def question_of(case: Case) -> str | None:
     is_internal = case.group in ("internal", "reject-internal")
     if is_internal or not _NOT_FOR_LIBRARIES.isdisjoint(case.features):
         return None
-    if case.expect == "accept":
-        return next(title for title, fits in VALID if fits(case))
-    broken = replace(case, clauses=(str((case.error or {}).get("clause")),))
-    return next((title for title, fits in BROKEN if fits(broken)), None)
+    return first_fitting(case, VALID, BROKEN)
 
 
 QUESTIONS = Questions(

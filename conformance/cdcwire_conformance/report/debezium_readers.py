@@ -7,11 +7,17 @@ around it; `docs/debezium-witnesses.md` says what follows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.report.part import Part
-from cdcwire_conformance.report.readers import Fits, Questions, Reader, ask_readers, clauses_fit
+from cdcwire_conformance.report.readers import (
+    Fits,
+    Questions,
+    Reader,
+    ask_readers,
+    clauses_fit,
+    first_fitting,
+)
 
 TITLE = "Readers of Debezium's JSON"
 _COMMAND = "cdcwire verify debezium-json --no-derived -- COMMAND"
@@ -113,10 +119,7 @@ def question_of(case: Case) -> str | None:
     """Return the question that a case counts for; None if it asks nothing of a reader."""
     if case.expect == "encode" or case.level in ("may", "unspecified"):
         return None
-    if case.expect == "accept":
-        return next(title for title, fits in VALID if fits(case))
-    broken = replace(case, clauses=(str((case.error or {}).get("clause")),))
-    return next((title for title, fits in BROKEN if fits(broken)), None)
+    return first_fitting(case, VALID, BROKEN)
 
 
 QUESTIONS = Questions(

@@ -11,7 +11,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -67,6 +67,19 @@ def clauses_fit(format_name: str, *names: str) -> Fits:
     """Return whether a case is about one of these clauses."""
     wanted = {f"{format_name}: {name}" for name in names}
     return lambda case: not wanted.isdisjoint(case.clauses)
+
+
+def first_fitting(
+    case: Case, valid: Iterable[tuple[str, Fits]], broken: Iterable[tuple[str, Fits]]
+) -> str | None:
+    """Return the first question that a case fits.
+
+    A broken case is asked about by the clause of its error alone; it may fit none.
+    """
+    if case.expect == "accept":
+        return next(title for title, fits in valid if fits(case))
+    told = replace(case, clauses=(str((case.error or {}).get("clause")),))
+    return next((title for title, fits in broken if fits(told)), None)
 
 
 def ask_readers(

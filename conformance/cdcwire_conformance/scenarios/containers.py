@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from cdcwire_conformance.extras import load_extra
-from cdcwire_conformance.scenarios.services import Kafka, NotRunError, ObjectStore, free_port
+from cdcwire_conformance.loopback import free_port
+from cdcwire_conformance.scenarios.services import Kafka, NotRunError, ObjectStore
 
 LABEL = "io.cdcwire.scenario"
 _START_SECONDS = 120.0

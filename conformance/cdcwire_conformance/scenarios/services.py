@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
@@ -67,11 +66,3 @@ def given_store(environ: Mapping[str, str] = os.environ) -> ObjectStore | None:
         raise NotRunError("CDCWIRE_S3 has to be http://KEY:SECRET@HOST:PORT")
     host = url.hostname if url.port is None else f"{url.hostname}:{url.port}"
     return ObjectStore(f"{url.scheme}://{host}", unquote(url.username), unquote(url.password or ""))
-
-
-def free_port() -> int:
-    """Return the number of a port on loopback that nobody has now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -20,11 +20,12 @@ from cdcwire.formats import FORMAT_NAMES, get_format
 from cdcwire.message import KafkaMessage
 from cdcwire.model.events import Event, RowChange
 from cdcwire_conformance.command import main
+from cdcwire_conformance.loopback import free_port
 from cdcwire_conformance.messages_io import write_messages
 from cdcwire_conformance.scenarios.feeds import Feed, make_lanes
 from cdcwire_conformance.scenarios.frames import rows_by_message, topic_of
 from cdcwire_conformance.scenarios.ledger import count, telling
-from cdcwire_conformance.scenarios.services import Kafka, free_port
+from cdcwire_conformance.scenarios.services import Kafka
 from cdcwire_conformance.scenarios.topics import make_topic, produce, producer, remove_records
 from cdcwire_generators.workloads import workload, workload_tables
 
