@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from cdcwire.canal_json.timed_rows import TimedRow
@@ -28,6 +31,7 @@ Change: TypeAlias = "Row | RowChange"
 
 SIDES: tuple[Side, ...] = ("before", "after")
 
+_row_image: dict[Side, Any] = {"before": itemgetter(5, 6), "after": itemgetter(3, 4)}
 _POSITIONS = {field.name: field.type for field in POSITION_FIELDS}
 
 
@@ -82,9 +86,12 @@ class BatchBuilder:
         Raises: ConversionError when a value of any of them does not fit; its path leads to the
         column, not to the row.
         """
-        columns = self._positions(changes)
+        kinds = set(map(type, changes))
+        are_rows = all(issubclass(kind, Row) for kind in kinds)
+        columns = self._rows_positions(changes, kinds) if are_rows else self._positions(changes)
         for side in SIDES:
-            images = [self._image_of(change, side) for change in changes]
+            image_of = _row_image[side] if are_rows else partial(self._image_of, side=side)
+            images = list(map(image_of, changes))
             columns[side], columns[f"{side}_has"] = self.images.images(images, side)
         columns["source"] = places
         return self.assembled(columns, len(changes))
@@ -135,29 +142,33 @@ class BatchBuilder:
                 known |= {name: array[0].as_py() for name, array in positions.items()}
         return pa.RecordBatch.from_pylist([known], schema=self.schema)
 
-    def _positions(self, changes: Sequence[Change]) -> dict[str, pa.Array]:
-        count = len(changes)
-        found: dict[str, pa.Array] = {}
-        rows = [change for change in changes if isinstance(change, Row)]
-        known: dict[str, list[Any]]
-        if len(rows) == count:
-            found["op"] = pa.array(list(map(_op_of, rows)), pa.string())
-            known = {
-                "commit_ts": [row[1] for row in rows],
-                "partition": [row[2] for row in rows],
-            }
-            if any(isinstance(row, (TimedRow, ToldRow)) for row in rows):
-                for name in ("commit_ms", "sent_ms"):
-                    known[name] = [getattr(row, name, None) for row in rows]
+    def _rows_positions(self, rows: Sequence[Any], kinds: set[type]) -> dict[str, pa.Array]:
+        """Return the positions of rows of decoders, which are of these kinds."""
+        if ToldRow in kinds:
+            ops = list(map(_op_of, rows))
         else:
-            found["op"] = pa.array(list(map(_op_of, changes)), pa.string())
-            halves = [None if isinstance(change, Row) else change.half for change in changes]
-            found["half"] = pa.array(halves, pa.string())
-            positions = list(map(_position_of, changes))
-            known = {name: [getattr(each, name) for each in positions] for name in _POSITIONS}
-        for name, values in known.items():
-            found[name] = _position_array(values, _POSITIONS[name], name)
-        return found
+            ops = [
+                "delete" if row[4] is None else "insert" if row[6] is None else "update"
+                for row in rows
+            ]
+        known = {
+            "commit_ts": [row[1] for row in rows],
+            "partition": [row[2] for row in rows],
+        }
+        if kinds != {Row}:
+            for name in ("commit_ms", "sent_ms"):
+                known[name] = [getattr(row, name, None) for row in rows]
+        return {"op": pa.array(ops, pa.string()), **_position_arrays(known)}
+
+    def _positions(self, changes: Sequence[Change]) -> dict[str, pa.Array]:
+        halves = [None if isinstance(change, Row) else change.half for change in changes]
+        positions = list(map(_position_of, changes))
+        known = {name: [getattr(each, name) for each in positions] for name in _POSITIONS}
+        return {
+            "op": pa.array(list(map(_op_of, changes)), pa.string()),
+            "half": pa.array(halves, pa.string()),
+            **_position_arrays(known),
+        }
 
     def _image_of(self, change: Change, side: Side) -> tuple[Any, Values | None]:
         """Return the layout and the values of an image; equal layouts are one object."""
@@ -198,9 +209,7 @@ def places_array(places: Sequence[Place], counts: Sequence[int]) -> pa.Array:
             arrays.append(pa.repeat(pa.scalar(values[0], field.type), rows))
             continue
         if index is None:
-            index = pa.array(
-                [place for place, count in enumerate(counts) for _ in range(count)], pa.int64()
-            )
+            index = pa.array(np.repeat(np.arange(len(counts)), counts))
         arrays.append(pa.array(values, field.type).take(index))
     return pa.StructArray.from_arrays(arrays, fields=fields)
 
@@ -220,6 +229,10 @@ def _position_of(change: Change) -> Position:
     if isinstance(change, ToldRow):
         return replace(found, commit_ms=change.commit_ms)
     return found
+
+
+def _position_arrays(known: dict[str, list[Any]]) -> dict[str, pa.Array]:
+    return {name: _position_array(values, _POSITIONS[name], name) for name, values in known.items()}
 
 
 def _position_array(values: Sequence[Any], kind: pa.DataType, name: str) -> pa.Array:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cdcwire.craft.ranges import RangeDecoder
+from cdcwire.craft.ranges import Outline, OutlineDecoder
 from cdcwire.craft.settings import Settings
 from cdcwire.rows import Layout
-from cdcwire_conformance.arrow.batches import SIDES, BatchBuilder, Place, places_array
-from cdcwire_conformance.arrow.craft_columns import Cells, Irregular, has_columns
+from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
+from cdcwire_conformance.arrow.craft_buffer import Buffer, Irregular
+from cdcwire_conformance.arrow.craft_columns import Cells, has_columns
+from cdcwire_conformance.arrow.craft_frames import Groups, read_frames
 from cdcwire_conformance.arrow.images import MAX_PLANS, Side
-from cdcwire_conformance.arrow.types import UNSIGNED_64
+from cdcwire_conformance.arrow.numbers import unsigned_64
 
-Numbers: TypeAlias = Any  # a numpy array
-
-Span: TypeAlias = "tuple[int, int]"
-
-_NOWHERE = (-1, -1)
 _OPS = pa.array(["delete", "insert", "update"], pa.string())
 
 
@@ -32,53 +27,40 @@ class CraftBatchBuilder:
         self.builder = builder
         self.rows = 0
         self.size = 0  # bytes
-        self._decoder = RangeDecoder(frozenset({(table.schema, table.table)}), settings)
-        self._layouts: dict[int, tuple[Layout | None, bool]] = {}
+        self._decoder = OutlineDecoder(frozenset({(table.schema, table.table)}), settings)
+        self._layouts: dict[int, tuple[Layout, bool]] = {}
         self._start()
 
     def _start(self) -> None:
         self.rows = self.size = 0
         self._values: list[bytes] = []
-        self._bases: list[int] = []
-        self._counts: list[int] = []
+        self._outlines: list[Outline] = []
         self._places: list[Place] = []
-        self._timestamps: list[int] = []
-        self._partitions: list[int | None] = []
-        self._layouts_of: dict[Side, list[Layout | None]] = {side: [] for side in SIDES}
-        self._spans_of: dict[Side, list[Span | None]] = {side: [] for side in SIDES}
 
     def add(self, value: bytes, place: Place) -> bool:
         """Take a message; return False, and take nothing, if it is to be decoded row by row."""
-        rows = self._decoder.ranges(value)
+        outline = self._decoder.outline(value)
+        if outline is None:
+            return False
+        rows = sum([run.rows for run in outline.runs if run.subject.is_wanted])
         if not rows:
-            return rows is not None
-        _, timestamps, partitions, after_layouts, after, before_layouts, before, _ = zip(
-            *rows, strict=True
-        )
-        for layout in {*after_layouts, *before_layouts}:
-            if not self._is_read(layout):
-                return False
+            return True
+        if outline.first_layout is not None and not self._is_read(outline.first_layout):
+            return False
         self._values.append(value)
-        self._bases.append(self.size)
-        self._counts.append(len(rows))
+        self._outlines.append(outline)
         self._places.append(place)
-        self._timestamps += timestamps
-        self._partitions += partitions
-        self._layouts_of["after"] += after_layouts
-        self._layouts_of["before"] += before_layouts
-        self._spans_of["after"] += after
-        self._spans_of["before"] += before
-        self.rows += len(rows)
+        self.rows += rows
         self.size += len(value)
         return True
 
-    def _is_read(self, layout: Layout | None) -> bool:
+    def _is_read(self, layout: Layout) -> bool:
         """Return whether rows of a layout are decoded here. Layouts are few, and met again."""
         known = self._layouts.get(id(layout))
         if known is None:
             if len(self._layouts) >= MAX_PLANS:
                 self._layouts.clear()
-            known = layout, layout is None or has_columns(layout.columns)
+            known = layout, has_columns(layout.columns)
             self._layouts[id(layout)] = known
         return known[1]
 
@@ -87,45 +69,42 @@ class CraftBatchBuilder:
 
         Raises: Irregular or ConversionError, when the rows are to be decoded one by one.
         """
-        count, counts, partitions = self.rows, self._counts, self._partitions
-        layouts_of, spans_of = self._layouts_of, self._spans_of
-        data = b"".join(self._values)
-        base = np.repeat(np.array(self._bases, np.int64), counts)[:, None]
-        timestamps = pa.array(self._timestamps, pa.uint64())
-        places = places_array(self._places, counts)
+        values, outlines, places = self._values, self._outlines, self._places
         self._start()
-        has_old = np.array([span is not None for span in spans_of["before"]])
-        has_new = np.array([span is not None for span in spans_of["after"]])
+        frames = read_frames(values, outlines, self._decoder)
+        if not all(map(self._is_read, frames.new.layouts)):
+            raise Irregular
+        ops = np.zeros(frames.rows, np.int8)  # 0 delete, 1 insert, 2 update
+        ops[frames.new.rows] = 1
+        ops[frames.old.rows] *= 2
         columns = {
-            # 0 delete, 1 insert, 2 update
-            "op": _OPS.take(pa.array(has_new.astype(np.int8) * (1 + has_old))),
-            "commit_ts": timestamps.cast(UNSIGNED_64),
-            "source": places,
+            "op": _OPS.take(pa.array(ops)),
+            "commit_ts": unsigned_64(frames.timestamps),
+            "source": places_array(places, frames.counts.tolist()),
         }
-        if any(partition is not None for partition in partitions):
-            columns["partition"] = pa.array(partitions, pa.int64())
-        for side in SIDES:
-            spans = np.array([span or _NOWHERE for span in spans_of[side]], np.int64) + base
-            images = self._images(data, layouts_of[side], spans, side)
+        if frames.partitions is not None:
+            columns["partition"] = pa.array(frames.partitions, pa.int64())
+        sides: dict[Side, Groups] = {"before": frames.old, "after": frames.new}
+        for side, groups in sides.items():
+            images = self._images(frames.buffer, groups, frames.rows, side)
             columns[side], columns[f"{side}_has"] = images
-        return self.builder.assembled(columns, count)
+        return self.builder.assembled(columns, frames.rows)
 
     def _images(
-        self, data: bytes, layouts: list[Any], spans: Numbers, side: Side
+        self, buffer: Buffer, groups: Groups, rows: int, side: Side
     ) -> tuple[pa.Array, pa.Array]:
         images = self.builder.images
-        rows = len(layouts)
-        distinct = {id(layout): layout for layout in layouts if layout is not None}
-        if not distinct:
+        if not len(groups.rows):
             return pa.nulls(rows, images.image), pa.nulls(rows, pa.binary())
-        identities = np.fromiter(map(id, layouts), np.int64, rows)
-        if len(distinct) == 1:
-            ((identity, layout),) = distinct.items()
-            own = np.flatnonzero(identities == identity)
-            cells = Cells(data, spans[own, 0], spans[own, 1], layout.columns, own, rows)
+        if (groups.which == groups.which[0]).all():
+            layout = groups.layouts[groups.which[0]]
+            cells = Cells(buffer, groups.starts, groups.ends, layout.columns, groups.rows, rows)
             plan = images.plan(layout)
-            is_missing = identities != identity
-            mask = pa.array(is_missing) if len(own) < rows else None
+            mask = None
+            if len(groups.rows) < rows:
+                is_missing = np.ones(rows, np.bool_)
+                is_missing[groups.rows] = False
+                mask = pa.array(is_missing)
             has = pa.repeat(pa.scalar(plan.has, pa.binary()), rows)
             if mask is not None:
                 has = pc.if_else(mask, pa.scalar(None, pa.binary()), has)
@@ -134,15 +113,18 @@ class CraftBatchBuilder:
         structs: list[pa.Array] = []
         bits: list[bytes] = []
         taken = 0
-        for identity, layout in distinct.items():
-            own = np.flatnonzero(identities == identity)
+        for number, layout in enumerate(groups.layouts):
+            own = np.flatnonzero(groups.which == number)
             count = len(own)
+            if not count:
+                continue
             every = np.arange(count)
-            cells = Cells(data, spans[own, 0], spans[own, 1], layout.columns, every, count)
+            starts, ends = groups.starts[own], groups.ends[own]
+            cells = Cells(buffer, starts, ends, layout.columns, every, count)
             plan = images.plan(layout)
             structs.append(images.struct_of_cells(plan, cells.column, side))
-            order[own] = every + taken
-            which[own] = len(bits)
+            order[groups.rows[own]] = every + taken
+            which[groups.rows[own]] = len(bits)
             bits.append(plan.has)
             taken += count
         has = pa.array(bits, pa.binary()).take(pa.array(which, mask=which < 0))

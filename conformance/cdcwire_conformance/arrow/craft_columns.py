@@ -1,17 +1,16 @@
 """Craft messages to Arrow, many rows at once and column by column, without a Python object a value.
 
 Rows of one layout have their values in one order. The buffer of many messages is read with numpy:
-the lengths of a column of all rows, then the next column's. Numbers are put together byte by byte
-for all rows; text and binary columns are cut from the buffer by Arrow. What the fast decoder checks
-is checked here too: any doubt raises Irregular, and the rows are then read one by one, which
-gives the rows or the error with its place.
+all lengths of all rows, then the numbers of a column of all rows; text and binary columns are cut
+from the buffer by Arrow. What the fast decoder checks is checked here too: any doubt raises
+Irregular, and the rows are then read one by one, which gives the rows or the error with its place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -34,16 +33,14 @@ from cdcwire.model.kinds import (
     Type,
     YearType,
 )
-
-Numbers: TypeAlias = Any  # a numpy array; numpy's own types say less than they cost to write
+from cdcwire_conformance.arrow.craft_buffer import Buffer, Irregular, Numbers, zigzag
 
 _TEXTS = (DecimalType, DateType, TimeType, DatetimeType, TimestampType, JsonType)
-_MAX_VARINT_BYTES = 10
+_LOW = 0x7F
+_MORE_BYTES = 16  # of lengths beyond one byte and a half a column
+_MAX_LENGTH_BYTES = 5  # a length that needs more is longer than any message
+_DOUBLE_BYTES = 8
 _MAX_BUFFER = 1 << 30  # Arrow's offsets have 32 bits
-
-
-class Irregular(Exception):
-    """The rows are not as usual; they may be good or bad."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +63,23 @@ def has_columns(columns: tuple[Column, ...]) -> bool:
 class Cells:
     """The cells of rows of one layout, in the bytes of many messages.
 
-    The lengths and values of each row stand from ``starts`` to ``ends``. They are the rows ``own``
-    of the ``rows`` that arrays are to have; the others are NULL. Raises: Irregular.
+    The lengths and values of each row stand from ``starts`` to ``ends``; rows are in the order of
+    the bytes. They are the rows ``own`` of the ``rows`` that arrays are to have; the others are
+    NULL. Raises: Irregular.
     """
 
     def __init__(
         self,
-        data: bytes,
+        buffer: Buffer,
         starts: Numbers,
         ends: Numbers,
         columns: tuple[Column, ...],
         own: Numbers,
         rows: int,
     ) -> None:
-        if len(data) > _MAX_BUFFER:
+        if len(buffer.data) > _MAX_BUFFER:
             raise Irregular
-        self.data = data
-        self.raw = np.frombuffer(data, np.uint8)
+        self.buffer = buffer
         self.rows = len(starts)
         self.columns = columns
         self.own = None if len(own) == rows else own
@@ -108,41 +105,47 @@ class Cells:
             raise Irregular from error
 
     def _read_lengths(self, starts: Numbers, ends: Numbers) -> None:
-        position = starts.copy()
-        sizes, nulls = [], []
-        for _ in range(self.count):
-            coded, position = self._uvarints(position)
-            is_null = (coded & 1) == 1
-            if (is_null & (coded != 1)).any():
-                raise Irregular
-            size = (coded >> 1).astype(np.int64)
-            if size.size and int(size.max()) > len(self.raw):
-                raise Irregular
-            sizes.append(size)
-            nulls.append(is_null)
-        borders = [position]
-        for size in sizes:
-            borders.append(borders[-1] + size)
-        if not np.array_equal(borders[-1], ends):
+        coded = self.buffer.pieces(starts, self.count).T.astype(np.int64)
+        values_start = starts + self.count
+        long = np.flatnonzero((coded > _LOW).any(axis=0))
+        if len(long):
+            coded[:, long], values_start[long] = self._long_lengths(starts[long])
+        self.nulls = coded & 1 == 1
+        if (self.nulls & (coded != 1)).any():
             raise Irregular
-        self.sizes, self.nulls, self.borders = sizes, nulls, borders
+        self.sizes = coded >> 1
+        borders = np.empty((self.count + 1, self.rows), np.int64)
+        borders[0] = values_start
+        borders[1:] = self.sizes
+        self.borders = np.cumsum(borders, axis=0, out=borders)
+        if not np.array_equal(self.borders[-1], ends):
+            raise Irregular
 
-    def _uvarints(self, position: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the uvarint at each position, and the positions behind them."""
-        byte = self.raw[position]
-        value = (byte & 0x7F).astype(np.uint64)
-        position = position + 1
-        more = np.flatnonzero(byte > 0x7F)
-        shift = 7
-        while more.size:
-            if shift > 28:  # a length that needs more is longer than any message
+    def _long_lengths(self, starts: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the lengths of rows in which some take several bytes, and where these end."""
+        rows = len(starts)
+        for width in (self.count + self.count // 2 + _MORE_BYTES, self.count * _MAX_LENGTH_BYTES):
+            pieces = self.buffer.pieces(starts, width)
+            is_end = pieces <= _LOW
+            is_end &= np.cumsum(is_end, axis=1, dtype=np.int16) <= self.count
+            ends: Numbers = np.flatnonzero(is_end)
+            if len(ends) == rows * self.count:
+                break
+        else:
+            raise Irregular
+        ends = ends.reshape(rows, self.count)
+        begins = np.empty_like(ends)
+        begins[:, 0] = np.arange(rows) * width
+        begins[:, 1:] = ends[:, :-1] + 1
+        raw = pieces.reshape(-1)
+        coded = raw[begins].astype(np.int64)
+        sizes = ends - begins
+        for place in range(1, int(sizes.max()) + 1):
+            if place == _MAX_LENGTH_BYTES:
                 raise Irregular
-            byte = self.raw[position[more]]
-            value[more] |= (byte & 0x7F).astype(np.uint64) << np.uint64(shift)
-            position[more] += 1
-            more = more[byte > 0x7F]
-            shift += 7
-        return value, position
+            here = np.nonzero(sizes >= place)
+            coded[here] += (raw[begins[here] + place].astype(np.int64) - 1) << 7 * place
+        return coded.T, starts + (ends[:, -1] + 1 - begins[:, 0])
 
     def _places(self, index: int) -> _Places:
         return _Places(self.borders[index], self.sizes[index], self.nulls[index])
@@ -150,35 +153,19 @@ class Cells:
     def unsigned(self, index: int) -> Numbers:
         """Return the uvarints that fill the cells of a column; 0 for NULL. Raises: Irregular."""
         cells = self._places(index)
-        sizes = cells.sizes
-        longest = int(sizes.max()) if sizes.size else 0
-        if longest > _MAX_VARINT_BYTES or (cells.is_null != (sizes == 0)).any():
+        if (cells.is_null != (cells.sizes == 0)).any():
             raise Irregular
-        value = np.zeros(self.rows, np.uint64)
-        for place in range(longest):
-            here = np.flatnonzero(sizes > place)
-            byte = self.raw[cells.starts[here] + place]
-            is_last = sizes[here] == place + 1
-            if ((byte < 0x80) != is_last).any():
-                raise Irregular
-            if place == _MAX_VARINT_BYTES - 1 and (byte > 1).any():
-                raise Irregular
-            value[here] |= (byte & 0x7F).astype(np.uint64) << np.uint64(7 * place)
-        return value
+        return self.buffer.uvarints(cells.starts, cells.sizes)
 
     def signed(self, index: int) -> Numbers:
-        value = self.unsigned(index)
-        return (value >> np.uint64(1)).astype(np.int64) ^ -((value & np.uint64(1)).astype(np.int64))
+        return zigzag(self.unsigned(index))
 
     def doubles(self, index: int) -> Numbers:
         cells = self._places(index)
-        if (cells.sizes[~cells.is_null] != 8).any():
+        is_there = ~cells.is_null
+        if (cells.sizes[is_there] != _DOUBLE_BYTES).any():
             raise Irregular
-        here = np.flatnonzero(~cells.is_null)
-        eight = self.raw[cells.starts[here][:, None] + np.arange(8)]
-        value = np.zeros(self.rows, np.float64)
-        value[here] = eight.view("<f8")[:, 0]
-        return value
+        return np.where(is_there, self.buffer.words(cells.starts).view("<f8"), 0.0)
 
     def binary(self, index: int) -> pa.Array:
         """Return a column's bytes, cut from the buffer by Arrow."""
@@ -186,13 +173,12 @@ class Cells:
             # One element a cell, and one a row for what stands between it and the next.
             offsets = np.empty(self.rows * (self.count + 1) + 1, np.int32)
             cells = offsets[:-1].reshape(self.rows, self.count + 1)
-            for place, border in enumerate(self.borders):
-                cells[:, place] = border
-            offsets[-1] = len(self.raw)
+            cells[:] = self.borders.T
+            offsets[-1] = self.buffer.size
             self._texts = pa.BinaryArray.from_buffers(
                 pa.binary(),
                 len(offsets) - 1,
-                [None, pa.py_buffer(offsets), pa.py_buffer(self.data)],
+                [None, pa.py_buffer(offsets), pa.py_buffer(self.buffer.data)],
             )
         chosen = np.arange(self.rows, dtype=np.int64) * (self.count + 1) + index
         return self._texts.take(self.array(index, chosen, pa.int64()))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from cdcwire.golang.numbers import narrow_float32
@@ -108,3 +110,11 @@ def _as_int(number: Decimal) -> int:
     if number != number.to_integral_value():
         raise ValueError("it is no whole number")
     return int(number)
+
+
+def unsigned_64(values: Any, mask: Any = None) -> pa.Array:
+    """Return a numpy array of uint64 as decimals, NULL where the mask is set."""
+    words = np.zeros((len(values), 2), np.uint64)
+    words[:, 0 if sys.byteorder == "little" else 1] = values
+    valid = None if mask is None else pa.array(~mask).buffers()[1]
+    return pa.Array.from_buffers(UNSIGNED_64, len(values), [valid, pa.py_buffer(words)])

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -75,12 +76,27 @@ def _converter(kind: TemporalType, wanted: str | None) -> Text:
 
 def cut_fractions(texts: pa.Array) -> pa.Array:
     """Return texts without zeros at the end of a fraction."""
-    if not pc.any(pc.match_substring(texts, ".")).as_py():
+    candidates = _with_last_byte(texts, b"0.")
+    if not len(candidates):
         return texts
-    is_cut = pc.match_substring_regex(texts, _ENDS_WITH_ZERO)
+    found = texts.take(pa.array(candidates))
+    is_cut = pc.match_substring_regex(found, _ENDS_WITH_ZERO)
     if not pc.any(is_cut).as_py():
         return texts
-    return pc.if_else(is_cut, pc.utf8_rtrim(pc.utf8_rtrim(texts, "0"), "."), texts)
+    cut = pc.if_else(is_cut, pc.utf8_rtrim(pc.utf8_rtrim(found, "0"), "."), found)
+    is_candidate = np.zeros(len(texts), np.bool_)
+    is_candidate[candidates] = True
+    return pc.replace_with_mask(texts, pa.array(is_candidate), cut)
+
+
+def _with_last_byte(texts: pa.Array, wanted: bytes) -> Any:
+    """Return the indexes of all texts that end with one of these bytes, and maybe of others."""
+    _, offsets, data = texts.buffers()
+    if data is None or not data.size or not len(texts):
+        return np.zeros(0, np.int64)
+    ends = np.frombuffer(offsets, np.int32)[texts.offset + 1 : texts.offset + len(texts) + 1]
+    last = np.frombuffer(data, np.uint8)[np.maximum(ends, 1) - 1]
+    return np.flatnonzero(np.isin(last, np.frombuffer(wanted, np.uint8)))
 
 
 def native_array(texts: pa.Array, target: pa.DataType) -> pa.Array:

@@ -39,7 +39,7 @@ _MORE = 0x80
 _UINT64_MASK = (1 << 64) - 1
 _INT64_END = 1 << 63
 _NO_PARTITION = -1
-_HEADER_FIELDS = 5
+HEADER_FIELDS = 5
 _META = b"\2"  # number of elements of the first size table
 _ONE_GROUP = b"\1"  # and of the table of a row with one group
 _ONE, _TWO = -1, 1  # 1 and 2 as they look when they are taken for signed numbers
@@ -171,7 +171,7 @@ def _read_sizes(value: bytes, memory: Memory) -> Sizes:
     tables_end = len(value) - 1
     tables_size = value[tables_end]
     if tables_size >= _MORE:
-        tables_size, tables_end = _read_reversed(value, tables_end)
+        tables_size, tables_end = read_reversed(value, tables_end)
     tables_start = tables_end - tables_size
     if tables_start < 1 or value[tables_end - 1] >= _MORE:
         raise Irregular
@@ -186,7 +186,7 @@ def _read_sizes(value: bytes, memory: Memory) -> Sizes:
         or count == 0
         or len(bodies) != count
         or min(bodies) < 0
-        or headers_size < _HEADER_FIELDS * count
+        or headers_size < HEADER_FIELDS * count
         or dictionary_size < 0
         or 1 + headers_size + sum(bodies) + dictionary_size != tables_start
     ):
@@ -198,7 +198,7 @@ def _read_sizes(value: bytes, memory: Memory) -> Sizes:
     return 1 + headers_size, tables_start, bodies, _first_sizes(bodies, list(map(signed, groups)))
 
 
-def _read_reversed(value: bytes, last: int) -> tuple[int, int]:
+def read_reversed(value: bytes, last: int) -> tuple[int, int]:
     """Return the reversed uvarint of several bytes that ends at ``last``, and where it starts."""
     number = value[last] & 0x7F
     for shift in range(7, 64, 7):
@@ -234,20 +234,20 @@ def _read_headers(
 ) -> tuple[list[int], Subjects, Sequence[int | None]]:
     """Return commit timestamps, tables and partitions of the rows."""
     unsigned = memory.unsigned.__getitem__
-    start = end - (_HEADER_FIELDS - 1) * count
+    start = end - (HEADER_FIELDS - 1) * count
     fields = value[start:end]
     if fields.isascii() and value[start - 1] < _MORE:
         # The fields behind the timestamps are the same in message after message.
         known = dictionary.headers.get(fields)
         if known is None:
-            known = _meanings(fields, count, dictionary, memory)
+            known = read_meanings(fields, count, dictionary, memory)
             memory.keep_headers(dictionary, fields, known)
         differences = split_varints(value, 1, start)
     else:
         numbers = split_varints(value, 1, end)
-        if value[end - 1] >= _MORE or len(numbers) != _HEADER_FIELDS * count:
+        if value[end - 1] >= _MORE or len(numbers) != HEADER_FIELDS * count:
             raise Irregular
-        known = _meanings(list(map(unsigned, numbers[count:])), count, dictionary, memory)
+        known = read_meanings(list(map(unsigned, numbers[count:])), count, dictionary, memory)
         differences = numbers[:count]
     if len(differences) != count:
         raise Irregular
@@ -258,7 +258,7 @@ def _read_headers(
     return timestamps, *known
 
 
-def _meanings(
+def read_meanings(
     numbers: Sequence[int], count: int, dictionary: Dictionary, memory: Memory
 ) -> tuple[Subjects, Sequence[int | None]]:
     """Return the tables and partitions of rows from the four arrays behind the timestamps."""

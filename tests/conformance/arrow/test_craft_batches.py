@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -11,9 +12,13 @@ from hypothesis import strategies as st
 
 from cdcwire.craft import Column, ColumnGroup, Message, RowEvent, decode, encode, from_events
 from cdcwire.craft.fast import RowDecoder
+from cdcwire.craft.ranges import OutlineDecoder
 from cdcwire.craft.settings import Settings
 from cdcwire.errors import DecodeError
+from cdcwire.format import Selection
+from cdcwire.model.events import Column as ModelColumn
 from cdcwire.model.events import RowChange, Table
+from cdcwire.model.kinds import IntType, TextType
 from cdcwire.rows import Row
 from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
 from cdcwire_conformance.arrow.building import ConversionError
@@ -25,10 +30,10 @@ from cdcwire_generators.workloads import WORKLOAD_NAMES, workload, workload_tabl
 many = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def by_rows(table: CanonicalTable, values: Iterable[bytes]) -> list[dict[str, object]] | None:
+def by_rows(table: CanonicalTable, values: Iterable[bytes]) -> list[dict[str, Any]] | None:
     """Return the rows of a table, None if a message can't be read or a value does not fit."""
-    decoder, builder = RowDecoder(), BatchBuilder(table)
     name = (table.schema, table.table)
+    decoder, builder = RowDecoder(Selection(frozenset({name}))), BatchBuilder(table)
     found = []
     for number, value in enumerate(values):
         try:
@@ -46,7 +51,7 @@ def by_rows(table: CanonicalTable, values: Iterable[bytes]) -> list[dict[str, ob
 
 def by_columns(
     table: CanonicalTable, values: Iterable[bytes], names: tuple[str, ...] = ()
-) -> tuple[list[dict[str, object]] | None, int]:
+) -> tuple[list[dict[str, Any]] | None, int]:
     """Return the rows of a table, or None, and how many messages were not taken."""
     columns = CraftBatchBuilder(BatchBuilder(table, skips_others=bool(names)), Settings())
     left = sum(not columns.add(value, Place(offset=number)) for number, value in enumerate(values))
@@ -111,6 +116,95 @@ def test_damaged_message_by_columns_is_refused_wherever_row_by_row_is(data: st.D
     found, left = by_columns(table, [value])
     if found is not None and not left:
         assert found == by_rows(table, [value])
+
+
+@many
+@given(data=st.data(), rows=st.sampled_from([1, 3, 16]))
+def test_damage_outside_the_rows_is_never_taken_for_another_meaning(
+    data: st.DataObject, rows: int
+) -> None:
+    """Headers and tables of sizes are read for many messages at once; a bad one is among good."""
+    tables = workload_tables("tiny")
+    events = list(workload("tiny", 48, 9))
+    values = [encode(m) for m in from_events(events, Settings(max_batch_size=rows), tables)]
+    index = data.draw(st.integers(0, len(values) - 1))
+    outline = OutlineDecoder().outline(values[index])
+    assert outline is not None
+    size = len(values[index])
+    places = st.one_of(
+        st.integers(0, outline.bodies_start - 1), st.integers(outline.bodies_end, size - 1)
+    )
+    damaged = bytearray(values[index])
+    for place in data.draw(st.lists(places, min_size=1, max_size=2)):
+        damaged[place] = data.draw(st.one_of(st.integers(0, 8), st.integers(0, 255)))
+    values[index] = bytes(damaged)
+    for definition in tables:
+        table = canonical_table(definition)
+        found, left = by_columns(table, values)
+        if found is not None and not left:
+            assert found == by_rows(table, values)
+
+
+@many
+@given(data=st.data())
+def test_damaged_message_of_other_tables_is_left(data: st.DataObject) -> None:
+    """What has none of the wanted rows is passed over only where the row decoder does so."""
+    (definition,) = workload_tables("proposal-29")
+    (message,) = from_events(workload("proposal-29", 6, 9), Settings(), (definition,))
+    value = data.draw(damaged_bytes(encode(message)))
+    other = canonical_table(Table("other", "s", columns=definition.columns))
+    columns = CraftBatchBuilder(BatchBuilder(other), Settings())
+    if columns.add(value, Place()):
+        assert columns.rows == 0
+        wanted = Selection(frozenset({(other.schema, other.table)}))
+        assert RowDecoder(wanted).decode(value) == []
+
+
+def rows_event(number: int, columns: tuple[Column, ...], partition: int | None = None) -> RowEvent:
+    return RowEvent(number, "s", "t", (ColumnGroup(1, columns),), partition)
+
+
+def test_messages_of_several_layouts_tables_and_partitions_are_one_batch() -> None:
+    """Rows of other columns in one message and in others, beside rows of other tables."""
+    a, b = Column("a", 3, 65, 7), Column("b", 15, 64, b"text" * 20)
+    other = RowEvent(3, "s", "other", (ColumnGroup(2, (a,)),), 70)
+    old = RowEvent(9, "s", "t", (ColumnGroup(1, (a, b)), ColumnGroup(2, (b, a))), 1)
+    deleted = RowEvent(9, "s", "t", (ColumnGroup(2, (a,)),), None)
+    values = [
+        encode(Message(events))
+        for events in (
+            (rows_event(1, (a, b)), other, rows_event(2, (b,), 5), deleted),
+            (other, other),
+            (other, old, rows_event(1 << 63, (b, a), 70)),
+            tuple(rows_event(number, (a,)) for number in range(5)),
+        )
+    ]
+    table = canonical_table(
+        Table("t", "s", columns=(ModelColumn("a", IntType(32)), ModelColumn("b", TextType())))
+    )
+    found, left = by_columns(table, values)
+    assert left == 0
+    assert found is not None
+    assert [row["op"] for row in found] == ["insert"] * 2 + ["delete", "update"] + ["insert"] * 6
+    assert [row["partition"] for row in found] == [None, 5, None, 1, 70] + [None] * 5
+    assert [row["source"]["offset"] for row in found] == [0] * 3 + [2] * 2 + [3] * 5
+    assert [row["commit_ts"] for row in found] == [1, 2, 9, 9, 1 << 63, 0, 1, 2, 3, 4]
+    assert found == by_rows(table, values)
+
+
+@pytest.mark.parametrize("size", [63, 64, 8191, 8192, 1 << 20])
+def test_lengths_of_every_size_are_read(size: int) -> None:
+    columns = tuple(Column(f"c{n}", 15, 64, b"x" * (size + n)) for n in range(9))
+    null = Column("null", 3, 65, None)
+    event = rows_event(1, (*columns, null, Column("last", 3, 65, -3)))
+    value = encode(Message((event, event)))
+    table = table_of(Message((event,)))
+    assert table is not None
+    found, left = by_columns(table, [value])
+    assert left == 0
+    assert found is not None
+    assert [len(found[1]["after"][f"c{n}"]) for n in range(9)] == [size + n for n in range(9)]
+    assert found == by_rows(table, [value])
 
 
 @pytest.mark.parametrize(
