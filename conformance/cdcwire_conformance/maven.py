@@ -14,12 +14,22 @@ import subprocess
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 # Later versions of the plugin want the artifact's parents, which not every repository has.
-_GET = "org.apache.maven.plugins:maven-dependency-plugin:2.10:get"
+_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>cdcwire</groupId><artifactId>fetched</artifactId><version>1</version>
+<packaging>pom</packaging><build><plugins><plugin>
+<groupId>org.apache.maven.plugins</groupId><artifactId>maven-dependency-plugin</artifactId>
+<version>2.10</version><executions>{steps}</executions></plugin></plugins></build></project>
+"""
+_STEP = """<execution><id>{number}</id><phase>validate</phase><goals><goal>get</goal></goals>
+<configuration><artifact>{artifact}</artifact><transitive>false</transitive>
+<destination>{file}</destination></configuration></execution>
+"""
 _SECONDS = 60.0
 _PIECE_BYTES = 1 << 20
 
@@ -70,9 +80,9 @@ def fetch_all(artifacts: Iterable[Artifact], folder: Path) -> tuple[Path, ...]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as made:
-            for artifact in missing:
-                file = Path(made) / artifact.file
-                _fetch(artifact, file)
+            files = {artifact: Path(made) / artifact.file for artifact in missing}
+            _fetch(files)
+            for artifact, file in files.items():
                 _check(artifact, file)
                 file.replace(folder / artifact.file)
     except OSError as error:
@@ -80,33 +90,43 @@ def fetch_all(artifacts: Iterable[Artifact], folder: Path) -> tuple[Path, ...]:
     return found
 
 
-def _fetch(artifact: Artifact, file: Path) -> None:
+def _fetch(files: Mapping[Artifact, Path]) -> None:
     repository = os.environ.get("CDCWIRE_MAVEN_URL")
     if repository:
-        _fetch_from(repository, artifact, file)
+        for artifact, file in files.items():
+            _fetch_from(repository, artifact, file)
     elif shutil.which("mvn"):
-        _fetch_by_maven(artifact, file)
+        _fetch_by_maven(files)
     else:
         raise FetchError(
-            f"to fetch {artifact} there must be mvn on the PATH, or the URL of a Maven repository "
-            "in CDCWIRE_MAVEN_URL"
+            f"to fetch {next(iter(files))} there must be mvn on the PATH, or the URL of a Maven "
+            "repository in CDCWIRE_MAVEN_URL"
         )
 
 
-def _fetch_by_maven(artifact: Artifact, file: Path) -> None:
-    done = subprocess.run(
-        ["mvn", "-B", "-q", _GET, f"-Dartifact={artifact}", "-Dtransitive=false", f"-Ddest={file}"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if done.returncode or not file.is_file():
+def _fetch_by_maven(files: Mapping[Artifact, Path]) -> None:
+    """Fetch all in one run, which has one step for each."""
+    with tempfile.TemporaryDirectory() as made:
+        pom = Path(made) / "pom.xml"
+        steps = "".join(
+            _STEP.format(number=number, artifact=artifact, file=escape(str(file)))
+            for number, (artifact, file) in enumerate(files.items())
+        )
+        pom.write_text(_POM.format(steps=steps), "utf-8")
+        done = subprocess.run(
+            ["mvn", "-B", "-q", "-f", str(pom), "validate"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    missing = [artifact for artifact, file in files.items() if not file.is_file()]
+    if done.returncode or missing:
         said = [line for line in done.stdout.splitlines() if "ERROR" in line]
         reason = f"{said[0]:.300}" if said else "no reason"
-        raise FetchError(f"mvn can't get {artifact}: {reason}")
+        raise FetchError(f"mvn can't get {(missing or list(files))[0]}: {reason}")
 
 
 def _fetch_from(repository: str, artifact: Artifact, file: Path) -> None:

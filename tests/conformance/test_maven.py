@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,3 +64,39 @@ def test_cache_is_where_the_environment_says(
     monkeypatch.delenv("CDCWIRE_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache_folder() == tmp_path / "cdcwire"
+
+
+MVN = """#!{python}
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+assert sys.argv[1:4] == ["-B", "-q", "-f"] and sys.argv[5:] == ["validate"]
+space = "{{http://maven.apache.org/POM/4.0.0}}"
+steps = list(ElementTree.parse(sys.argv[4]).iter(space + "configuration"))
+with open({log!r}, "a") as log:
+    print(len(steps), file=log)
+for step in steps:
+    if step.findtext(space + "artifact") == "org.example:none:1":
+        print("[ERROR] no such artifact")
+        sys.exit(1)
+    assert step.findtext(space + "transitive") == "false"
+    Path(step.findtext(space + "destination")).write_bytes({value!r})
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for mvn is a script")
+def test_maven_is_run_once_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mvn, log = tmp_path / "bin" / "mvn", tmp_path / "log"
+    mvn.parent.mkdir()
+    mvn.write_text(MVN.format(python=sys.executable, log=str(log), value=BYTES))
+    mvn.chmod(0o755)
+    monkeypatch.delenv("CDCWIRE_MAVEN_URL", raising=False)
+    monkeypatch.setenv("PATH", str(mvn.parent))
+    jars = [replace(JAR, name=name) for name in "abc"]
+    found = fetch_all(jars, tmp_path / "it's <cache> & more")
+    assert [file.read_bytes() for file in found] == [BYTES] * 3
+    assert log.read_text() == "3\n"
+    missing = replace(JAR, name="none", version="1")
+    with pytest.raises(FetchError, match=r"mvn can't get org\.example:none:1: \[ERROR\] no such"):
+        fetch_all([*jars, missing, replace(JAR, name="d")], tmp_path / "it's <cache> & more")

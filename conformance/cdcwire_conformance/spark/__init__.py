@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cdcwire_conformance.extras import load_extra
 
 if TYPE_CHECKING:
+    from cdcwire_conformance.spark.datasource import register_datasource
     from cdcwire_conformance.spark.decode import (
         decode_frame,
         decode_kafka_frame,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
         good_rows,
     )
     from cdcwire_conformance.spark.describe import Described, describe_feed
-    from cdcwire_conformance.spark.jars import kafka_jars
+    from cdcwire_conformance.spark.jars import kafka_jars, s3a_jars
     from cdcwire_conformance.spark.opening import OpenedSource, open_source
     from cdcwire_conformance.spark.reading import FeedError
     from cdcwire_conformance.spark.session import SparkUnavailable, readable_errors, spark_session
@@ -46,14 +47,17 @@ __all__ = [
     "open_source",
     "parse_source",
     "readable_errors",
+    "register_datasource",
+    "s3a_jars",
     "spark_session",
     "stream_to_parquet",
 ]
 
 _ROOMS = {
+    "datasource": ("register_datasource",),
     "decode": ("decode_frame", "decode_kafka_frame", "errors_frame", "flat", "good_rows"),
     "describe": ("Described", "describe_feed"),
-    "jars": ("kafka_jars",),
+    "jars": ("kafka_jars", "s3a_jars"),
     "opening": ("OpenedSource", "open_source"),
     "reading": ("FeedError",),
     "session": ("SparkUnavailable", "readable_errors", "spark_session"),

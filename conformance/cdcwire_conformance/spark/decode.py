@@ -7,9 +7,8 @@ driver.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import pyarrow as pa
@@ -21,25 +20,21 @@ from cdcwire.format import NO_CONTEXT, Context, Selection, parse_options
 from cdcwire.formats import get_format
 from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.arrow.types import Profile, Temporal
-from cdcwire_conformance.spark.opening import (
-    OpenedSource,
-    frame_of_shares,
-    open_source,
-    shares_of_files,
-)
-from cdcwire_conformance.spark.prefix import Prefix
+from cdcwire_conformance.spark.opening import OpenedSource, open_source
+from cdcwire_conformance.spark.prefix import Prefix, StoredData
 from cdcwire_conformance.spark.reading import (
     Job,
     OnError,
     decode_messages,
+    decode_pieces,
     messages_of_batches,
-    messages_of_piece,
 )
 from cdcwire_conformance.spark.records import messages_of_records, records_of
 from cdcwire_conformance.spark.schemas_in_use import NAME as AVRO
 from cdcwire_conformance.spark.schemas_in_use import plain_schemas
-from cdcwire_conformance.spark.sources import Piece, Source, share_bytes_of, shares_of
+from cdcwire_conformance.spark.sources import Piece, Source
 from cdcwire_conformance.spark.stored_rows import decode_files, problem_batches
+from cdcwire_conformance.spark.work import work_of_files, work_of_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -78,7 +73,7 @@ def decode_frame(
         names = [(table.schema, table.table)]
         source = open_source(spark, source, context, on_error, names, counts=False)
     opened, source = source, source.source
-    job = _job(
+    job = job_of(
         source.format,
         opened.context,
         table,
@@ -93,32 +88,35 @@ def decode_frame(
         return _decoded_records(messages_of_records(spark, source), job)
     if opened.prefix is not None:
         return _decoded_files(spark, opened.prefix, job, share_bytes)
-    frame, shares = shared(spark, source, share_bytes)
 
-    def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for index in share_numbers(batches):
-            messages = chain.from_iterable(map(messages_of_piece, shares[index]))
-            yield from decode_messages(job, messages)
+    def decode_share(number: int, pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
+        yield from decode_pieces(job, pieces)
 
-    return frame.mapInArrow(decode_batches, _spark_schema(job))
+    work = work_of_lines(spark, source, share_bytes)
+    return work.frame(spark, decode_share, spark_schema(job))
 
 
 def _decoded_files(
     spark: SparkSession, prefix: Prefix, job: Job, share_bytes: int | None
 ) -> DataFrame:
     tables = [(job.table.schema, job.table.table)]
-    workers = spark.sparkContext.defaultParallelism
-    shares = shares_of_files(prefix.files_of(tables), workers, share_bytes)
     problems = prefix.problems_of(tables)
     folder, checkpoint = prefix.folder, prefix.checkpoint
 
-    def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for index in share_numbers(batches):
-            if index == 0:
-                yield from problem_batches(job, problems)
-            yield from decode_files(job, folder, checkpoint, shares[index])
+    def decode_share(number: int, files: Sequence[StoredData]) -> Iterator[pa.RecordBatch]:
+        yield from decode_files(job, folder, checkpoint, files)
 
-    return frame_of_shares(spark, shares).mapInArrow(decode_batches, _spark_schema(job))
+    def tell_problems(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            if batch.num_rows:
+                yield from problem_batches(job, problems)
+
+    schema = spark_schema(job)
+    work = work_of_files(spark, folder, prefix.files_of(tables), share_bytes)
+    frame = work.frame(spark, decode_share, schema)
+    if problems:
+        frame = spark.range(0, 1, 1, 1).mapInArrow(tell_problems, schema).unionAll(frame)
+    return frame
 
 
 def decode_kafka_frame(
@@ -139,7 +137,7 @@ def decode_kafka_frame(
     ``headers`` where it has them. All else as in ``decode_frame``.
     Raises: SchemaError, SourceError, ValueError for a format or an option that is not known.
     """
-    job = _job(
+    job = job_of(
         format_name,
         context,
         table,
@@ -153,7 +151,7 @@ def decode_kafka_frame(
     return _decoded_records(records_of(frame, F.lit(None).cast("string"), "the frame"), job)
 
 
-def _job(
+def job_of(
     format_name: str,
     context: Context,
     table: CanonicalTable,
@@ -165,6 +163,7 @@ def _job(
     skips_others: bool,
     has_lines: bool,
 ) -> Job:
+    """Return what workers are told. Raises: SourceError, ValueError for an unknown option."""
     parse_options(get_format(format_name).options, context.options)
     columns = frozenset(table.column_names) if skips_others else None
     selection = Selection(frozenset({(table.schema, table.table)}), columns)
@@ -173,7 +172,8 @@ def _job(
     return Job(format_name, told, table, temporal, profile, time_zone, on_error, has_lines)
 
 
-def _spark_schema(job: Job) -> StructType:
+def spark_schema(job: Job) -> StructType:
+    """Return the schema of the frame that a job makes."""
     schema = event_schema(job.table, job.temporal, job.profile)
     return from_arrow_schema(schema, prefer_timestamp_ntz=True)
 
@@ -182,21 +182,7 @@ def _decoded_records(records: DataFrame, job: Job) -> DataFrame:
     def decode_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from decode_messages(job, messages_of_batches(batches))
 
-    return records.mapInArrow(decode_batches, _spark_schema(job))
-
-
-def shared(
-    spark: SparkSession, source: Source, share_bytes: int | None
-) -> tuple[DataFrame, list[tuple[Piece, ...]]]:
-    """Return the numbers of the shares of JSON lines, each in its own partition, and the shares."""
-    workers = spark.sparkContext.defaultParallelism
-    shares = shares_of(source.files, share_bytes or share_bytes_of(source, workers))
-    return spark.range(0, len(shares), 1, max(1, len(shares))), shares
-
-
-def share_numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
-    for batch in batches:
-        yield from batch.column(0).to_pylist()
+    return records.mapInArrow(decode_batches, spark_schema(job))
 
 
 def good_rows(frame: DataFrame) -> DataFrame:

@@ -9,7 +9,7 @@ A prefix of a storage sink has schema files, and its rows are only counted.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -33,13 +33,8 @@ from cdcwire_conformance.arrow.schema import (
 )
 from cdcwire_conformance.ddl import sent_columns
 from cdcwire_conformance.spark.avro_names import sanitized_table
-from cdcwire_conformance.spark.decode import share_numbers, shared
-from cdcwire_conformance.spark.opening import (
-    OpenedSource,
-    frame_of_shares,
-    open_source,
-    shares_of_files,
-)
+from cdcwire_conformance.spark.files import OpenFile, open_here
+from cdcwire_conformance.spark.opening import OpenedSource, open_source
 from cdcwire_conformance.spark.prefix import Prefix, StoredData, has_full_types
 from cdcwire_conformance.spark.reading import (
     Located,
@@ -51,16 +46,18 @@ from cdcwire_conformance.spark.reading import (
 )
 from cdcwire_conformance.spark.records import messages_of_records
 from cdcwire_conformance.spark.schemas_in_use import NAME as AVRO
-from cdcwire_conformance.spark.sources import Source
+from cdcwire_conformance.spark.sources import Piece, Source, SourceError
 from cdcwire_conformance.spark.stored_rows import path_in, read_file
+from cdcwire_conformance.spark.work import work_of_files, work_of_lines
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 _MAX_SEEN = 1 << 12
 _FOUND = "share long, found binary"
 
 Name: TypeAlias = "tuple[str | None, str]"
+Only: TypeAlias = "Callable[[Row | RowChange], bool]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +69,7 @@ class Described:
 
 
 def describe_feed(
-    spark: SparkSession,
+    spark: SparkSession | None,
     source: Source | OpenedSource,
     *,
     context: Context = NO_CONTEXT,
@@ -81,6 +78,7 @@ def describe_feed(
     on_error: OnError = "stop",
     look_into_text: bool = False,
     share_bytes: int | None = None,
+    only: Only | None = None,
 ) -> tuple[Described, ...]:
     """Return the tables that have row changes in a feed, sorted by schema and name.
 
@@ -88,6 +86,8 @@ def describe_feed(
     ``include``: only these. ``definitions``: what a DDL says of them. ``on_error``: "stop" fails
     at the first message that breaks its format; "row" passes over it, as decoding tells of it.
     ``look_into_text``: decode all, and have text columns that hold ill-formed text as bytes.
+    ``only``: of messages, the row changes that count; it gets them without values.
+    ``spark``: None does all of it in this process, which reaches directories without Parquet.
     Raises: SchemaError when a column has kinds that don't meet; ValueError for an option that is
     not known.
     """
@@ -96,25 +96,22 @@ def describe_feed(
         source = open_source(spark, source, context, on_error, tables)
     opened, source = source, source.source
     has_lines = source.kind == "jsonl"
-    survey = _Survey(source.format, opened.context, tables, on_error, look_into_text, has_lines)
+    survey = _Survey(
+        source.format, opened.context, tables, on_error, look_into_text, has_lines, only
+    )
     if opened.prefix is not None:
         found = _found_in_prefix(spark, opened.prefix, survey)
     elif source.has_records:
-        frame = messages_of_records(spark, source)
-
-        def survey_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            yield survey.batch(0, messages_of_batches(batches))
-
-        found = _joined(frame.mapInArrow(survey_batches, _FOUND))
+        found = _found_in_records(spark, source, survey)
     else:
-        frame, shares = shared(spark, source, share_bytes)
 
-        def survey_lines(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for index in share_numbers(batches):
-                messages = chain.from_iterable(map(messages_of_piece, shares[index]))
-                yield survey.batch(index, messages)
+        def survey_lines(number: int, pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
+            messages = chain.from_iterable(map(messages_of_piece, pieces))
+            open_file = pieces[0].opener if len(pieces) == 1 else open_here
+            yield survey.batch(number, messages, open_file)
 
-        found = _joined(frame.mapInArrow(survey_lines, _FOUND))
+        work = work_of_lines(spark, source, share_bytes)
+        found = _joined(work.rows(spark, survey_lines, _FOUND))
     if source.format == AVRO:
         definitions = map(sanitized_table, definitions)
     told = {(table.schema, table.name): canonical_table(table) for table in definitions}
@@ -124,17 +121,32 @@ def describe_feed(
     )
 
 
-def _joined(frame: DataFrame) -> dict[Name, _Found]:
+def _joined(rows: Iterable[Mapping[str, Any]]) -> dict[Name, _Found]:
     """Return what all shares found, in their order."""
     found: dict[Name, _Found] = {}
-    for row in sorted(frame.collect(), key=lambda row: row["share"]):
+    for row in sorted(rows, key=lambda row: row["share"]):
         part: dict[Name, _Found] = pickle.loads(row["found"])  # what our own workers wrote
         for name, each in part.items():
             found[name] = found[name].joined(each) if name in found else each
     return found
 
 
-def _found_in_prefix(spark: SparkSession, prefix: Prefix, survey: _Survey) -> dict[Name, _Found]:
+def _found_in_records(
+    spark: SparkSession | None, source: Source, survey: _Survey
+) -> dict[Name, _Found]:
+    if spark is None:
+        raise SourceError(f"{source}: only a Spark session reads Parquet, as with decode_frame")
+
+    def survey_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield survey.batch(0, messages_of_batches(batches))
+
+    frame = messages_of_records(spark, source).mapInArrow(survey_batches, _FOUND)
+    return _joined(row.asDict() for row in frame.collect())
+
+
+def _found_in_prefix(
+    spark: SparkSession | None, prefix: Prefix, survey: _Survey
+) -> dict[Name, _Found]:
     """Return the tables of a prefix, by the definitions of the versions that have rows.
 
     Files whose tables no definition tells are looked through, and all of them if the text of rows
@@ -194,22 +206,17 @@ def _definition_of(path: DataPath, tables: Iterable[Table]) -> Table | None:
 
 
 def _survey_files(
-    spark: SparkSession, prefix: Prefix, survey: _Survey, files: list[StoredData]
+    spark: SparkSession | None, prefix: Prefix, survey: _Survey, files: list[StoredData]
 ) -> dict[Name, _Found]:
     if not files:
         return {}
-    shares = shares_of_files(files, spark.sparkContext.defaultParallelism)
     folder = prefix.folder
 
-    def survey_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for index in share_numbers(batches):
-            messages = (
-                (Place(file=path_in(folder, file)), read_file(folder, file))
-                for file in shares[index]
-            )
-            yield survey.batch(index, messages)
+    def survey_share(number: int, files: Sequence[StoredData]) -> Iterator[pa.RecordBatch]:
+        messages = ((Place(file=path_in(folder, file)), read_file(folder, file)) for file in files)
+        yield survey.batch(number, messages)
 
-    return _joined(frame_of_shares(spark, shares).mapInArrow(survey_batches, _FOUND))
+    return _joined(work_of_files(spark, folder, files).rows(spark, survey_share, _FOUND))
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,10 +249,13 @@ class _Survey:
     on_error: OnError
     look_into_text: bool
     has_lines: bool
+    only: Only | None = None
 
-    def batch(self, share: int, messages: Iterable[Located]) -> pa.RecordBatch:
+    def batch(
+        self, share: int, messages: Iterable[Located], open_file: OpenFile = open_here
+    ) -> pa.RecordBatch:
         with few_collections():
-            found = _Surveying(self).survey(messages)
+            found = _Surveying(self, open_file).survey(messages)
         return pa.RecordBatch.from_arrays(
             [pa.array([share], pa.int64()), pa.array([pickle.dumps(found)], pa.binary())],
             names=["share", "found"],
@@ -255,8 +265,9 @@ class _Survey:
 class _Surveying:
     """One pass over messages. Layouts are told apart by identity, and kept so that it holds."""
 
-    def __init__(self, survey: _Survey) -> None:
+    def __init__(self, survey: _Survey, open_file: OpenFile) -> None:
         self.survey_of = survey
+        self._open_file = open_file
         self._found: dict[Name, CanonicalTable] = {}
         self._rows: dict[Name, int] = {}
         self._ill_formed: dict[Name, set[str]] = {}
@@ -296,8 +307,8 @@ class _Surveying:
         selection = Selection(self.survey_of.tables, columns)
         context = replace(self.survey_of.context, selection=selection)
         decoder_at = place_decoder(self.survey_of.format, context)
-        tables = self.survey_of.tables
-        if tables is None:
+        tables, only = self.survey_of.tables, self.survey_of.only
+        if tables is None and only is None:
             return decoder_at
 
         def wanted(place: Place) -> DecodeMessage:
@@ -305,7 +316,11 @@ class _Surveying:
 
             def wanted_of(message: Message) -> Iterator[Any]:
                 for change in decode(message):
-                    if isinstance(change, (Row, RowChange)) and _name_of(change.table) in tables:
+                    if not isinstance(change, (Row, RowChange)):
+                        continue
+                    if tables is not None and _name_of(change.table) not in tables:
+                        continue
+                    if only is None or only(change):
                         yield change
 
             return wanted_of
@@ -314,7 +329,8 @@ class _Surveying:
 
     def _report(self, problem: RowProblem, place: Place) -> None:
         if self.survey_of.on_error == "stop":
-            locate_problem(problem, place, "stop", self.survey_of.has_lines)
+            has_lines = self.survey_of.has_lines
+            locate_problem(problem, place, "stop", has_lines, self._open_file)
 
     def _has_new_shape(self, changes: list[Row | RowChange]) -> bool:
         """Return whether a row has a layout that was not met: its table is an object of its own."""

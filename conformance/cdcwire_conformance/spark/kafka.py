@@ -94,6 +94,20 @@ def _resolved(
     return {**default, **asked}
 
 
+def topic_edges(spark: SparkSession, topic: KafkaTopic) -> dict[int, tuple[int, int]]:
+    """Return each partition's first offset and the one behind its last, as they are now.
+
+    Raises: BrokersSilent; SourceError as ``topic_at_rest`` does.
+    """
+    client = _Client(spark, topic)
+    try:
+        partitions = client.partitions()
+        first, behind = client.offsets(partitions, "earliest"), client.offsets(partitions, "latest")
+    finally:
+        client.close()
+    return {number: (first[number], behind[number]) for number in partitions}
+
+
 def topic_frame(spark: SparkSession, topic: KafkaTopic) -> DataFrame:
     """Return the records of a topic with the connector's columns, headers among them.
 
@@ -164,6 +178,10 @@ def check_connector(spark: SparkSession, topic: KafkaTopic) -> None:
         raise SourceError(f"{topic}: Spark has no connector for Kafka: {HOW_TO_HAVE_IT}")
 
 
+class BrokersSilent(SourceError):
+    """No broker answers, which may pass."""
+
+
 class _Client:
     """Kafka's own client, in Java on the driver. Raises: SourceError, in all that it does."""
 
@@ -224,9 +242,11 @@ class _Client:
             thrown = thrown.getCause()
         kind, said = thrown.getClass().getSimpleName(), str(thrown.getMessage() or "")
         brokers = ",".join(self.topic.brokers)
+        made: type[SourceError] = SourceError
         if kind in _UNKNOWN:
             problem = "there is no such topic; look at its name, or create it before it is read"
         elif kind in _SILENT:
+            made = BrokersSilent
             problem = (
                 f"no broker answers at {brokers} within {ANSWER_SECONDS} s; look at the address, "
                 "and whether the one that brokers give as their own (advertised.listeners) can be "
@@ -238,4 +258,4 @@ class _Client:
             problem = f"the brokers refuse it: {said:.200}; rights and passwords go into config="
         else:
             problem = f"{brokers}: {kind}: {' '.join(said.split()):.200}"
-        return SourceError(f"{self.topic}: {problem}")
+        return made(f"{self.topic}: {problem}")

@@ -9,10 +9,9 @@ back from it.
 
 from __future__ import annotations
 
-import heapq
 import json
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,7 @@ from cdcwire_conformance.arrow.batches import Place
 from cdcwire_conformance.arrow.decoders import TUPLE
 from cdcwire_conformance.arrow.topics import table_of_topic, tables_of, topic_name
 from cdcwire_conformance.messages_io import message_from_json
+from cdcwire_conformance.spark.files import Files, OpenFile, files_at, open_here
 from cdcwire_conformance.spark.kafka import topic_at_rest
 from cdcwire_conformance.spark.prefix import (
     FileMark,
@@ -39,38 +39,40 @@ from cdcwire_conformance.spark.reading import FeedError, OnError, error_text
 from cdcwire_conformance.spark.schemas_in_use import NAME as AVRO
 from cdcwire_conformance.spark.schemas_in_use import with_schemas
 from cdcwire_conformance.spark.sources import (
-    SHARE_BYTES,
     STORED_FORMATS,
     Piece,
     Source,
     SourceError,
     read_lines,
-    share_bytes_of,
-    shares_of,
+    source_in,
 )
 from cdcwire_conformance.spark.stored_rows import mark_files
+from cdcwire_conformance.spark.work import work_of_files, work_of_lines
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 # How a line begins to look like a schema file; what it is, the format's own rules say.
 _SCHEMA_FILE = b"/meta/schema_"
+_FOUND = "found binary"
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedSource:
     """A source, what is known of it, and the context in which its messages are decoded.
 
-    ``prefix``: of a storage sink, for sources of that kind.
+    ``prefix``: of a storage sink, for sources of that kind. ``open_file``: how the driver opens the
+    source's files.
     """
 
     source: Source
     context: Context
     prefix: Prefix | None = field(default=None)
+    open_file: OpenFile = field(default=open_here, compare=False)
 
 
 def open_source(
-    spark: SparkSession,
+    spark: SparkSession | None,
     source: Source,
     context: Context,
     on_error: OnError = "stop",
@@ -80,20 +82,41 @@ def open_source(
 ) -> OpenedSource:
     """Return a source made ready. ``include``: only these tables will be asked for.
 
-    ``counts``: rows of a prefix are counted, also where no repeat can be known.
+    ``counts``: rows of a prefix are counted, also where no repeat can be known. ``spark``: None
+    does all of it in this process, which reaches directories only.
     Raises: FeedError at what can't be read, if errors are to stop; SourceError; ValueError for an
     option that is not known.
     """
     parse_options(get_format(source.format).options, context.options)
     if source.topic is not None:
+        if spark is None:
+            raise SourceError(f"{source}: only a Spark session reads topics, as with decode_frame")
         source = replace(source, topic=topic_at_rest(spark, source.topic))
+        return _opened(spark, source, None, context, on_error, include, counts=counts)
+    files = files_at(spark, source.folder)
+    if source.kind == "place":
+        source = source_in(source.format, files)
+    found = _opened(spark, source, files, context, on_error, include, counts=counts)
+    return replace(found, open_file=files.open)
+
+
+def _opened(
+    spark: SparkSession | None,
+    source: Source,
+    files: Files | None,
+    context: Context,
+    on_error: OnError,
+    include: Iterable[TableName] | None,
+    *,
+    counts: bool,
+) -> OpenedSource:
     if source.format == AVRO:
         return OpenedSource(source, with_schemas(spark, source, context))
     if source.format == TUPLE:
         _check_topics(source, context)
     context = replace(context, schemas={})  # of the other side; a registry can't travel
-    if source.kind == "prefix":
-        prefix = read_prefix(source, context)
+    if source.kind == "prefix" and files is not None:
+        prefix = read_prefix(source, context, files)
         tables = None if include is None else frozenset(include)
         if on_error == "stop":
             for place, problem in prefix.problems_of(tables):
@@ -128,33 +151,8 @@ def _check_topics(source: Source, context: Context) -> None:
         raise SourceError(f"{source}: no table is called so; name it (option table)")
 
 
-def shares_of_files(
-    files: Iterable[StoredData], workers: int, share_bytes: int | None = None
-) -> list[tuple[StoredData, ...]]:
-    """Return the files in shares of about the same size, in the order of replay inside of one.
-
-    A share costs a task; a file is never cut.
-    """
-    files = list(files)
-    total = sum(file.size for file in files)
-    count = max(workers, -(-total // (share_bytes or SHARE_BYTES)))
-    count = max(1, min(count, len(files)))
-    shares: list[list[StoredData]] = [[] for _ in range(count)]
-    room = [(0, number) for number in range(count)]
-    for file in sorted(files, key=lambda file: file.size, reverse=True):
-        size, number = heapq.heappop(room)
-        shares[number].append(file)
-        heapq.heappush(room, (size + file.size + 1, number))
-    return [tuple(sorted(share, key=lambda file: file.order)) for share in shares]
-
-
-def frame_of_shares(spark: SparkSession, shares: Sequence[object]) -> DataFrame:
-    """Return the numbers of shares, each in a partition of its own."""
-    return spark.range(0, len(shares), 1, max(1, len(shares)))
-
-
 def _marked(
-    spark: SparkSession,
+    spark: SparkSession | None,
     source: Source,
     prefix: Prefix,
     tables: frozenset[TableName] | None,
@@ -178,38 +176,29 @@ def _marked(
 
 
 def _marks(
-    spark: SparkSession,
+    spark: SparkSession | None,
     source: Source,
     prefix: Prefix,
     tables: frozenset[TableName] | None,
     on_error: OnError,
 ) -> list[FileMark]:
-    shares = shares_of_files(prefix.files_of(tables), spark.sparkContext.defaultParallelism)
     context = replace(prefix.context, selection=Selection(tables, frozenset()))
     format_name, folder, checkpoint = source.format, prefix.folder, prefix.checkpoint
 
-    def mark(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                marks = list(
-                    mark_files(format_name, context, on_error, folder, checkpoint, shares[number])
-                )
-                yield _pickled(marks)
+    def mark(number: int, files: Sequence[StoredData]) -> Iterator[pa.RecordBatch]:
+        yield _pickled(list(mark_files(format_name, context, on_error, folder, checkpoint, files)))
 
-    return _collected(frame_of_shares(spark, shares).mapInArrow(mark, "found binary"))
+    work = work_of_files(spark, folder, prefix.files_of(tables))
+    return _collected(work.rows(spark, mark, _FOUND))
 
 
-def _schema_files(spark: SparkSession, source: Source) -> list[Message]:
+def _schema_files(spark: SparkSession | None, source: Source) -> list[Message]:
     """Return the messages of JSON lines that may be schema files; broken lines are passed over."""
-    share_bytes = share_bytes_of(source, spark.sparkContext.defaultParallelism)
-    shares = shares_of(source.files, share_bytes)
 
-    def find(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield _pickled([each for piece in shares[number] for each in _found_in(piece)])
+    def find(number: int, pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
+        yield _pickled([each for piece in pieces for each in _found_in(piece)])
 
-    return _collected(frame_of_shares(spark, shares).mapInArrow(find, "found binary"))
+    return _collected(work_of_lines(spark, source).rows(spark, find, _FOUND))
 
 
 def _found_in(piece: Piece) -> Iterator[StoredFile]:
@@ -227,6 +216,6 @@ def _pickled(found: Sequence[object]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(found)], pa.binary())], ["found"])
 
 
-def _collected(frame: DataFrame) -> list[Any]:
+def _collected(rows: Iterable[Mapping[str, Any]]) -> list[Any]:
     """Return what our own workers wrote."""
-    return [each for row in frame.collect() for each in pickle.loads(row["found"])]
+    return [each for row in rows for each in pickle.loads(row["found"])]

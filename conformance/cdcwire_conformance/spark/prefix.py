@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import NamedTuple
 
 from cdcwire.canal_json.settings import read_settings as read_canal_settings
@@ -32,8 +31,17 @@ from cdcwire.storage.rules import Fault, FaultKind, stream_of
 from cdcwire.storage.schema_files import SchemaFile, read_schema_file
 from cdcwire_conformance.arrow.batches import Place, RowProblem
 from cdcwire_conformance.compressions import known_compressions
+from cdcwire_conformance.spark.files import (
+    Files,
+    LocalFiles,
+    OpenFile,
+    check_for_spark,
+    is_url,
+    opener_of,
+    path_under,
+)
 from cdcwire_conformance.spark.query_labels import told_by_queries
-from cdcwire_conformance.spark.sources import Source, SourceError
+from cdcwire_conformance.spark.sources import Source
 
 # What keeps rows from being read, or from being trusted. Other faults are ``storage check``'s.
 _POISON: frozenset[FaultKind] = frozenset(
@@ -54,13 +62,18 @@ class StoredData(NamedTuple):
     """A data file of a prefix. ``order``: its number in the order of replay, from 0.
 
     ``floor``: the largest commit-ts of the rows before it in its table or partition; what is below
-    came before, and is dropped.
+    came before, and is dropped. ``content``: its bytes, where a worker can't open it.
     """
 
     name: str
     order: int
     size: int
     floor: int = 0
+    content: bytes | None = None
+
+    @property
+    def opener(self) -> OpenFile:
+        return opener_of(self.content)
 
 
 class FileMark(NamedTuple):
@@ -80,7 +93,7 @@ class FileMark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """What is to be read of a prefix. ``folder`` is absolute; ``files`` are in the order of replay.
+    """What is to be read of a prefix. ``folder`` is its root; ``files`` are in the order of replay.
 
     ``problems``: files that can't be had, each with its path and what is wrong. ``context``: with
     the definitions of the tables' versions. ``marks``: by file, once the first pass was made.
@@ -174,42 +187,49 @@ def has_full_types(context: Context) -> bool:
     return read_canal_settings(context.options, compressions).has_full_types
 
 
-def read_prefix(source: Source, context: Context) -> Prefix:
+def read_prefix(source: Source, context: Context, files: Files | None = None) -> Prefix:
     """Return what is to be read of a prefix. Raises: SourceError for a file that can't be opened.
+
+    What is there is listed when its checkpoint is known, as it may grow meanwhile.
 
     Source: storage, "replay order".
     """
     layout = layout_of(source.format, context)
-    folder = Path(source.folder).absolute()
+    files = files or LocalFiles(source.folder)
+    folder = files.root
+    problems: list[tuple[Place, RowProblem, TableName | None]] = []
+    checkpoint: int | None = None
+    if METADATA_NAME in source.files:
+        try:
+            checkpoint = read_metadata(files.read(METADATA_NAME))
+        except DecodeError as error:
+            problems.append((_place(folder, METADATA_NAME), problem_of_error(error), None))
+    sizes = files.everything()
+    names = tuple(sorted(sizes))
     schema_files: dict[str, SchemaFile | DecodeError] = {}
     stored: list[StoredFile] = []
-    for name in source.files:
+    for name in names:
         if _is_schema_file(name, layout):
-            value = _read(folder / name)
+            value = files.read(name)
             stored.append(StoredFile(name, value))
             try:
                 schema_files[name] = read_schema_file(value)
             except DecodeError as error:
                 schema_files[name] = error
-    problems: list[tuple[Place, RowProblem, TableName | None]] = []
-    checkpoint: int | None = None
-    if METADATA_NAME in source.files:
-        try:
-            checkpoint = read_metadata(_read(folder / METADATA_NAME))
-        except DecodeError as error:
-            problems.append((_place(folder, METADATA_NAME), problem_of_error(error), None))
-    plan = replay(Listing(source.files, schema_files), layout, checkpoint)
+    plan = replay(Listing(names, schema_files), layout, checkpoint)
     problems += _problems(plan, folder, layout)
-    files = [
-        StoredData(step.path, order, _size(folder / step.path))
+    data = [
+        StoredData(step.path, order, sizes[step.path])
         for order, step in enumerate(s for s in plan.steps if isinstance(s, ReadFile))
     ]
+    if is_url(folder):
+        check_for_spark(files, {file.name: file.size for file in data})
     prepared = get_format(source.format).prepared(stored, context)
     told = told_by_queries(s.file for s in plan.steps if isinstance(s, ApplySchema))
     tables = tuple(_with_told(table, told) for table in prepared.tables)
     return Prefix(
-        str(folder),
-        tuple(files),
+        folder,
+        tuple(data),
         tuple(problems),
         checkpoint,
         replace(prepared, tables=tables),
@@ -229,7 +249,7 @@ def _with_told(table: Table, told: Iterable[Table]) -> Table:
 
 
 def _problems(
-    plan: Replay, folder: Path, layout: Layout
+    plan: Replay, folder: str, layout: Layout
 ) -> list[tuple[Place, RowProblem, TableName | None]]:
     found = []
     for fault in plan.faults:
@@ -256,19 +276,5 @@ def _is_schema_file(name: str, layout: Layout) -> bool:
         return False
 
 
-def _place(folder: Path, name: str) -> Place:
-    return Place(file=str(folder / name))
-
-
-def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise SourceError(f"{file}: can't be read: {error.strerror}") from error
-
-
-def _size(file: Path) -> int:
-    try:
-        return file.stat().st_size
-    except OSError as error:
-        raise SourceError(f"{file}: can't be read: {error.strerror}") from error
+def _place(folder: str, name: str) -> Place:
+    return Place(file=path_under(folder, name))

@@ -7,9 +7,9 @@ import gc
 import json
 import sys
 from binascii import a2b_base64
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Literal, TypeAlias
 
 import pyarrow as pa
@@ -34,6 +34,7 @@ from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.messages_io import message_from_json
+from cdcwire_conformance.spark.files import OpenFile, open_here
 from cdcwire_conformance.spark.sources import Piece, line_number, read_lines
 
 OnError: TypeAlias = Literal["stop", "row"]
@@ -165,9 +166,21 @@ def _line_problem(text: str) -> RowProblem:
     return RowProblem(None, "", CLAUSE_MESSAGES, text)
 
 
-def decode_messages(job: Job, messages: Iterable[Located]) -> Iterator[pa.RecordBatch]:
-    """Yield the record batches of a table's rows. Raises: FeedError if errors are to stop."""
-    rows = _Rows(job)
+def decode_pieces(job: Job, pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
+    """Yield the record batches of a table's rows in JSON lines. Raises: as ``decode_messages``."""
+    open_file = pieces[0].opener if len(pieces) == 1 else open_here
+    messages = chain.from_iterable(map(messages_of_piece, pieces))
+    yield from decode_messages(job, messages, open_file)
+
+
+def decode_messages(
+    job: Job, messages: Iterable[Located], open_file: OpenFile = open_here
+) -> Iterator[pa.RecordBatch]:
+    """Yield the record batches of a table's rows. Raises: FeedError if errors are to stop.
+
+    ``open_file``: opens the files of lines, whose numbers errors tell.
+    """
+    rows = _Rows(job, open_file)
     with few_collections():
         if job.format == "craft":
             yield from _by_columns(job, rows, messages)
@@ -217,8 +230,9 @@ def _column_batch(
 class _Rows:
     """Decodes messages to rows, and these to batches. Keep one for a job."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, open_file: OpenFile) -> None:
         self.job = job
+        self._open_file = open_file
         skips_others = job.context.selection.columns is not None
         self.builder = BatchBuilder(
             job.table, job.temporal, job.profile, job.time_zone, skips_others=skips_others
@@ -270,13 +284,20 @@ class _Rows:
             yield self.builder.problem_batch(problem, place, changes[index])
 
     def _located(self, problem: RowProblem, place: Place) -> Place:
-        return locate_problem(problem, place, self.job.on_error, self.job.has_lines)
+        job = self.job
+        return locate_problem(problem, place, job.on_error, job.has_lines, self._open_file)
 
 
-def locate_problem(problem: RowProblem, place: Place, on_error: OnError, has_lines: bool) -> Place:
+def locate_problem(
+    problem: RowProblem,
+    place: Place,
+    on_error: OnError,
+    has_lines: bool,
+    open_file: OpenFile = open_here,
+) -> Place:
     """Return the place with its line, if there are lines. Raises: FeedError if errors stop."""
     if has_lines and place.file is not None and place.offset is not None:
-        place = place._replace(line=line_number(place.file, place.offset))
+        place = place._replace(line=line_number(place.file, place.offset, open_file))
     if on_error == "stop":
         raise FeedError(error_text(problem, place))
     return place

@@ -8,7 +8,7 @@ feed uses is told by the first bytes of its keys and values; only these are look
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -31,11 +31,10 @@ from cdcwire_conformance.spark.sources import (
     Piece,
     Source,
     SourceError,
-    line_number,
+    line_numbers,
     read_lines,
-    share_bytes_of,
-    shares_of,
 )
+from cdcwire_conformance.spark.work import work_of_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,10 +50,10 @@ class _SchemaFile:
 
     message: StoredFile
     file: str
-    offset: int
+    line: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{line_number(self.file, self.offset)}"
+        return f"{self.file}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ class _Seen:
     heads: frozenset[bytes]
 
 
-def with_schemas(spark: SparkSession, source: Source, context: Context) -> Context:
+def with_schemas(spark: SparkSession | None, source: Source, context: Context) -> Context:
     """Return the context with the schemas of a feed as a plain mapping.
 
     Those among the messages go before those of the context, which may be asked one by one.
@@ -82,6 +81,8 @@ def with_schemas(spark: SparkSession, source: Source, context: Context) -> Conte
                 f"{where}: Avro in {kind} needs its schemas: name a folder of files "
                 "ID.avsc or a registry (--schema, or open_schemas in Python)"
             )
+        if spark is None:
+            raise SourceError(f"{source}: only a Spark session reads Parquet, as with decode_frame")
         heads = _heads_of_records(spark, source, size)
     else:
         files, heads = _seen_in_lines(spark, source, size if context.schemas else 0)
@@ -141,23 +142,17 @@ def _heads_of_records(spark: SparkSession, source: Source, size: int) -> frozens
 
 
 def _seen_in_lines(
-    spark: SparkSession, source: Source, size: int
+    spark: SparkSession | None, source: Source, size: int
 ) -> tuple[tuple[_SchemaFile, ...], frozenset[bytes]]:
     """Return what JSON lines have. ``size``: of heads; 0: none is wanted."""
-    share_bytes = share_bytes_of(source, spark.sparkContext.defaultParallelism)
-    shares = shares_of(source.files, share_bytes)
 
-    def look(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                seen = pickle.dumps(_seen_in(shares[number], size))
-                yield pa.RecordBatch.from_arrays(
-                    [pa.array([number], pa.int64()), pa.array([seen], pa.binary())],
-                    ["share", "seen"],
-                )
+    def look(number: int, pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
+        seen = pickle.dumps(_seen_in(pieces, size))
+        yield pa.RecordBatch.from_arrays(
+            [pa.array([number], pa.int64()), pa.array([seen], pa.binary())], ["share", "seen"]
+        )
 
-    numbers = spark.range(0, len(shares), 1, max(1, len(shares)))
-    rows = numbers.mapInArrow(look, "share long, seen binary").collect()
+    rows = work_of_lines(spark, source).rows(spark, look, "share long, seen binary")
     files: list[_SchemaFile] = []
     heads: set[bytes] = set()
     for row in sorted(rows, key=lambda row: row["share"]):
@@ -171,6 +166,7 @@ def _seen_in(pieces: Iterable[Piece], size: int) -> _Seen:
     files: list[_SchemaFile] = []
     heads: set[bytes] = set()
     for piece in pieces:
+        here: dict[int, StoredFile] = {}
         for offset, line in read_lines(piece):
             if not size and _SUFFIX not in line:
                 continue
@@ -179,5 +175,8 @@ def _seen_in(pieces: Iterable[Piece], size: int) -> _Seen:
                 if len(heads) < 2 * MAX_IDS:
                     heads |= {v[:size] for v in (message.key, message.value) if v is not None}
             elif isinstance(message, StoredFile) and is_schema_file(message):
-                files.append(_SchemaFile(message, piece.file, offset))
+                here[offset] = message
+        if here:
+            lines = line_numbers(piece.file, here, piece.opener)
+            files += [_SchemaFile(each, piece.file, lines[at]) for at, each in here.items()]
     return _Seen(tuple(files), frozenset(heads))

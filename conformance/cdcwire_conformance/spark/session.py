@@ -27,7 +27,9 @@ DEFAULT_MASTER = "local[*]"
 NEEDED_JAVA = 17  # of Spark 4
 
 # What failed in a Python worker, as its traceback ends.
-_FEED_ERROR = re.compile(r"^(?:[\w.]*\.)?(?:FeedError|SchemaError|InputError): (.+)$", re.MULTILINE)
+_FEED_ERROR = re.compile(
+    r"^(?:[\w.]*\.)?(FeedError|SchemaError|InputError|SourceError|OptionError): (.+)$", re.MULTILINE
+)
 _WORKER_ERROR = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception)\b.*$", re.MULTILINE)
 _CALLING = "An error occurred while calling"
 _JAVA_PACKAGE = re.compile(r"^: (?:[a-z][\w$]*\.)*")
@@ -103,8 +105,12 @@ def spark_session(
 
 @contextlib.contextmanager
 def _worker_environment(is_local: bool) -> Iterator[None]:
-    """Let workers run this Python, in UTC, and find the decoders, however it was started."""
-    wanted = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+    """Let workers run this Python, in UTC, and find the decoders, however it was started.
+
+    Those of a cluster run the Python that the environment names, if it does.
+    """
+    python = sys.executable if is_local else os.environ.get("PYSPARK_PYTHON") or sys.executable
+    wanted = {"PYSPARK_PYTHON": python, "PYSPARK_DRIVER_PYTHON": sys.executable}
     if is_local:
         wanted |= {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "TZ": "UTC"}
     before = {name: os.environ.get(name) for name in wanted}
@@ -129,10 +135,11 @@ def _last_error(log: str) -> str | None:
 
 @contextlib.contextmanager
 def readable_errors() -> Iterator[None]:
-    """Turn what a job fails with into a SparkUnavailable or a FeedError of one line."""
+    """Turn what a job fails with into one line: a SparkUnavailable, FeedError or SourceError."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
+    from cdcwire_conformance.spark.files import SourceError
     from cdcwire_conformance.spark.reading import FeedError
 
     try:
@@ -140,7 +147,8 @@ def readable_errors() -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         found = _FEED_ERROR.search(str(error))
         if found is not None:
-            raise FeedError(found.group(1)) from error
+            kind = SourceError if found[1] in ("SourceError", "OptionError") else FeedError
+            raise kind(found[2]) from error
         in_worker = _WORKER_ERROR.findall(str(error)) if "Python worker" in str(error) else []
         reason = f"{in_worker[-1]:.300}" if in_worker else _first_line(error)
         raise SparkUnavailable(f"Spark's job failed: {reason}") from error

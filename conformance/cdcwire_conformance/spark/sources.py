@@ -4,33 +4,49 @@ A source is a topic, ``FORMAT:kafka://HOST:PORT/TOPIC``, or a directory, ``FORMA
 messages, either JSON lines (``*.jsonl``) or Parquet with Kafka's columns (``*.parquet``), in one
 format. JSON lines are cut by bytes: a piece begins at the first line that begins in it, so that a
 large file is read by many workers, and a worker reads its share of small files. With a format of a
-storage sink the directory may be a prefix of it, with the sink's own folders and files.
+storage sink the directory may be a prefix of it, with the sink's own folders and files. It may be
+in a bucket or on any other file system that Spark knows, by its URL; files there are not cut.
 """
 
 from __future__ import annotations
 
-import os
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import BinaryIO, Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from cdcwire.formats import FORMAT_NAMES, get_format
 from cdcwire.storage.paths import DATA_PREFIX, METADATA_NAME
+from cdcwire_conformance.spark.files import (
+    Files,
+    LocalFiles,
+    OpenFile,
+    check_for_spark,
+    is_url,
+    open_here,
+    opener_of,
+    path_under,
+    scheme_of,
+)
+from cdcwire_conformance.spark.files import SourceError as SourceError
 from cdcwire_conformance.spark.kafka_url import SCHEME as KAFKA
 from cdcwire_conformance.spark.kafka_url import KafkaTopic, parse_kafka_url
 
-Kind: TypeAlias = Literal["jsonl", "parquet", "prefix", "topic"]
+Kind: TypeAlias = Literal["jsonl", "parquet", "prefix", "topic", "place"]
 
 SHARE_BYTES = 128 << 20
 STORED_FORMATS = frozenset({"csv", "canal-json"})
 _LEAST_SHARE_BYTES = 1 << 20
 _COUNTED_AT_ONCE = 1 << 20
-
-
-class SourceError(ValueError):
-    """A source is not there, or is none. The text is one line for the user."""
+_OTHERS = {  # which are no file systems, or have another name
+    "s3": "it is s3a://BUCKET/DIR",
+    "s3n": "it is s3a://BUCKET/DIR",
+    "http": "",
+    "https": "",
+    "ftp": "",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +54,8 @@ class Source:
     """A feed in files, or in a ``topic``. ``files`` are sorted by name, which is the feed's order.
 
     They are absolute: Java and the workers keep the directory in which they were started. Those of
-    a prefix are named from it on, with ``/``, and their order is the one of replay.
+    a prefix are named from it on, with ``/``, and their order is the one of replay. A ``place`` is
+    one that only Spark reaches: ``open_source`` finds out what is there.
     """
 
     format: str
@@ -48,7 +65,17 @@ class Source:
     topic: KafkaTopic | None = field(default=None)
 
     def __str__(self) -> str:
-        return f"{self.format}:{self.topic or f'file:{self.folder}'}"
+        return f"{self.format}:{self.topic or self.where}"
+
+    @property
+    def where(self) -> str:
+        """Return the folder as it is written behind the format."""
+        return self.folder if is_url(self.folder) else f"file:{self.folder}"
+
+    @property
+    def scheme(self) -> str:
+        """Return what Spark needs a connector for: ``kafka``, ``s3a`` and others; "" for none."""
+        return KAFKA if self.topic is not None else scheme_of(self.folder)
 
     @property
     def has_records(self) -> bool:
@@ -57,15 +84,30 @@ class Source:
 
 
 class Piece(NamedTuple):
-    """The lines of a file that begin in ``start`` up to, not with, ``end``."""
+    """The lines of a file that begin in ``start`` up to, not with, ``end``.
+
+    ``content``: all bytes of the file, where it is none that a worker can open.
+    """
 
     file: str
     start: int
     end: int
+    content: bytes | None = None
+
+    @classmethod
+    def whole(cls, file: str) -> Piece:
+        return cls(file, 0, sys.maxsize)
+
+    @property
+    def opener(self) -> OpenFile:
+        return opener_of(self.content)
+
+    def open(self) -> BinaryIO:
+        return self.opener(self.file)
 
 
 def parse_source(text: str) -> Source:
-    """Return the source that ``FORMAT:file:DIR`` or ``FORMAT:kafka://…`` names.
+    """Return the source that ``FORMAT:file:DIR``, ``FORMAT:kafka://…`` or ``FORMAT:s3a://…`` names.
 
     ``FORMAT:DIR`` is a directory too.
 
@@ -79,6 +121,8 @@ def parse_source(text: str) -> Source:
         raise SourceError(f"{text!r}: a directory is missing, as in {name}:file:DIR")
     if url.startswith(f"{KAFKA}:"):
         return _source_of_topic(name, url, text)
+    if is_url(url) and scheme_of(url) != "file":
+        return Source(name, _checked_url(url, name), "place", ())
     return source_of_folder(name, _folder_of(url, text))
 
 
@@ -94,36 +138,35 @@ def _source_of_topic(format_name: str, url: str, text: str) -> Source:
 
 def source_of_folder(format_name: str, folder: str | Path) -> Source:
     """Return the source of a directory of messages. Raises: SourceError."""
-    path = Path(folder)
-    if not path.is_dir():
-        raise SourceError(f"{path}: there is no such directory")
+    return source_in(format_name, LocalFiles(folder))
+
+
+def source_in(format_name: str, files: Files) -> Source:
+    """Return what the files of a folder are. Raises: SourceError."""
+    top = files.top()
+    of_spark = is_url(files.root)
+    folder = files.root if of_spark else files.folder
     found: dict[Kind, list[str]] = {
-        "jsonl": sorted(str(file.absolute()) for file in path.glob("*.jsonl")),
-        "parquet": sorted(str(file.absolute()) for file in path.glob("*.parquet")),
+        "jsonl": sorted(name for name in top if name.endswith(".jsonl")),
+        "parquet": sorted(name for name in top if name.endswith(".parquet")),
     }
     if found["jsonl"] and found["parquet"]:
-        raise SourceError(f"{path}: has *.jsonl and *.parquet; a feed is one of them")
-    for kind, files in found.items():
-        if files:
-            return Source(format_name, str(path), kind, tuple(files))
+        raise SourceError(f"{folder}: has *.jsonl and *.parquet; a feed is one of them")
+    for kind, names in found.items():
+        if names:
+            if of_spark:
+                sizes = {name: top[name] if kind == "jsonl" else 0 for name in names}
+                check_for_spark(files, sizes)
+            paths = tuple(path_under(files.root, name) for name in names)
+            return Source(format_name, folder, kind, paths)
     if format_name not in STORED_FORMATS:
-        raise SourceError(f"{path}: there is no *.jsonl and no *.parquet in this directory")
-    names = tuple(_names_under(path))
+        raise SourceError(f"{folder}: there is no *.jsonl and no *.parquet in this directory")
+    names = sorted(files.everything())
     if not any(map(_is_of_prefix, names)):
         raise SourceError(
-            f"{path}: there is no *.jsonl, no *.parquet, and no file of a storage sink"
+            f"{folder}: there is no *.jsonl, no *.parquet, and no file of a storage sink"
         )
-    return Source(format_name, str(path), "prefix", names)
-
-
-def _names_under(folder: Path) -> list[str]:
-    """Return the files under a folder, with ``/``; hidden ones are none of a sink."""
-    names = []
-    for parent, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        inside = Path(parent).relative_to(folder)
-        names += [(inside / name).as_posix() for name in files if not name.startswith(".")]
-    return sorted(names)
+    return Source(format_name, folder, "prefix", tuple(names))
 
 
 def _is_of_prefix(name: str) -> bool:
@@ -165,7 +208,7 @@ def share_bytes_for(total: int, workers: int) -> int:
 
 def read_lines(piece: Piece) -> Iterator[tuple[int, bytes]]:
     """Yield each line of a piece with the byte of the file where it begins."""
-    with open(piece.file, "rb") as file:
+    with piece.open() as file:
         offset = piece.start
         if offset:
             # The line that reaches into the piece belongs to the piece before.
@@ -179,10 +222,10 @@ def read_lines(piece: Piece) -> Iterator[tuple[int, bytes]]:
             offset += len(line)
 
 
-def line_number(file: str, offset: int) -> int:
+def line_number(file: str, offset: int, open_file: OpenFile = open_here) -> int:
     """Return the number, from 1, of the line that begins at a byte: for errors and shown rows."""
     count = 1
-    with open(file, "rb") as lines:
+    with open_file(file) as lines:
         left = offset
         while left and (chunk := lines.read(min(left, _COUNTED_AT_ONCE))):
             count += chunk.count(b"\n")
@@ -190,11 +233,13 @@ def line_number(file: str, offset: int) -> int:
     return count
 
 
-def line_numbers(file: str, offsets: Iterable[int]) -> dict[int, int]:
+def line_numbers(
+    file: str, offsets: Iterable[int], open_file: OpenFile = open_here
+) -> dict[int, int]:
     """Return the numbers of the lines that begin at these bytes, given in order, in one pass."""
     found: dict[int, int] = {}
     count, at = 1, 0
-    with open(file, "rb") as lines:
+    with open_file(file) as lines:
         for offset in offsets:
             while at < offset and (chunk := lines.read(min(offset - at, _COUNTED_AT_ONCE))):
                 count += chunk.count(b"\n")
@@ -203,11 +248,24 @@ def line_numbers(file: str, offsets: Iterable[int]) -> dict[int, int]:
     return found
 
 
+def _checked_url(url: str, format_name: str) -> str:
+    """Return the URL of a place that Java may reach. Raises: SourceError."""
+    scheme, parts = scheme_of(url), urlsplit(url)
+    if parts.password is not None:
+        raise SourceError(
+            f"{format_name}:{scheme}: a URL is shown, so it takes no password; keys go into "
+            "Spark's settings or into the environment"
+        )
+    if scheme in _OTHERS:
+        problem = _OTHERS[scheme] or "there are file:DIR, kafka: and what Hadoop knows, as s3a:"
+        raise SourceError(f"{format_name}:{url}: {scheme} is not read here; {problem}")
+    if scheme == "s3a" and not parts.netloc:
+        raise SourceError(f"{format_name}:{url}: a bucket is missing, as in s3a://BUCKET/DIR")
+    return url.rstrip("/")
+
+
 def _folder_of(url: str, text: str) -> str:
     if not url.startswith("file:"):
-        scheme = urlsplit(url).scheme
-        if "://" in url:
-            raise SourceError(f"{text!r}: {scheme} is not read here; there are file:DIR and kafka:")
         return url
     path = url.removeprefix("file:")
     if path.startswith("//"):

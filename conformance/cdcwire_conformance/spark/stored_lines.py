@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import BinaryIO
 
 from cdcwire.canal_json.settings import read_settings as read_canal_settings
 from cdcwire.csv.settings import read_settings as read_csv_settings
 from cdcwire.format import Context
 from cdcwire_conformance.compressions import known_compressions
+from cdcwire_conformance.spark.files import OpenFile, open_here
 
 _LINE_ENDS = frozenset({b"\n", b"\r\n"})
 
 
 def lines_of_rows(
-    format_name: str, context: Context, path: str, numbers: Iterable[int]
+    format_name: str,
+    context: Context,
+    path: str,
+    numbers: Iterable[int],
+    open_file: OpenFile = open_here,
 ) -> dict[int, int]:
     """Return the lines, from 1, at which rows of a data file begin, by their numbers from 0.
 
@@ -26,7 +32,7 @@ def lines_of_rows(
         if settings.terminator not in _LINE_ENDS:
             return {}
         quote, terminator = settings.quote, settings.terminator
-        starts = _record_lines(path, quote, terminator)
+        starts = _record_lines(open_file(path), quote, terminator)
         if settings.output_field_header:
             next(starts, None)
     else:
@@ -34,7 +40,7 @@ def lines_of_rows(
         canal = read_canal_settings(context.options, compressions)
         if canal.terminator not in _LINE_ENDS or canal.dialect != "ticdc":
             return {}
-        starts = _record_lines(path, b"", canal.terminator)
+        starts = _record_lines(open_file(path), b"", canal.terminator)
     found: dict[int, int] = {}
     for number, line in enumerate(starts):
         if number in wanted:
@@ -44,12 +50,12 @@ def lines_of_rows(
     return found
 
 
-def _record_lines(path: str, quote: bytes, terminator: bytes) -> Iterator[int]:
+def _record_lines(opened: BinaryIO, quote: bytes, terminator: bytes) -> Iterator[int]:
     """Yield the line at which each record begins: inside of quotes a line end ends no record."""
     line = 1
     begin = 1
     quotes = 0
-    with open(path, "rb") as file:
+    with opened as file:
         for text in file:
             if quote:
                 quotes += text.count(quote)

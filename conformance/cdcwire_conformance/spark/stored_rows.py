@@ -30,6 +30,7 @@ from cdcwire_conformance.arrow.csv_batches import CsvBatchBuilder, CsvFiles
 from cdcwire_conformance.arrow.csv_values import Irregular
 from cdcwire_conformance.arrow.decoders import file_decoder, is_joined
 from cdcwire_conformance.arrow.schema import SOURCE_TYPE
+from cdcwire_conformance.spark.files import OpenFile, path_under
 from cdcwire_conformance.spark.prefix import FileMark, StoredData, problem_of_error
 from cdcwire_conformance.spark.reading import (
     ROWS_OF_A_BATCH,
@@ -166,7 +167,7 @@ def mark_files(
                     takes(_commit_ts_of(change))
             except DecodeError as error:
                 place = Place(None, file.order, None, path_in(folder, file), None)
-                located(problem_of_error(error), place, on_error)
+                located(problem_of_error(error), place, on_error, file.opener)
             yield gate.mark(file.name)
 
 
@@ -182,6 +183,8 @@ def _data_path(file: StoredFile, settings: Settings) -> DataPath:
 
 def read_file(folder: str, file: StoredData) -> StoredFile:
     """Return a data file. Raises: FeedError."""
+    if file.content is not None:
+        return StoredFile(file.name, file.content)
     path = path_in(folder, file)
     try:
         return StoredFile(file.name, Path(path).read_bytes())
@@ -190,13 +193,13 @@ def read_file(folder: str, file: StoredData) -> StoredFile:
 
 
 def path_in(folder: str, file: StoredData) -> str:
-    return str(Path(folder, file.name))
+    return path_under(folder, file.name)
 
 
-def located(problem: RowProblem, place: Place, on_error: OnError) -> Place:
+def located(problem: RowProblem, place: Place, on_error: OnError, open_file: OpenFile) -> Place:
     """Return the place with the line of the problem's byte. Raises: FeedError if errors stop."""
     if place.file is not None and problem.offset is not None:
-        place = place._replace(line=line_number(place.file, problem.offset))
+        place = place._replace(line=line_number(place.file, problem.offset, open_file))
     if on_error == "stop":
         raise FeedError(error_text(problem, place))
     return place
@@ -287,16 +290,16 @@ class _Rows:
                     changes.append(change)  # type: ignore[arg-type]  # the filter leaves rows only
                     numbers.append(number)
                     if len(changes) >= ROWS_OF_A_BATCH:
-                        yield from self._waiting(place)
+                        yield from self._waiting(place, file.opener)
         except DecodeError as error:
             problem = problem_of_error(error)
         if changes:
-            yield from self._waiting(place)
+            yield from self._waiting(place, file.opener)
         if problem is not None:
-            where = located(problem, place, self.job.on_error)
+            where = located(problem, place, self.job.on_error, file.opener)
             yield self.builder.problem_batch(problem, where)
 
-    def _waiting(self, place: Place) -> Iterator[pa.RecordBatch]:
+    def _waiting(self, place: Place, open_file: OpenFile) -> Iterator[pa.RecordBatch]:
         changes, numbers = list(self._changes), list(self._numbers)
         self._changes.clear()
         self._numbers.clear()
@@ -309,7 +312,7 @@ class _Rows:
             index, error = found
             problem = problem_of(error)
             number = numbers[index]
-            lines = lines_of_rows(self.job.format, self.job.context, path, [number])
+            lines = lines_of_rows(self.job.format, self.job.context, path, [number], open_file)
             where = place._replace(offset=number, line=lines.get(number))
             if self.job.on_error == "stop":
                 raise FeedError(error_text(problem, where))

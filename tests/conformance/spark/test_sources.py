@@ -63,7 +63,10 @@ def test_source_of_an_escaped_address_is_its_directory(tmp_path: Path) -> None:
         ("craft:", "a directory is missing, as in craft:file:DIR"),
         ("craft:file:", "a directory is missing behind file:"),
         ("craft:file:/no/such/folder", "/no/such/folder: there is no such directory"),
-        ("craft:s3://bucket/feed", "s3 is not read here; there are file:DIR and kafka:"),
+        ("craft:s3://bucket/feed", "s3 is not read here; it is s3a://BUCKET/DIR"),
+        ("craft:https://host/feed", "https is not read here; there are file:DIR, kafka: and"),
+        ("craft:s3a:///feed", "a bucket is missing, as in s3a://BUCKET/DIR"),
+        ("craft:s3a://key:word@bucket/feed", "craft:s3a: a URL is shown, so it takes no password"),
         ("craft:file://feed", "a file URL has three slashes"),
     ],
 )

@@ -1,0 +1,133 @@
+"""How the files of a feed come to workers: in shares, each of which is one piece of a job.
+
+Workers open the files of a directory themselves. Of other places Spark reads each file whole, and
+its bytes come to a worker with it. Without a session the same is done in this process.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+import pyarrow as pa
+
+from cdcwire_conformance.spark.files import is_url, path_under
+from cdcwire_conformance.spark.prefix import StoredData
+from cdcwire_conformance.spark.sources import (
+    SHARE_BYTES,
+    Piece,
+    Source,
+    share_bytes_of,
+    shares_of,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+T = TypeVar("T", Piece, StoredData)
+
+# Given the number of a share, and what is in it.
+Run: TypeAlias = "Callable[[int, Sequence[T]], Iterator[pa.RecordBatch]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Work(Generic[T]):
+    """What is to be read, in shares in the order of the feed.
+
+    ``paths``: of the only file of each share, where Spark reads it; None: workers open files.
+    """
+
+    shares: Sequence[Sequence[T]]
+    paths: tuple[str, ...] | None = None
+
+    def frame(self, spark: SparkSession, run: Run[T], schema: str | StructType) -> DataFrame:
+        """Return what all shares give, each in a worker."""
+        shares = self.shares
+
+        def run_shares(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                for number in batch.column(0).to_pylist():
+                    yield from run(number, shares[number])
+
+        if not self.paths:
+            return frame_of_shares(spark, shares).mapInArrow(run_shares, schema)
+        numbers = {path: number for number, path in enumerate(self.paths)}
+
+        def run_contents(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                for path, content in zip(batch.column(0), batch.column(1), strict=True):
+                    number = numbers[path.as_py()]
+                    (file,) = shares[number]
+                    yield from run(number, [file._replace(content=content.as_py())])
+
+        # Names are taken as they are: no signs in them are patterns, and no folder is a column.
+        reader = spark.read.format("binaryFile").option("__globPaths__", "false")
+        files = reader.option("recursiveFileLookup", "true").load(list(self.paths))
+        return files.select("path", "content").mapInArrow(run_contents, schema)
+
+    def rows(self, spark: SparkSession | None, run: Run[T], schema: str) -> list[dict[str, Any]]:
+        """Return what all shares give, on the driver; they are few small rows."""
+        if spark is not None:
+            return [row.asDict() for row in self.frame(spark, run, schema).collect()]
+        return [
+            row
+            for number, share in enumerate(self.shares)
+            for batch in run(number, share)
+            for row in batch.to_pylist()
+        ]
+
+
+def workers_of(spark: SparkSession | None) -> int:
+    """Return how many tasks run at once."""
+    return (os.cpu_count() or 1) if spark is None else spark.sparkContext.defaultParallelism
+
+
+def frame_of_shares(spark: SparkSession, shares: Sequence[object]) -> DataFrame:
+    """Return the numbers of shares, each in a partition of its own."""
+    return spark.range(0, len(shares), 1, max(1, len(shares)))
+
+
+def work_of_lines(
+    spark: SparkSession | None, source: Source, share_bytes: int | None = None
+) -> Work[Piece]:
+    """Return the work of JSON lines."""
+    if is_url(source.folder):
+        return Work([[Piece.whole(file)] for file in source.files], source.files)
+    return Work(shares_of(source.files, share_bytes or share_bytes_of(source, workers_of(spark))))
+
+
+def work_of_files(
+    spark: SparkSession | None,
+    folder: str,
+    files: Iterable[StoredData],
+    share_bytes: int | None = None,
+) -> Work[StoredData]:
+    """Return the work of a prefix's data files."""
+    files = tuple(files)
+    if is_url(folder):
+        return Work([[file] for file in files], tuple(path_under(folder, f.name) for f in files))
+    return Work(shares_of_files(files, workers_of(spark), share_bytes))
+
+
+def shares_of_files(
+    files: Iterable[StoredData], workers: int, share_bytes: int | None = None
+) -> list[tuple[StoredData, ...]]:
+    """Return the files in shares of about the same size, in the order of replay inside of one.
+
+    A share costs a task; a file is never cut.
+    """
+    files = list(files)
+    total = sum(file.size for file in files)
+    count = max(workers, -(-total // (share_bytes or SHARE_BYTES)))
+    count = max(1, min(count, len(files)))
+    shares: list[list[StoredData]] = [[] for _ in range(count)]
+    room = [(0, number) for number in range(count)]
+    for file in sorted(files, key=lambda file: file.size, reverse=True):
+        size, number = heapq.heappop(room)
+        shares[number].append(file)
+        heapq.heappush(room, (size + file.size + 1, number))
+    return [tuple(sorted(share, key=lambda file: file.order)) for share in shares]
