@@ -19,17 +19,23 @@ from cdcwire_conformance.command.context import (
     context_from,
     parse_option_arguments,
 )
+from cdcwire_conformance.command.follow import (
+    add_follow_arguments,
+    check_follow_arguments,
+    follow,
+)
 from cdcwire_conformance.command.progress import ProgressLine
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.registry import open_schemas
-from cdcwire_conformance.spark.jars import with_kafka_jars
+from cdcwire_conformance.spark.jars import with_connectors
 from cdcwire_conformance.spark.session import readable_errors, spark_session
 from cdcwire_conformance.spark.sources import Source, parse_source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.spark.result import Comparison
+    from cdcwire_conformance.spark.feeds import Feed, Wishes
+    from cdcwire_conformance.spark.windows import Window
 
 NAME = "compare"
 HELP = "tell whether two feeds are equal, in whatever formats, on Spark"
@@ -38,16 +44,20 @@ Decode two feeds to DataFrames of one form and compare their row changes, table 
 FORMAT:file:DIR: a directory of *.jsonl, one message a line, or of *.parquet with Kafka's columns;
 for csv and canal-json also the prefix of a storage sink, whose rows are taken as in a replay. Or it
 is FORMAT:kafka://HOST:PORT/TOPIC: what the topic holds when the comparison begins, or the part of
-it that ?from=, to=, from-ms= and to-ms= choose. The schemas of Avro are taken from among the
-messages, or from where --schema says.
+it that ?from=, to=, from-ms= and to-ms= choose. FORMAT:s3a://BUCKET/DIR is such a directory in a
+bucket, and so are hdfs:// and all that Spark's Hadoop knows. The schemas of Avro are taken from
+among the messages, or from where --schema says.
 
 Tables and columns are compared first; if they differ, that is told and no row is read. Rows pair by
 the first position that both formats carry and by their key. An update of a key equals its delete
 and insert. NULL is not an absent column, -0.0 not 0.0, 1.0 not 1.00, and a row twice not a row
 once. Schema changes and progress are not compared.
 
-The answer tells for each table how many changes are the same, changed, on one side only, or
-repeated, and names the first ones with each column that differs and both its values.
+The answer tells for each table how many changes are the same, changed, on one side only, repeated
+(sent again later), doubled, or out of order among those of their key, and names the first ones with
+each column that differs and both its values. --mode final compares the last row of each key
+instead; --from and --to compare a window of the position that both formats carry. --follow
+compares two topics while they grow, window by window.
 
 Exit code: 0 they are equal, 1 they differ or a message can't be read (--on-error row), 2 it could
 not run, or stopped at a message that can't be read.
@@ -66,6 +76,11 @@ examples:
     --left-schema http://user:password@registry:8081
   cdcwire compare 'craft:kafka://broker1:9092,broker2:9092/orders' \\
     'open-protocol:kafka://broker1:9092/orders-old?from-ms=1760000000000' --on-error row
+  cdcwire compare craft:file:a craft:file:b --mode final --differences found
+  cdcwire compare craft:file:a open-protocol:file:b --from 449226000000000000 \\
+    --to 449227000000000000 --allow-repeats
+  cdcwire compare craft:kafka://broker1/orders open-protocol:kafka://broker1/orders-old --follow \\
+    --every 60 --state orders.state --json windows.jsonl
   cdcwire compare craft:file:a craft:file:b --master 'local[2]' --conf spark.driver.memory=4g
 """
 
@@ -74,7 +89,7 @@ _SECONDS_BETWEEN = 0.25
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    sources = "FORMAT:file:DIR or FORMAT:kafka://HOST:PORT/TOPIC"
+    sources = "FORMAT:file:DIR, FORMAT:kafka://HOST:PORT/TOPIC or FORMAT:s3a://BUCKET/DIR"
     parser.add_argument("left", metavar="LEFT", help=sources)
     parser.add_argument("right", metavar="RIGHT", help="the same")
     add_context_arguments(parser)
@@ -91,6 +106,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="PLACE",
             help=f"as --schema, of the {side} side only",
         )
+    parser.add_argument(
+        "--mode",
+        choices=("events", "final"),
+        default="events",
+        help="compare all changes (the default), or the last row of each key",
+    )
+    parser.add_argument(
+        "--from",
+        dest="start",
+        type=int,
+        metavar="N",
+        help="only changes from this commit_ts, sequence_id or lsn on: the one that both carry",
+    )
+    parser.add_argument(
+        "--to", dest="end", type=int, metavar="N", help="only changes below this position"
+    )
+    parser.add_argument(
+        "--allow-repeats",
+        action="store_true",
+        help="what a feed sends again later is counted and is no difference; doubles are",
+    )
+    parser.add_argument(
+        "--no-order",
+        action="store_true",
+        help="don't look whether the changes of a key are in order (cheaper where a key has many)",
+    )
+    parser.add_argument(
+        "--differences",
+        metavar="DIR",
+        help="write all differences as Parquet to this folder, which is new or empty",
+    )
     parser.add_argument(
         "--limit", type=int, default=20, metavar="N", help="differences shown a table (default: 20)"
     )
@@ -135,11 +181,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="a setting of Spark: spark.driver.memory=4g",
     )
+    add_follow_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.limit < 0:
         raise UsageError("--limit is a number from 0")
+    check_follow_arguments(arguments)
     settings = _settings(arguments.conf)
     sources = parse_source(arguments.left), parse_source(arguments.right)
     options = _options(arguments, [source.format for source in sources])
@@ -147,15 +195,19 @@ def run(arguments: argparse.Namespace) -> int:
     schemas = _schemas(arguments, context)
     load_extra("pyspark", "spark", "compare")
     with ProgressLine() as progress:
-        if any(source.topic for source in sources):
-            progress.show("looking for Spark's connector for Kafka")
-            settings = with_kafka_jars(settings)
+        progress.show("looking for Spark's connectors")
+        settings = with_connectors(settings, [source.scheme for source in sources])
         progress.show("starting Spark")
         spark = spark_session(arguments.master, settings, "cdcwire compare")
         sides = list(zip(sources, options, schemas, strict=True))
-        found = _compare(spark, arguments, context, sides, progress)
-    from cdcwire_conformance.spark.report import json_text, text
+        left, right, wishes = _asked(arguments, context, sides)
+        from cdcwire_conformance.spark.feeds import compare_feeds
+        from cdcwire_conformance.spark.report import json_text, text
 
+        with readable_errors(), _watched(spark, progress) as report:
+            if arguments.follow:
+                return follow(spark, arguments, (left, right), wishes, report, progress)
+            found = compare_feeds(spark, left, right, wishes, report)
     if arguments.json:
         try:
             Path(arguments.json).write_text(json_text(found), encoding="utf-8", newline="\n")
@@ -165,14 +217,13 @@ def run(arguments: argparse.Namespace) -> int:
     return EQUAL if found.is_equal else DIFFERENT
 
 
-def _compare(
-    spark: SparkSession,
+def _asked(
     arguments: argparse.Namespace,
     context: Context,
     sides: Sequence[tuple[Source, Mapping[str, OptionValue], Mapping[str, str]]],
-    progress: ProgressLine,
-) -> Comparison:
-    from cdcwire_conformance.spark.feeds import Feed, Wishes, compare_feeds
+) -> tuple[Feed, Feed, Wishes]:
+    """Return both feeds, and what is wanted of their comparison."""
+    from cdcwire_conformance.spark.feeds import Feed, Wishes
 
     selection = context.selection
     # Workers find their compressions themselves; what to select is a wish.
@@ -193,9 +244,13 @@ def _compare(
         temporal=arguments.temporal,
         time_zone=arguments.time_zone,
         look_into_text=arguments.look_into_text,
+        mode=arguments.mode,
+        window=_window(arguments),
+        order=not arguments.no_order,
+        allow_repeats=arguments.allow_repeats,
+        differences_to=arguments.differences,
     )
-    with readable_errors(), _watched(spark, progress) as report:
-        return compare_feeds(spark, left, right, wishes, report)
+    return left, right, wishes
 
 
 def _options(arguments: argparse.Namespace, formats: Sequence[str]) -> list[dict[str, OptionValue]]:
@@ -227,6 +282,17 @@ def _schemas(arguments: argparse.Namespace, context: Context) -> list[Mapping[st
     return [
         open_schemas(place, arguments.ca_file) if place else context.schemas for place in places
     ]
+
+
+def _window(arguments: argparse.Namespace) -> Window | None:
+    from cdcwire_conformance.spark.windows import Window
+
+    if arguments.start is None and arguments.end is None:
+        return None
+    try:
+        return Window(arguments.start, arguments.end)
+    except ValueError as error:
+        raise UsageError(f"--from and --to: {error}") from error
 
 
 def _name_of(option: str) -> str:

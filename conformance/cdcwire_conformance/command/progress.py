@@ -22,9 +22,15 @@ class ProgressLine:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Take the line away, for a moment, as something else is written."""
         if self._width:
+            self._next_time = time.monotonic() + _SECONDS_BETWEEN
             self._stream.write("\r" + " " * self._width + "\r")
             self._stream.flush()
+            self._width = 0
 
     def show(self, text: str) -> None:
         """Show a text in place of the last one, at most ten times a second."""

@@ -29,7 +29,7 @@ LEFT, RIGHTS = "craft", ("craft-proposal", "open-protocol")
 WORKLOAD, SEED = "proposal-29", 7
 ROWS, ROWS_WHEN_QUICK = 5000, 1000
 _EQUAL, _DIFFERENT = 0, 1
-_COUNTS = ("same", "changed", "only_left", "only_right", "repeated_left", "repeated_right")
+_COUNTS = ("same", "changed", "only_left", "only_right", "doubled_left", "doubled_right")
 
 Named: TypeAlias = "tuple[str, str, str | None]"  # verdict, commit_ts, column of a change
 
@@ -96,7 +96,7 @@ def plant(changes: tuple[RowChange, ...]) -> Planted:
         named.add(("changed", str(changes[index].position.commit_ts), column))
     lost, doubled = 4 * step, 5 * step
     planted.insert(doubled, changes[doubled])
-    named.add(("repeated", str(changes[doubled].position.commit_ts), None))
+    named.add(("doubled", str(changes[doubled].position.commit_ts), None))
     del planted[lost]
     named.add(("only left", str(changes[lost].position.commit_ts), None))
     return Planted(tuple(planted), frozenset(named))
@@ -156,11 +156,11 @@ def _lines(rows: int, results: list[tuple[str, Json, bool]], shown: list[str]) -
                 f"{counts['same']:,}",
                 f"{counts['changed']:,}",
                 f"{counts['only_left'] + counts['only_right']:,}",
-                f"{counts['repeated_left'] + counts['repeated_right']:,}",
+                f"{counts['doubled_left'] + counts['doubled_right']:,}",
                 "yes" if is_right else "**no**",
             )
         )
-    head = ("right", "told", "same", "changed", "on one side only", "repeated", "as planted")
+    head = ("right", "told", "same", "changed", "on one side only", "doubled", "as planted")
     document = results[0][1]
     position, *key = document["tables"][0]["paired_by"]
     told = [name for name in document["compared"] if name != "half"]

@@ -1,18 +1,20 @@
-"""Two DataFrames of one table's changes: equal as multisets, or exactly how many rows differ.
+"""Two DataFrames of one table's changes: equal change for change, or exactly how many differ.
 
 The way: each change becomes a narrow row of its pair (key and position), two hashes of its content
 and the side that it comes from. One shuffle by pair brings both sides together; hashes that one
 side has more often are differences, and what is left of a pair on both sides is a change. Only
-counts come to the driver. If there are differences, the first pairs are looked up again in both
-frames, with all columns (see ``difference``).
+counts come to the driver. Where places are known, both sides come together by key, so that changes
+which come too late are seen as well (see ``order``). If there are differences, the first pairs are
+looked up again in both frames, with all columns (see ``difference``).
 
 ``exact`` groups by all columns instead of their hashes: dearer, and beyond any doubt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
@@ -20,12 +22,22 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StructType
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
-from cdcwire_conformance.spark.counting import both_sides, summary_of_pairs
+from cdcwire_conformance.spark.counting import Grouping, both_sides, summary_of_pairs
 from cdcwire_conformance.spark.difference import rows_of_pairs, side_by_side
-from cdcwire_conformance.spark.pairing import Layout, layout_of, narrow_changes, wide_changes
-from cdcwire_conformance.spark.result import Counts, RowDifference, TableComparison
+from cdcwire_conformance.spark.differences import write_differences
+from cdcwire_conformance.spark.final_state import states_of_pairs, summary_of_keys
+from cdcwire_conformance.spark.pairing import (
+    Kept,
+    Layout,
+    layout_of,
+    narrow_changes,
+    passing_name,
+    wide_changes,
+)
+from cdcwire_conformance.spark.result import Counts, TableComparison
 from cdcwire_conformance.spark.rules import Rules
-from cdcwire_conformance.spark.showing import difference_of, texts_of
+from cdcwire_conformance.spark.showing import LONGEST_TEXT, difference_of, texts_of
+from cdcwire_conformance.spark.windows import Window
 
 DEFAULT_LIMIT = 20
 DEFAULT_RULES = Rules()
@@ -42,43 +54,71 @@ def compare_frames(
     *,
     limit: int = DEFAULT_LIMIT,
     exact: bool = False,
+    window: Window | None = None,
+    order: bool = True,
     report: Callable[[str], None] = lambda text: None,
+    differences_to: str | None = None,
 ) -> TableComparison:
     """Compare two frames of ``event_schema(table)``, and name the first ``limit`` differences.
 
     A frame may leave out source and error. What only one has of half, before_has and after_has is
-    not compared, and ``left_out`` says so. ``report`` is told what is being done. If the schemas
-    differ, no row is read.
+    not compared, and ``left_out`` says so. ``window``: only changes in it. ``order``: find changes
+    that come too late among those of their key, where ``source`` has offsets. ``report`` is told
+    what is being done. ``differences_to``: a folder to which all of them are written. If the
+    schemas differ, no row is read. Raises: ValueError for a window without a position.
     """
     if limit < 0:
         raise ValueError(f"limit={limit} is less than 0")
+    if window is not None and rules.position is None:
+        raise ValueError("without a position there is no window")
     lines = frame_difference(left, right, table, rules)
     if lines:
         return TableComparison(str(table), None, schema_differences=tuple(lines))
     left_out = [name for name in _TOLD_BY_BOTH if _lacks_one(left, right, name)]
+    has_places = "source" in left.columns or "source" in right.columns
     left, right = left.drop(*left_out), right.drop(*left_out)
     image = left.schema["after"].dataType
     assert isinstance(image, StructType)
-    layout = layout_of(image, table, rules)
+    layout = layout_of(image, table, rules, window)
     report(f"{table}: comparing both sides")
-    summary = _summary(left, right, layout, exact).persist(StorageLevel.MEMORY_AND_DISK)
+    if rules.is_final:
+        summary, counts, _ = _summed(summary_of_keys(left, right, layout, exact=exact))
+    else:
+        summary, counts = _counted(
+            left,
+            right,
+            layout,
+            lambda text: report(f"{table}: {text}"),
+            has_order=order and has_places,
+            has_places=has_places,
+            exact=exact,
+        )
+    found = TableComparison(
+        str(table),
+        counts,
+        left_out=tuple((name, "a frame has no such column") for name in left_out),
+        paired_by=layout.paired_by,
+        in_halves=rules.in_halves,
+        is_final=rules.is_final,
+    )
     try:
-        reasons = tuple((name, "a frame has no such column") for name in left_out)
-        found = TableComparison(
-            str(table),
-            _counts(summary),
-            left_out=reasons,
-            paired_by=layout.paired_by,
-            in_halves=rules.in_halves,
-        )
-        counts = found.counts
-        if counts is None or not counts.differing or not limit:
+        if not counts.differing:
             return found
-        report(f"{table}: looking up the first of {counts.differing:,} differences")
-        pairs = summary.where("pair IS NOT NULL").orderBy("pair").limit(limit).select("pair")
-        return replace(
-            found, differences=_first_differences(left, right, table, layout, pairs, limit)
-        )
+        pairs = summary.where("pair IS NOT NULL")
+        if limit:
+            report(f"{table}: looking up the first of {counts.differing:,} differences")
+            first = F.broadcast(pairs.orderBy("pair").limit(limit))
+            with _differences(left, right, layout, first) as rows:
+                found_rows = texts_of(
+                    rows.orderBy("pair", "rank").limit(limit), layout, LONGEST_TEXT
+                ).collect()
+            differences = tuple(difference_of(row, table, layout) for row in found_rows)
+            found = replace(found, differences=differences)
+        if differences_to is not None:
+            report(f"{table}: writing all of {counts.differing:,} differences")
+            with _differences(left, right, layout, pairs) as rows:
+                write_differences(texts_of(rows, layout), table, layout, differences_to)
+        return found
     finally:
         summary.unpersist()
 
@@ -130,38 +170,72 @@ def _fields(frame: DataFrame, image: str) -> dict[str, DataType] | None:
     return {field.name: field.dataType for field in kind.fields}
 
 
-def _summary(left: DataFrame, right: DataFrame, layout: Layout, exact: bool) -> DataFrame:
+def _counted(
+    left: DataFrame,
+    right: DataFrame,
+    layout: Layout,
+    report: Callable[[str], None],
+    *,
+    has_order: bool,
+    has_places: bool,
+    exact: bool,
+) -> tuple[DataFrame, Counts]:
+    """Return the counts of each pair that differs, persisted, and the sums of all.
+
+    Where one side has more copies of a row than the other, it is done again with eras.
+    """
+    has_position = layout.rules.position is not None
+    has_order &= has_position and bool(layout.keys)
+    summary, counts, copied = _summed(
+        _summary(left, right, layout, Kept(places=has_order), exact=exact)
+    )
+    if copied and has_position and has_places:
+        summary.unpersist()
+        report("telling what was sent again from doubles")
+        kept = Kept(places=has_order, eras=True)
+        summary, counts, _ = _summed(_summary(left, right, layout, kept, exact=exact))
+    return summary, counts
+
+
+def _summary(
+    left: DataFrame, right: DataFrame, layout: Layout, kept: Kept, *, exact: bool
+) -> DataFrame:
     """Return the counts of each pair that differs, and in one row without a pair all others'.
 
     The others are equal pairs and unreadable rows, so that this is small where little differs.
     """
-    if exact:
-        sides = wide_changes(left, layout), wide_changes(right, layout)
-        content: tuple[str, ...] = layout.content
-    else:
-        sides = narrow_changes(left, layout), narrow_changes(right, layout)
-        content = ("row_a", "row_b")
-    return summary_of_pairs(both_sides(*sides, content))
+    changes = wide_changes if exact else narrow_changes
+    ours, theirs = (changes(frame, layout, kept) for frame in (left, right))
+    by = Grouping(
+        ("is_readable", *layout.pair_names),
+        layout.content if exact else ("row_a", "row_b"),
+        layout.key_names if kept.places else (),
+        passing_name(layout),
+        kept.eras,
+    )
+    return summary_of_pairs(both_sides(ours, theirs, by), by, F.struct(*layout.pair_names))
 
 
-def _counts(summary: DataFrame) -> Counts:
-    names = [field.name for field in fields(Counts)]
+def _summed(summary: DataFrame) -> tuple[DataFrame, Counts, int]:
+    """Return the frame persisted, what it counts, and how many copies eras may tell apart."""
+    summary = summary.persist(StorageLevel.MEMORY_AND_DISK)
+    names = [name for name in summary.columns if name != "pair"]
     (row,) = summary.agg(*(F.sum(name).alias(name) for name in names)).collect()
-    return Counts(**{name: row[name] or 0 for name in names})
+    found = {name: row[name] or 0 for name in names}
+    copied = found.pop("copied", 0)
+    return summary, Counts(**found), copied
 
 
-def _first_differences(
-    left: DataFrame,
-    right: DataFrame,
-    table: CanonicalTable,
-    layout: Layout,
-    pairs: DataFrame,
-    limit: int,
-) -> tuple[RowDifference, ...]:
+@contextmanager
+def _differences(
+    left: DataFrame, right: DataFrame, layout: Layout, pairs: DataFrame
+) -> Iterator[DataFrame]:
+    """Give the differences of some pairs, a row each, as ``texts_of`` takes them."""
+    if layout.rules.is_final:
+        yield states_of_pairs(left, right, layout, pairs)
+        return
     rows = rows_of_pairs(left, right, layout, pairs).persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        first = side_by_side(rows).orderBy("pair", "rank").limit(limit)
-        found = texts_of(first, layout).collect()
+        yield side_by_side(rows)
     finally:
         rows.unpersist()
-    return tuple(difference_of(row, table, layout) for row in found)

@@ -10,25 +10,38 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from cdcwire_conformance.spark.counting import both_sides
-from cdcwire_conformance.spark.pairing import Layout, wide_changes
+from cdcwire_conformance.spark.counting import Grouping, both_sides
+from cdcwire_conformance.spark.pairing import Layout, changes_of_pairs
+
+_LAST = 1 << 30  # behind all ranks of a pair's rows
+_ORDER_COUNTS = ("out_of_order_left", "out_of_order_right")
 
 
 def rows_of_pairs(left: DataFrame, right: DataFrame, layout: Layout, pairs: DataFrame) -> DataFrame:
-    """Return the rows of these pairs that one side has more often than the other, each once.
+    """Return the rows of these pairs that differ, each once.
 
-    ``pairs``: few, with the one column ``pair``. Columns: pair, feed_order, and ``it``, a struct of
-    ``row`` (the content), left, right (how often), left_source, right_source (where first).
+    ``pairs``: of ``counting.summary_of_pairs``. Columns: pair, feed_order, is_repeated (some copies
+    of the pair were sent again, and none is a double), out_of_order_left, out_of_order_right, and
+    ``it``, a struct of ``row`` (the content), left, right (how often), left_source, right_source
+    (where first).
     """
-    ours, theirs = (wide_changes(frame, layout, pairs) for frame in (left, right))
+    wanted = pairs.select("pair")
+    ours, theirs = (changes_of_pairs(frame, layout, wanted) for frame in (left, right))
     first = F.struct("feed_order", "source")
     kept = [
         F.min(F.when(F.col("is_left"), first)).alias("left_first"),
         F.min(F.when(~F.col("is_left"), first)).alias("right_first"),
     ]
-    rows = both_sides(ours, theirs, layout.content, kept).where("left <> right")
+    rows = both_sides(ours, theirs, Grouping(("pair",), layout.content), kept)
+    is_again = F.col("doubled_left") + F.col("doubled_right") == 0
+    told = pairs.select("pair", is_again.alias("is_repeated"), *_ORDER_COUNTS)
+    rows = rows.join(told, "pair").where(
+        "left <> right OR out_of_order_left + out_of_order_right > 0"
+    )
     return rows.select(
         "pair",
+        "is_repeated",
+        *_ORDER_COUNTS,
         F.coalesce("left_first.feed_order", "right_first.feed_order").alias("feed_order"),
         F.struct(
             F.struct(*layout.content).alias("row"),
@@ -41,14 +54,16 @@ def rows_of_pairs(left: DataFrame, right: DataFrame, layout: Layout, pairs: Data
 
 
 def side_by_side(rows: DataFrame) -> DataFrame:
-    """Return a row for each difference: pair, rank in it, is_repeated, and ``left`` and ``right``.
+    """Return a row for each difference: pair, rank in it, kind, and ``left`` and ``right``.
 
-    These are ``it`` of ``rows_of_pairs``, NULL where that side has nothing to show. Use a persisted
-    frame: it is read three times.
+    These are ``it`` of ``rows_of_pairs``, NULL where that side has nothing to show. ``kind``:
+    "changed" also for rows of one side, "repeated", "doubled", "out of order". Use a persisted
+    frame: it is read four times.
     """
     copies = {side: F.col("it").getField(side) for side in ("left", "right")}
     is_left = copies["right"] == 0
-    lonely = rows.where(is_left | (copies["left"] == 0)).select(
+    is_right = copies["left"] == 0
+    lonely = rows.where(is_left | is_right).select(
         "pair", "it", "feed_order", is_left.alias("is_left"), F.col("it.row.op").alias("op")
     )
     by_op = Window.partitionBy("pair", "is_left", "op").orderBy("feed_order")
@@ -65,15 +80,30 @@ def side_by_side(rows: DataFrame) -> DataFrame:
     by_side = Window.partitionBy("pair", "is_left").orderBy("op", "rank")
     rest = rest.withColumn("rank", F.row_number().over(by_side))
     rest = rest.groupBy("pair", "rank").agg(*_sides())
-    repeated = rows.where((copies["left"] > 0) & (copies["right"] > 0)).select(
+    is_on_both = (copies["left"] > 0) & (copies["right"] > 0)
+    copied = rows.where(is_on_both & (copies["left"] != copies["right"])).select(
         "pair",
         F.lit(0).alias("rank"),
-        F.lit(True).alias("is_repeated"),
+        F.when(F.col("is_repeated"), "repeated").otherwise("doubled").alias("kind"),
         F.col("it").alias("left"),
         F.col("it").alias("right"),
     )
     changed = met.where(is_met).select("pair", "rank", "left", "right").unionByName(rest)
-    return repeated.unionByName(changed.withColumn("is_repeated", F.lit(False)))
+    changed = changed.withColumn("kind", F.lit("changed"))
+    return copied.unionByName(changed).unionByName(_out_of_order(rows))
+
+
+def _out_of_order(rows: DataFrame) -> DataFrame:
+    """Return a row for each pair that comes too late, where that side has it."""
+    found = []
+    for side in ("left", "right"):
+        is_late = (F.col(f"out_of_order_{side}") > 0) & (F.col("it").getField(side) > 0)
+        first = F.min_by(F.when(is_late, F.col("it")), F.when(is_late, F.col("feed_order")))
+        found.append(first.alias(side))
+    late = rows.where(F.col("out_of_order_left") + F.col("out_of_order_right") > 0)
+    return late.groupBy("pair").agg(
+        F.lit(_LAST).alias("rank"), F.lit("out of order").alias("kind"), *found
+    )
 
 
 def _sides() -> list[Column]:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pyspark.sql import DataFrame
 
@@ -25,18 +25,24 @@ from cdcwire_conformance.arrow.types import SchemaError, Temporal
 from cdcwire_conformance.spark.avro_names import Alias, named_like, sanitized_name
 from cdcwire_conformance.spark.compare import DEFAULT_LIMIT, compare_frames
 from cdcwire_conformance.spark.decode import decode_frame, errors_frame
-from cdcwire_conformance.spark.describe import describe_feed
+from cdcwire_conformance.spark.describe import Only, describe_feed
+from cdcwire_conformance.spark.differences import begin_differences
+from cdcwire_conformance.spark.files import open_here
+from cdcwire_conformance.spark.final_state import final_rules
 from cdcwire_conformance.spark.opening import OpenedSource, open_source
 from cdcwire_conformance.spark.prefix import drop_lines
 from cdcwire_conformance.spark.reading import OnError, error_text
 from cdcwire_conformance.spark.result import Comparison, Place, RowDifference, TableComparison
-from cdcwire_conformance.spark.rules import Rules, Side, terms_of
+from cdcwire_conformance.spark.rules import POSITIONS, Rules, Side, Terms, terms_of
 from cdcwire_conformance.spark.schemas_in_use import NAME as AVRO
 from cdcwire_conformance.spark.sources import Source, line_numbers
 from cdcwire_conformance.spark.stored_lines import lines_of_rows
+from cdcwire_conformance.spark.windows import Window, in_window
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+Mode: TypeAlias = Literal["events", "final"]
 
 _KEY_ROLES = frozenset({"primary", "handle", "unique"})
 _UNREADABLE_SHOWN = 5  # of each side
@@ -78,7 +84,10 @@ class Wishes:
 
     ``definitions``: of tables, as a DDL says them. ``include`` and ``columns``: only these; None:
     all. ``common``: compare what both have where schemas differ. ``look_into_text``: find the
-    columns that hold ill-formed text, in a pass that decodes all.
+    columns that hold ill-formed text, in a pass that decodes all. ``window``: only changes in it.
+    ``mode``: compare all changes, or the last row of each key. ``order``: find changes that come
+    too late among those of their key. ``allow_repeats``: what a feed sends again later is no
+    difference. ``differences_to``: a folder to which all differences are written as Parquet.
     """
 
     definitions: tuple[Table, ...] = ()
@@ -92,6 +101,11 @@ class Wishes:
     temporal: Temporal = "text"
     time_zone: str = "UTC"
     look_into_text: bool = False
+    window: Window | None = None
+    mode: Mode = "events"
+    order: bool = True
+    allow_repeats: bool = False
+    differences_to: str | None = None
 
 
 NO_WISHES = Wishes()
@@ -110,9 +124,12 @@ def compare_feeds(
     be read, if errors are to stop; what Spark raises.
     """
     start = time.monotonic()
+    _terms(left, right, wishes)  # what can't be compared is told before anything is read
+    if wishes.differences_to is not None:
+        begin_differences(spark, wishes.differences_to)
     report("looking for the tables of both feeds")
-    left, right = (_opened(spark, feed, wishes) for feed in (left, right))
-    ours, theirs = (_tables(spark, feed, wishes) for feed in (left, right))
+    left, right = (opened(spark, feed, wishes) for feed in (left, right))
+    ours, theirs = (tables_of(spark, feed, wishes) for feed in (left, right))
     if left.has_avro_names and not right.has_avro_names:
         ours, aliases = named_like(ours, theirs)
         left = replace(left, aliases=aliases)
@@ -120,19 +137,39 @@ def compare_feeds(
         theirs, aliases = named_like(theirs, ours)
         right = replace(right, aliases=aliases)
     _check_names(ours | theirs, wishes)
+    found = compare_tables(spark, left, right, ours, theirs, wishes, report)
+    return replace(found, seconds=time.monotonic() - start)
+
+
+def compare_tables(
+    spark: SparkSession,
+    left: Feed,
+    right: Feed,
+    ours: Mapping[TableName, CanonicalTable],
+    theirs: Mapping[TableName, CanonicalTable],
+    wishes: Wishes = NO_WISHES,
+    report: Callable[[str], None] = lambda text: None,
+) -> Comparison:
+    """Compare two feeds that are opened, by the tables that each has: ``ours`` and ``theirs``.
+
+    Raises: as ``compare_feeds``.
+    """
     merged = [
         _merge(ours[name], theirs[name], wishes)
         for name in sorted(set(ours) & set(theirs), key=str)
     ]
+    terms = _terms(left, right, wishes)
+    if terms.rules.is_final:
+        _check_keys(merged)
     differences = _missing_tables(ours, theirs)
-    terms = terms_of(left.side, right.side, split_keys=wishes.split_keys)
     found = Comparison(
         str(left.source),
         str(right.source),
         tuple(_without_rows(each) for each in merged if each.differences),
         tuple(differences),
-        terms.rules.compared,
+        ("last rows",) if terms.rules.is_final else terms.rules.compared,
         terms.left_out,
+        notes=() if wishes.window is None else (_window_note(terms.rules, wishes.window),),
         is_exact=wishes.exact,
     )
     comparing = _Comparing(spark, left, right, wishes, terms.rules, report)
@@ -146,15 +183,56 @@ def compare_feeds(
         everything = {**ours, **theirs}
         lacking = _one_lacking(ours, everything), _one_lacking(theirs, everything)
         found = comparing.with_errors(found, merged, lacking)
-    return replace(found, seconds=time.monotonic() - start)
+    return found
 
 
-def _opened(spark: SparkSession, feed: Feed, wishes: Wishes) -> Feed:
+def _terms(left: Feed, right: Feed, wishes: Wishes) -> Terms:
+    """Return what the feeds are compared by.
+
+    Raises: SchemaError for a window that the formats can't have.
+    """
+    is_windowed = wishes.window is not None
+    sides = left.side, right.side
+    terms = terms_of(*sides, split_keys=wishes.split_keys, is_windowed=is_windowed)
+    if is_windowed and terms.rules.position is None:
+        reasons = [f"{name}: {reason}" for name, reason in terms.left_out if name in POSITIONS]
+        why = f" ({'; '.join(reasons)})" if reasons else ""
+        raise SchemaError(f"the feeds share no position, so there is no window of them{why}")
+    if wishes.mode == "events":
+        return terms
+    if terms.rules.leaves_deletes:
+        raise SchemaError("deletes of avro have no position, so a window has no last rows")
+    left_out = [each for each in terms.left_out if each[0] in POSITIONS]
+    return Terms(final_rules(terms.rules), tuple(left_out))
+
+
+def _check_keys(merged: Iterable[Merged]) -> None:
+    """Raises: SchemaError for tables without a key, which have no last row of each."""
+    lacking = [
+        str(each.table)
+        for each in merged
+        if not each.table.key or not set(each.table.key) <= set(each.table.column_names)
+    ]
+    if lacking:
+        raise SchemaError(
+            f"without a key no row is the last: {', '.join(lacking)}; leave them out (--include)"
+        )
+
+
+def _window_note(rules: Rules, window: Window) -> str:
+    return f"only changes with {rules.position} {window}"
+
+
+def opened(spark: SparkSession, feed: Feed, wishes: Wishes) -> Feed:
+    """Return a feed made ready, which all that reads it reads as it is now."""
     found = open_source(spark, feed.source, feed.context, wishes.on_error, feed.included(wishes))
     return replace(feed, source=found.source, opened=found)
 
 
-def _tables(spark: SparkSession, feed: Feed, wishes: Wishes) -> dict[TableName, CanonicalTable]:
+def tables_of(
+    spark: SparkSession, feed: Feed, wishes: Wishes, only: Only | None = None
+) -> dict[TableName, CanonicalTable]:
+    """Return the tables that a feed has rows of. ``only``: the row changes that count."""
     found = describe_feed(
         spark,
         feed.opened or feed.source,
@@ -163,6 +241,7 @@ def _tables(spark: SparkSession, feed: Feed, wishes: Wishes) -> dict[TableName, 
         definitions=wishes.definitions,
         on_error=wishes.on_error,
         look_into_text=wishes.look_into_text,
+        only=only,
     )
     return {(each.table.schema, each.table.table): each.table for each in found}
 
@@ -246,6 +325,9 @@ class _Comparing:
             self.rules,
             limit=self.wishes.limit,
             exact=self.wishes.exact,
+            window=self.wishes.window,
+            order=self.wishes.order,
+            differences_to=self.wishes.differences_to,
             report=lambda text: self.report(f"{which}{text}"),
         )
         notes = list(merged.notes)
@@ -263,6 +345,7 @@ class _Comparing:
             schema_differences=(*merged.differences, *found.schema_differences),
             left_out=(*merged.left_out, *found.left_out),
             notes=tuple(notes),
+            allows_repeats=self.wishes.allow_repeats,
         )
 
     def with_errors(
@@ -291,7 +374,7 @@ class _Comparing:
 
     def _errors(self, feed: Feed, tables: Iterable[CanonicalTable]) -> tuple[int, list[str]]:
         """Return how many messages or rows can't be read, and a line for each of the first."""
-        frames = [errors_frame(self._frame(feed, table)) for table in tables]
+        frames = [errors_frame(self._in_window(self._frame(feed, table))) for table in tables]
         if not frames:
             return 0, []
         self.report(f"{feed.source}: looking for what can't be read")
@@ -304,6 +387,10 @@ class _Comparing:
         finally:
             errors.unpersist()
         return total, [_error_line(row.asDict()) for row in first]
+
+    def _in_window(self, frame: DataFrame) -> DataFrame:
+        position = self.rules.position
+        return frame if position is None else in_window(frame, position, self.wishes.window)
 
     def _frame(self, feed: Feed, table: CanonicalTable) -> DataFrame:
         alias = feed.aliases.get((table.schema, table.table))
@@ -347,9 +434,10 @@ def _with_lines(feed: Feed, places: Iterable[Place | None]) -> list[Place | None
 
 
 def _lines_in(feed: Feed, file: str, offsets: list[int]) -> dict[int, int]:
+    open_file = open_here if feed.opened is None else feed.opened.open_file
     if feed.source.kind == "prefix":
-        return lines_of_rows(feed.source.format, feed.context, file, offsets)
-    return line_numbers(file, offsets)
+        return lines_of_rows(feed.source.format, feed.context, file, offsets, open_file)
+    return line_numbers(file, offsets, open_file)
 
 
 def _error_line(error: dict[str, Any]) -> str:

@@ -4,7 +4,8 @@
 the key's values and the ordinal of the change of that key, in the order of the feed. Where deletes
 have no position they take the last one of their key before them, and their ordinal since then.
 Without a key a row meets only its equal, and the pair is the position and the row's fingerprint.
-Unreadable rows have no pair: they are counted and never compared.
+Unreadable rows have no pair: they are counted and never compared. Most of the way the parts of a
+pair are columns of their own (``Layout.pair_names``), which is cheaper.
 
 An update that changes a value of a primary or unique key becomes its delete and its insert; with
 ``in_halves`` any update becomes its two halves. As long as fingerprints will do, this copies narrow
@@ -25,7 +26,10 @@ from pyspark.sql.types import StructField, StructType
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.spark.images import comparable, exact_form, fingerprint
+from cdcwire_conformance.spark.order import PLACE, place_of, with_eras
 from cdcwire_conformance.spark.rules import Rules
+from cdcwire_conformance.spark.windows import Window as PositionWindow
+from cdcwire_conformance.spark.windows import in_window
 
 _KEY_ROLES = frozenset({"primary", "handle", "unique"})
 _HANDLE_ROLES = frozenset({"handle"})
@@ -49,13 +53,15 @@ class Layout:
     """What a comparison needs to know of both frames, whose types are the same.
 
     ``fields``: of the images, in the order of the table's columns. ``keys``: those of the key.
-    ``split_by``: the numbers of the columns whose change splits an update.
+    ``split_by``: the numbers of the columns whose change splits an update. ``window``: only the
+    changes in it are compared.
     """
 
     fields: tuple[StructField, ...]
     keys: tuple[StructField, ...]
     split_by: tuple[int, ...]
     rules: Rules
+    window: PositionWindow | None = None
 
     @property
     def content(self) -> tuple[str, ...]:
@@ -63,14 +69,42 @@ class Layout:
         return self.rules.compared
 
     @property
+    def key_names(self) -> tuple[str, ...]:
+        """The columns of a change that are its key."""
+        return tuple(f"k{number}" for number in range(len(self.keys)))
+
+    @property
+    def pair_names(self) -> tuple[str, ...]:
+        """The columns of a change that are its pair."""
+        position = () if self.rules.position is None else ("position",)
+        if not self.keys:
+            return (*position, "row_a", "row_b")
+        return (*position, *self.key_names, *(("ordinal",) if _needs_order(self) else ()))
+
+    @property
+    def place_name(self) -> str | None:
+        """The field of a pair that says which of a key's changes it is."""
+        if self.rules.is_final:
+            return None
+        if self.rules.position is not None:
+            return "position"
+        return "ordinal" if self.keys else None
+
+    @property
     def paired_by(self) -> tuple[str, ...]:
         """The names of what makes a pair; nothing if rows meet only their equals."""
-        position = self.rules.position or ("ordinal" if self.keys else None)
         names = tuple(field.name for field in self.keys)
-        return names if position is None else (position, *names)
+        if self.place_name is None:
+            return names
+        return (self.rules.position or "ordinal", *names)
 
 
-def layout_of(image: StructType, table: CanonicalTable, rules: Rules) -> Layout:
+def layout_of(
+    image: StructType,
+    table: CanonicalTable,
+    rules: Rules,
+    window: PositionWindow | None = None,
+) -> Layout:
     """Return the layout of a table's frames. ``image``: the type of ``before`` and ``after``.
 
     A key of which a column is not read is no key.
@@ -85,36 +119,71 @@ def layout_of(image: StructType, table: CanonicalTable, rules: Rules) -> Layout:
         for number, column in enumerate(table.columns)
         if is_splitting and (column.roles & roles or column.name in key)
     )
-    return Layout(tuple(fields[name] for name in table.column_names), keys, split_by, rules)
+    columns = tuple(fields[name] for name in table.column_names)
+    return Layout(columns, keys, split_by, rules, window)
 
 
-def narrow_changes(frame: DataFrame, layout: Layout) -> DataFrame:
-    """Return pair, ``row_a`` and ``row_b`` (the hashes of a row) and ``part`` of each change.
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What changes carry beside what they are.
+
+    ``places``: where each stands in its part of the feed. ``eras``: that, and how often the part
+    went back before it, for which all of the part is sorted.
+    """
+
+    places: bool = False
+    eras: bool = False
+
+
+NOTHING_KEPT = Kept()
+
+
+def narrow_changes(frame: DataFrame, layout: Layout, kept: Kept = NOTHING_KEPT) -> DataFrame:
+    """Return ``is_readable``, the parts of the pair, ``row_a`` and ``row_b`` (the hashes of a
+    row), ``part``, and what is to be kept, of each change.
 
     ``part``: 1 for the insert that came of a split update and for the half after, else 0.
     """
-    changes = _changes(frame, layout, {"": fingerprint})
-    return changes.select("pair", *_row_hashes(layout, ""), "part")
+    changes = _changes(frame, layout, {"": fingerprint}, kept=kept)
+    return changes.select(*_told(layout, ("row_a", "row_b"), kept))
 
 
-def wide_changes(frame: DataFrame, layout: Layout, pairs: DataFrame | None = None) -> DataFrame:
-    """Return pair, ``layout.content``, ``part``, ``feed_order`` and ``source`` of each change.
+def wide_changes(frame: DataFrame, layout: Layout, kept: Kept = NOTHING_KEPT) -> DataFrame:
+    """Return what ``narrow_changes`` does, with ``layout.content`` in place of the hashes."""
+    changes = _changes(frame, layout, _exact_forms(layout), kept=kept)
+    return changes.select(*_told(layout, layout.content, kept))
 
-    ``pairs``: few, in a column ``pair``; only the changes of these are wanted.
+
+def changes_of_pairs(frame: DataFrame, layout: Layout, pairs: DataFrame) -> DataFrame:
+    """Return pair, ``layout.content``, ``part``, ``feed_order`` and ``source`` of the changes of
+    some pairs, which are in a column ``pair``.
     """
-    forms: dict[str, Form] = {"": exact_form}
-    if not layout.keys:
-        forms["_print"] = fingerprint  # without a key it is what the pair is made of
     rules = layout.rules
-    if pairs is not None and rules.position is not None and not rules.has_bare_deletes:
+    if rules.position is not None and not rules.has_bare_deletes:
         # Cheap, and spares most rows the way to their exact form.
         wanted = pairs.select(F.col("pair.position").alias("wanted")).distinct()
         is_wanted = F.col(rules.position).eqNullSafe(F.col("wanted"))
-        frame = frame.join(F.broadcast(wanted), is_wanted, "left_semi")
-    changes = _changes(frame, layout, forms, pairs)
-    if pairs is not None:
-        changes = changes.join(F.broadcast(pairs), "pair", "left_semi")
+        frame = frame.join(wanted, is_wanted, "left_semi")
+    changes = _changes(frame, layout, _exact_forms(layout), pairs)
+    pair = F.when(F.col("is_readable"), F.struct(*layout.pair_names))
+    changes = changes.withColumn("pair", pair).join(pairs, "pair", "left_semi")
     return changes.select("pair", *layout.content, "part", "feed_order", "source")
+
+
+def _exact_forms(layout: Layout) -> dict[str, Form]:
+    # Without a key the fingerprint is what the pair is made of.
+    return {"": exact_form} if layout.keys else {"": exact_form, "_print": fingerprint}
+
+
+def _told(layout: Layout, content: Sequence[str], kept: Kept) -> tuple[str, ...]:
+    names = ["is_readable", *layout.pair_names, *content, "part"]
+    if kept.places or kept.eras:
+        names += PLACE
+    if kept.eras:
+        names.append("era")
+    if (kept.places or kept.eras) and layout.rules.has_bare_deletes:
+        names.append("passing")
+    return tuple(dict.fromkeys(names))  # without a key the hashes are the pair
 
 
 Form: TypeAlias = Callable[
@@ -123,31 +192,63 @@ Form: TypeAlias = Callable[
 
 
 def _changes(
-    frame: DataFrame, layout: Layout, forms: Mapping[str, Form], pairs: DataFrame | None = None
+    frame: DataFrame,
+    layout: Layout,
+    forms: Mapping[str, Form],
+    pairs: DataFrame | None = None,
+    kept: Kept = NOTHING_KEPT,
 ) -> DataFrame:
     """Return the changes with ``before`` and ``after`` in each of the forms, named by suffixes.
 
     Ordinals need all changes of a key, and those of the keys of ``pairs`` will do.
     """
     rules = layout.rules
-    if rules.in_halves and not rules.has_old_values and "half" in frame.columns:
-        frame = frame.where(F.coalesce(F.col("half") != "before", F.lit(True)))
-    changes = _parted(_formed(_prepared(frame, layout), layout, forms), layout, forms)
+    window = layout.window
+    if rules.position is not None and not kept.eras:  # whether a part went back, all of it tells
+        frame = in_window(frame, rules.position, window)
+    changes = parted_changes(frame, layout, forms, has_places=kept.places or kept.eras)
     if _needs_order(layout):
         if pairs is not None:
-            names = [f"k{number}" for number in range(len(layout.keys))]
-            key = F.struct(*(F.col("pair").getField(name).alias(name) for name in names))
+            key = F.struct(*(F.col("pair").getField(n).alias(n) for n in layout.key_names))
             keys = pairs.select(key.alias("key")).distinct()
-            changes = changes.join(F.broadcast(keys), "key", "left_semi")
+            changes = changes.join(keys, "key", "left_semi")
         changes = _ordered(changes, rules)
     elif rules.has_bare_deletes:
-        changes = _with_bare_deletes(changes, rules)
-    return changes.withColumns(
-        {
-            "op": _comparable_op(F.col("op"), rules),
-            "pair": F.when(F.col("is_readable"), F.struct(*_pair(layout, list(forms)[-1]))),
-        }
-    )
+        changes = with_bare_deletes(changes, rules)
+    if rules.position is not None:
+        position = F.col(rules.position)
+        changes = changes.withColumn("position", position)
+        if rules.has_bare_deletes:
+            passing = F.when(~F.col("op").eqNullSafe("delete"), position)
+            changes = changes.withColumn("passing", passing)
+    if kept.eras and rules.position is not None:
+        changes = with_eras(changes, passing_name(layout))
+        changes = in_window(changes, rules.position, window)
+    if rules.leaves_deletes:
+        changes = changes.where(~F.col("op").eqNullSafe("delete"))
+    changes = changes.withColumn("op", _comparable_op(F.col("op"), rules))
+    key = F.col("key")
+    parts = {name: key.getField(name) for name in layout.key_names}
+    hashes = _row_hashes(layout, list(forms)[-1])
+    if not layout.keys or exact_form not in forms.values():
+        parts |= dict(zip(("row_a", "row_b"), hashes, strict=True))
+    return changes.withColumns(parts)
+
+
+def parted_changes(
+    frame: DataFrame, layout: Layout, forms: Mapping[str, Form], *, has_places: bool = False
+) -> DataFrame:
+    """Return one row a change, as the feed has them: with its key, and its images in each form."""
+    rules = layout.rules
+    if rules.in_halves and not rules.has_old_values and "half" in frame.columns:
+        frame = frame.where(F.coalesce(F.col("half") != "before", F.lit(True)))
+    formed = _formed(_prepared(frame, layout), layout, forms, has_places=has_places)
+    return _parted(formed, layout, forms)
+
+
+def passing_name(layout: Layout) -> str:
+    """Return the column of the position that a change has itself."""
+    return "passing" if layout.rules.has_bare_deletes else "position"
 
 
 def _ordered(changes: DataFrame, rules: Rules) -> DataFrame:
@@ -157,9 +258,9 @@ def _ordered(changes: DataFrame, rules: Rules) -> DataFrame:
     order = ("feed_order", "part")
     of_key = Window.partitionBy("key").orderBy(*order)
     if rules.position is None:
-        changes = _with_bare_deletes(changes, rules) if rules.has_bare_deletes else changes
+        changes = with_bare_deletes(changes, rules) if rules.has_bare_deletes else changes
         return changes.withColumn("ordinal", F.row_number().over(of_key))
-    changes = _with_bare_deletes(changes, rules)
+    changes = with_bare_deletes(changes, rules)
     last = F.last(rules.position, ignorenulls=True).over(of_key)
     is_delete = F.col("op").eqNullSafe("delete")
     changes = changes.withColumns({rules.position: last, "is_delete": is_delete})
@@ -168,7 +269,7 @@ def _ordered(changes: DataFrame, rules: Rules) -> DataFrame:
     return changes.withColumn("ordinal", ordinal).drop("is_delete")
 
 
-def _with_bare_deletes(changes: DataFrame, rules: Rules) -> DataFrame:
+def with_bare_deletes(changes: DataFrame, rules: Rules) -> DataFrame:
     """Return the changes with neither position nor fields in deletes."""
     names = (*([] if rules.position is None else [rules.position]), *rules.fields)
     is_delete = F.col("op").eqNullSafe("delete")
@@ -179,15 +280,6 @@ def _comparable_op(op: Column, rules: Rules) -> Column:
     if rules.folds_ops:
         return F.when(op == "delete", op).otherwise("upsert")
     return F.when(op == "read", "insert").otherwise(op)  # a row of a snapshot is one inserted
-
-
-def _pair(layout: Layout, suffix: str) -> list[Column]:
-    position = layout.rules.position
-    parts = [] if position is None else [F.col(position).alias("position")]
-    if not layout.keys:
-        return [*parts, *_row_hashes(layout, suffix)]
-    parts += [F.col("key").getField(f"k{number}") for number in range(len(layout.keys))]
-    return [*parts, F.col("ordinal")] if _needs_order(layout) else parts
 
 
 def _row_hashes(layout: Layout, suffix: str) -> list[Column]:
@@ -225,7 +317,9 @@ def _prepared(frame: DataFrame, layout: Layout) -> DataFrame:
     )
 
 
-def _formed(frame: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> DataFrame:
+def _formed(
+    frame: DataFrame, layout: Layout, forms: Mapping[str, Form], *, has_places: bool
+) -> DataFrame:
     """Return what is compared of each row, its key on both sides, and whether it is to be split."""
     rules = layout.rules
     columns = [
@@ -234,9 +328,10 @@ def _formed(frame: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Data
         *([] if rules.position is None else [F.col(rules.position)]),
         *(
             _origin(has_sequence="sequence_id" in frame.columns)
-            if _needs_order(layout) or exact_form in forms.values()
+            if rules.is_final or _needs_order(layout) or exact_form in forms.values()
             else []
         ),
+        *(place_of(F.col("source"), _partition_in(frame)) if has_places else []),
         *(F.col(side).isNotNull().alias(f"has_{side}") for side in _SIDES),
         *(_key(side, layout) for side in _SIDES),
         _is_split(layout).alias("is_split"),
@@ -261,8 +356,14 @@ def _origin(*, has_sequence: bool) -> list[Column]:
     return [source, F.struct(*order).alias("feed_order")]
 
 
+def _partition_in(frame: DataFrame) -> Column:
+    return F.col("partition") if "partition" in frame.columns else F.lit(None).cast("bigint")
+
+
 def _needs_order(layout: Layout) -> bool:
-    return bool(layout.keys) and (layout.rules.position is None or layout.rules.has_bare_deletes)
+    rules = layout.rules
+    lacks_positions = rules.has_bare_deletes and not rules.leaves_deletes
+    return bool(layout.keys) and (rules.position is None or lacks_positions)
 
 
 def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> DataFrame:
@@ -273,7 +374,7 @@ def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Dat
     """
     rules = layout.rules
     kept = ["is_readable", *([] if rules.in_halves else ["half"]), *rules.fields]
-    kept += [name for name in ("source", "feed_order") if name in formed.columns]
+    kept += [n for n in ("source", "feed_order", *PLACE, "file_number") if n in formed.columns]
     if rules.position is not None:
         kept.append(rules.position)
     images: dict[str, Column] = {}

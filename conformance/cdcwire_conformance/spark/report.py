@@ -24,6 +24,7 @@ DOCUMENT_VERSION = 1
 _LONGEST = 100  # characters of a value in the text
 _BEFORE = 20  # of these, so many stand before the first one that differs
 _COLUMNS_SHOWN = 12  # of a row that stands on one side only
+_COPIES = ("repeated", "doubled")
 _PLAIN = ("int", "float", "decimal", "year", "bit", "bool", "field", "image")
 _COUNTED = (
     ("same", "{} same"),
@@ -32,6 +33,10 @@ _COUNTED = (
     ("only_right", "{} only right"),
     ("repeated_left", "{} repeated left"),
     ("repeated_right", "{} repeated right"),
+    ("doubled_left", "{} doubled left"),
+    ("doubled_right", "{} doubled right"),
+    ("out_of_order_left", "{} out of order left"),
+    ("out_of_order_right", "{} out of order right"),
     ("unreadable_left", "{} unreadable left"),
     ("unreadable_right", "{} unreadable right"),
 )
@@ -84,9 +89,10 @@ def verdict_line(found: Comparison) -> str:
     if found.is_equal:
         changes = sum(_changes(table) for table in found.tables)
         how = "by all columns" if found.is_exact else "by 128 bits of hash a row"
-        return f"EQUAL: {_counted(changes, 'change')} of {tables}, {how}"
+        what = "last row" if any(table.is_final for table in found.tables) else "change"
+        return f"EQUAL: {_counted(changes, what)} of {tables}, {how}"
     reasons = []
-    differing = sum(counts.differing for counts in compared)
+    differing = sum(table.differing for table in found.tables)
     if found.has_schema_differences:
         reasons.append("the schemas differ")
     if differing:
@@ -100,7 +106,8 @@ def _table_lines(table: TableComparison, counts: Counts) -> Iterator[str]:
     if not counts.differing and not counts.unreadable:
         yield f"{visible(table.table)}: equal, {_sizes(table, counts)}, {_pairing(table)}"
     else:
-        word = "different" if counts.differing else "equal, as far as it can be read"
+        word = "equal, as far as it can be read" if counts.unreadable else "equal but for repeats"
+        word = "different" if table.differing else word
         yield f"{visible(table.table)}: {word}"
         yield f"  {_sizes(table, counts)}, {_pairing(table)}"
         parts = [form.format(f"{getattr(counts, name):,}") for name, form in _COUNTED]
@@ -121,6 +128,11 @@ def _table_lines(table: TableComparison, counts: Counts) -> Iterator[str]:
 
 def _sizes(table: TableComparison, counts: Counts) -> str:
     left, right, split = counts.left, counts.right, ""
+    if table.is_final:
+        rows = f"{counts.left_rows:,} and {counts.right_rows:,} changes"
+        if left == right and not counts.differing:
+            return f"{_counted(left, 'last row')} after {rows}"
+        return f"{_counted(left, 'last row')} on the left, {right:,} on the right after {rows}"
     if (left, right) != (counts.left_rows, counts.right_rows):
         rows = f"{counts.left_rows:,} and {counts.right_rows:,} rows"
         split = f" ({rows}, updates of keys split)"
@@ -135,10 +147,13 @@ def _changes(table: TableComparison) -> int:
     """Return how many changes the left side has; an update in halves is one."""
     if table.counts is None:
         return 0
-    return table.counts.left_rows if table.in_halves else table.counts.left
+    is_row = table.in_halves and not table.is_final
+    return table.counts.left_rows if is_row else table.counts.left
 
 
 def _pairing(table: TableComparison) -> str:
+    if table.is_final:
+        return f"paired by {visible(', '.join(table.paired_by))}"
     position, *key = table.paired_by or (None,)
     if not key:
         values = "all their values (there is no key)"
@@ -151,8 +166,10 @@ def _pairing(table: TableComparison) -> str:
 
 def _weight(difference: RowDifference) -> int:
     """Return how many differences of ``Counts`` one shown difference stands for."""
-    if difference.verdict == "repeated":
+    if difference.verdict in _COPIES:
         return abs(difference.left_count - difference.right_count)
+    if difference.verdict == "out of order":
+        return min(difference.left_count, 1) + min(difference.right_count, 1)
     return max(difference.left_count, difference.right_count)
 
 
@@ -164,16 +181,18 @@ def _difference_lines(difference: RowDifference) -> Iterator[str]:
     places = (("left", difference.left_place), ("right", difference.right_place))
     counts = (difference.left_count, difference.right_count)
     for (side, place), count in zip(places, counts, strict=True):
-        is_counted = difference.verdict == "repeated" or count > 1
+        is_counted = difference.verdict in _COPIES or count > 1
         if count and (is_counted or place is not None):
             times = "once" if count == 1 else f"{count:,} times"
             where = [times] if is_counted else []
+            if difference.verdict == "out of order":
+                where.append("behind a later change of its key")
             yield f"  {side:<5}  {', '.join([*where, *([str(place)] if place else [])])}"
     if difference.verdict == "changed":
         for column in difference.columns:
             yield from (f"  {line}" for line in _column_lines(column))
         return
-    if difference.verdict == "repeated" or difference.key:
+    if difference.verdict in (*_COPIES, "out of order") or difference.key:
         return
     side = difference.verdict.removeprefix("only ")
     shown = [c for c in difference.columns if getattr(c, side).text is not None]
@@ -282,6 +301,8 @@ def _table_document(table: TableComparison) -> dict[str, Json]:
         if counts is None
         else {name: getattr(counts, name) for name in Counts.__dataclass_fields__},
         "paired_by": list(table.paired_by),
+        "last_rows": table.is_final,
+        "repeats_allowed": table.allows_repeats,
         "schema_differences": list(table.schema_differences),
         "differences": [_difference_document(each) for each in table.differences],
         "left_out": _left_out(table.left_out),

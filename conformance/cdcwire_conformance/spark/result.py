@@ -1,7 +1,8 @@
 """What a comparison found: counts, and the first rows that differ, as values without Spark.
 
 All counts are of changes, after updates of a key were split if that was asked for. For a table
-that was compared, ``left == same + changed + only_left + repeated_left``, and likewise right.
+that was compared, ``left == same + changed + only_left + repeated_left + doubled_left``, and
+likewise right. Where last rows are compared, counts are of keys that have one.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-RowVerdict: TypeAlias = Literal["changed", "only left", "only right", "repeated"]
+RowVerdict: TypeAlias = Literal[
+    "changed", "only left", "only right", "repeated", "doubled", "out of order"
+]
 ImageName: TypeAlias = Literal["before", "after"]
 
 
@@ -66,11 +69,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class RowDifference:
-    """One row that differs: a changed pair, a row of one side, or a row told more often.
+    """One row that differs: a changed pair, a row of one side, one told more often or too late.
 
     ``key``: names and values of the key columns; empty if the table has none. ``left_count`` and
     ``right_count`` say how often each side has this very row. For a row of one side ``columns`` has
-    its values, each against an absent one.
+    its values, each against an absent one. One that is out of order has counts and places of the
+    sides where it is so only. A last row has the op "row".
     """
 
     verdict: RowVerdict
@@ -88,8 +92,11 @@ class RowDifference:
 class Counts:
     """How many changes there are on both sides. ``rows`` counts before key updates were split.
 
-    ``changed``: pairs of one key and position with different content. ``repeated``: copies of a
-    row beyond what the other side has of it. ``unreadable``: messages or rows with an error.
+    ``changed``: pairs of one key and position with different content. ``repeated`` and ``doubled``:
+    copies of a row beyond what the other side has of it, which were sent again later, or at once.
+    ``out_of_order``: pairs that stand behind a later change of their key in this feed, and not just
+    so in the other. ``unreadable``: messages or rows with an error. For last rows, ``rows`` counts
+    the changes that were replayed.
     """
 
     left_rows: int = 0
@@ -102,6 +109,10 @@ class Counts:
     only_right: int = 0
     repeated_left: int = 0
     repeated_right: int = 0
+    doubled_left: int = 0
+    doubled_right: int = 0
+    out_of_order_left: int = 0
+    out_of_order_right: int = 0
     unreadable_left: int = 0
     unreadable_right: int = 0
 
@@ -112,9 +123,16 @@ class Counts:
             self.changed
             + self.only_left
             + self.only_right
-            + self.repeated_left
-            + self.repeated_right
+            + self.repeated
+            + self.doubled_left
+            + self.doubled_right
+            + self.out_of_order_left
+            + self.out_of_order_right
         )
+
+    @property
+    def repeated(self) -> int:
+        return self.repeated_left + self.repeated_right
 
     @property
     def unreadable(self) -> int:
@@ -128,7 +146,8 @@ class TableComparison:
     ``schema_differences``: a line each. ``left_out``: columns that were not compared, with the
     reason. ``notes``: what was taken for granted. ``paired_by``: the position (or "ordinal") and
     the columns of the key by which rows met; without a key they met only their equals.
-    ``in_halves``: an update counts as two changes.
+    ``in_halves``: an update counts as two changes. ``is_final``: last rows were compared.
+    ``allows_repeats``: what was sent again is counted and is no difference.
     """
 
     table: str
@@ -139,13 +158,22 @@ class TableComparison:
     notes: tuple[str, ...] = ()
     paired_by: tuple[str, ...] = ()
     in_halves: bool = False
+    is_final: bool = False
+    allows_repeats: bool = False
 
     @property
     def is_equal(self) -> bool:
         """Whether rows were compared, all could be read, and nothing differs."""
         if self.schema_differences or self.counts is None:
             return False
-        return self.counts.differing == 0 and self.counts.unreadable == 0
+        return self.differing == 0 and self.counts.unreadable == 0
+
+    @property
+    def differing(self) -> int:
+        """How many differences count."""
+        if self.counts is None:
+            return 0
+        return self.counts.differing - (self.counts.repeated if self.allows_repeats else 0)
 
 
 @dataclass(frozen=True, slots=True)

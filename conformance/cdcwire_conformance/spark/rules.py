@@ -42,6 +42,8 @@ class Rules:
     position nor fields; they pair by their key, the last position that it had before, and how many
     deletes of it came since. ``in_halves``: a side sends an update as two records, so that an
     update with both images counts as its two halves, each under the key of its own image.
+    ``leaves_deletes``: deletes are not compared, as bare ones are in no window. ``is_final``: what
+    is compared is the last row of each key.
     """
 
     position: PositionName | None = "commit_ts"
@@ -53,6 +55,8 @@ class Rules:
     fills_unchanged: bool = False
     has_bare_deletes: bool = False
     in_halves: bool = False
+    leaves_deletes: bool = False
+    is_final: bool = False
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -137,10 +141,13 @@ class Side:
         )
 
 
-def terms_of(left: Side, right: Side, *, split_keys: bool = True) -> Terms:
+def terms_of(
+    left: Side, right: Side, *, split_keys: bool = True, is_windowed: bool = False
+) -> Terms:
     """Return what feeds of two formats with these options can be compared by.
 
-    What neither has is not left out: there is nothing to compare.
+    What neither has is not left out: there is nothing to compare. ``is_windowed``: only changes of
+    some positions are compared.
     """
     left_out: list[tuple[str, str]] = []
 
@@ -161,7 +168,11 @@ def terms_of(left: Side, right: Side, *, split_keys: bool = True) -> Terms:
         left_out.append(("insert against update", "a side writes both alike"))
     bare = [side for side in (left, right) if side.has_bare_deletes]
     has_bare_deletes = bool(bare and (positions or fields))
-    if has_bare_deletes and len(bare) == 1:
+    leaves_deletes = bool(bare) and is_windowed
+    if leaves_deletes:
+        reason = f"{bare[0].format.name} has no position of them, so that no window has them"
+        left_out.append(("deletes", reason))
+    elif has_bare_deletes and len(bare) == 1:
         names = " and ".join((*positions[:1], *fields))
         reason = f"{bare[0].format.name} has none; they pair by key and what came before"
         left_out.append((f"{names} of deletes", reason))
@@ -179,6 +190,7 @@ def terms_of(left: Side, right: Side, *, split_keys: bool = True) -> Terms:
         fills_unchanged=fills_unchanged,
         has_bare_deletes=has_bare_deletes,
         in_halves=any(side.format.name in _OF_HALVES for side in (left, right)),
+        leaves_deletes=leaves_deletes,
     )
     return Terms(rules, tuple(left_out))
 

@@ -1,7 +1,8 @@
 """Differences as text: what comes to the driver, and the values made of it.
 
-Spark turns values to text, and of a changed row only those that differ; at most ``LONGEST_TEXT``
-characters of each. Whether a NULL is an absent column is read from the presence bits here.
+Spark turns values to text, and of a changed row only those that differ; for the driver at most
+``LONGEST_TEXT`` characters of each. Whether a NULL is an absent column is read from the presence
+bits here.
 """
 
 from __future__ import annotations
@@ -34,19 +35,22 @@ _EVENT_FIELDS = ("op", "half")
 Collected: TypeAlias = Any  # a Row of pyspark, whose attributes have no types
 
 
-def texts_of(differences: DataFrame, layout: Layout) -> DataFrame:
-    """Return each difference as plain text, in the order that the frame has."""
+def texts_of(differences: DataFrame, layout: Layout, longest: int | None = None) -> DataFrame:
+    """Return each difference as plain text, in the order that the frame has.
+
+    ``longest``: so many characters of a value.
+    """
     pair = F.col("pair")
     keys = [text_of(pair.getField(f"k{n}"), f.dataType) for n, f in enumerate(layout.keys)]
-    place = "ordinal" if layout.keys else None
-    if layout.rules.position is not None:
-        place = "position"
+    place = layout.place_name
     nothing = F.lit(None).cast("string")
+    cuts = [_cut(text, longest) for text in keys]
     columns: list[Column] = [
-        F.col("is_repeated"),
-        F.array(*map(_cut, keys)).alias("key") if keys else F.lit(None).alias("key"),
+        F.col("kind"),
+        F.array(*cuts).alias("key") if keys else F.lit(None).alias("key"),
         (pair.getField(place).cast("string") if place else nothing).alias("position"),
     ]
+    is_final = layout.rules.is_final
     for side in _SIDES:
         it = F.col(side)
         row = it.getField("row")
@@ -56,6 +60,7 @@ def texts_of(differences: DataFrame, layout: Layout) -> DataFrame:
                 it.isNotNull().alias("is_there"),
                 F.coalesce(it.getField(side), F.lit(0)).alias("copies"),
                 it.getField(f"{side}_source").alias("source"),
+                (it.getField("position") if is_final else nothing).alias("position"),
                 *(
                     row.getField(name).cast("string").alias(name)
                     for name in (*_EVENT_FIELDS, *layout.rules.fields)
@@ -64,11 +69,11 @@ def texts_of(differences: DataFrame, layout: Layout) -> DataFrame:
                 *(value.getField("has").alias(f"{name}_has") for name, value in images.items()),
             ).alias(side)
         ]
-    columns += [_columns_of(image, layout).alias(image) for image in _IMAGES]
+    columns += [_columns_of(image, layout, longest).alias(image) for image in _IMAGES]
     return differences.select(*columns)
 
 
-def _columns_of(image: ImageName, layout: Layout) -> Column:
+def _columns_of(image: ImageName, layout: Layout, longest: int | None) -> Column:
     """Return number, left and right text of an image's columns that differ.
 
     Of a row that one side has alone it is all columns; nothing if only one of two rows has the
@@ -84,47 +89,55 @@ def _columns_of(image: ImageName, layout: Layout) -> Column:
         is_shown = is_single | (has_both & ~values[0].eqNullSafe(values[1]))
         entry = F.struct(
             F.lit(number).alias("number"),
-            *(_cut(text).alias(side) for side, text in zip(_SIDES, texts, strict=True)),
+            *(_cut(text, longest).alias(side) for side, text in zip(_SIDES, texts, strict=True)),
         )
         entries.append(F.when(is_shown, entry))
-    nothing = F.col("is_repeated") | (left.isNull() & right.isNull())
+    nothing = (F.col("kind") != "changed") | (left.isNull() & right.isNull())
     return F.when(~nothing, F.array_compact(F.array(*entries)))
 
 
-def _cut(text: Column) -> Column:
+def _cut(text: Column, longest: int | None) -> Column:
     """Return the beginning of a text, and the length of it all."""
-    return F.struct(
-        F.substring(text, 1, LONGEST_TEXT).alias("text"), F.length(text).alias("length")
-    )
+    beginning = text if longest is None else F.substring(text, 1, longest)
+    return F.struct(beginning.alias("text"), F.length(text).alias("length"))
 
 
 def difference_of(row: Collected, table: CanonicalTable, layout: Layout) -> RowDifference:
     """Return what a row of ``texts_of`` says."""
     left, right = row.left, row.right
-    verdict: RowVerdict = "changed"
-    if row.is_repeated:
-        verdict = "repeated"
-    elif not (left.is_there and right.is_there):
-        verdict = "only left" if left.is_there else "only right"
+    verdict: RowVerdict = row.kind
     columns: tuple[ColumnDifference, ...] = ()
-    if verdict != "repeated":
-        columns = tuple(_column_differences(row, table, layout, is_changed=verdict == "changed"))
+    if row.kind == "changed":
+        is_changed = left.is_there and right.is_there
+        if not is_changed:
+            verdict = "only left" if left.is_there else "only right"
+        columns = tuple(_column_differences(row, table, layout, is_changed=is_changed))
     op = left.op if left.is_there else right.op
-    position: str | None = layout.rules.position or ("ordinal" if layout.keys else None)
-    if position is not None and layout.rules.has_bare_deletes and op == "delete":
-        position = f"last {position}" if layout.rules.position else position
     names = [field.name for field in layout.keys]
     return RowDifference(
         verdict,
         op,
         tuple((name, _shown(cut)) for name, cut in zip(names, row.key or (), strict=True)),
-        () if position is None else ((position, row.position),),
+        tuple(_positions(row, layout, op)),
         left.copies,
         right.copies,
         columns,
         _place(left.source),
         _place(right.source),
     )
+
+
+def _positions(row: Collected, layout: Layout, op: str) -> Iterator[tuple[str, str | None]]:
+    """Yield names and values of what says which change it is, or of each side's last one."""
+    rules = layout.rules
+    if rules.is_final and rules.position is not None:
+        for side, it in (("left", row.left), ("right", row.right)):
+            if it.is_there:
+                yield f"{side} {rules.position}", it.position
+    elif layout.place_name is not None:
+        is_last = rules.has_bare_deletes and op == "delete" and rules.position
+        name = rules.position or "ordinal"
+        yield f"last {name}" if is_last else name, row.position
 
 
 def _column_differences(
@@ -167,7 +180,7 @@ def _is_absent(is_there: bool, has: bytearray | None, number: int) -> bool:
 def _shown(cut: Collected) -> Shown:
     if cut is None or cut.text is None:
         return Shown(None)
-    return Shown(cut.text, length=cut.length if cut.length > LONGEST_TEXT else None)
+    return Shown(cut.text, length=cut.length if cut.length > len(cut.text) else None)
 
 
 def _place(source: Collected) -> Place | None:

@@ -51,7 +51,7 @@ def test_planted_are_three_changes_one_loss_and_one_copy() -> None:
     assert len(planted.changes) == len(changes)
     verdicts = sorted((verdict, column) for verdict, _, column in planted.named if column)
     assert verdicts == [("changed", "c10"), ("changed", "c20"), ("changed", "c5")]
-    assert {v for v, _, column in planted.named if column is None} == {"only left", "repeated"}
+    assert {v for v, _, column in planted.named if column is None} == {"only left", "doubled"}
     both = set(map(id, changes)) & set(map(id, planted.changes))
     assert len(both) == len(changes) - 4
     assert named_by(document_of(planted.named)) == planted.named

@@ -138,7 +138,7 @@ def test_planted_differences_are_named_and_no_others(compare: Compare, tmp_path:
     assert code == 1
     (table,) = document["tables"]
     counts = table["counts"]
-    named = ("left", "right", "same", "changed", "only_left", "repeated_right", "only_right")
+    named = ("left", "right", "same", "changed", "only_left", "doubled_right", "only_right")
     assert [counts[name] for name in named] == [300, 300, 293, 6, 1, 1, 0]
 
     customer = events[60].after["customer"] if events[60].after else None
@@ -162,10 +162,10 @@ def test_planted_differences_are_named_and_no_others(compare: Compare, tmp_path:
     assert [each["key"][0]["value"] for each in by_verdict["only left"]] == [
         id_of(events[200] if lost is events[200] else lost)
     ]
-    (repeated,) = by_verdict["repeated"]
-    assert repeated["key"][0]["value"] == id_of(events[70])
-    assert repeated["copies"] == {"left": 1, "right": 2}
-    assert "6 changed, 1 only left, 1 repeated right" in out
+    (doubled,) = by_verdict["doubled"]
+    assert doubled["key"][0]["value"] == id_of(events[70])
+    assert doubled["copies"] == {"left": 1, "right": 2}
+    assert "6 changed, 1 only left, 1 doubled right" in out
     assert re.search(r"after\.weight \(float64\)\n +left +0\.0\n +right +-0\.0\n", out)
     assert re.search(r"after\.note \(text\)\n +left +NULL\n +right +absent\n", out)
 
@@ -404,13 +404,14 @@ def test_feeds_without_rows_are_not_called_equal(compare: Compare, tmp_path: Pat
     assert "nothing to compare" in error
 
 
-def test_example_of_the_page_prints_what_it_says(
+def test_examples_of_the_page_print_what_it_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "spark.md").read_text("utf-8")
-    section = page[page.index("## Comparing two feeds") :]
-    commands, answer = re.findall(r"```\n(.*?)```", section, re.DOTALL)[:2]
+    page = (Path(__file__).parents[3] / "docs" / "compare.md").read_text("utf-8")
+    last_rows = page[page.index("## The last row of each key") :]
     monkeypatch.chdir(tmp_path)
-    for line in commands.splitlines():
-        assert main(line.split()[1:]) == 0
-    assert capsys.readouterr().out == answer
+    for text in (page, last_rows):
+        commands, answer = re.findall(r"```\n(.*?)```", text, re.DOTALL)[:2]
+        for line in commands.splitlines():
+            assert main(line.split()[1:]) == 0
+        assert capsys.readouterr().out == answer

@@ -135,7 +135,7 @@ SENT = Shown("sent")
 EVENTS = (
     Case("lost", (insert(),), (), ("only left", {})),
     Case("added", (), (insert(),), ("only right", {})),
-    Case("doubled", (insert(),), (insert(), insert()), ("repeated", {})),
+    Case("doubled", (insert(),), (insert(), insert()), ("doubled", {})),
     Case("doubled-on-both", (insert(), insert()), (insert(), insert())),
     Case("snapshot-row", ({"op": "read", "after": {"n": 1}},), (insert(),)),
     Case("equal-update", (UPDATE,), (UPDATE,)),
@@ -228,7 +228,7 @@ def test_counts_add_up(found: TableComparison) -> None:
     verdicts = [case.seen[0] for case in CASES if case.seen is not None]
     assert counts.changed == verdicts.count("changed")
     assert (counts.only_left, counts.only_right) == (1, 1)
-    assert (counts.repeated_left, counts.repeated_right) == (0, 1)
+    assert (counts.doubled_left, counts.doubled_right) == (0, 1)
     assert counts.left == counts.same + counts.changed + 1
     assert counts.right == counts.same + counts.changed + 1 + 1
     assert counts.differing == len(found.differences) == len(verdicts)
@@ -238,7 +238,7 @@ def test_counts_add_up(found: TableComparison) -> None:
 
 
 def test_doubled_row_has_its_copies(found: TableComparison) -> None:
-    (doubled,) = [each for each in found.differences if each.verdict == "repeated"]
+    (doubled,) = [each for each in found.differences if each.verdict == "doubled"]
     assert (doubled.left_count, doubled.right_count) == (1, 2)
     assert doubled.columns == ()
 

@@ -98,10 +98,10 @@ def test_rows_without_key_are_a_multiset(frame_of: MakeFrame) -> None:
     right = frame_of(KEYLESS, [row(7), row(1), row(2), row(3), row(1), row(1)])
     for exact in (False, True):
         found = compare_frames(left, right, KEYLESS, exact=exact)
-        assert found.counts == Counts(5, 6, 5, 6, 4, only_left=1, only_right=1, repeated_right=1)
+        assert found.counts == Counts(5, 6, 5, 6, 4, only_left=1, only_right=1, doubled_right=1)
         by_verdict = {each.verdict: each for each in found.differences}
-        assert set(by_verdict) == {"only left", "only right", "repeated"}
-        assert (by_verdict["repeated"].left_count, by_verdict["repeated"].right_count) == (2, 3)
+        assert set(by_verdict) == {"only left", "only right", "doubled"}
+        assert (by_verdict["doubled"].left_count, by_verdict["doubled"].right_count) == (2, 3)
         (number, text) = by_verdict["only left"].columns
         assert (number.column, number.left, number.right) == ("n", NULL, ABSENT)
         assert (text.column, text.left, text.right) == ("s", Shown("x"), ABSENT)

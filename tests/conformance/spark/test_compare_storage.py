@@ -139,7 +139,7 @@ def test_planted_differences_are_named(
         for verdict, name in (
             ("changed", "changed"),
             ("only right", "lost"),
-            ("repeated", "doubled"),
+            ("doubled", "doubled"),
         )
     }
     (changed,) = (each for each in table["differences"] if each["verdict"] == "changed")

@@ -1,0 +1,164 @@
+"""The last row of each key: two feeds replayed, and what is left of them compared.
+
+A replay takes the changes of a key in the order of their position, then of the feed. At one
+position a row that is there goes before a delete, as an update of a key is the delete of the old
+and the insert of the new one, which may be a third one's old. So neither what is sent again nor
+the producer's batches make a difference. Where deletes have no position, each takes the largest
+that its key had before it, and goes before what is sent again.
+
+Only the after image counts: the last row, or that there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from cdcwire_conformance.spark.images import exact_form, fingerprint
+from cdcwire_conformance.spark.pairing import Form, Layout, parted_changes, with_bare_deletes
+from cdcwire_conformance.spark.rules import Rules
+from cdcwire_conformance.spark.windows import in_window
+
+_SIDES = ("left", "right")
+_OTHER = {"left": "right", "right": "left"}
+
+
+def final_rules(rules: Rules) -> Rules:
+    """Return the rules by which last rows are compared, of those for changes."""
+    return replace(
+        rules,
+        split_keys=True,
+        fields=(),
+        has_old_values=True,
+        deleted_columns="all",
+        fills_unchanged=False,
+        folds_ops=False,
+        is_final=True,
+    )
+
+
+def summary_of_keys(left: DataFrame, right: DataFrame, layout: Layout, *, exact: bool) -> DataFrame:
+    """Return ``result.Counts`` of each key that differs, and in a row without pair of all others.
+
+    Counts are of keys that have a row at the end; ``left_rows`` and ``right_rows`` of changes.
+    """
+    keys = _last_states(left, right, layout, exact_form if exact else fingerprint)
+    is_there = {side: _is_there(side) for side in _SIDES}
+    is_on_both = is_there["left"] & is_there["right"]
+    is_same = F.col("left.after").eqNullSafe(F.col("right.after"))
+    flags = {
+        **is_there,
+        "same": is_on_both & is_same,
+        "changed": is_on_both & ~is_same,
+        **{f"only_{side}": is_there[side] & ~is_there[_OTHER[side]] for side in _SIDES},
+    }
+    is_readable = F.col("is_readable")
+    is_differing = is_readable & (is_there["left"] | is_there["right"]) & ~flags["same"]
+    pair = F.struct(*layout.key_names)
+    return keys.groupBy(F.when(is_differing, pair).alias("pair")).agg(
+        *(F.count_if(is_readable & flag).alias(name) for name, flag in flags.items()),
+        *(
+            F.sum(F.when(is_readable == is_kind, F.col(f"{side}_rows")).otherwise(0)).alias(name)
+            for side in _SIDES
+            for name, is_kind in ((f"{side}_rows", True), (f"unreadable_{side}", False))
+        ),
+    )
+
+
+def states_of_pairs(
+    left: DataFrame, right: DataFrame, layout: Layout, pairs: DataFrame
+) -> DataFrame:
+    """Return the last rows of some keys, side by side, as ``difference.side_by_side`` does."""
+    keys = _last_states(left, right, layout, exact_form, pairs)
+    return keys.select(
+        F.struct(*layout.key_names).alias("pair"),
+        F.lit(0).alias("rank"),
+        F.lit("changed").alias("kind"),
+        *(F.when(_is_there(side), _it(side)).alias(side) for side in _SIDES),
+    )
+
+
+def _is_there(side: str) -> Column:
+    return F.coalesce(F.col(f"{side}.is_present"), F.lit(False))
+
+
+def _it(side: str) -> Column:
+    """Return a row as ``difference.rows_of_pairs`` has it, and the position of its last change."""
+    state = F.col(side)
+    after = state.getField("after")
+    row = F.struct(
+        F.lit("row").alias("op"),
+        F.lit(None).cast("string").alias("half"),
+        F.when(F.lit(False), after).alias("before"),
+        after.alias("after"),
+    )
+    return F.struct(
+        row.alias("row"),
+        *(F.lit(int(name == side)).alias(name) for name in _SIDES),
+        *(state.getField("source").alias(f"{name}_source") for name in _SIDES),
+        state.getField("position").alias("position"),
+    )
+
+
+def _last_states(
+    left: DataFrame,
+    right: DataFrame,
+    layout: Layout,
+    form: Form,
+    pairs: DataFrame | None = None,
+) -> DataFrame:
+    """Return each key once, with its last ``left`` and ``right`` state, and how many changes."""
+    ours, theirs = (_states(frame, layout, {"": form}) for frame in (left, right))
+    if pairs is not None:
+        key = F.struct(*layout.key_names)
+        ours, theirs = (
+            states.withColumn("pair", key).join(pairs, "pair", "left_semi").drop("pair")
+            for states in (ours, theirs)
+        )
+    union = ours.withColumn("is_left", F.lit(True)).unionByName(
+        theirs.withColumn("is_left", F.lit(False))
+    )
+    found = []
+    for side, is_side in zip(_SIDES, (F.col("is_left"), ~F.col("is_left")), strict=True):
+        found.append(F.max_by("state", F.when(is_side, F.col("order"))).alias(side))
+        found.append(F.count_if(is_side & (F.col("part") == 0)).alias(f"{side}_rows"))
+    return union.groupBy("is_readable", *layout.key_names).agg(*found)
+
+
+def _states(frame: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> DataFrame:
+    """Return what each change leaves of its key, and when it does."""
+    rules = layout.rules
+    if rules.position is not None:
+        frame = in_window(frame, rules.position, layout.window)
+    changes = parted_changes(frame, layout, forms)
+    position = F.lit(None).cast("decimal(38,0)")
+    is_present = F.col("after").isNotNull()
+    goes_before = is_present
+    if rules.position is not None:
+        position = F.col(rules.position)
+    if rules.position is not None and rules.has_bare_deletes:
+        so_far = Window.partitionBy("key").orderBy("feed_order", "part")
+        changes = with_bare_deletes(changes, rules)
+        largest = F.max(rules.position).over(so_far)
+        changes = changes.withColumn(rules.position, F.coalesce(rules.position, largest))
+        goes_before = ~is_present
+    if rules.position is None:
+        goes_before = F.lit(False)
+    state = F.struct(
+        is_present.alias("is_present"),
+        "after",
+        F.col("source"),
+        position.cast("string").alias("position"),
+    )
+    return changes.select(
+        "is_readable",
+        *(F.col("key").getField(name).alias(name) for name in layout.key_names),
+        "part",
+        state.alias("state"),
+        F.struct(
+            position.alias("position"), goes_before.alias("goes_before"), "feed_order", "part"
+        ).alias("order"),
+    )

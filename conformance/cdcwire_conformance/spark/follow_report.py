@@ -1,0 +1,134 @@
+"""The windows of two topics that are followed, for people and as JSON lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from cdcwire.model.text import Json
+from cdcwire_conformance.spark.follow import WindowComparison
+from cdcwire_conformance.spark.frontier import Notices
+from cdcwire_conformance.spark.report import document, text, verdict_line
+from cdcwire_conformance.visible import visible
+
+WINDOW_VERSION = 1
+
+_HEAD_LINES = 3  # of a comparison's text: both sources and a blank line
+_KINDS = (("late", "late"), ("unplaced", "without a position"), ("unreadable", "unreadable"))
+
+
+def window_text(found: WindowComparison) -> str:
+    """Return a window as text: a line for it, one for each table that is equal, and all that is
+    different.
+    """
+    return "".join(line.rstrip() + "\n" for line in _lines(found))
+
+
+def terms_text(found: WindowComparison) -> str:
+    """Return what windows are compared by, which is the same in all."""
+    comparison = found.comparison
+    lines = [f"compared: {', '.join(name for name in comparison.compared if name != 'half')}"]
+    lines += [f"not compared: {name} ({reason})" for name, reason in comparison.left_out]
+    return "".join(f"{line}\n" for line in lines) if comparison.compared else ""
+
+
+def _lines(found: WindowComparison) -> Iterator[str]:
+    yield f"window {found.number}, {_range_of(found)}: {_verdict(found)}"
+    body = text(replace(found.comparison, compared=(), left_out=(), notes=())).splitlines()
+    body = body[_HEAD_LINES:-1]
+    while body and not body[-1]:
+        body.pop()
+    yield from (f"  {line}" for line in body)
+    for side, notices in (("left", found.left), ("right", found.right)):
+        if notices:
+            yield f"  {side}: {_counts(notices)}"
+            yield from (f"    {visible(line)}" for line in notices.lines)
+            left = notices.total - len(notices.lines)
+            if left > 0:
+                yield f"    and {left:,} more"
+
+
+def _range_of(found: WindowComparison) -> str:
+    if found.end is None:
+        return "before anything is complete"
+    start = "" if found.start is None else f"from {found.start} "
+    return f"{found.position} {start}to {found.end}"
+
+
+def _verdict(found: WindowComparison) -> str:
+    verdict = verdict_line(found.comparison)
+    reasons = [
+        f"{_counts(notices)} on the {side}"
+        for side, notices in (("left", found.left), ("right", found.right))
+        if notices
+    ]
+    if not reasons:
+        return verdict
+    if found.comparison.is_equal and not found.is_equal:
+        return f"DIFFERENT: {', '.join(reasons)}; the rest is equal"
+    return ", ".join((verdict, *reasons))
+
+
+def _counts(notices: Notices) -> str:
+    counts = ((getattr(notices, name), word) for name, word in _KINDS)
+    return ", ".join(f"{count:,} {word}" for count, word in counts if count)
+
+
+def window_document(found: WindowComparison) -> dict[str, Json]:
+    """Return the JSON document of a window. Positions are text, as they may have 38 digits."""
+    sides = (("left", found.left), ("right", found.right))
+    return {
+        "window": found.number,
+        "version": WINDOW_VERSION,
+        "position": found.position,
+        "start": None if found.start is None else str(found.start),
+        "end": None if found.end is None else str(found.end),
+        "equal": found.is_equal,
+        **{name: {side: getattr(each, name) for side, each in sides} for name, _ in _KINDS},
+        "lines": {side: list(each.lines) for side, each in sides},
+        "comparison": document(found.comparison),
+    }
+
+
+class WindowLines:
+    """A file of JSON lines, a window each. A window that is in it is not written again.
+
+    ``is_new``: begin the file anew. Else a last line that was not finished is taken away.
+    Raises: OSError.
+    """
+
+    def __init__(self, path: Path, *, is_new: bool) -> None:
+        self._path = path
+        self._last = 0
+        if is_new or not path.exists():
+            path.write_bytes(b"")
+            return
+        whole = 0
+        with path.open("rb") as lines:
+            for line in lines:
+                number = _number_of(line)
+                if number is None:
+                    break
+                self._last = number
+                whole += len(line)
+        with path.open("r+b") as file:
+            file.truncate(whole)
+
+    def write(self, found: WindowComparison) -> None:
+        if found.number <= self._last:
+            return
+        line = json.dumps(window_document(found), ensure_ascii=False)
+        with self._path.open("a", encoding="utf-8", newline="\n") as file:
+            file.write(f"{line}\n")
+        self._last = found.number
+
+
+def _number_of(line: bytes) -> int | None:
+    """Return which window a line tells; None if it is not a whole line of a window."""
+    try:
+        number = json.loads(line)["window"] if line.endswith(b"\n") else None
+    except (ValueError, KeyError, TypeError):
+        return None
+    return number if isinstance(number, int) else None

@@ -1,0 +1,437 @@
+"""Following two topics: frontiers, which records a window needs, and the state. No Kafka here."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark", reason="the extra spark is not installed")
+
+from cdcwire.format import Context
+from cdcwire.formats import get_format
+from cdcwire.message import KafkaMessage
+from cdcwire.model.events import Event, Position, Progress, RowChange
+from cdcwire_conformance.arrow.batches import Place
+from cdcwire_conformance.arrow.schema import canonical_table
+from cdcwire_conformance.scenarios.feeds import make_feed
+from cdcwire_conformance.spark.feeds import NO_WISHES, Feed, Wishes
+from cdcwire_conformance.spark.follow import (
+    Pace,
+    WindowComparison,
+    follow_feeds,
+    question_of,
+)
+from cdcwire_conformance.spark.frontier import (
+    BLOCKS,
+    Block,
+    Edges,
+    Lane,
+    Notices,
+    Question,
+    Seen,
+    State,
+    Track,
+    read_state,
+    write_state,
+)
+from cdcwire_conformance.spark.kafka import BrokersSilent
+from cdcwire_conformance.spark.kafka_url import KafkaTopic, OffsetRange
+from cdcwire_conformance.spark.marks import Look, seen_in
+from cdcwire_conformance.spark.result import Comparison, Counts, TableComparison
+from cdcwire_conformance.spark.rules import PositionName
+from cdcwire_conformance.spark.sources import Source, SourceError, parse_source
+from cdcwire_conformance.spark.windows import Window
+from cdcwire_generators.workloads import workload, workload_tables
+
+QUESTION = Question("craft:a", "open-protocol:b", "commit_ts", ("progress", "progress"))
+
+
+def test_a_frontier_is_the_smallest_mark_of_all_partitions() -> None:
+    track = Track((Lane(0, 5, 70), Lane(1, 5, 50), Lane(2, 5, 60)))
+    assert track.frontier("progress") == track.frontier("rows") == 50
+    unknown = Track((Lane(0, 5, 70), Lane(1, 0)))
+    assert unknown.frontier("progress") is unknown.frontier("rows") is None
+    assert unknown.waits_for() == "partition 1"
+
+
+def test_an_idle_partition_holds_nothing_back_where_rows_are_the_marks() -> None:
+    track = Track((Lane(0, 5, 70), Lane(1, 5, 50), Lane(2, 0)))
+    assert track.frontier("rows", frozenset({1, 2})) == 70
+    assert track.frontier("rows", frozenset({0, 1, 2})) == 71  # nothing comes: the last row too
+    assert track.frontier("progress", frozenset({0, 1, 2})) is None
+    assert Track((Lane(0, 0),)).frontier("rows", frozenset({0})) is None
+
+
+def test_the_shared_frontier_waits_for_both_sides() -> None:
+    left, right = Track((Lane(0, 9, 80),)), Track((Lane(0, 9, 30),))
+    assert State(QUESTION, (left, right)).shared_frontier() == 30
+    assert State(QUESTION, (left, Track((Lane(0, 0),)))).shared_frontier() is None
+    asked = replace(QUESTION, until=20)
+    assert State(asked, (left, right)).shared_frontier() == 20
+
+
+def test_every_row_is_in_exactly_one_window() -> None:
+    """Random rows, looked at in random pieces, each window read from the ranges it names."""
+    for seed in range(30):
+        random_ = random.Random(seed)
+        topic = [sorted(random_.randrange(1000) for _ in range(200)) for _ in range(2)]
+        for lane in topic:  # not quite in order
+            for _ in range(20):
+                at = random_.randrange(len(lane) - 1)
+                lane[at], lane[at + 1] = lane[at + 1], lane[at]
+        told: list[tuple[int, int]] = []
+        late = 0
+        track = Track(tuple(Lane(number, 0) for number in range(2)))
+        state = State(replace(QUESTION, rules=("rows", "rows")), (track, track))
+        edges = {number: (0, len(lane)) for number, lane in enumerate(topic)}
+        while any(lane.read_to < len(topic[lane.number]) for lane in state.tracks[0].lanes):
+            track = state.tracks[0]
+            ranges = track.unread(edges, random_.randrange(1, 60))
+            found = [seen_of(topic, each, state.start) for each in ranges]
+            late += sum(each.late for each in found)
+            track = track.with_seen(ranges, found)
+            state = replace(state, tracks=(track, track))
+            state = state.with_plan(state.shared_frontier())
+            if state.planned is not None:
+                told += window_of(topic, state)
+                state = state.when_told()
+        state = state.with_plan(state.shared_frontier((frozenset({0, 1}), frozenset({0, 1}))))
+        told += window_of(topic, state)
+        assert len(told) == len(set(told))
+        assert len(told) + late == sum(map(len, topic))
+
+
+def seen_of(
+    topic: list[list[int]], each: OffsetRange, start: int | None, since: int | None = None
+) -> Seen:
+    rows = topic[each.partition][each.start : each.end]
+    asked = [row for row in rows if since is None or row >= since]
+    new = [row for row in asked if start is None or row >= start]
+    return Seen(
+        each.partition,
+        each.start,
+        each.end,
+        min(new, default=None),
+        max(new, default=None),
+        max(rows),
+        len(asked) - len(new),
+    )
+
+
+def window_of(topic: list[list[int]], state: State) -> list[tuple[int, int]]:
+    """The rows of the planned window, by partition and offset."""
+    assert state.planned is not None
+    start = -1 if state.start is None else state.start
+    return [
+        (each.partition, offset)
+        for each in state.tracks[0].ranges_below(state.planned)
+        for offset in range(each.start, each.end)
+        if start <= topic[each.partition][offset] < state.planned
+    ]
+
+
+def test_what_is_kept_of_a_partition_does_not_grow() -> None:
+    lane = Lane(0, 0)
+    for number in range(10 * BLOCKS):
+        lane = lane.with_seen(Seen(0, number, number + 1, number, number, number))
+    assert len(lane.blocks) <= BLOCKS
+    assert lane.range_below(10 * BLOCKS) == (0, 0, 10 * BLOCKS)
+    told = lane.told_below(5 * BLOCKS)
+    assert told.range_below(10 * BLOCKS).end == 10 * BLOCKS
+    assert 4 * BLOCKS < told.range_below(10 * BLOCKS).start <= 5 * BLOCKS
+
+
+def test_no_window_without_rows_and_one_for_notices_alone() -> None:
+    empty = Track((Lane(0, 9, 80),))
+    state = State(QUESTION, (empty, empty), start=10)
+    assert state.with_plan(80) is state
+    late = replace(empty, notices=Notices(late=1, lines=("b[0]@3: late",)))
+    planned = replace(state, tracks=(empty, late)).with_plan(80)
+    assert planned.planned == 80
+    told = planned.when_told()
+    assert (told.start, told.planned, told.told) == (80, None, 1)
+    assert not told.tracks[1].notices
+    # The last window is planned when there is nothing in it too, so that it comes to an end.
+    last = State(replace(QUESTION, until=80), (empty, empty), start=10).with_plan(80)
+    assert last.when_told(counts=False).is_over
+
+
+def test_records_that_are_gone_and_another_topic_of_the_name_are_told() -> None:
+    track = Track((Lane(0, 9, 80, (Block(4, 9, 1, 2),)),))
+    assert track.with_edges("t", {0: (4, 9), 1: (3, 7)}).lanes[1] == Lane(1, 3)
+    with pytest.raises(SourceError, match="t: partition 0 begins at 5 now; records from 4 on"):
+        track.with_edges("t", {0: (5, 9)})
+    with pytest.raises(SourceError, match="another topic of this name"):
+        track.with_edges("t", {0: (0, 3)})
+    with pytest.raises(SourceError, match="another topic of this name"):
+        track.with_edges("t", {})
+
+
+def test_a_state_is_written_whole_and_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    assert read_state(path) is None
+    track = Track((Lane(0, 9, 10**37, (Block(4, 9, 1, 10**37),)),), Notices(1, 2, 3, ("a",)))
+    state = State(replace(QUESTION, since=3), (track, Track((Lane(1, 2),))), 5, 10**37, 7)
+    write_state(path, state)
+    assert read_state(path) == state
+    assert [each.name for each in tmp_path.iterdir()] == ["state.json"]
+    document = json.loads(path.read_text("utf-8"))
+    for spoiled in ("", "[]", json.dumps({**document, "follow": 0}), json.dumps({"follow": 1})):
+        path.write_text(spoiled, "utf-8")
+        with pytest.raises(SourceError, match="it is no state"):
+            read_state(path)
+
+
+def test_only_topics_with_a_shared_position_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").touch()
+    url = "kafka://127.0.0.1:9/t"
+    for left, right, problem in (
+        (f"craft:file:{tmp_path}", f"craft:{url}", "only topics are followed"),
+        (f"craft:{url}?to=7", f"craft:{url}", "has no end"),
+        (f"craft:{url}", f"canal-json:{url}", "share no position"),
+        (f"craft:{url}", f"cdl-json:{url}", "share no position"),
+        (f"avro:{url}", f"craft:{url}", "deletes of avro have no position"),
+    ):
+        context = Context({"enable-tidb-extension": True}) if "avro" in left else Context()
+        feeds = Feed(parse_source(left), context), Feed(parse_source(right))
+        with pytest.raises(SourceError, match=problem):
+            question_of(*feeds, NO_WISHES)
+    asked = question_of(
+        Feed(parse_source(f"craft:{url}")),
+        Feed(parse_source(f"canal-json:{url}"), Context({"enable-tidb-extension": True})),
+        NO_WISHES,
+    )
+    assert (asked.position, asked.rules) == ("commit_ts", ("progress", "progress"))
+    halves = [Feed(parse_source(f"datahub-{kind}:{url}")) for kind in ("tuple", "blob")]
+    asked = question_of(halves[0], halves[1], NO_WISHES)
+    assert (asked.position, asked.rules) == ("sequence_id", ("rows", "rows"))
+
+
+@pytest.mark.parametrize("format_name", ["craft", "open-protocol", "canal-json"])
+def test_marks_are_those_of_resolved_events(format_name: str) -> None:
+    rows = [
+        each
+        for each in workload("orders-10", 30, 1, position_fields=("commit_ts",))
+        if isinstance(each, RowChange)
+    ]
+    positions = [each.position.commit_ts or 0 for each in rows]
+    resolved = Progress(
+        "watermark" if format_name == "canal-json" else "resolved",
+        Position(commit_ts=max(positions) + 1),
+    )
+    events: list[Event] = [*rows, resolved]
+    context = Context(
+        {"enable-tidb-extension": True} if format_name == "canal-json" else {},
+        tables=workload_tables("orders-10"),
+    )
+    messages = [
+        (Place("t", 0, offset), message)
+        for offset, message in enumerate(get_format(format_name).encode(events, context))
+        if isinstance(message, KafkaMessage)
+    ]
+    middle = sorted(positions)[10]
+    look = Look(format_name, context, "commit_ts", "progress", "row", None, None, None, None, 10**6)
+    (seen,) = seen_in(look, messages)
+    assert seen == Seen(0, 0, len(messages), min(positions), max(positions), max(positions) + 1)
+    (seen,) = seen_in(replace(look, told=middle, rule="rows"), messages)
+    kept = [each for each in positions if each >= middle]
+    assert (seen.least, seen.largest, seen.mark) == (min(kept), max(kept), max(positions))
+    assert seen.late == len(positions) - len(kept) > 0
+    assert seen.lines[0].startswith("t[0]@0: a row of ")
+    (seen,) = seen_in(replace(look, since=middle, until=max(positions)), messages)
+    asked = [each for each in positions if middle <= each < max(positions)]
+    assert (seen.least, seen.largest, seen.late) == (min(asked), max(asked), 0)
+    cut = [(Place("t", 0, len(messages)), KafkaMessage(None, b"\xff"))]
+    (seen,) = seen_in(look, messages + cut)
+    assert seen.unreadable == 1
+    assert seen.lines[0].startswith(f"t[0]@{len(messages)}: ")
+
+
+@pytest.mark.parametrize(
+    ("format_name", "position"),
+    [
+        ("datahub-tuple", "sequence_id"),
+        ("datahub-blob", "sequence_id"),
+        ("cdl-json", "lsn"),
+        ("debezium-json", "lsn"),
+    ],
+)
+def test_marks_of_formats_without_progress_are_those_of_rows(
+    format_name: str, position: PositionName
+) -> None:
+    places = [
+        getattr(each.position, position)
+        for each in workload("orders-10", 30, 1, position_fields=(position,))
+        if isinstance(each, RowChange)
+    ]
+    feed = make_feed(format_name, 30)
+    messages = [(Place("orders", 0, n), message) for n, message in enumerate(feed.messages)]
+    look = Look(format_name, feed.context, position, "rows", "stop", None, None, None, None, 10**6)
+    (seen,) = seen_in(look, messages)
+    assert seen == Seen(0, 0, len(messages), min(places), max(places), max(places))
+
+
+class Topics:
+    """Two topics of plain positions in place of a broker, and all that would read them.
+
+    ``rows``: of each side, the positions of each partition's records, one row each.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.rows: list[list[list[int]]] = [[[], []], [[], []]]
+        self.looked: list[tuple[str, int]] = []  # the side, and how many records
+        (defined,) = workload_tables("orders-10")
+        tables = {(defined.schema, defined.name): canonical_table(defined)}
+        for name, fake in {
+            "topic_at_rest": self.at_rest,
+            "topic_edges": lambda _, topic: {
+                number: (0, len(lane)) for number, lane in enumerate(self.lanes_of(topic))
+            },
+            "look_at": self.look_at,
+            "opened": lambda _, feed, wishes: feed,
+            "tables_of": lambda _, feed, wishes, only: tables,
+            "compare_tables": self.compared,
+        }.items():
+            monkeypatch.setattr(f"cdcwire_conformance.spark.follow.{name}", fake)
+
+    def lanes_of(self, topic: KafkaTopic) -> list[list[int]]:
+        return self.rows["ab".index(topic.topic)]
+
+    def at_rest(self, _: object, topic: KafkaTopic) -> KafkaTopic:
+        lanes = enumerate(self.lanes_of(topic))
+        return topic.with_ranges(tuple(OffsetRange(number, 0, len(lane)) for number, lane in lanes))
+
+    def look_at(
+        self, _: object, source: Source, ranges: Sequence[OffsetRange], look: Look
+    ) -> list[Seen]:
+        assert source.topic is not None
+        self.looked.append((source.topic.topic, sum(each.end - each.start for each in ranges)))
+        lanes = self.lanes_of(source.topic)
+        return [seen_of(lanes, each, look.told, look.since) for each in ranges]
+
+    def compared(self, _: object, left: Feed, right: Feed, *asked: Any) -> Comparison:
+        window = asked[2].window
+        rows = []
+        for feed in (left, right):
+            assert feed.source.topic is not None
+            assert feed.source.topic.ranges is not None
+            lanes = self.lanes_of(feed.source.topic)
+            found = [at for n, start, end in feed.source.topic.ranges for at in lanes[n][start:end]]
+            start = -1 if window.start is None else window.start
+            rows.append(Counter(at for at in found if start <= at < window.end))
+        same = (rows[0] & rows[1]).total()
+        totals = [each.total() for each in rows]
+        counts = Counts(
+            left_rows=totals[0],
+            right_rows=totals[1],
+            left=totals[0],
+            right=totals[1],
+            same=same,
+            only_left=totals[0] - same,
+            only_right=totals[1] - same,
+        )
+        return Comparison("a", "b", (TableComparison("t", counts),))
+
+    def followed(self, pace: Pace, wishes: Wishes = NO_WISHES) -> Iterator[WindowComparison]:
+        left, right = (
+            Feed(parse_source(f"craft:kafka://127.0.0.1:9/{name}"), Context()) for name in "ab"
+        )
+        spark: Any = None
+        return follow_feeds(spark, left, right, wishes, replace(pace, every=0.001, by_rows=True))
+
+
+def test_a_side_that_is_ahead_is_not_read_and_its_rows_are_told_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    topics = Topics(monkeypatch)
+    topics.rows = [[[*range(100)], [*range(100)]], [[*range(10)], [*range(10)]]]
+    windows = topics.followed(Pace())
+    first = next(windows)
+    assert (first.number, first.start, first.end, first.changes) == (1, None, 9, 18)
+    topics.looked.clear()
+    topics.rows[1] = [[*range(50)], [*range(40)]]
+    second = next(windows)
+    assert (second.start, second.end, second.changes) == (9, 39, 60)
+    assert topics.looked == [("b", 70)]
+    topics.rows[1] = [[*range(100)], [*range(40), *range(41, 100)]]
+    third = next(windows)
+    (table,) = third.comparison.tables
+    assert table.counts is not None
+    assert (third.end, table.counts.only_left) == (99, 1)
+    assert first.is_equal
+    assert second.is_equal
+    assert not third.is_equal
+
+
+def test_few_records_at_a_time_and_the_last_rows_when_all_is_idle(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    topics = Topics(monkeypatch)
+    topics.rows = [[[*range(0, 100, 2)], [*range(1, 100, 2)]] for _ in "ab"]
+    told = []
+    for window in topics.followed(Pace(records=10, idle=0.1)):
+        told.append(window)
+        if sum(each.changes for each in told) == 100:
+            break
+    assert all(each.is_equal for each in told)
+    assert len(told) > 5
+    assert told[-1].end == 100
+    assert all(records <= 11 for _, records in topics.looked)
+
+
+def test_from_and_to_bound_what_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    topics = Topics(monkeypatch)
+    topics.rows = [[[*range(5, 100)], [*range(5, 100)]], [[*range(100)], [*range(100)]]]
+    wishes = replace(NO_WISHES, window=Window(20, 60))
+    told = list(topics.followed(Pace(), wishes))  # it comes to an end
+    assert [(each.start, each.end, each.changes, each.is_equal) for each in told] == [
+        (20, 60, 80, True)
+    ]
+
+
+def test_a_window_that_was_not_told_is_the_same_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    topics = Topics(monkeypatch)
+    topics.rows = [[[*range(50)], [*range(50)]] for _ in "ab"]
+    pace = Pace(state=tmp_path / "state", windows=2)
+    windows = topics.followed(pace)
+    found = next(windows)
+    assert (found.number, found.end) == (1, 49)
+    del windows  # as if it was killed before the window was told
+    topics.rows = [[[*range(80)], [*range(80)]] for _ in "ab"]
+    again = list(topics.followed(pace))
+    assert [(each.number, each.start, each.end) for each in again] == [(1, None, 49), (2, 49, 79)]
+    topics.rows = [[[*range(90)], [*range(90)]] for _ in "ab"]
+    third = next(topics.followed(pace))
+    assert (third.number, third.start, third.end) == (3, 79, 89)
+    assert third.is_equal
+    with pytest.raises(SourceError, match="name another file"):
+        next(topics.followed(pace, replace(NO_WISHES, window=Window(20, None))))
+
+
+def test_brokers_that_do_not_answer_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    topics = Topics(monkeypatch)
+    topics.rows = [[[*range(50)], [*range(50)]] for _ in "ab"]
+    answers = iter([False, True, False, False])
+
+    def edges(_: object, topic: KafkaTopic) -> Edges:
+        if next(answers, True):
+            return {number: (0, len(lane)) for number, lane in enumerate(topics.lanes_of(topic))}
+        raise BrokersSilent("no broker answers")
+
+    monkeypatch.setattr("cdcwire_conformance.spark.follow.topic_edges", edges)
+    found = next(topics.followed(Pace()))
+    assert (found.end, found.is_equal) == (49, True)
+    assert next(answers, None) is None
+    answers = iter([False] * 10**6)
+    monkeypatch.setattr("cdcwire_conformance.spark.follow.PATIENCE_SECONDS", 0.01)
+    with pytest.raises(BrokersSilent):
+        next(topics.followed(Pace()))
