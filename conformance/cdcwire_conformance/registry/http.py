@@ -12,6 +12,8 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http.client import RemoteDisconnected
+from types import MappingProxyType
 from typing import Any
 
 from cdcwire_conformance.extras import load_extra
@@ -21,6 +23,16 @@ from cdcwire_conformance.registry.errors import RegistryError
 MAX_BODY_BYTES = 8 << 20  # four times the longest schema text that the codec reads
 _PIECE_BYTES = 1 << 16
 _PURPOSE = "a registry"
+_EXPIRED, _OTHER_HOST, _OTHER_ADDRESS = 10, 62, 64  # what OpenSSL calls X509_V_ERR_…
+_OTHER_NAME = "give the address by a name that the certificate has"
+_OTHER_TRUST = "give the certificates of the authority that signed it (--ca-file)"
+_TRUST: Mapping[int, str] = MappingProxyType(
+    {
+        _EXPIRED: "the registry needs a new certificate",
+        _OTHER_HOST: _OTHER_NAME,
+        _OTHER_ADDRESS: _OTHER_NAME,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +138,10 @@ class Transport:
             )
             return Answer(response.status, self._body(response, where))
         except errors.SSLError as error:
-            if not isinstance(_root(error), ssl.SSLCertVerificationError):
+            cause = _root(error)
+            if not isinstance(cause, ssl.SSLCertVerificationError):
                 raise _Failed(f"no answer: {_reason(error)}") from None
-            advice = "use the name of the certificate; your own authority needs a CA file"
+            advice = _TRUST.get(cause.verify_code, _OTHER_TRUST)
             raise RegistryError(f"no trust: {_reason(error)}", where, advice) from None
         except (errors.LocationValueError, UnicodeError):
             raise RegistryError("this is no host", where, "correct the address") from None
@@ -176,7 +189,9 @@ def _reason(error: BaseException) -> str:
     """Return what went wrong in a few words: those of the system, if it has said something."""
     cause = _root(error)
     if isinstance(cause, ssl.SSLCertVerificationError):
-        return cause.verify_message or "the certificate is not valid"
+        return cause.verify_message.rstrip(".") or "the certificate is not valid"
+    if isinstance(cause, RemoteDisconnected):
+        return "the connection was closed without one"
     if isinstance(cause, OSError) and cause.strerror:
         return cause.strerror
     return f"{type(cause).__name__}: {cause}"[:200]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from cdcwire.avro.settings import Registry
+from cdcwire_conformance.registry.address import parse_address
 from cdcwire_conformance.registry.client import ConfluentRegistry
 from cdcwire_conformance.registry.errors import RegistryError
 from cdcwire_conformance.registry.folder import FolderSource
 from cdcwire_conformance.registry.http import Patience
+
+_LIKE_ADDRESS = re.compile(r"@|://|:\d+(?:/|$)")
 
 
 class Schemas(Mapping[str, str]):
@@ -54,6 +59,8 @@ def open_source(
     """
     if place.strip().lower().startswith(("http://", "https://")):
         return ConfluentRegistry(place, patience, ca_file)
+    if _LIKE_ADDRESS.search(place) and not Path(place).exists():
+        parse_address(place)  # it says what is wrong, and does not repeat a password
     return FolderSource(place, registry)
 
 

@@ -103,6 +103,11 @@ def size_part(folder: Path, picture: Path, quick: bool) -> Part:
     lines = file.read_text(encoding="utf-8").splitlines()
     part.lines = [f"![bytes per row]({picture.name})", ""]
     part.lines += [f"#{line}" if line.startswith("#") else line for line in lines[1:]]
+    part.lines += [
+        "",
+        "What they take on a broker's disk is measured by the scenarios: "
+        "[bytes a row on the broker's disk](#bytes-a-row-on-the-brokers-disk).",
+    ]
     return part
 
 

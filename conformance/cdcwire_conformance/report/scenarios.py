@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from cdcwire_conformance.scenarios.ledger import RESULTS_VARIABLE
 
 TITLE = "Scenarios: real brokers and buckets, and what happens when they fail"
 _COMMAND = "tox run -e scenarios"
+_BLOCKS = "·▁▂▃▄▅▆▇█"
 _DEFAULT = Path(".tox/scenarios.jsonl")
 _HEAD = (
     "Messages or changes that were sent, those that arrived, and how many of them came again "
@@ -41,10 +42,35 @@ def scenarios_part(file: Path | None = None) -> Part:
     part.lines += table(head, map(_row, ran))
     part.lines += ["", "What each found beside these counts:", ""]
     part.lines += [f"- `{story['id']}`: {_figures(story)}" for story in ran if story["figures"]]
+    for story in ran:
+        part.lines += _measured(story)
     for story in stories:
         if story["verdict"] == "not run":
             part.not_run.append(NotRun(story["id"], story["text"]))
     return part
+
+
+def _measured(story: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the tables of a scenario, and a line of bars for what it found second by second."""
+    for each in story.get("tables", ()):
+        yield from ("", f"### {each['title']}", "", f"`{story['id']}`: {each['text']}", "")
+        yield from table(each["head"], each["rows"])
+    series = story.get("series", {})
+    if series:
+        yield from ("", f"### Second by second: {story['title']}", "", f"`{story['id']}`", "")
+        yield from table(
+            ["what", "least", "most", "each second"],
+            (
+                [name, f"{min(values):,.0f}", f"{max(values):,.0f}", f"`{_bars(values)}`"]
+                for name, values in series.items()
+            ),
+        )
+
+
+def _bars(values: Sequence[float]) -> str:
+    """Return a character for each value, from a dot at 0 to a full block at the largest."""
+    largest = max(values) or 1
+    return "".join(_BLOCKS[round(value / largest * (len(_BLOCKS) - 1))] for value in values)
 
 
 def _row(story: Mapping[str, Any]) -> list[object]:

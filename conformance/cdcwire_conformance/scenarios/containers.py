@@ -2,13 +2,15 @@
 
 The images have their official names (``images/names``); where no container registry answers,
 ``images/build`` makes stand-ins under these names. Each container has a label by which
-``images/engine stop`` finds what a killed run has left behind.
+``images/engine stop`` finds what a killed run has left behind; its value is the run's own name,
+if the environment variable ``CDCWIRE_SCENARIO_RUN`` gives one.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,12 +18,17 @@ from typing import Any, TypeAlias
 
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.loopback import free_port
-from cdcwire_conformance.scenarios.services import Kafka, NotRunError, ObjectStore
+from cdcwire_conformance.scenarios.services import Kafka, NotRunError, ObjectStore, Registry
 
 LABEL = "io.cdcwire.scenario"
+RUN_VARIABLE = "CDCWIRE_SCENARIO_RUN"
 _START_SECONDS = 120.0
 _HOST = "127.0.0.1"
 _ACCESS_KEY, _SECRET_KEY = "minioadmin", "minioadmin"
+_AGAIN_AND_AGAIN = (
+    "shell=$(command -v bash || command -v sh); "
+    "while :; do $shell /etc/kafka/docker/run; sleep 1; done"
+)
 
 
 class Container:
@@ -38,6 +45,8 @@ class Container:
         self.ports = {port: free_port() for port in ports}  # inside: outside
         self.environment = environment or {}
         self.command = command
+        self.folders: dict[Path, str] = {}  # outside: inside, where it can only be read
+        self.disks: dict[str, int] = {}  # inside: MiB, of a disk in memory that goes with it
         self._running: Any = None
 
     def start(self) -> None:
@@ -45,6 +54,8 @@ class Container:
         _settle_testcontainers()
         core = load_extra("testcontainers.core.container", "scenarios", "containers")
         docker = load_extra("docker.errors", "scenarios", "containers")
+        types = load_extra("docker.types", "scenarios", "containers")
+        its_id = secrets.token_hex(8)
         try:
             made = core.DockerContainer(self.image)
             _refuse_missing(made, self.image)
@@ -53,11 +64,23 @@ class Container:
                 made.with_env(name, value)
             if self.command is not None:
                 made.with_command(self.command)
-            made.with_kwargs(labels={LABEL: "true"})
+            for outside_folder, inside in self.folders.items():
+                made.with_volume_mapping(str(outside_folder), inside, "ro")
+            made.with_kwargs(
+                labels={LABEL: os.environ.get(RUN_VARIABLE) or "true", f"{LABEL}.id": its_id},
+                mounts=[
+                    types.Mount(folder, None, type="tmpfs", tmpfs_size=size << 20)
+                    for folder, size in self.disks.items()
+                ],
+            )
             self._running = made.start()
-        except docker.DockerException as error:
-            reason = str(getattr(error, "explanation", None) or error).splitlines()[0]
+        except docker.APIError as error:
+            _remove_unstarted(its_id)
+            reason = str(error.explanation or error).splitlines()[0]
             raise NotRunError(f"no container of {self.image}: {reason}") from None
+        except docker.DockerException:
+            where = os.environ.get("DOCKER_HOST") or "the usual place"
+            raise NotRunError(f"no Docker engine answers at {where}: images/engine start") from None
 
     def stop(self) -> None:
         """Remove it with all that it holds."""
@@ -115,6 +138,22 @@ def _settle_testcontainers() -> None:
     os.environ.setdefault("TC_HOST", _HOST)
 
 
+def labelled(label: str) -> list[Any]:
+    """Return all containers that have a label, running or not; none where there is no engine."""
+    docker = load_extra("docker", "scenarios", "containers")
+    try:
+        with contextlib.closing(docker.from_env()) as client:
+            return list(client.containers.list(all=True, filters={"label": label}))
+    except docker.errors.DockerException:
+        return []
+
+
+def _remove_unstarted(its_id: str) -> None:
+    """Remove a container that was made and could not be started, as where its port is taken."""
+    for each in labelled(f"{LABEL}.id={its_id}"):
+        each.remove(v=True, force=True)
+
+
 def _refuse_missing(container: Any, image: str) -> None:
     errors = load_extra("docker.errors", "scenarios", "containers")
     try:
@@ -124,15 +163,27 @@ def _refuse_missing(container: Any, image: str) -> None:
 
 
 class KafkaContainer(Container):
-    """One broker in KRaft mode. ``proxied``: HOST:PORT by which it is reached through a proxy."""
+    """One broker in KRaft mode. ``proxied``: HOST:PORT by which it is reached through a proxy.
+
+    ``disk_mib``: its log is on a disk of that size. A broker ends when its disk is full; this one
+    is started again then, in the same container, as long as that lives.
+    """
 
     INSIDE = 9092
     BEHIND_PROXY = 9095
+    LOG = "/tmp/kraft-combined-logs"
 
     def __init__(
-        self, image: str, proxied: str | None = None, settings: dict[str, str] | None = None
+        self,
+        image: str,
+        proxied: str | None = None,
+        settings: dict[str, str] | None = None,
+        disk_mib: int | None = None,
     ) -> None:
         super().__init__(image, (self.INSIDE,))
+        if disk_mib is not None:
+            self.command = ["sh", "-c", _AGAIN_AND_AGAIN]
+            self.disks = {self.LOG: disk_mib}
         reached = f"{_HOST}:{self.ports[self.INSIDE]}"
         self.service = Kafka(reached)
         listeners = ["PLAINTEXT://:9092", "BROKER://:9093", "CONTROLLER://:9094"]
@@ -157,31 +208,22 @@ class KafkaContainer(Container):
             "TRANSACTION_STATE_LOG_MIN_ISR": "1",
             "GROUP_INITIAL_REBALANCE_DELAY_MS": "0",
             "AUTO_CREATE_TOPICS_ENABLE": "false",
-            "LOG_DIRS": "/tmp/kraft-combined-logs",
+            "LOG_DIRS": self.LOG,
         }
         given.update(settings or {})
         self.environment = {f"KAFKA_{name}": value for name, value in given.items()}
 
     def wait(self) -> None:
         """Wait until it answers. Raises: NotRunError."""
-        admin = load_extra("confluent_kafka.admin", "scenarios", "Kafka")
-        kafka = load_extra("confluent_kafka", "scenarios", "Kafka")
-        client = admin.AdminClient({"bootstrap.servers": self.service.bootstrap, "log_level": 0})
-
-        def answers() -> bool:
-            try:
-                return bool(client.list_topics(timeout=2).brokers)
-            except kafka.KafkaException:
-                return False
-
-        _wait_for(answers, self.image)
+        wait_for_kafka(self.service, self.image)
 
 
 class MinioContainer(Container):
-    """One MinIO that keeps its objects inside the container."""
+    """One MinIO that keeps its objects inside the container, or on a disk of ``disk_mib``."""
 
-    def __init__(self, image: str) -> None:
+    def __init__(self, image: str, disk_mib: int | None = None) -> None:
         super().__init__(image, (9000,), command=["server", "/data", "--address", ":9000"])
+        self.disks = {} if disk_mib is None else {"/data": disk_mib}
         self.environment = {"MINIO_ROOT_USER": _ACCESS_KEY, "MINIO_ROOT_PASSWORD": _SECRET_KEY}
         endpoint = f"http://{_HOST}:{self.ports[9000]}"
         self.service = ObjectStore(endpoint, _ACCESS_KEY, _SECRET_KEY)
@@ -193,15 +235,37 @@ class MinioContainer(Container):
 
 
 class RegistryContainer(Container):
-    """One Apicurio Registry that keeps all in memory and speaks Confluent's interface too."""
+    """One Apicurio Registry, which speaks Confluent's interface too.
 
-    def __init__(self, image: str) -> None:
-        super().__init__(image, (8080,))
-        self.url = f"http://{_HOST}:{self.ports[8080]}/apis/ccompat/v7"
+    ``remembers``: what it was told is there again after ``kill`` and ``restart``; else it is in
+    memory only. ``certificate``: a folder with ``server.pem`` and ``server.key``, by which it
+    answers over HTTPS too, as ``localhost``.
+    """
+
+    OPEN, SECURE = 8080, 8443
+    _CERTIFICATE = "/certificate"
+
+    def __init__(
+        self, image: str, *, remembers: bool = False, certificate: Path | None = None
+    ) -> None:
+        super().__init__(image, (self.OPEN,) if certificate is None else (self.OPEN, self.SECURE))
+        root = "/apis/ccompat/v7"
+        self.service = Registry(f"http://{_HOST}:{self.ports[self.OPEN]}{root}")
+        self.secure: Registry | None = None
+        self.environment = {"JAVA_TOOL_OPTIONS": "-Xmx400m -XX:TieredStopAtLevel=1"}
+        if remembers:
+            url = "jdbc:h2:file:/tmp/registry;WRITE_DELAY=0"
+            self.environment["APICURIO_DATASOURCE_URL"] = url
+        if certificate is not None:
+            self.secure = Registry(f"https://localhost:{self.ports[self.SECURE]}{root}")
+            self.folders[certificate] = self._CERTIFICATE
+            name = "QUARKUS_HTTP_SSL_CERTIFICATE"
+            self.environment[f"{name}_FILES"] = f"{self._CERTIFICATE}/server.pem"
+            self.environment[f"{name}_KEY_FILES"] = f"{self._CERTIFICATE}/server.key"
 
     def wait(self) -> None:
         """Wait until it answers. Raises: NotRunError."""
-        _wait_for(lambda: _status(f"{self.url}/subjects") == 200, self.image)
+        _wait_for(lambda: _status(f"{self.service.url}/subjects") == 200, self.image)
 
 
 class ToxiproxyContainer(Container):
@@ -247,6 +311,26 @@ class ToxiproxyContainer(Container):
             raise OSError(f"toxiproxy answers {answer.status} to {method} {path}")
 
 
+def wait_for_kafka(kafka: Kafka, name: str, seconds: float = _START_SECONDS) -> None:
+    """Wait until a broker answers. Raises: NotRunError, which calls it by its name."""
+    admin = load_extra("confluent_kafka.admin", "scenarios", "Kafka")
+    errors = load_extra("confluent_kafka", "scenarios", "Kafka")
+    client = admin.AdminClient({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
+
+    def answers() -> bool:
+        try:
+            return bool(client.list_topics(timeout=2).brokers)
+        except errors.KafkaException:
+            return False
+
+    _wait_for(answers, name, seconds)
+
+
+def wait_for_store(store: ObjectStore, name: str, seconds: float = _START_SECONDS) -> None:
+    """Wait until an object store answers, whatever it says. Raises: NotRunError."""
+    _wait_for(lambda: _status(f"{store.endpoint}/") > 0, name, seconds)
+
+
 def _status(url: str) -> int:
     urllib3 = load_extra("urllib3", "scenarios", "containers")
     errors = load_extra("urllib3.exceptions", "scenarios", "containers")
@@ -258,11 +342,11 @@ def _status(url: str) -> int:
         return 0
 
 
-def _wait_for(is_ready: Callable[[], bool], image: str) -> None:
-    end = time.monotonic() + _START_SECONDS
+def _wait_for(is_ready: Callable[[], bool], name: str, seconds: float = _START_SECONDS) -> None:
+    end = time.monotonic() + seconds
     while not is_ready():
         if time.monotonic() > end:
-            raise NotRunError(f"{image} does not answer within {_START_SECONDS:g} s")
+            raise NotRunError(f"{name} does not answer within {seconds:g} s")
         time.sleep(0.2)
 
 

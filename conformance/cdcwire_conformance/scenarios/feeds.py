@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from zlib import crc32
@@ -55,12 +55,24 @@ def make_lanes(
 
     ``dispatch``: all changes of a row, of a table or of a commit ts to one partition.
     """
-    format_ = get_format(format_name)
     context = Context(options or {}, tables=workload_tables(workload_name))
-    changes: list[list[Event]] = [[] for _ in range(lanes)]
-    for event in workload(workload_name, rows, _SEED, position_fields=_POSITION):
-        changes[crc32(repr(_lane_of(event, dispatch)).encode()) % lanes].append(event)
-    made = [list(format_.encode(each, context)) for each in changes]
+    changes = workload(workload_name, rows, _SEED, position_fields=_POSITION)
+    return lanes_of(format_name, changes, context, lanes, dispatch)
+
+
+def lanes_of(
+    format_name: str,
+    changes: Iterable[Event],
+    context: Context,
+    lanes: int,
+    dispatch: Dispatch = "key",
+) -> list[Feed]:
+    """Encode row changes for several partitions, as ``make_lanes`` does with a workload's."""
+    format_ = get_format(format_name)
+    shared: list[list[Event]] = [[] for _ in range(lanes)]
+    for event in changes:
+        shared[crc32(repr(_lane_of(event, dispatch)).encode()) % lanes].append(event)
+    made = [list(format_.encode(each, context)) for each in shared]
     context = format_.prepared([message for lane in made for message in lane], context)
     return [
         Feed(
@@ -105,6 +117,12 @@ def changes_by_key(
             if isinstance(event, RowChange):
                 lanes.setdefault(row_of(event), []).append(repr(event_to_json(event)))
     return lanes, bad
+
+
+def events_of(feed: Feed, messages: Sequence[KafkaMessage]) -> list[Event]:
+    """Decode messages that are all good."""
+    decode = get_format(feed.format).decode
+    return [event for message in messages for event in decode(message, feed.context)]
 
 
 def row_of(change: RowChange) -> Hashable:

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -79,9 +79,22 @@ def _out_of_order(sent: Sequence[Hashable], got: Sequence[Hashable]) -> int:
     return late
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A table of what was measured. Rows have as many cells as the head."""
+
+    title: str
+    text: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
 @dataclass(slots=True)
 class Story:
-    """One scenario as the report tells it. ``counts`` and ``figures`` are what it found."""
+    """One scenario as the report tells it. ``counts`` and ``figures`` are what it found.
+
+    ``series``: what it found in each second, by the name of what was measured.
+    """
 
     id: str
     title: str
@@ -90,6 +103,8 @@ class Story:
     seconds: float = 0.0
     counts: Counts | None = None
     figures: dict[str, float | int | str] = field(default_factory=dict)
+    series: dict[str, list[float]] = field(default_factory=dict)
+    tables: list[Measured] = field(default_factory=list)
 
 
 @contextmanager
@@ -125,6 +140,8 @@ def _write(story: Story) -> None:
         "seconds": story.seconds,
         "counts": None if counts is None else {n: getattr(counts, n) for n in counts.__slots__},
         "figures": story.figures,
+        "series": story.series,
+        "tables": list(map(asdict, story.tables)),
     }
     with Path(target).open("a", encoding="utf-8") as out:
         out.write(json.dumps(line) + "\n")

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
+from cdcwire_conformance.registry import RegistryError, parse_address
+
 
 class NotRunError(Exception):
     """A service can't be had here. The text is one line: what is missing and what to do."""
@@ -47,6 +49,13 @@ class ObjectStore:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """A registry with Confluent's interface. ``url``: the root of it."""
+
+    url: str
+
+
 def given_kafka(environ: Mapping[str, str] = os.environ) -> Kafka | None:
     """Return the broker that ``CDCWIRE_KAFKA`` names (HOST:PORT), or None."""
     found = environ.get("CDCWIRE_KAFKA")
@@ -66,3 +75,21 @@ def given_store(environ: Mapping[str, str] = os.environ) -> ObjectStore | None:
         raise NotRunError("CDCWIRE_S3 has to be http://KEY:SECRET@HOST:PORT")
     host = url.hostname if url.port is None else f"{url.hostname}:{url.port}"
     return ObjectStore(f"{url.scheme}://{host}", unquote(url.username), unquote(url.password or ""))
+
+
+def given_registry(environ: Mapping[str, str] = os.environ) -> Registry | None:
+    """Return the registry that ``CDCWIRE_REGISTRY`` names (http://HOST:PORT/PATH), or None.
+
+    Raises: NotRunError if it is no such address.
+    """
+    found = environ.get("CDCWIRE_REGISTRY")
+    if not found:
+        return None
+    problem = "CDCWIRE_REGISTRY has to be http://HOST:PORT, with its path and without a password"
+    try:
+        address = parse_address(found)
+    except RegistryError:
+        raise NotRunError(problem) from None
+    if address.credentials is not None:
+        raise NotRunError(problem)
+    return Registry(address.base)

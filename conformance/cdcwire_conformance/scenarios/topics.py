@@ -14,11 +14,12 @@ from cdcwire_conformance.scenarios.services import Kafka
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A message where the broker keeps it."""
+    """A message where the broker keeps it. ``timestamp_ms``: the record's, if it was asked for."""
 
     partition: int
     offset: int
     message: KafkaMessage
+    timestamp_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +79,12 @@ def produce(
     partition: int = 0,
     settings: Mapping[str, object] | None = None,
     after_each: Callable[[int], None] | None = None,
+    clock: Callable[[int], int] | None = None,
 ) -> list[Refused]:
     """Send messages in their order and wait for all answers; return those that were refused.
 
     ``after_each``: called with how many were handed over; a scenario breaks something there.
+    ``clock``: gives each message's timestamp in milliseconds, by its number; else it is now.
     """
     sender = producer(kafka, settings)
     refused: list[Refused] = []
@@ -94,7 +97,8 @@ def produce(
         return note
 
     for number, message in enumerate(messages):
-        _hand_over(sender, topic, message, partition, answer_to(number))
+        timestamp = 0 if clock is None else clock(number)
+        _hand_over(sender, topic, message, partition, timestamp, answer_to(number))
         if after_each is not None:
             after_each(number + 1)
     left = sender.flush(180)
@@ -108,6 +112,7 @@ def _hand_over(
     topic: str,
     message: KafkaMessage,
     partition: int,
+    timestamp: int,
     note: Callable[[object, object], None],
 ) -> None:
     kafka = load_extra("confluent_kafka", "scenarios", "Kafka")
@@ -120,6 +125,7 @@ def _hand_over(
                 value=message.value,
                 headers=headers,
                 partition=partition,
+                timestamp=timestamp,
                 on_delivery=note,
             )
         except BufferError:  # its queue is full: let it send
@@ -143,6 +149,18 @@ def ends_of(kafka: Kafka, topic: str) -> dict[int, int]:
             ]
             for number in partitions
         }
+    finally:
+        reader.close()
+
+
+def offset_at(kafka: Kafka, topic: str, timestamp_ms: int, partition: int = 0) -> int:
+    """Return where the broker says that a time begins: the end if nothing is of it or later."""
+    client = load_extra("confluent_kafka", "scenarios", "Kafka")
+    reader = client.Consumer({"bootstrap.servers": kafka.bootstrap, "group.id": "times"})
+    try:
+        asked = [client.TopicPartition(topic, partition, timestamp_ms)]
+        found: int = reader.offsets_for_times(asked, timeout=30)[0].offset
+        return ends_of(kafka, topic)[partition] if found < 0 else found
     finally:
         reader.close()
 
@@ -185,4 +203,4 @@ def consume(kafka: Kafka, topic: str, seconds: float = 60.0) -> Iterator[Receive
 def received(got: Any) -> Received:
     """Return what a message of librdkafka's is to us."""
     message = KafkaMessage(got.key(), got.value(), tuple(got.headers() or ()))
-    return Received(got.partition(), got.offset(), message)
+    return Received(got.partition(), got.offset(), message, got.timestamp()[1])

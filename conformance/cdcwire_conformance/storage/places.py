@@ -7,6 +7,7 @@ extra ``storage``, and the store's own package beside it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -125,9 +126,26 @@ class LocalPlace:
         file = self.root / path
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(value)
+            _write_whole(file, value)
         except OSError as error:
             raise _place_error(error, path) from error
+
+
+def _write_whole(file: Path, value: bytes) -> None:
+    """Write over what is there without emptying it first: a full disk would leave nothing of it.
+
+    A new file that can't be written whole is removed again.
+    """
+    is_new = not file.exists()
+    try:
+        with file.open("xb" if is_new else "r+b") as out:
+            out.write(value)
+            out.truncate()
+    except OSError:
+        if is_new:
+            with contextlib.suppress(OSError):
+                file.unlink()
+        raise
 
 
 class _StorePlace:

@@ -281,7 +281,8 @@ class _Run:
 
     def last_number(self, first: DataPath, files: Mapping[int, str]) -> int:
         """Return the largest number to read, and tell how the index and the files agree."""
-        largest = max(files, default=0)
+        # What was read before may be gone since: files expire.
+        largest = max(max(files, default=0), self.read.get(directory_of(first), 0))
         if self.listing.index_numbers is None:
             return largest
         index = IndexPath(*directory_of(first))

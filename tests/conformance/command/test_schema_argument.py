@@ -45,8 +45,27 @@ def test_verbs_that_do_not_have_it_have_no_schemas() -> None:
     assert context_from(arguments).schemas == {}
 
 
-@pytest.mark.parametrize("place", ["missing", "http://u:secret@"])
-def test_place_that_is_none_is_one_line(place: str) -> None:
+@pytest.mark.parametrize(
+    ("place", "advice"),
+    [
+        ("missing", "a schema is a file <id>.avsc"),
+        ("http://u:secret@", "an address is http[s]://"),
+        ("u:secret@registry:8081", "an address is http[s]://"),
+        ("registry:8081/apis/", "an address is http[s]://"),
+        ("ftp://u:secret@registry", "an address is http[s]://"),
+    ],
+)
+def test_place_that_is_none_is_one_line(place: str, advice: str) -> None:
     with pytest.raises(RegistryError) as caught:
         context_from(parsed("--schema", place))
     assert "secret" not in str(caught.value)
+    assert advice in str(caught.value)
+
+
+def test_folder_may_be_called_like_an_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "me@home:80").mkdir()
+    (tmp_path / "me@home:80" / "7.avsc").write_text(TEXT, encoding="utf-8")
+    assert context_from(parsed("--schema", "me@home:80")).schemas == {"7": TEXT}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 pytest.importorskip("urllib3", reason="the extra registry is not installed")
+
+from urllib3.exceptions import SSLError
 
 from cdcwire.avro import FORMAT
 from cdcwire.avro.sources import SchemaId
@@ -370,6 +373,33 @@ def test_certificates_are_verified_and_that_is_final() -> None:
     context = client._transport._pool.connection_pool_kw["ssl_context"]
     assert context.check_hostname
     assert context.verify_mode.name == "CERT_REQUIRED"
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "advice"),
+    [
+        (10, "certificate has expired", "the registry needs a new certificate"),
+        (20, "unable to get local issuer certificate", "of the authority that signed it"),
+        (62, "Hostname mismatch, certificate is not valid for 'a'.", "by a name that the cert"),
+        (64, "IP address mismatch, certificate is not valid for '::1'.", "by a name that the"),
+    ],
+)
+def test_refused_certificate_is_final_and_says_what_to_do(
+    code: int, said: str, advice: str
+) -> None:
+    refused = ssl.SSLCertVerificationError(1, "certificate verify failed")
+    refused.verify_code, refused.verify_message = code, said
+    client = ConfluentRegistry("https://host", QUICK, sleep=lambda s: None)
+
+    def request(*words: object, **settings: object) -> None:
+        raise SSLError("TLS") from refused
+
+    client._transport._pool.request = request
+    with pytest.raises(RegistryError) as caught:
+        client.get(7)
+    assert f"no trust: {said.rstrip('.')}; " in str(caught.value)
+    assert advice in str(caught.value)
+    assert client.requests == 1
 
 
 def test_server_without_tls_is_one_line(server: Server) -> None:

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from cdcwire_conformance.report.scenarios import scenarios_part
-from cdcwire_conformance.scenarios.ledger import RESULTS_VARIABLE, count, tell_not_run, telling
+from cdcwire_conformance.scenarios.ledger import (
+    RESULTS_VARIABLE,
+    Measured,
+    count,
+    tell_not_run,
+    telling,
+)
+from cdcwire_conformance.scenarios.load import percentile
 
 
 def test_chapter_without_results_is_not_run(tmp_path: Path) -> None:
@@ -32,6 +39,19 @@ def test_chapter_shows_what_was_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [(missing.what, missing.why) for missing in part.not_run] == [
         ("a/absent", "there is no engine")
     ]
+
+
+def test_chapter_shows_tables_and_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path / "results.jsonl"))
+    with telling("a/load", "a load", "It is much.") as story:
+        story.series = {"rows": [0, 50, 100], "nothing": [0, 0, 0]}
+        story.tables = [Measured("Sizes", "Of three.", ("format", "bytes"), (("craft", "12.5"),))]
+    lines = scenarios_part().lines
+    assert lines[lines.index("### Sizes") + 2] == "`a/load`: Of three."
+    assert "| craft | 12.5 |" in lines
+    assert "### Second by second: a load" in lines
+    assert "| rows | 0 | 100 | `·▄█` |" in lines
+    assert "| nothing | 0 | 0 | `···` |" in lines
 
 
 def test_chapter_fails_with_a_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,3 +89,21 @@ def test_count_keeps_lanes_apart() -> None:
 def test_count_allows_equal_things_to_be_sent_twice() -> None:
     assert count({0: "aab"}, {0: "aab"}).is_exact
     assert count({0: "aab"}, {0: "ab"}).lost == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "share", "wanted"),
+    [
+        ([], 0.5, 0.0),
+        ([7.0], 0.99, 7.0),
+        ([3.0, 1.0, 2.0], 0.5, 2.0),
+        ([4.0, 3.0, 2.0, 1.0], 0.5, 2.0),
+        ([float(number) for number in range(1, 101)], 0.99, 99.0),
+        ([1.0, 2.0], 1, 2.0),
+        ([1.0, 2.0], 0, 1.0),
+    ],
+)
+def test_percentile_is_a_value_that_was_measured(
+    values: list[float], share: float, wanted: float
+) -> None:
+    assert percentile(values, share) == wanted

@@ -78,6 +78,28 @@ def test_local_place_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
         LocalPlace(tmp_path).put("x/y", b"1")
 
 
+def test_local_place_on_a_full_disk_keeps_what_was_there(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource", reason="limits of file sizes are of Unix")
+    place, limits = LocalPlace(tmp_path), resource.getrlimit(resource.RLIMIT_FSIZE)
+    place.put("metadata", b"the checkpoint")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))  # as if nothing more had room
+    try:
+        for path in ("metadata", "new"):
+            with pytest.raises(PlaceError, match=path):
+                place.put(path, b"another one")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [(each.path, each.size) for each in place.list()] == [("metadata", 14)]
+    assert place.read("metadata") == b"the checkpoint"
+
+
+def test_local_place_puts_shorter_values_over_longer_ones(tmp_path: Path) -> None:
+    place = LocalPlace(tmp_path)
+    place.put("x", b"a long value")
+    place.put("x", b"short")
+    assert place.read("x") == b"short"
+
+
 def test_open_place_without_fsspec_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "fsspec"]:
         monkeypatch.delitem(sys.modules, name)

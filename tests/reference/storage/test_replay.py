@@ -155,6 +155,19 @@ def test_replay_hole_holds_the_stream_and_later_versions_of_the_table() -> None:
     assert steps(whole) == [data(5, 2), data(5, 3), name_of(schemas[1]), data(6, 1)]
 
 
+@pytest.mark.parametrize("newer", [False, True])
+@pytest.mark.parametrize("kept", [0, 1])
+def test_replay_does_not_miss_files_that_it_read_and_that_expired(kept: int, newer: bool) -> None:
+    files, indexes = [data(5, number) for number in (1, 2, 3)], dict.fromkeys([index(5)], 3)
+    first = replay(made([schema(5)], files, dict(indexes)), NONE, newer=newer)
+    expired = made([schema(5)], files[3 - kept :], dict(indexes))
+    assert replay(expired, NONE, newer=newer, state=first.state).faults == ()
+    assert replay(expired, NONE, newer=newer).faults != ()
+    later = made([schema(5)], [data(5, 4)], {index(5): 4})
+    went_on = replay(later, NONE, newer=newer, state=first.state)
+    assert (steps(went_on), went_on.faults) == ([data(5, 4)], ())
+
+
 def test_replay_half_written_file_waits_with_all_behind_it() -> None:
     files = [data(5, 1), data(5, 2), data(6, 1)]
     schemas = [schema(5), schema(6, "ALTER", 5)]

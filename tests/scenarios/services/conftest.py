@@ -15,19 +15,30 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cdcwire_conformance.extras import MissingExtraError
+from cdcwire_conformance.registry import ConfluentRegistry, RegistryError
+from cdcwire_conformance.scenarios.buckets import make_bucket
+from cdcwire_conformance.scenarios.certificates import make_authority, make_certificate
 from cdcwire_conformance.scenarios.containers import (
+    LABEL,
+    RUN_VARIABLE,
     KafkaContainer,
     MinioContainer,
+    RegistryContainer,
     Service,
     ToxiproxyContainer,
+    labelled,
     running,
+    wait_for_kafka,
+    wait_for_store,
 )
 from cdcwire_conformance.scenarios.ledger import RESULTS_VARIABLE
 from cdcwire_conformance.scenarios.services import (
     Kafka,
     NotRunError,
     ObjectStore,
+    Registry,
     given_kafka,
+    given_registry,
     given_store,
 )
 
@@ -35,14 +46,31 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _NAMES = Path(__file__).parents[3] / "images" / "names"
+_GIVEN_SECONDS = 10.0  # until a service that is given has to answer
 _numbers = itertools.count(1)
 
 
 def pytest_sessionstart() -> None:
-    """Forget what an earlier run told."""
+    """Forget what an earlier run told, and give this one a name, by which its containers go."""
     told = os.environ.get(RESULTS_VARIABLE)
     if told:
         Path(told).unlink(missing_ok=True)
+    os.environ.setdefault(RUN_VARIABLE, f"run-{os.getpid()}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run that leaves a container behind; what a killed one leaves is another story."""
+    run = os.environ.get(RUN_VARIABLE)
+    if not run or not os.environ.get("CDCWIRE_SCENARIOS") or not session.testscollected:
+        return
+    try:
+        left = labelled(f"{LABEL}={run}")
+    except MissingExtraError:  # nothing could start a container then
+        return
+    if left:
+        print(f"\nleft behind: {', '.join(each.name for each in left)}")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def image_of(variable: str) -> str:
@@ -55,12 +83,24 @@ def image_of(variable: str) -> str:
     raise KeyError(variable)
 
 
+@pytest.fixture(name="image_of", scope="session")
+def give_image_of() -> Callable[[str], str]:
+    """The rule that gives an image's name."""
+    return image_of
+
+
 @contextmanager
 def _started(service: Service, log: Path) -> Iterator[None]:
+    with _not_run(), running(service, log):
+        yield
+
+
+@contextmanager
+def _not_run() -> Iterator[None]:
+    """Say what can't be had here: it ends the run where scenarios are required."""
     try:
-        with running(service, log):
-            yield
-    except (NotRunError, MissingExtraError) as error:
+        yield
+    except (NotRunError, MissingExtraError, RegistryError) as error:
         if os.environ.get("CDCWIRE_SCENARIOS") == "required":
             pytest.exit(f"scenarios not run: {error}", returncode=2)
         pytest.skip(str(error))
@@ -77,6 +117,8 @@ def kafka(logs: Path) -> Iterator[Kafka]:
     """A broker for scenarios that break nothing: the one that is given, or one for all of them."""
     given = given_kafka()
     if given is not None:
+        with _not_run():
+            wait_for_kafka(given, f"CDCWIRE_KAFKA, {given.bootstrap},", _GIVEN_SECONDS)
         yield given
         return
     container = KafkaContainer(image_of("KAFKA_IMAGE"))
@@ -108,7 +150,10 @@ def proxied_broker(
 @pytest.fixture(scope="session")
 def store(logs: Path) -> Iterator[ObjectStore]:
     """An object store for scenarios that break nothing."""
-    given = given_store()
+    with _not_run():
+        given = given_store()
+        if given is not None:
+            wait_for_store(given, f"CDCWIRE_S3, {given.endpoint},", _GIVEN_SECONDS)
     if given is not None:
         yield given
         return
@@ -125,6 +170,90 @@ def own_store(logs: Path, request: pytest.FixtureRequest) -> Iterator[MinioConta
         yield container
 
 
+@pytest.fixture(scope="session")
+def registry(logs: Path) -> Iterator[Registry]:
+    """A registry under BACKWARD for scenarios that break nothing."""
+    with _not_run():
+        given = given_registry()
+        level = ConfluentRegistry(given.url).level() if given else "BACKWARD"
+        if level != "BACKWARD":
+            raise NotRunError(f"CDCWIRE_REGISTRY is under {level}, and not under BACKWARD")
+    if given is not None:
+        yield given
+        return
+    container = RegistryContainer(image_of("REGISTRY_IMAGE"))
+    with _started(container, logs / "registry.log"):
+        ConfluentRegistry(container.service.url).set_level("BACKWARD")
+        yield container.service
+
+
+@pytest.fixture
+def own_registry(logs: Path, request: pytest.FixtureRequest) -> Iterator[RegistryContainer]:
+    """A registry under BACKWARD that the scenario may kill: it remembers what it was told."""
+    container = RegistryContainer(image_of("REGISTRY_IMAGE"), remembers=True)
+    with _started(container, logs / f"{request.node.name}.log"):
+        ConfluentRegistry(container.service.url).set_level("BACKWARD")
+        yield container
+
+
+@pytest.fixture(scope="session")
+def tls_registry(
+    logs: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[RegistryContainer, Path]]:
+    """A registry over HTTPS, as localhost, and the file of the authority that vouches for it."""
+    authority, certificate = (tmp_path_factory.mktemp(name) for name in ("authority", "server"))
+    with _not_run():
+        ca_file = make_authority(authority)
+        make_certificate(ca_file, certificate)
+    container = RegistryContainer(image_of("REGISTRY_IMAGE"), certificate=certificate)
+    with _started(container, logs / "tls-registry.log"):
+        yield container, ca_file
+
+
+@pytest.fixture
+def toxiproxy(logs: Path, request: pytest.FixtureRequest) -> Iterator[ToxiproxyContainer]:
+    """A proxy that leads nowhere yet."""
+    proxy = ToxiproxyContainer(image_of("TOXIPROXY_IMAGE"))
+    with _started(proxy, logs / f"{request.node.name}-proxy.log"):
+        yield proxy
+
+
+@pytest.fixture
+def small_broker(logs: Path, request: pytest.FixtureRequest) -> Iterator[KafkaContainer]:
+    """A broker whose disk gets full."""
+    container = KafkaContainer(image_of("KAFKA_IMAGE"), disk_mib=16)
+    with _started(container, logs / f"{request.node.name}.log"):
+        yield container
+
+
+@pytest.fixture
+def small_store(logs: Path, request: pytest.FixtureRequest) -> Iterator[MinioContainer]:
+    """An object store whose disk gets full."""
+    container = MinioContainer(image_of("MINIO_IMAGE"), disk_mib=64)
+    with _started(container, logs / f"{request.node.name}.log"):
+        yield container
+
+
+@pytest.fixture
+def use_store(monkeypatch: pytest.MonkeyPatch) -> Callable[[ObjectStore], None]:
+    """A function that lets fsspec and boto3 find a store by the environment."""
+
+    def use(store: ObjectStore) -> None:
+        for variable, value in store.environment.items():
+            monkeypatch.setenv(variable, value)
+
+    return use
+
+
+@pytest.fixture
+def bucket(
+    store: ObjectStore, use_store: Callable[[ObjectStore], None], new_name: Callable[[str], str]
+) -> str:
+    """The URL of a new bucket, which fsspec and boto3 find by the environment."""
+    use_store(store)
+    return make_bucket(new_name("feed"))
+
+
 @pytest.fixture
 def new_name() -> Callable[[str], str]:
     """A rule that makes names of topics and buckets that nobody else has."""
@@ -133,12 +262,12 @@ def new_name() -> Callable[[str], str]:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """A Spark session of this process, with its connector for Kafka."""
-    from cdcwire_conformance.spark import SparkUnavailable, kafka_jars, spark_session
+    """A Spark session of this process, with its connectors for Kafka and S3."""
+    from cdcwire_conformance.spark import SparkUnavailable, kafka_jars, s3a_jars, spark_session
 
     settings = {"spark.sql.shuffle.partitions": "2"}
     try:
-        settings["spark.jars"] = kafka_jars()
+        settings["spark.jars"] = f"{kafka_jars()},{s3a_jars()}"
         session = spark_session("local[2]", settings, "cdcwire-scenarios")
     except SparkUnavailable as error:
         if os.environ.get("CDCWIRE_SCENARIOS") == "required":

@@ -13,13 +13,11 @@ from typing import Any
 
 import pytest
 
-from cdcwire.formats import get_format
 from cdcwire.message import KafkaMessage
-from cdcwire.model.events import Event
 from cdcwire.model.steps import drop_repeats
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.scenarios.containers import KafkaContainer, ToxiproxyContainer
-from cdcwire_conformance.scenarios.feeds import Feed, changes_by_key, make_feed
+from cdcwire_conformance.scenarios.feeds import Feed, changes_by_key, events_of, make_feed
 from cdcwire_conformance.scenarios.ledger import Counts, count, telling
 from cdcwire_conformance.scenarios.services import Kafka
 from cdcwire_conformance.scenarios.topics import (
@@ -262,12 +260,6 @@ def test_the_check_itself_goes_red(kafka: Kafka, new_name: NewName, fault: str) 
 def in_place(messages: Sequence[KafkaMessage]) -> list[Received]:
     """Messages as if one partition had given them."""
     return [Received(0, number, message) for number, message in enumerate(messages)]
-
-
-def events_of(feed: Feed, messages: Sequence[KafkaMessage]) -> list[Event]:
-    """Decode messages that are all good."""
-    decode = get_format(feed.format).decode
-    return [event for message in messages for event in decode(message, feed.context)]
 
 
 def group_reader(kafka: Kafka, topic: str, group: str) -> Any:

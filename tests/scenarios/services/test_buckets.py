@@ -3,41 +3,66 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cdcwire.format import Context, OptionValue
-from cdcwire.model.events import Event, RowChange
-from cdcwire.model.text import event_to_json
-from cdcwire.storage import Fault
-from cdcwire_conformance.extras import load_extra
+from cdcwire.model.events import Event, Position, Progress, RowChange
+from cdcwire.storage import (
+    ApplySchema,
+    Fault,
+    Listing,
+    ReadFile,
+    ReplayState,
+    RowGate,
+    read_schema_file,
+    replay,
+)
+from cdcwire.storage.expiration import is_expired, oldest_kept_date
+from cdcwire_conformance.scenarios.buckets import (
+    make_bucket,
+    name_of,
+    objects,
+    put_in_parts,
+    s3_client,
+)
 from cdcwire_conformance.scenarios.containers import MinioContainer
-from cdcwire_conformance.scenarios.feeds import row_of
 from cdcwire_conformance.scenarios.ledger import count, telling
+from cdcwire_conformance.scenarios.prefixes import (
+    OPTIONS,
+    by_row,
+    catch_up,
+    events_of_sink,
+    go_on,
+    replayed,
+    replayed_with_faults,
+    rows_of,
+    text_of,
+    undisturbed,
+    undisturbed_events,
+    write_all,
+)
 from cdcwire_conformance.scenarios.services import ObjectStore
 from cdcwire_conformance.storage.checking import check_prefix
 from cdcwire_conformance.storage.generating import restart_points, write_prefix
-from cdcwire_conformance.storage.places import PlaceError, open_place
-from cdcwire_conformance.storage.reading import list_prefix, read_events
+from cdcwire_conformance.storage.places import Place, PlaceError, open_place
+from cdcwire_conformance.storage.reading import (
+    PrefixFile,
+    list_prefix,
+    prefix_settings,
+    read_events,
+)
 from cdcwire_conformance.storage.writing import PrefixWriter, WriterSettings
-from cdcwire_generators.workloads import evolving_workload
 
 ROWS = 120
-OPTIONS: dict[str, dict[str, OptionValue]] = {
-    "csv": {"include-commit-ts": True},
-    "canal-json": {"transport": "storage", "enable-tidb-extension": True},
-}
 
 NewName = Callable[[str], str]
-
-
-@pytest.fixture
-def bucket(store: ObjectStore, new_name: NewName, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The URL of a new bucket, which fsspec and boto3 find by the environment."""
-    return new_bucket(store, new_name("feed"), monkeypatch)
+UseStore = Callable[[ObjectStore], None]
 
 
 @pytest.mark.parametrize("separator", ["none", "year", "month", "day"])
@@ -57,7 +82,7 @@ def test_prefix_comes_back_from_a_bucket(
         settings = WriterSettings(write_order)
         for target in (bucket, str(tmp_path)):
             writer = PrefixWriter(open_place(target), format_name, context, settings)
-            write_prefix(writer, evolving_workload(ROWS, 1), restart_points(ROWS, 2))
+            write_prefix(writer, events_of_sink(ROWS), restart_points(ROWS, 2))
         place = open_place(bucket)
         checked = check_prefix(place, format_name, context, write_order=write_order)
         assert checked.faults == []
@@ -83,9 +108,7 @@ def test_reader_that_follows_sees_growing_prefixes(
     ) as story:
         context = Context(OPTIONS[format_name])
         writer = PrefixWriter(open_place(bucket), format_name, context)
-        writing = threading.Thread(
-            target=write_prefix, args=(writer, list(evolving_workload(2 * ROWS, 1)))
-        )
+        writing = threading.Thread(target=write_prefix, args=(writer, events_of_sink(2 * ROWS)))
         looks: list[dict[Hashable, list[str]]] = []
         writing.start()
         place = open_place(bucket)
@@ -109,7 +132,11 @@ def test_reader_that_follows_sees_growing_prefixes(
 
 
 def test_store_killed_during_a_put_loses_nothing(
-    own_store: MinioContainer, new_name: NewName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_store: MinioContainer,
+    use_store: UseStore,
+    new_name: NewName,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with telling(
         "bucket/store-killed",
@@ -117,10 +144,11 @@ def test_store_killed_during_a_put_loses_nothing(
         "MinIO is ended by SIGKILL between two puts and started again. The sink fails with one "
         "line, goes on from its checkpoint, and replay gives every change once.",
     ) as story:
-        bucket = new_bucket(own_store.service, new_name("feed"), monkeypatch)
+        use_store(own_store.service)
+        bucket = make_bucket(new_name("feed"))
         monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
         context = Context(OPTIONS["csv"])
-        events = list(evolving_workload(ROWS, 1))
+        events = events_of_sink(ROWS)
         writer = PrefixWriter(open_place(bucket), "csv", context)
         half = len(events) // 2
         for event in events[:half]:
@@ -131,13 +159,7 @@ def test_store_killed_during_a_put_loses_nothing(
         assert "\n" not in str(failure.value)
         own_store.restart()
         own_store.wait()
-        writer = writer.restarted()
-        for event in events:
-            position = event.position.commit_ts
-            assert position is not None
-            if writer.checkpoint is None or position >= writer.checkpoint:
-                writer.write(event)
-        writer.close()
+        go_on(writer, events)
         place = open_place(bucket)
         checked = check_prefix(place, "csv", context)
         assert checked.faults == []
@@ -156,9 +178,9 @@ def test_spoilt_objects_are_named(bucket: str, fault: str) -> None:
         "and no other.",
     ) as story:
         context = Context(OPTIONS["csv"])
-        write_prefix(PrefixWriter(open_place(bucket), "csv", context), evolving_workload(ROWS, 1))
+        write_prefix(PrefixWriter(open_place(bucket), "csv", context), events_of_sink(ROWS))
         assert check_prefix(open_place(bucket), "csv", context).faults == []
-        client, name = s3_client(), bucket.removeprefix("s3://")
+        client, name = s3_client(), name_of(bucket)
         data = sorted(path for path in objects(bucket) if path.endswith("1.csv"))
         spoilt, other = data[0], data[-1]
         if fault == "truncated":
@@ -177,110 +199,261 @@ def test_object_put_in_parts_is_read_whole(bucket: str) -> None:
     with telling(
         "bucket/multipart",
         "a data object put in parts",
-        "A data object of more than 5 MiB, uploaded in parts by another client, reads as one.",
+        "A data object of more than 5 MiB, uploaded in parts by another client, reads as one. "
+        "Another upload, of which the parts are put and never completed, is no object.",
     ) as story:
         context = Context(OPTIONS["csv"])
-        write_prefix(PrefixWriter(open_place(bucket), "csv", context), evolving_workload(ROWS, 1))
+        write_prefix(PrefixWriter(open_place(bucket), "csv", context), events_of_sink(ROWS))
         path = sorted(path for path in objects(bucket) if path.endswith("1.csv"))[0]
         raw = objects(bucket)[path]
         times = (6 << 20) // len(raw) + 1
         before = check_prefix(open_place(bucket), "csv", context)
         put_in_parts(bucket, path, raw * times)
+        put_in_parts(bucket, path.replace("1.csv", "9.csv"), raw * times, is_completed=False)
         assert open_place(bucket).read(path) == raw * times
         after = check_prefix(open_place(bucket), "csv", context)
         story.figures = {"bytes": len(raw) * times, "rows": after.rows}
+        assert after.faults == before.faults == []
         assert after.rows - before.rows == raw.count(b"\r\n") * (times - 1)
 
 
-def write_all(writer: PrefixWriter, events: Iterable[Event]) -> None:
-    """Give events to a sink."""
-    for event in events:
-        writer.write(event)
-
-
-def text_of(event: Event) -> str:
-    """An event as it compares."""
-    return repr(event_to_json(event))
-
-
-def rows_of(events: Iterable[Event]) -> list[str]:
-    """The row changes as they compare."""
-    return [text_of(event) for event in events if isinstance(event, RowChange)]
-
-
-def by_row(events: Iterable[Event]) -> dict[Hashable, list[str]]:
-    """The changes of each row by their commit ts: replay orders only what is in one partition."""
-    found: dict[Hashable, list[str]] = {}
-    for event in sorted(events, key=lambda event: event.position.commit_ts or 0):
-        if isinstance(event, RowChange):
-            found.setdefault(row_of(event), []).append(text_of(event))
-    return found
-
-
-def undisturbed(folder: Path, format_name: str, rows: int) -> list[str]:
-    """The row changes of a workload that went through a directory, where nothing happens."""
-    context, place = Context(OPTIONS[format_name]), open_place(str(folder))
-    write_prefix(PrefixWriter(place, format_name, context), evolving_workload(rows, 1))
-    return rows_of(replayed(place, format_name, context, "data-first"))
-
-
-def new_bucket(store: ObjectStore, name: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Make a bucket, and let fsspec and boto3 find the store by the environment."""
-    for variable, value in store.environment.items():
-        monkeypatch.setenv(variable, value)
-    load_extra("s3fs", "scenarios", "S3").S3FileSystem.clear_instance_cache()
-    s3_client().create_bucket(Bucket=name)
-    return f"s3://{name}"
-
-
-def s3_client() -> Any:
-    """Return a client of its own kind, boto3."""
-    return load_extra("boto3", "scenarios", "S3").client("s3")
-
-
-def objects(bucket: str) -> dict[str, bytes]:
-    """Read all objects by boto3."""
-    client, name = s3_client(), bucket.removeprefix("s3://")
-    return {
-        key: client.get_object(Bucket=name, Key=key)["Body"].read() for key in keys(client, name)
-    }
-
-
-def keys(client: Any, name: str) -> Iterator[str]:
-    """Yield the names of all objects."""
-    for page in client.get_paginator("list_objects_v2").paginate(Bucket=name):
-        for each in page.get("Contents", ()):
-            yield each["Key"]
-
-
-def put_in_parts(bucket: str, key: str, value: bytes) -> None:
-    """Upload an object in parts of 5 MiB."""
-    client, name, size = s3_client(), bucket.removeprefix("s3://"), 5 << 20
-    upload = client.create_multipart_upload(Bucket=name, Key=key)["UploadId"]
-    parts = []
-    for number, start in enumerate(range(0, len(value), size), start=1):
-        body = value[start : start + size]
-        told = {"Bucket": name, "Key": key, "UploadId": upload, "PartNumber": number}
-        parts.append({"PartNumber": number, "ETag": client.upload_part(**told, Body=body)["ETag"]})
-    client.complete_multipart_upload(
-        Bucket=name, Key=key, UploadId=upload, MultipartUpload={"Parts": parts}
-    )
-
-
-def replayed(
-    place: Any,
-    format_name: str,
-    context: Context,
+@pytest.mark.parametrize(
+    ("separator", "is_partitioned", "digits", "write_order"),
+    [
+        ("none", True, 20, "data-first"),
+        ("none", False, 6, "index-first"),
+        ("day", False, 6, "data-first"),
+        ("month", True, 6, "index-first"),
+    ],
+)
+def test_sink_goes_on_with_the_number_behind_its_index(
+    bucket: str,
+    tmp_path: Path,
+    separator: str,
+    is_partitioned: bool,
+    digits: int,
     write_order: Any,
-    allowed: Collection[str] = (),
-) -> list[Event]:
-    """Replay a prefix that has no faults but those of the kinds that are allowed."""
-    prefix = list_prefix(
-        place, format_name, context.options, context.tables, write_order=write_order
-    )
+) -> None:
+    parts = "partitions" if is_partitioned else "no partitions"
+    with telling(
+        f"bucket/numbers-{separator}-{parts.replace(' ', '-')}-{digits}-{write_order}",
+        f"numbers by the index: dates by {separator}, {parts}, {digits} digits, {write_order}",
+        "A sink is killed five times and goes on with the number that its index gives. No object "
+        "that an index counted is put again, and the numbers of each folder have no hole.",
+    ) as story:
+        options: dict[str, OptionValue] = {
+            **OPTIONS["csv"],
+            "date-separator": separator,
+            "enable-partition-separator": is_partitioned,
+            "file-index-digit": digits,
+        }
+        context, place = Context(options), open_place(bucket)
+        writer = PrefixWriter(place, "csv", context, WriterSettings(write_order))
+        events, stamps, put_again = events_of_sink(ROWS), dict[str, str](), 0
+        for end in (*restart_points(len(events), 5), len(events)):
+            catch_up(writer, events[:end])
+            writer.kill() if end < len(events) else writer.close()
+            writer = writer.restarted()
+            now = {each.path: each.stamp for each in place.list() if "/CDC0" in each.path}
+            put_again += sum(now[path] != stamp for path, stamp in stamps.items())
+            last = {
+                path.removesuffix("meta/CDC.index"): value.decode().rstrip()
+                for path, value in objects(bucket).items()
+                if path.endswith("meta/CDC.index")
+            }
+            stamps = {
+                path: stamp
+                for path, stamp in now.items()
+                if path.rpartition("/")[2] <= last.get(f"{path.rpartition('/')[0]}/", "")
+            }
+        names = [path.rpartition("/") for path in now]
+        folders = {folder for folder, _, _ in names}
+        for folder in folders:
+            numbers = sorted(int(name[3:-4]) for there, _, name in names if there == folder)
+            assert numbers == list(range(1, len(numbers) + 1))
+        assert {len(name) for _, _, name in names} == {len("CDC.csv") + digits}
+        # Schema, table and version; partitions of the one table that has some; the date.
+        least = 2 + (separator != "none")
+        depths = {folder.count("/") for folder in folders}
+        assert depths == ({least, least + 1} if is_partitioned else {least})
+        assert put_again == 0
+        assert check_prefix(place, "csv", context, write_order=write_order).faults == []
+        wanted = undisturbed(tmp_path, "csv", ROWS, write_order, options)
+        got = rows_of(replayed(place, "csv", context, write_order))
+        story.counts = count({0: sorted(wanted)}, {0: sorted(got)})
+        story.figures = {"objects": len(now)}
+        assert (story.counts.lost, story.counts.invented) == (0, 0)
+
+
+def test_checkpoint_that_lags_hides_what_is_above_it(bucket: str, tmp_path: Path) -> None:
+    with telling(
+        "bucket/checkpoint-lags",
+        "a checkpoint that lags behind the objects",
+        "The sink puts its checkpoint with schema changes only. A reader gets what is below it, "
+        "all of that and nothing else, however many objects there are; when the sink closes, the "
+        "rest.",
+    ) as story:
+        context, place = Context(OPTIONS["csv"]), open_place(bucket)
+        settings = WriterSettings(flush_interval_ms=1, metadata_interval_ms=1 << 40)
+        writer = PrefixWriter(place, "csv", context, settings)
+        events, begin, looks = events_of_sink(ROWS), 0, []
+        for end in (len(events) // 3, len(events) // 2, len(events)):
+            write_all(writer, events[begin:end])
+            begin = end
+            looks.append(look(place, context))
+        writer.close()
+        looks.append(look(place, context))
+        wanted = undisturbed_events(tmp_path, "csv", ROWS)
+        for each in looks:
+            below = [row for row in wanted if (row.position.commit_ts or 0) < each.checkpoint]
+            assert sorted(each.rows) == sorted(rows_of(below))
+        beyond = [each.beyond for each in looks]
+        story.counts = count({0: sorted(rows_of(wanted))}, {0: sorted(looks[-1].rows)})
+        story.figures = {"rows put, above the checkpoint": " then ".join(map(str, beyond))}
+        assert story.counts.is_exact
+        assert min(beyond[:-1]) > 0 == beyond[-1]
+
+
+def test_expired_dates_leave_the_rest_readable(bucket: str, tmp_path: Path) -> None:
+    with telling(
+        "bucket/expired-dates",
+        "dates that expired before a reader begins",
+        "Data and index files of dates before the checkpoint's, less one day, are removed, as the "
+        "producer does with file-expiration-days = 1. A reader that begins then gets every change "
+        "of the other dates, finds no fault, and can tell from which date on it has all.",
+    ) as story:
+        context, place = Context(OPTIONS["csv"]), open_place(bucket)
+        write_prefix(PrefixWriter(place, "csv", context), events_of_sink(ROWS))
+        checkpoint, there = look(place, context).checkpoint, objects(bucket)
+        layout = prefix_settings("csv", context.options).layout
+        # 2^18 of a checkpoint are a millisecond; of dates as text the smaller is the earlier.
+        ended = datetime.fromtimestamp((checkpoint >> 18) / 1000, timezone.utc)
+        first = (ended - timedelta(days=1)).date().isoformat()
+        dated = [(part, path) for path in there for part in path.split("/") if part[:3] == "202"]
+        gone = [path for date, path in dated if date < first]
+        assert [path for path in there if is_expired(path, layout, checkpoint, 1)] == gone
+        rows_gone = sum(there[path].count(b"\r\n") for path in gone if path.endswith(".csv"))
+        remove(bucket, gone)
+        found = check_prefix(place, "csv", context)
+        wanted, got = undisturbed(tmp_path, "csv", ROWS), look(place, context)
+        counts = count({0: sorted(wanted)}, {0: sorted(got.rows)})
+        story.figures = {
+            "objects expired": len(gone),
+            "rows in them": rows_gone,
+            "rows read": counts.received,
+            "of": counts.sent,
+            "all are there from": first,
+        }
+        assert found.faults == []
+        assert counts.invented == counts.repeated == 0
+        assert counts.lost == rows_gone
+        assert rows_gone > 0
+        assert oldest_kept_date(checkpoint, 1) == first
+
+
+def test_objects_that_expired_unread_are_named(bucket: str, tmp_path: Path) -> None:
+    with telling(
+        "bucket/expired-unread",
+        "a bucket's own rule removes old objects before they are read",
+        "Such a rule goes by age: the first objects of a folder are gone, later ones and the index "
+        "are there. The reader names the first one that is missing, holds back what follows in "
+        "that table, and reads all other tables.",
+    ) as story:
+        context, place = Context({**OPTIONS["csv"], "date-separator": "none"}), open_place(bucket)
+        write_prefix(PrefixWriter(place, "csv", context), events_of_sink(ROWS))
+        data = sorted(path for path in objects(bucket) if path.endswith(".csv"))
+        old = [path for path in data if path.startswith("shop/users/") and path.endswith("01.csv")]
+        remove(bucket, old)
+        events, faults = replayed_with_faults(place, "csv", context)
+        wanted = undisturbed_events(tmp_path, "csv", ROWS, options=context.options)
+        others = [row for row in wanted if isinstance(row, RowChange) and row.table.name != "users"]
+        got = [row for row in events if isinstance(row, RowChange) and row.table.name != "users"]
+        story.counts = count({0: sorted(rows_of(others))}, {0: sorted(rows_of(got))})
+        story.figures = {"said": str(faults[0]) if faults else ""}
+        assert [(fault.kind, fault.path) for fault in faults] == [("hole", old[0])]
+        assert story.counts.is_exact
+        assert len(others) < len(rows_of(wanted))
+
+
+def test_objects_that_expired_behind_a_reader_are_not_missed(bucket: str, tmp_path: Path) -> None:
+    with telling(
+        "bucket/expired-followed",
+        "objects expire while a reader follows",
+        "After each look of the reader everything that it has read is removed, while the sink "
+        "writes on. The reader, which knows what it has read, gets each change once and misses "
+        "nothing.",
+    ) as story:
+        context, place = Context(OPTIONS["csv"]), open_place(bucket)
+        writer, events, rows = PrefixWriter(place, "csv", context), events_of_sink(ROWS), []
+        state, gate, begin, removed = ReplayState(), RowGate(), 0, 0
+        for end in range(len(events) // 4, len(events) + 1, len(events) // 4):
+            write_all(writer, events[begin:end])
+            begin = end
+            if end + len(events) // 4 > len(events):
+                write_all(writer, events[end:])
+                writer.close()
+            else:  # all that is put is below the checkpoint
+                told = Position(commit_ts=events[end].position.commit_ts)
+                writer.write(Progress("checkpoint", told))
+            found, state = look_again(place, context, state, gate)
+            rows += rows_of(found)
+            data = [path for path in objects(bucket) if path.endswith(".csv")]
+            remove(bucket, data)
+            removed += len(data)
+        story.counts = count({0: sorted(undisturbed(tmp_path, "csv", ROWS))}, {0: sorted(rows)})
+        story.figures = {"objects expired": removed}
+        assert story.counts.is_exact
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a reader got. ``beyond``: rows that were there, and not below the checkpoint."""
+
+    checkpoint: int
+    rows: list[str]
+    beyond: int
+
+
+def look(place: Place, context: Context) -> Look:
+    """Read a prefix that has no faults."""
+    prefix = list_prefix(place, "csv", context.options)
+    gate, faults = RowGate(prefix.checkpoint), list[Fault]()
+    rows = rows_of(read_events(place, prefix, context, faults.append, gate))
+    assert faults == []
+    assert prefix.checkpoint is not None
+    return Look(prefix.checkpoint, rows, gate.beyond)
+
+
+def look_again(
+    place: Place, context: Context, state: ReplayState, gate: RowGate
+) -> tuple[list[Event], ReplayState]:
+    """Read what is new since the last look, and find no fault."""
+    prefix = list_prefix(place, "csv", context.options)
+    schema_files = {
+        path: read_schema_file(place.read(path)) for path in prefix.listed if "/schema_" in path
+    }
+    listing = Listing(prefix.listed, schema_files, prefix.index_numbers)
+    layout, checkpoint = prefix.settings.layout, prefix.checkpoint
+    found = replay(listing, layout, checkpoint, newer=True, state=state)
+    assert found.faults == ()
+    steps: list[ApplySchema | PrefixFile] = []
+    for step in found.steps:
+        if isinstance(step, ReadFile):
+            there = prefix.listed[step.path]
+            url = f"{place.url}/{step.path}"
+            steps.append(PrefixFile(step.path, url, there.size, there.stamp, step.parsed))
+        else:
+            steps.append(step)
+    gate.checkpoint = checkpoint
     faults: list[Fault] = []
-    if prefix.checkpoint is None:
-        return []  # nothing is promised yet
-    events = list(read_events(place, prefix, context, faults.append))
-    assert [fault for fault in faults if fault.kind not in allowed] == []
-    return events
+    now = replace(prefix, steps=tuple(steps), faults=())
+    events = list(read_events(place, now, context, faults.append, gate))
+    assert faults == []
+    return events, found.state
+
+
+def remove(bucket: str, paths: Iterable[str]) -> None:
+    """Remove objects, as a rule of the store's own does."""
+    client = s3_client()
+    for path in paths:
+        client.delete_object(Bucket=name_of(bucket), Key=path)

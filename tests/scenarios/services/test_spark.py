@@ -22,7 +22,7 @@ from cdcwire.model.events import Event, RowChange
 from cdcwire_conformance.command import main
 from cdcwire_conformance.loopback import free_port
 from cdcwire_conformance.messages_io import write_messages
-from cdcwire_conformance.scenarios.feeds import Feed, make_lanes
+from cdcwire_conformance.scenarios.feeds import Dispatch, Feed, make_lanes
 from cdcwire_conformance.scenarios.frames import rows_by_message, topic_of
 from cdcwire_conformance.scenarios.ledger import count, telling
 from cdcwire_conformance.scenarios.services import Kafka
@@ -42,6 +42,7 @@ pytestmark = [  # PySpark leaves its sockets to the garbage collector
 QUEUE_FORMATS = [name for name in FORMAT_NAMES if "queue" in get_format(name).carriers]
 ROWS = 60
 PARTITIONS = 3
+COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 NewName = Callable[[str], str]
 
@@ -97,19 +98,35 @@ def test_keys_values_and_headers_arrive_as_they_were_sent(
     from cdcwire_conformance.spark.records import messages_of_records
     from cdcwire_conformance.spark.sources import parse_source
 
-    sent = [
-        KafkaMessage(key, value, headers)
-        for key in (None, b"", b"k")
-        for value in (None, b"", b"v")
-        for headers in ((), (("h", b"1"), ("h", b"2"), ("empty", b"")))
-    ]
-    url = topic_of(kafka, new_name("headers"), [sent])
-    records = messages_of_records(spark, parse_source(f"craft:{url}"))
-    got = list(messages_of_batches(records.toArrow().to_batches()))
-    assert [message for _, message in got] == sent
-    assert [(place.partition, place.offset) for place, _ in got] == [
-        (0, number) for number in range(len(sent))
-    ]
+    with telling(
+        "spark/compressions",
+        "keys, values and headers in five compressions, read by Spark",
+        "Null, empty and other keys, values and headers, and a value of 900,000 bytes, lie in five "
+        "partitions, each in another of Kafka's compressions. Spark gets all of them as they were "
+        "sent.",
+    ) as story:
+        sent = [
+            KafkaMessage(key, value, headers)
+            for key in (None, b"", b"k")
+            for value in (None, b"", b"v")
+            for headers in ((), (("h", b"1"), ("h", b"2"), ("empty", b"")))
+        ]
+        sent.append(KafkaMessage(b"large", bytes(range(250)) * 3600))
+        name = new_name("headers")
+        make_topic(kafka, name, len(COMPRESSIONS))
+        for partition, compression in enumerate(COMPRESSIONS):
+            assert produce(kafka, name, sent, partition, {"compression.type": compression}) == []
+        source = parse_source(f"craft:kafka://{kafka.bootstrap}/{name}")
+        records = messages_of_records(spark, source).orderBy("partition", "offset")
+        got: dict[int, list[object]] = {}
+        places = []
+        for place, message in messages_of_batches(records.toArrow().to_batches()):
+            assert place.partition is not None
+            got.setdefault(place.partition, []).append(message)
+            places.append((place.partition, place.offset))
+        story.counts = count(dict.fromkeys(range(len(COMPRESSIONS)), sent), got)
+        assert story.counts.is_exact
+        assert places == [(n, m) for n in range(len(COMPRESSIONS)) for m in range(len(sent))]
 
 
 def test_two_topics_are_compared(
@@ -133,6 +150,36 @@ def test_two_topics_are_compared(
         assert f"EQUAL: {ROWS} changes of 1 table" in said
         assert f"left   {urls[0]}?from=0:0,1:0,2:0&to=0:" in said
         story.figures = {"changes": ROWS}
+
+
+def test_feeds_that_are_dispatched_otherwise_are_equal(
+    kafka: Kafka, new_name: NewName, spark: SparkSession
+) -> None:
+    from cdcwire_conformance.spark import parse_source
+    from cdcwire_conformance.spark.feeds import Feed as ComparedFeed
+    from cdcwire_conformance.spark.feeds import compare_feeds
+
+    with telling(
+        "spark/dispatch",
+        "topics that are dispatched by key and by commit ts, compared",
+        "The same changes lie in three partitions by the key of their rows, and in three by their "
+        "commit ts, so that a row's changes are in any of them. Spark finds them equal.",
+    ) as story:
+        sides = []
+        dispatches: tuple[tuple[str, Dispatch], ...] = (
+            ("craft", "key"),
+            ("open-protocol", "commit-ts"),
+        )
+        for name, dispatch in dispatches:
+            lanes = make_lanes(name, ROWS, PARTITIONS, dispatch)
+            url = topic_of(kafka, new_name(name), [lane.messages for lane in lanes])
+            sides.append(ComparedFeed(parse_source(f"{name}:{url}"), lanes[0].context))
+        found = compare_feeds(spark, sides[0], sides[1])
+        (table,) = found.tables
+        assert found.is_equal
+        assert table.counts is not None
+        assert table.counts.same == ROWS
+        story.figures = {"changes": table.counts.same}
 
 
 def test_planted_differences_are_named(

@@ -1,0 +1,236 @@
+"""Disks that get full: a broker's, an object store's, and that of a directory."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cdcwire.format import Context
+from cdcwire.model.steps import drop_repeats
+from cdcwire_conformance.extras import load_extra
+from cdcwire_conformance.scenarios import small_disk
+from cdcwire_conformance.scenarios.buckets import keys, make_bucket, name_of, s3_client
+from cdcwire_conformance.scenarios.containers import KafkaContainer, MinioContainer
+from cdcwire_conformance.scenarios.feeds import events_of, make_feed
+from cdcwire_conformance.scenarios.ledger import count, tell_not_run, telling
+from cdcwire_conformance.scenarios.prefixes import (
+    OPTIONS,
+    events_of_sink,
+    go_on,
+    replayed,
+    replayed_with_faults,
+    rows_of,
+    undisturbed,
+    write_all,
+)
+from cdcwire_conformance.scenarios.services import NotRunError, ObjectStore
+from cdcwire_conformance.scenarios.topics import consume, make_topic, produce
+from cdcwire_conformance.storage.checking import check_prefix
+from cdcwire_conformance.storage.places import LocalPlace, PlaceError, open_place
+from cdcwire_conformance.storage.writing import PrefixWriter
+
+ROWS = 120
+BALLAST_MIB = 12
+NewName = Callable[[str], str]
+UseStore = Callable[[ObjectStore], None]
+
+
+@pytest.fixture
+def mounts(tmp_path: Path) -> None:
+    """Leave a scenario out where a program may not have mounts of its own."""
+    try:
+        small_disk.run_on_a_small_disk(tmp_path, "true")
+    except NotRunError as error:
+        tell_not_run("directory/disk-full", "a full disk under a directory", str(error))
+        pytest.skip(str(error))
+
+
+def test_broker_with_a_full_disk_loses_nothing_it_took(
+    small_broker: KafkaContainer, new_name: NewName
+) -> None:
+    with telling(
+        "fault/broker-disk-full",
+        "the broker's disk gets full while a feed is written",
+        "The broker keeps its log on 16 MiB and ends when they are full. The producer is told of "
+        "each message that has no answer within some seconds. When there is room again the broker "
+        "has every message that it acknowledged, once and in order, and the feed goes on from the "
+        "first one that it did not; of those, some may come twice.",
+    ) as story:
+        feed = make_feed("canal-json", 8000, options={"enable-tidb-extension": True})
+        kafka, topic, ballast = small_broker.service, new_name("full"), f"{small_broker.LOG}/x"
+        make_topic(kafka, topic)
+        block = f"of={ballast}"
+        small_broker.run("dd", "if=/dev/zero", block, "bs=1M", f"count={BALLAST_MIB}")
+        hasty = {"delivery.timeout.ms": 6000, "request.timeout.ms": 3000}
+        refused = produce(kafka, topic, feed.messages, settings=hasty)
+        small_broker.run("rm", ballast)
+        small_broker.wait()
+        first = refused[0].number
+        assert [each.number for each in refused] == list(range(first, len(feed.messages)))
+        taken = [each.message for each in consume(kafka, topic)]
+        assert taken[:first] == list(feed.messages[:first])
+        assert produce(kafka, topic, feed.messages[first:]) == []
+        got = [each.message for each in consume(kafka, topic)]
+        story.counts = count({0: feed.messages}, {0: got})
+        story.figures = {"acknowledged before": first, "refused aloud": len(refused)}
+        assert (story.counts.lost, story.counts.invented) == (0, 0)
+        assert story.counts.repeated == len(taken) - first
+        changes = list(drop_repeats(events_of(feed, got)))
+        assert changes == events_of(feed, feed.messages)
+
+
+def test_store_with_a_full_disk_refuses_and_loses_nothing(
+    small_store: MinioContainer,
+    use_store: UseStore,
+    new_name: NewName,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with telling(
+        "bucket/store-disk-full",
+        "the object store's disk gets full while a sink writes",
+        "MinIO keeps its objects on 64 MiB, which another client fills. The sink's next put is "
+        "refused, and it fails with one line; a reader still gets all below the checkpoint. When "
+        "there is room again the sink goes on from there: every change once.",
+    ) as story:
+        monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+        use_store(small_store.service)
+        bucket, ballast = make_bucket(new_name("feed")), name_of(make_bucket(new_name("ballast")))
+        context, events = Context(OPTIONS["csv"]), events_of_sink(ROWS)
+        writer = PrefixWriter(open_place(bucket), "csv", context)
+        half = len(events) // 2
+        write_all(writer, events[:half])
+        fill_store(ballast)
+        with pytest.raises(PlaceError) as failure:
+            write_all(writer, events[half:])
+        assert "\n" not in str(failure.value)
+        assert "minimum free drive" in str(failure.value)
+        wanted = undisturbed(tmp_path, "csv", ROWS)
+        early = rows_of(replayed(open_place(bucket), "csv", context, allowed={"index-missing"}))
+        make_room(ballast)
+        go_on(writer, events)
+        checked = check_prefix(open_place(bucket), "csv", context)
+        assert checked.faults == []
+        got = rows_of(replayed(open_place(bucket), "csv", context))
+        story.counts = count({0: wanted}, {0: got})
+        story.figures = {"rows below the checkpoint while it was full": len(early)}
+        assert story.counts.is_exact
+        assert 0 < len(early) < len(wanted)
+        assert set(early) <= set(wanted)
+
+
+@pytest.mark.usefixtures("mounts")
+def test_directory_on_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    with telling(
+        "directory/disk-full",
+        "the disk under a directory gets full while a sink writes",
+        "Six feeds, index before or behind the data, meet a disk with no room left, or with room "
+        "for a part of a file. Each sink fails with one line; what it could not write whole is "
+        "not there, and what was there before is. When there is room again each goes on from its "
+        "checkpoint: every change, and those at one commit ts as often as the rules let them "
+        "come again.",
+    ) as story:
+        folder = tmp_path / "disk"
+        folder.mkdir()
+        module = "cdcwire_conformance.scenarios.small_disk"
+        ran = small_disk.run_on_a_small_disk(folder, sys.executable, "-m", module, str(folder))
+        assert (ran.returncode, ran.stderr) == (0, "")
+        found = [small_disk.FullDisk(**json.loads(line)) for line in ran.stdout.splitlines()]
+        assert len(found) == len(small_disk.ORDERS) * len(small_disk.LEFT_KIB)
+        sent, got = {}, {}
+        for each in found:
+            case = (each.write_order, each.left_kib)
+            here = tmp_path / f"{each.write_order}-{each.left_kib}"
+            sent[case] = undisturbed(here, "csv", small_disk.ROWS, each.write_order)
+            got[case] = each.rows
+            assert "No space left on device" in each.refused
+            assert "\n" not in each.refused
+            assert 0 < len(each.rows_while_full) < len(sent[case])
+            assert set(each.rows_while_full) <= set(sent[case])
+            assert all("there is no index file" in fault for fault in each.faults_while_full)
+            assert each.faults == []
+        story.counts = count(sent, got)
+        story.figures = {"feeds": len(found)}
+        assert (story.counts.lost, story.counts.invented, story.counts.out_of_order) == (0, 0, 0)
+        assert story.counts.repeated <= len(found)
+        assert not list(folder.iterdir())  # the disk was nobody else's
+
+
+@pytest.mark.quick
+@pytest.mark.usefixtures("mounts")
+def test_generate_on_a_full_disk_is_one_line(tmp_path: Path) -> None:
+    with telling(
+        "directory/generate-disk-full",
+        "`cdcwire generate` writes a prefix on a disk that gets full",
+        "The command ends with exit code 2 and one line that names the file and the reason. "
+        "`cdcwire storage check` finds all that was put readable.",
+    ) as story:
+        program = f"'{sys.executable}' -m cdcwire_conformance"
+        prefix = f"csv {tmp_path}/feed --option include-commit-ts=true"
+        line = (
+            f"{program} generate --workload storage --rows 30000 --to {tmp_path}/feed csv "
+            f"--option include-commit-ts=true; echo $?; {program} storage check {prefix}"
+        )
+        ran = small_disk.run_on_a_small_disk(tmp_path, "sh", "-c", line)
+        code, *faults, summary = ran.stdout.splitlines()
+        (told,) = ran.stderr.splitlines()
+        story.figures = {"said": told, "checked": summary}
+        assert code == "2"
+        assert told.startswith("cdcwire generate: ")
+        assert told.endswith("No space left on device")
+        assert all("there is no index file" in fault for fault in faults)
+
+
+def test_the_check_goes_red_when_a_refusal_is_not_heard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sink that takes a refused put for a good one loses rows, and the count says so."""
+    place, context = LocalPlace(tmp_path / "deaf"), Context(OPTIONS["csv"])
+    put, numbers = place.put, iter(range(1_000_000))
+
+    def deaf(path: str, value: bytes) -> None:
+        if next(numbers) not in (30, 31):  # the disk was full for a file and its index
+            put(path, value)
+
+    monkeypatch.setattr(place, "put", deaf)
+    writer = PrefixWriter(place, "csv", context)
+    write_all(writer, events_of_sink(ROWS))
+    writer.close()
+    got = rows_of(replayed_with_faults(place, "csv", context)[0])
+    counts = count({0: undisturbed(tmp_path / "whole", "csv", ROWS)}, {0: got})
+    assert counts.lost > 0
+    assert not counts.is_exact
+
+
+def fill_store(name: str) -> None:
+    """Put objects into a bucket until the store takes no more, of any size."""
+    client = s3_client()
+    error = load_extra("botocore.exceptions", "scenarios", "S3").ClientError
+    for size in (4 << 20, 1 << 20, 1 << 10):
+        for number in range(1000):
+            try:
+                client.put_object(Bucket=name, Key=f"{size}-{number}", Body=bytes(size))
+            except error:
+                break
+
+
+def make_room(name: str, seconds: float = 30.0) -> None:
+    """Remove all objects of a bucket and wait until the store has seen that there is room."""
+    client = s3_client()
+    error = load_extra("botocore.exceptions", "scenarios", "S3").ClientError
+    for key in list(keys(client, name)):
+        client.delete_object(Bucket=name, Key=key)
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            client.put_object(Bucket=name, Key="room", Body=b"x")
+        except error:
+            assert time.monotonic() < end, "the store still says that it is full"
+            time.sleep(0.5)
+        else:
+            return

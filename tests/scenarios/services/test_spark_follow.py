@@ -1,0 +1,327 @@
+"""Two topics of a real broker compared while they grow, window by window.
+
+Needs the extra ``spark`` beside ``scenarios``; Spark's connector for Kafka is fetched once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import pytest
+
+from cdcwire.format import Context
+from cdcwire.formats import get_format
+from cdcwire.message import KafkaMessage
+from cdcwire.model.events import Event, Position, Progress, RowChange
+from cdcwire_conformance.scenarios.feeds import row_of
+from cdcwire_conformance.scenarios.ledger import Counts, count, telling
+from cdcwire_conformance.scenarios.services import Kafka
+from cdcwire_conformance.scenarios.topics import ends_of, make_topic, produce
+from cdcwire_generators.workloads import workload, workload_tables
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cdcwire_conformance.spark.feeds import Wishes
+
+pytest.importorskip("pyspark", reason="the extra spark is not installed")
+
+pytestmark = [  # PySpark leaves its sockets to the garbage collector
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+FORMATS = ("craft", "open-protocol")
+ROWS = 120
+STEPS = 6
+PARTITIONS = 2
+
+NewName = Callable[[str], str]
+
+
+class Growing:
+    """A topic of Craft and one of Open Protocol that get the same changes, step by step.
+
+    Behind each step both partitions get a resolved event, as TiCDC sends them.
+    """
+
+    def __init__(self, kafka: Kafka, new_name: NewName, steps: int = STEPS) -> None:
+        self.kafka = kafka
+        self.steps = list(itertools.islice(steps_of(ROWS), steps))
+        self.topics = [new_name(name) for name in FORMATS]
+        self.context = Context(tables=workload_tables("orders-10"))
+        for topic in self.topics:
+            make_topic(kafka, topic, PARTITIONS)
+
+    @property
+    def sources(self) -> list[str]:
+        return [
+            f"{name}:kafka://{self.kafka.bootstrap}/{topic}"
+            for name, topic in zip(FORMATS, self.topics, strict=True)
+        ]
+
+    def send(self, side: int, step: int, changes: Sequence[RowChange] | None = None) -> None:
+        """Send a step, or other changes in its place, to one side."""
+        wanted = self.steps[step] if changes is None else changes
+        resolved = max(position_of(each) for each in self.steps[step]) + 1
+        for partition in range(PARTITIONS):
+            own: list[Event] = [each for each in wanted if lane_of(each) == partition]
+            own.append(Progress("resolved", Position(commit_ts=resolved)))
+            messages = [
+                each
+                for each in get_format(FORMATS[side]).encode(own, self.context)
+                if isinstance(each, KafkaMessage)
+            ]
+            assert produce(self.kafka, self.topics[side], messages, partition) == []
+
+    def send_both(self, step: int) -> None:
+        for side in (0, 1):
+            self.send(side, step)
+
+
+def steps_of(rows: int) -> Iterator[list[RowChange]]:
+    """Changes in steps, cut where the commit-ts changes."""
+    events = [
+        each
+        for each in workload("orders-10", rows, 1, position_fields=("commit_ts",))
+        if isinstance(each, RowChange)
+    ]
+    by_ts = [list(each) for _, each in itertools.groupby(events, position_of)]
+    size = len(by_ts) // STEPS
+    assert size > 1
+    for number in range(STEPS):
+        yield list(itertools.chain(*by_ts[number * size : (number + 1) * size]))
+
+
+def position_of(change: RowChange) -> int:
+    assert change.position.commit_ts is not None
+    return change.position.commit_ts
+
+
+def lane_of(change: RowChange) -> int:
+    return crc32(repr(row_of(change)).encode()) % PARTITIONS
+
+
+def with_quantity(change: RowChange) -> RowChange:
+    """The change with another value in a column."""
+    assert change.after is not None
+    index = [column.name for column in change.after.columns].index("quantity")
+    values = list(change.after.values)
+    values[index] = 1 if values[index] is None else values[index] ^ 1
+    return replace(change, after=replace(change.after, values=tuple(values)))
+
+
+def followed(
+    growing: Growing, spark: SparkSession, wishes: Wishes | None = None, **pace: Any
+) -> Iterator[Any]:
+    from cdcwire_conformance.spark import parse_source
+    from cdcwire_conformance.spark.feeds import NO_WISHES, Feed
+    from cdcwire_conformance.spark.follow import Pace, follow_feeds
+
+    left, right = (Feed(parse_source(text)) for text in growing.sources)
+    return follow_feeds(spark, left, right, wishes or NO_WISHES, Pace(every=0.2, **pace))
+
+
+def counts_of(window: Any) -> Any:
+    (table,) = window.comparison.tables
+    return table.counts
+
+
+def test_each_difference_is_told_in_its_window(
+    kafka: Kafka, new_name: NewName, spark: SparkSession
+) -> None:
+    with telling(
+        "spark/follow",
+        "two topics compared while they grow",
+        "A topic of Craft and one of Open Protocol get the same changes step by step, with "
+        "resolved events behind each. One step lacks a row on one side and has another value in "
+        "one: just these are named, in the window of that step, and the next windows are equal "
+        "again. A side that stands still holds the windows back, and nothing is called lost. A row "
+        "that comes behind the resolved event of its time is told as late, with its offset.",
+    ) as story:
+        growing = Growing(kafka, new_name)
+        windows = followed(growing, spark)
+        told = []
+
+        growing.send_both(0)
+        told.append(next(windows))
+        assert told[-1].is_equal
+        assert (told[-1].number, told[-1].start) == (1, None)
+
+        inserts = [each for each in growing.steps[1] if each.op == "insert"]
+        lost, changed = inserts[:2]
+        spoiled = [
+            with_quantity(each) if each is changed else each
+            for each in growing.steps[1]
+            if each is not lost
+        ]
+        growing.send(0, 1)
+        growing.send(1, 1, spoiled)
+        told.append(next(windows))
+        counts = counts_of(told[-1])
+        assert (counts.only_left, counts.changed, counts.differing) == (1, 1, 2)
+        assert counts.same == len(growing.steps[1]) - 2
+        (table,) = told[-1].comparison.tables
+        named = {each.verdict: dict(each.key)["id"].text for each in table.differences}
+        assert lost.after is not None
+        assert changed.after is not None
+        assert named == {
+            "only left": str(lost.after["id"]),
+            "changed": str(changed.after["id"]),
+        }
+
+        growing.send_both(2)
+        told.append(next(windows))
+        assert told[-1].is_equal
+
+        growing.send(0, 3)
+        growing.send(0, 4)
+        held = [time.monotonic()]
+
+        def go_on() -> None:
+            time.sleep(3)
+            held.append(time.monotonic())
+            growing.send(1, 3)
+
+        frozen = threading.Thread(target=go_on)
+        frozen.start()
+        told.append(next(windows))
+        frozen.join()
+        assert time.monotonic() > held[1] > held[0]
+        assert told[-1].is_equal
+        assert counts_of(told[-1]).left == len(growing.steps[3])  # not those of step 4
+
+        late = growing.steps[0][0]
+        at = ends_of(kafka, growing.topics[1])[lane_of(late)]
+        growing.send(1, 4, [late, *growing.steps[4]])
+        told.append(next(windows))
+        assert told[-1].comparison.is_equal
+        assert not told[-1].is_equal
+        assert (told[-1].left.late, told[-1].right.late) == (0, 1)
+        (line,) = told[-1].right.lines
+        assert line.startswith(f"{growing.topics[1]}[{lane_of(late)}]@{at}: ")
+        assert f"came late, commit_ts {position_of(late)}" in line
+
+        growing.send_both(5)
+        told.append(next(windows))
+        assert told[-1].is_equal
+        assert [each.number for each in told] == list(range(1, STEPS + 1))
+        assert [each.start for each in told[1:]] == [each.end for each in told[:-1]]
+        sent = sum(map(len, growing.steps))
+        assert sum(each.changes for each in told) == sent
+        story.counts = Counts(
+            sent=sent,
+            received=sum(counts_of(each).right for each in told),
+            repeated=0,
+            lost=sum(counts_of(each).only_left for each in told),
+            invented=sum(counts_of(each).only_right for each in told),
+            out_of_order=sum(each.right.late for each in told),
+        )
+        story.figures = {
+            "windows": len(told),
+            "changed": sum(counts_of(each).changed for each in told),
+        }
+        assert (story.counts.lost, story.counts.out_of_order) == (1, 1)
+
+
+def test_a_killed_follower_tells_each_window_once(
+    kafka: Kafka, new_name: NewName, tmp_path: Path
+) -> None:
+    with telling(
+        "spark/follow-killed",
+        "a follower of two topics, killed and started again",
+        "cdcwire compare --follow keeps its state in a file. It is killed between two windows, and "
+        "again while it compares one, and more comes meanwhile. Started again it tells each window "
+        "once, none is left out, and all changes are in one of them. SIGTERM ends it with 0.",
+    ) as story:
+        growing = Growing(kafka, new_name)
+        state, told = tmp_path / "state.json", tmp_path / "windows.jsonl"
+        growing.send_both(0)
+        with Follower(growing, state, told, tmp_path / "log") as follower:
+            follower.wait_for(lambda: len(lines_of(told)) == 1)
+            os.killpg(follower.process.pid, signal.SIGKILL)
+        growing.send_both(1)
+        with Follower(growing, state, told, tmp_path / "log") as follower:
+            follower.wait_for(lambda: len(lines_of(told)) == 2)
+            growing.send_both(2)
+            follower.wait_for(lambda: planned_in(state) is not None)
+            os.killpg(follower.process.pid, signal.SIGKILL)
+        planned = planned_in(state)
+        growing.send_both(3)  # not a part of the window that was planned
+        with Follower(growing, state, told, tmp_path / "log") as follower:
+            follower.wait_for(lambda: len(lines_of(told)) == 4)
+            follower.process.terminate()
+            assert follower.process.wait(60) == 0
+            said = (tmp_path / "log").read_text("utf-8")
+        windows = lines_of(told)
+        story.counts = count(
+            {"changes": list(range(sum(map(len, growing.steps[:4]))))},
+            {"changes": list(range(sum(map(changes_of, windows))))},
+        )
+        story.figures = {"windows": len(windows), "killed": 2}
+        assert [each["window"] for each in windows] == [1, 2, 3, 4]
+        assert [each["start"] for each in windows[1:]] == [each["end"] for each in windows[:-1]]
+        assert windows[2]["end"] == str(planned)
+        assert [changes_of(each) for each in windows] == [len(each) for each in growing.steps[:4]]
+        assert all(each["equal"] for each in windows)
+        assert "EQUAL: 2 windows, " in said.splitlines()[-1]
+
+
+def changes_of(window: dict[str, Any]) -> int:
+    (table,) = window["comparison"]["tables"]
+    return int(table["counts"]["same"])
+
+
+def lines_of(file: Path) -> list[dict[str, Any]]:
+    lines = file.read_bytes().splitlines(keepends=True) if file.exists() else []
+    return [json.loads(line) for line in lines if line.endswith(b"\n")]
+
+
+def planned_in(state: Path) -> int | None:
+    planned: int | None = json.loads(state.read_text("utf-8"))["planned"]
+    return planned
+
+
+class Follower:
+    """A process of ``cdcwire compare --follow``, in a group of its own."""
+
+    def __init__(self, growing: Growing, state: Path, told: Path, log: Path) -> None:
+        self._log = log
+        self._words = [
+            sys.executable,
+            *("-m", "cdcwire_conformance", "compare", *growing.sources, "--follow"),
+            *("--every", "0.3", "--state", str(state), "--json", str(told)),
+            *("--master", "local[2]", "--conf", "spark.driver.memory=1g"),
+            *("--conf", "spark.sql.shuffle.partitions=2"),
+        ]
+
+    def __enter__(self) -> Follower:
+        with self._log.open("wb") as out:
+            self.process = subprocess.Popen(
+                self._words, stdout=out, stderr=out, start_new_session=True
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def wait_for(self, is_so: Callable[[], bool]) -> None:
+        end = time.monotonic() + 240
+        while not is_so():
+            assert self.process.poll() is None, self._log.read_text("utf-8", "replace")[-2000:]
+            assert time.monotonic() < end, self._log.read_text("utf-8", "replace")[-2000:]
+            time.sleep(0.005)
