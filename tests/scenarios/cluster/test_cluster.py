@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow.dataset as ds
 import pytest
 
 from cdcwire.format import Context
@@ -23,8 +22,11 @@ from cdcwire.model.events import Event, Image, RowChange
 from cdcwire_conformance.loopback import free_port
 from cdcwire_conformance.messages_io import write_messages
 from cdcwire_conformance.scenarios.cluster import Answer, Cluster, answer_of, parent_of, wait_for
-from cdcwire_conformance.spark import kafka_jars
+from cdcwire_conformance.spark.jars import kafka_jars
 from cdcwire_generators.workloads import workload, workload_tables
+
+pytest.importorskip("pyspark", reason="the extra spark is not installed")
+ds = pytest.importorskip("pyarrow.dataset")
 
 WORKLOAD = "orders-10"
 KEY, CHANGED = 0, 3  # places of its columns: id, and quantity
