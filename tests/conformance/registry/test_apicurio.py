@@ -112,7 +112,8 @@ def test_mvn_is_asked_for_the_archive(tmp_path: Path, monkeypatch: pytest.Monkey
     given.write_bytes(archive(monkeypatch))
     mvn = tmp_path / "bin" / "mvn"
     mvn.parent.mkdir()
-    script = '#!/bin/sh\nfor word; do last=$word; done\n/bin/cp "{}" "${{last#-Ddest=}}"\n'
+    sed = "/bin/sed -n 's|.*<destination>\\(.*\\)</destination>.*|\\1|p'"
+    script = f'#!/bin/sh\n/bin/cp "{{}}" "$({sed} "$4")"\n'  # mvn -B -q -f FILE validate
     mvn.write_text(script.format(given), encoding="utf-8")
     mvn.chmod(0o755)
     assert fetch().read_bytes() == b"jar"
