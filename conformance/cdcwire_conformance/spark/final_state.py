@@ -3,8 +3,8 @@
 A replay takes the changes of a key in the order of their position, then of the feed. At one
 position a row that is there goes before a delete, as an update of a key is the delete of the old
 and the insert of the new one, which may be a third one's old. So neither what is sent again nor
-the producer's batches make a difference. Where deletes have no position, each takes the largest
-that its key had before it, and goes before what is sent again.
+the producer's batches make a difference. A delete without a position takes the last one that its
+key had before it, and goes before what is sent again.
 
 Only the after image counts: the last row, or that there is none.
 """
@@ -18,7 +18,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from cdcwire_conformance.spark.images import exact_form, fingerprint
-from cdcwire_conformance.spark.pairing import Form, Layout, parted_changes, with_bare_deletes
+from cdcwire_conformance.spark.pairing import Form, Layout, parted_changes
 from cdcwire_conformance.spark.rules import Rules
 from cdcwire_conformance.spark.windows import in_window
 
@@ -136,17 +136,17 @@ def _states(frame: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Data
     changes = parted_changes(frame, layout, forms)
     position = F.lit(None).cast("decimal(38,0)")
     is_present = F.col("after").isNotNull()
-    goes_before = is_present
+    goes_before = F.lit(0)
     if rules.position is not None:
         position = F.col(rules.position)
+        goes_before = F.when(is_present, 1).otherwise(0)
     if rules.position is not None and rules.has_bare_deletes:
         so_far = Window.partitionBy("key").orderBy("feed_order", "part")
-        changes = with_bare_deletes(changes, rules)
-        largest = F.max(rules.position).over(so_far)
-        changes = changes.withColumn(rules.position, F.coalesce(rules.position, largest))
-        goes_before = ~is_present
-    if rules.position is None:
-        goes_before = F.lit(False)
+        last = F.last(rules.position, ignorenulls=True).over(so_far)
+        is_bare = ~is_present & position.isNull()
+        changes = changes.withColumns({"last": last, "is_bare": is_bare})
+        position = F.coalesce(position, F.col("last"))
+        goes_before = F.when(F.col("is_bare"), 2).otherwise(goes_before)
     state = F.struct(
         is_present.alias("is_present"),
         "after",

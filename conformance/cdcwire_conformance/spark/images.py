@@ -52,7 +52,7 @@ def fingerprint(
     """
     values = [comparable(image.getField(field.name), field.dataType) for field in wanted]
     nulls = _masks([value.isNull() for value in values])
-    parts = [F.coalesce(has, F.lit(b"")), *nulls, *_zero_masks(image, wanted), *values]
+    parts = [_told(has, fields), *nulls, *_zero_masks(image, wanted), *values]
     return {"a": F.xxhash64(*parts), "b": F.xxhash64(F.lit(_SALT), *parts)}
 
 
@@ -72,7 +72,13 @@ def exact_form(
         if field not in wanted:
             value = F.when(F.lit(False), value)  # NULL of its type
         values.append(value.alias(f"c{index}"))
-    return {"row": F.struct(*values), "has": has}
+    return {"row": F.struct(*values), "has": _told(has, fields)}
+
+
+def _told(has: Column, fields: Sequence[StructField]) -> Column:
+    """Return presence bits; an image that does not tell them has all of its columns."""
+    size = len(fields)
+    return F.coalesce(has, F.lit(((1 << size) - 1).to_bytes((size + 7) // 8, "little")))
 
 
 def comparable(value: Column, kind: DataType) -> Column:

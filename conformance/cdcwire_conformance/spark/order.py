@@ -28,17 +28,19 @@ def place_of(source: Column, table_partition: Column) -> list[Column]:
     """Return ``PLACE`` of a row: the part of its feed, and where in it.
 
     ``table_partition``: of the table, as a prefix has files for each. ``stream`` is NULL where no
-    order is known. Rows of one message have one offset; there the rows of the frame are in the
-    order of the message.
+    order is known, as of a topic's records without a partition. Rows of one message have one
+    offset; there the rows of the frame are in the order of the message.
     """
     topic, partition, file = (source.getField(name) for name in ("topic", "partition", "file"))
     offset = source.getField("offset")
-    is_replayed = topic.isNull() & partition.isNotNull()
-    part = F.when(topic.isNull(), F.xxhash64(file)).otherwise(F.xxhash64(topic, partition))
+    is_replayed = topic.isNull() & partition.isNotNull() & file.isNotNull()
+    is_known = offset.isNotNull() & (topic.isNull() | partition.isNotNull())
+    is_in_file = topic.isNull() & file.isNotNull()
+    part = F.when(is_in_file, F.xxhash64(file)).otherwise(F.xxhash64(topic, partition))
     part = F.when(is_replayed, F.xxhash64(table_partition)).otherwise(part)
     in_prefix = F.shiftleft(partition.cast("bigint"), _BITS_OF_RECORD) + offset + _REPLAYED
     return [
-        F.when(offset.isNotNull(), part).alias("stream"),
+        F.when(is_known, part).alias("stream"),
         F.when(is_replayed, in_prefix).otherwise(offset).alias("offset"),
         F.monotonically_increasing_id().alias("row"),
     ]

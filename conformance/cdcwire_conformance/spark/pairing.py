@@ -33,7 +33,7 @@ from cdcwire_conformance.spark.windows import in_window
 
 _KEY_ROLES = frozenset({"primary", "handle", "unique"})
 _HANDLE_ROLES = frozenset({"handle"})
-_SALT = 0x0DD5_EED5
+_SALTS = {"a": 0x0DD5_EED5, "b": 0x5EED_0DD5}  # of either hash, so that they are two functions
 _BITS_OF_A_BYTE = 8
 # What a frame may leave out, and the type of the NULL that stands for it.
 _OPTIONAL = {
@@ -288,10 +288,10 @@ def _row_hashes(layout: Layout, suffix: str) -> list[Column]:
     images = [F.col(f"before{suffix}"), F.col(f"after{suffix}")]
     nulls = [value.isNull() for value in (*fields, *images)]
     return [
-        F.xxhash64(
-            F.lit(_SALT), *nulls, *fields, *(image.getField(lane) for image in images)
-        ).alias(f"row_{lane}")
-        for lane in ("a", "b")
+        F.xxhash64(F.lit(salt), *nulls, *fields, *(image.getField(lane) for image in images)).alias(
+            f"row_{lane}"
+        )
+        for lane, salt in _SALTS.items()
     ]
 
 
@@ -411,7 +411,7 @@ def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Dat
     if not rules.has_old_values:
         without = F.array(part(op, key, 0, (None, "after")))
         parts = F.when(op == "update", without).otherwise(parts)
-    if rules.fills_unchanged:
+    if rules.fills_unchanged and rules.has_old_values:
         # With its changed columns only, an update that changes nothing looks like an insert.
         is_idle = (op == "update") & images["before"].eqNullSafe(images["after"])
         as_insert = F.array(part(F.lit("insert"), key, 0, (None, "after")))

@@ -59,7 +59,8 @@ class Place:
 
     def __str__(self) -> str:
         if self.topic is not None:
-            return f"{self.topic}[{self.partition}]@{self.offset}"
+            where = self.topic if self.partition is None else f"{self.topic}[{self.partition}]"
+            return f"{where}@{self.offset}"
         if self.file is None:
             return ""
         if self.line is not None:

@@ -122,6 +122,14 @@ class Side:
             and not self.option(is_told_apart_by.detail)
         )
 
+    @property
+    def hides_idle_updates(self) -> bool:
+        """Return whether an update that changes nothing looks like an insert.
+
+        Source: open-protocol, "row value".
+        """
+        return self.format.name in _WITHOUT_OP and self.tells_changed_columns
+
     def lacks(self, field: str) -> str | None:
         """Return why an event field does not come through; None if it does."""
         verdict = self.carries.fields[field]
@@ -163,7 +171,10 @@ def terms_of(
     if deleted == "key":
         left_out.append(("columns of deletes beyond the key", "a side sends the key only"))
     fields = tuple(name for name in _COMPARED_FIELDS if have_both(name, name))
-    folds_ops = any(side.lacks("op") or side.hides_updates for side in (left, right))
+    is_folding = [side.lacks("op") or side.hides_updates for side in (left, right)]
+    if not has_old_values:  # the other side does not tell which updates change nothing
+        is_folding += [side.hides_idle_updates for side in (left, right)]
+    folds_ops = any(is_folding)
     if folds_ops:
         left_out.append(("insert against update", "a side writes both alike"))
     bare = [side for side in (left, right) if side.has_bare_deletes]
@@ -177,7 +188,7 @@ def terms_of(
         reason = f"{bare[0].format.name} has none; they pair by key and what came before"
         left_out.append((f"{names} of deletes", reason))
     fills_unchanged = left.tells_changed_columns or right.tells_changed_columns
-    if fills_unchanged and not folds_ops:
+    if fills_unchanged and has_old_values and not folds_ops:
         reason = f"with {_CHANGED_ONLY} both are written alike"
         left_out.append(("updates that change nothing against inserts", reason))
     rules = Rules(

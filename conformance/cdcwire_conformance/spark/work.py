@@ -39,10 +39,12 @@ class Work(Generic[T]):
     """What is to be read, in shares in the order of the feed.
 
     ``paths``: of the only file of each share, where Spark reads it; None: workers open files.
+    ``empty``: the numbers of shares whose file is empty. Spark passes over such files.
     """
 
     shares: Sequence[Sequence[T]]
     paths: tuple[str, ...] | None = None
+    empty: tuple[int, ...] = ()
 
     def frame(self, spark: SparkSession, run: Run[T], schema: str | StructType) -> DataFrame:
         """Return what all shares give, each in a worker."""
@@ -67,7 +69,18 @@ class Work(Generic[T]):
         # Names are taken as they are: no signs in them are patterns, and no folder is a column.
         reader = spark.read.format("binaryFile").option("__globPaths__", "false")
         files = reader.option("recursiveFileLookup", "true").load(list(self.paths))
-        return files.select("path", "content").mapInArrow(run_contents, schema)
+        frame = files.select("path", "content").mapInArrow(run_contents, schema)
+        if not self.empty:
+            return frame
+        empty = self.empty
+
+        def run_empty(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                for number in empty if batch.num_rows else ():
+                    (file,) = shares[number]
+                    yield from run(number, [file._replace(content=b"")])
+
+        return frame.unionAll(spark.range(0, 1, 1, 1).mapInArrow(run_empty, schema))
 
     def rows(self, spark: SparkSession | None, run: Run[T], schema: str) -> list[dict[str, Any]]:
         """Return what all shares give, on the driver; they are few small rows."""
@@ -109,7 +122,9 @@ def work_of_files(
     """Return the work of a prefix's data files."""
     files = tuple(files)
     if is_url(folder):
-        return Work([[file] for file in files], tuple(path_under(folder, f.name) for f in files))
+        empty = tuple(number for number, file in enumerate(files) if not file.size)
+        paths = tuple(path_under(folder, file.name) for file in files)
+        return Work([[file] for file in files], paths, empty)
     return Work(shares_of_files(files, workers_of(spark), share_bytes))
 
 

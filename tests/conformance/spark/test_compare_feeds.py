@@ -11,10 +11,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cdcwire.format import Context
 from cdcwire.formats import get_format
+from cdcwire.message import KafkaMessage
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire_conformance.command import main
 from cdcwire_conformance.messages_io import write_messages
@@ -25,7 +28,17 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 
 import jsonschema
 
+from cdcwire_conformance.spark.feeds import (
+    NO_WISHES,
+    Feed,
+    Wishes,
+    compare_tables,
+    opened,
+    tables_of,
+)
 from cdcwire_conformance.spark.report import schema
+from cdcwire_conformance.spark.result import Counts
+from cdcwire_conformance.spark.sources import parse_source
 
 pytestmark = pytest.mark.usefixtures("spark")
 
@@ -353,6 +366,46 @@ def test_each_single_difference_between_formats_is_seen(
         assert right is None or shown[1] == right
         assert shown[0] != shown[1]
     assert set(found[id_of(swapped)]) == {"customer", "note"}
+
+
+@pytest.mark.parametrize("told", [("partition", "offset"), ("offset",), ("topic", "offset")])
+def test_parquet_that_does_not_tell_all_of_a_place_has_no_more_order_than_it_tells(
+    compare: Compare, tmp_path: Path, told: tuple[str, ...]
+) -> None:
+    (event,) = inserts(1)
+    # The second change of the key is in another partition, where it is the first record.
+    events = [replace(event, position=replace(event.position, commit_ts=ts)) for ts in (5, 6)]
+    places = ({"topic": "t", "partition": 1, "offset": 7}, {"topic": "t", "partition": 0})
+    rows = []
+    for each, place in zip(events, places, strict=True):
+        (message,) = get_format("craft").encode([each], Context())
+        assert isinstance(message, KafkaMessage)
+        known = {"key": b"", "value": message.value, "offset": 0, **place}
+        rows.append({name: known[name] for name in ("key", "value", *told)})
+    (tmp_path / "a").mkdir()
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    pq.write_table(pa.table(columns), tmp_path / "a" / "feed.parquet")
+    left = f"craft:file:{tmp_path / 'a'}"
+    code, out, _ = compare(left, write(tmp_path / "b", "craft", events))
+    assert code == 0, out
+
+
+@pytest.mark.parametrize("is_left", [True, False], ids=["left", "right"])
+def test_key_that_one_side_tells_is_compared(spark: Any, tmp_path: Path, is_left: bool) -> None:
+    source = write(tmp_path / "a", "craft", inserts(4))
+    feed = opened(spark, Feed(parse_source(source)), NO_WISHES)
+    tables = tables_of(spark, feed, NO_WISHES)
+    strangers = {
+        name: replace(
+            table, key=None, columns=tuple(replace(c, roles=frozenset()) for c in table.columns)
+        )
+        for name, table in tables.items()
+    }
+    wishes = Wishes(columns=frozenset({"note"}))
+    sides = (tables, strangers) if is_left else (strangers, tables)
+    (found,) = compare_tables(spark, feed, feed, *sides, wishes).tables
+    assert found.paired_by == ("commit_ts", "id")
+    assert found.counts == Counts(4, 4, 4, 4, 4)
 
 
 def test_float32_neighbours_are_told_apart(compare: Compare, tmp_path: Path) -> None:

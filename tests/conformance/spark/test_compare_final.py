@@ -58,6 +58,12 @@ def gone(ts: int, key: int = 0) -> Change:
     return {"op": "delete", "ts": ts, "before": {"id": key, "n": 1}}
 
 
+def bare(key: int = 0) -> Change:
+    change = gone(0, key)
+    del change["ts"]
+    return change
+
+
 def moved(ts: int, old: int, new: int) -> Change:
     return {
         "op": "update",
@@ -177,15 +183,35 @@ def test_without_a_position_the_feed_says_what_is_last(frame_of: Callable[..., D
 def test_delete_without_a_position_holds_against_what_is_sent_again(
     frame_of: Callable[..., DataFrame],
 ) -> None:
-    def bare(ts: int) -> Change:
-        return {**gone(ts), "ts": 0}
-
-    left = (put(1), put(2, n=2), bare(3), put(1, 5), put(6, 5, n=6))
-    right = (put(1), put(2, n=2), bare(3), put(2, n=2), put(1, 5), put(6, 5, n=6), put(1, 5))
+    left = (put(1), put(2, n=2), bare(), put(1, 5), put(6, 5, n=6))
+    right = (put(1), put(2, n=2), bare(), put(2, n=2), put(1, 5), put(6, 5, n=6), put(1, 5))
     assert replayed(frame_of, left, right, Rules(has_bare_deletes=True)) == Counts(5, 7, 1, 1, 1)
     again = (*left[:3], put(4, n=4))
     rules = Rules(has_bare_deletes=True)
     assert replayed(frame_of, again, left[:3], rules) == Counts(4, 3, 1, 0, 0, only_left=1)
+
+
+def test_delete_without_a_position_that_is_sent_again_takes_the_one_before_it(
+    frame_of: Callable[..., DataFrame],
+) -> None:
+    changes = (put(1), bare(), put(3, n=3))
+    rules = Rules(has_bare_deletes=True)
+    assert replayed(frame_of, changes, changes * 2, rules) == Counts(3, 6, 1, 1, 1)
+
+
+def test_delete_with_a_position_keeps_it_beside_those_without(
+    frame_of: Callable[..., DataFrame],
+) -> None:
+    rows = (put(1), put(1, 5))
+    # Two rows change their places: the right side sends the deletes first, and they tell nothing.
+    left = (*rows, moved(2, 0, 5), moved(2, 5, 0))
+    right = (*rows, bare(), bare(5), put(2, 5), put(2))
+    rules = Rules(has_bare_deletes=True)
+    assert replayed(frame_of, left, right, rules) == Counts(4, 6, 2, 2, 2)
+    # A delete that is sent again is as old as it was.
+    once = (put(1), gone(2), put(3, n=3))
+    again = (*once, gone(2), put(3, n=3))
+    assert replayed(frame_of, once, again, rules) == Counts(3, 5, 1, 1, 1)
 
 
 def test_window_replays_what_it_has(frame_of: Callable[..., DataFrame]) -> None:

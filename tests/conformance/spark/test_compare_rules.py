@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.spark.compare import compare_frames, frame_difference
+from cdcwire_conformance.spark.pairing import layout_of, narrow_changes
 from cdcwire_conformance.spark.result import ABSENT, NULL, Counts, RowDifference, Shown
 from cdcwire_conformance.spark.rules import Rules
 
@@ -154,6 +155,21 @@ def test_unchanged_columns_are_filled_in(frame_of: MakeFrame) -> None:
     assert (column.image, column.column, column.left, column.right) == ("before", "s", NULL, ABSENT)
 
 
+def test_update_that_changes_nothing_is_one_without_old_values(frame_of: MakeFrame) -> None:
+    after = {"n": 2, "s": "x"}
+    left = frame_of(TABLE, [update(1, {}, after)])
+    right = frame_of(TABLE, [update(1, None, after)])
+    rules = Rules(fills_unchanged=True, has_old_values=False)
+    assert compare_frames(left, right, TABLE, rules).is_equal
+
+
+def test_both_hashes_of_a_row_are_of_its_own_fields(frame_of: MakeFrame) -> None:
+    frame = frame_of(TABLE, [{"op": "insert", "ts": 1}])
+    table = layout_of(frame.schema["after"].dataType, TABLE, Rules())
+    (row,) = narrow_changes(frame, table).collect()
+    assert row.row_a != row.row_b
+
+
 def test_event_fields_are_compared_if_both_have_them(frame_of: MakeFrame) -> None:
     left = frame_of(TABLE, [insert(1, 5, partition=3), insert(2, 5, partition=3)])
     right = frame_of(TABLE, [insert(1, 5, partition=4), insert(2, 5, partition=3)])
@@ -239,6 +255,17 @@ def test_presence_that_one_frame_does_not_tell_is_left_out(frame_of: MakeFrame) 
     found = compare_frames(left, right.drop("before_has", "after_has", "half", "source"), TABLE)
     assert found.is_equal
     assert [name for name, _ in found.left_out] == ["half", "before_has", "after_has"]
+
+
+@pytest.mark.parametrize("exact", [False, True], ids=["fingerprints", "exact"])
+def test_image_that_does_not_tell_presence_has_all(frame_of: MakeFrame, exact: bool) -> None:
+    changes = [insert(1, None), {**insert(2, 5), "after": {"id": 2, "n": 5}}]
+    left = frame_of(TABLE, changes)
+    right = left.withColumn("after_has", F.lit(None).cast("binary"))
+    found = compare_frames(left, right, TABLE, exact=exact)
+    assert found.counts == Counts(2, 2, 2, 2, 1, changed=1)
+    (difference,) = found.differences
+    assert [(each.left, each.right) for each in difference.columns] == [(ABSENT, NULL)]
 
 
 def test_odd_column_names_and_many_columns(frame_of: MakeFrame) -> None:

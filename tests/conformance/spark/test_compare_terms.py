@@ -44,6 +44,21 @@ def test_changed_columns_only_are_filled_in() -> None:
     assert [name for name, _ in found.left_out] == ["updates that change nothing against inserts"]
 
 
+def test_updates_that_change_nothing_are_not_told_without_old_values() -> None:
+    # Open Protocol writes them like inserts, and Avro does not tell that they change nothing.
+    changed = {"only-output-updated-columns": True}
+    avro = Side(get_format("avro"), {"enable-tidb-extension": True})
+    found = terms_of(avro, Side(get_format("open-protocol"), changed))
+    assert found.rules.folds_ops
+    names = [name for name, _ in found.left_out]
+    assert "insert against update" in names
+    assert "updates that change nothing against inserts" not in names
+    # Canal-JSON tells the op.
+    found = terms_of(avro, Side(get_format("canal-json"), {**changed, **avro.options}))
+    assert not found.rules.folds_ops
+    assert "updates that change nothing against inserts" not in [name for name, _ in found.left_out]
+
+
 def test_topics_of_datahub_share_everything_and_compare_halves() -> None:
     found = terms("datahub-tuple", "datahub-blob")
     assert found == Terms(Rules("sequence_id", fields=("commit_ms",), in_halves=True), ())
