@@ -7,6 +7,7 @@ to be tested: by the plain decoders, or by Python's own readers of CSV and JSON.
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,6 +49,7 @@ IN_BUCKETS: Mapping[str, dict[str, OptionValue]] = {
     "canal-json": {"transport": "storage", "enable-tidb-extension": True},
 }
 _NEED_DEFINITIONS = frozenset({"datahub-tuple"})
+_numbers = itertools.count(1)  # of topics and buckets, none of which has another's name
 _CSV_ID = 5  # behind op, table, schema, commit ts and the mark of an update's halves
 
 Where: TypeAlias = "tuple[str, int]"  # a partition and an offset, or a file and a line
@@ -99,7 +101,7 @@ class Feeds:
         return found
 
     def _new_name(self, name: str) -> str:
-        return f"pairs-{os.getpid()}-{len(self.made)}-{name}"
+        return f"pairs-{os.getpid()}-{next(_numbers)}-{name}"
 
     def _topic(self, name: str, changes: Sequence[RowChange]) -> Made:
         lanes = _lanes(name, changes)
