@@ -232,6 +232,8 @@ class MinioContainer(Container):
         """Wait until it is ready. Raises: NotRunError."""
         url = f"{self.service.endpoint}/minio/health/ready"
         _wait_for(lambda: _status(url) == 200, self.image)
+        # It says that it is ready before it takes requests.
+        _wait_for(lambda: _lists_buckets(self.service), self.image)
 
 
 class RegistryContainer(Container):
@@ -329,6 +331,25 @@ def wait_for_kafka(kafka: Kafka, name: str, seconds: float = _START_SECONDS) -> 
 def wait_for_store(store: ObjectStore, name: str, seconds: float = _START_SECONDS) -> None:
     """Wait until an object store answers, whatever it says. Raises: NotRunError."""
     _wait_for(lambda: _status(f"{store.endpoint}/") > 0, name, seconds)
+
+
+def _lists_buckets(store: ObjectStore) -> bool:
+    boto3 = load_extra("boto3", "scenarios", "containers")
+    config = load_extra("botocore.config", "scenarios", "containers")
+    errors = load_extra("botocore.exceptions", "scenarios", "containers")
+    client = boto3.client(
+        "s3",
+        endpoint_url=store.endpoint,
+        aws_access_key_id=store.access_key,
+        aws_secret_access_key=store.secret_key,
+        region_name="us-east-1",
+        config=config.Config(retries={"max_attempts": 0}),
+    )
+    try:
+        client.list_buckets()
+    except (errors.BotoCoreError, errors.ClientError):
+        return False
+    return True
 
 
 def _status(url: str) -> int:
