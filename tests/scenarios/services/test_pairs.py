@@ -44,6 +44,8 @@ ALL_PLANTED: tuple[PlantedName, ...] = (
     "scale",
 )
 
+UPDATES_IN_HALVES = ("datahub-tuple", "datahub-blob")
+
 Named: TypeAlias = "tuple[str, int, str | None, Where | None, Where | None]"
 
 
@@ -118,8 +120,7 @@ PAIRS = (
         "datahub-tuple",
         "datahub-blob",
         "sequence_id",
-        planted=_SEEN,
-        unseen=("scale",),
+        planted=(*_SEEN, "scale"),
     ),
     Pair(
         "cdl-json",
@@ -238,7 +239,8 @@ def named_as(planted: Planted, left: Made, right: Made) -> Named:
     """Return how a comparison has to name what was planted on the right."""
     verdict, row = _VERDICTS.get(planted.name, "changed"), planted.row
     if verdict == "out of order":  # the side where it is, and the change that comes too late
-        return verdict, row, None, None, right.rows[row][-1]
+        is_of_halves = right.source.partition(":")[0] in UPDATES_IN_HALVES
+        return verdict, row, None, None, right.rows[row][-2 if is_of_halves else -1]
     place = right.rows[row][0] if planted.name != "lost" else None
     return verdict, row, planted.column, left.rows[row][0], place
 
@@ -265,9 +267,6 @@ def where(place: ShownPlace | None) -> Where | None:
     assert place.file is not None
     assert place.line is not None
     return place.file, place.line
-
-
-UPDATES_IN_HALVES = ("datahub-tuple", "datahub-blob")
 
 
 @pytest.mark.parametrize(
