@@ -185,7 +185,7 @@ def with_differences(changes: list[RowChange]) -> tuple[list[RowChange], int, in
 @pytest.mark.usefixtures("spark")
 def test_two_registries_are_told_apart(
     kafka: Kafka,
-    registry: Registry,
+    own_registry: RegistryContainer,
     tls_registry: tuple[RegistryContainer, Path],
     new_name: NewName,
     compare: Compare,
@@ -200,13 +200,14 @@ def test_two_registries_are_told_apart(
         lanes = make_changes(ROWS, 2)
         container, ca_file = tls_registry
         assert container.secure is not None
+        own = ConfluentRegistry(own_registry.service.url)
+        for number in range(100):  # so that its numbers are others; the other may know the orders
+            own.register(f"{number}-value", '"string"')
+            own.register(f"{number}-value", json.dumps({"type": "string", "number": number}))
         other = ConfluentRegistry(container.secure.url, ca_file=str(ca_file))
-        for number in range(100):  # so that its numbers are others
-            other.register(f"{number}-value", '"string"')
-            other.register(f"{number}-value", json.dumps({"type": "string", "number": number}))
-        left = "avro:" + avro_topic(kafka, new_name("one"), lanes, ConfluentRegistry(registry.url))
+        left = "avro:" + avro_topic(kafka, new_name("one"), lanes, own)
         right = "avro:" + avro_topic(kafka, new_name("two"), lanes, other)
-        places = registry.url, container.secure.url
+        places = own_registry.service.url, container.secure.url
         trust = ("--ca-file", str(ca_file))
         given = ("--left-schema", places[0], "--right-schema", places[1], *trust)
         code, found, _ = compare(left, right, *given)
