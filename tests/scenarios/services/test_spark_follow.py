@@ -24,8 +24,10 @@ import pytest
 from cdcwire.format import Context
 from cdcwire.formats import get_format
 from cdcwire.message import KafkaMessage
-from cdcwire.model.events import Event, Position, Progress, RowChange
-from cdcwire_conformance.scenarios.feeds import row_of
+from cdcwire.model.events import Event, Image, Position, Progress, RowChange
+from cdcwire_conformance.scenarios.containers import KafkaContainer
+from cdcwire_conformance.scenarios.feeds import make_lanes, row_of
+from cdcwire_conformance.scenarios.frames import topic_of
 from cdcwire_conformance.scenarios.ledger import Counts, count, telling
 from cdcwire_conformance.scenarios.services import Kafka
 from cdcwire_conformance.scenarios.topics import ends_of, make_topic, produce
@@ -236,6 +238,58 @@ def test_each_difference_is_told_in_its_window(
         assert (story.counts.lost, story.counts.out_of_order) == (1, 1)
 
 
+def test_new_columns_and_bad_messages_while_followed(
+    kafka: Kafka, new_name: NewName, spark: SparkSession
+) -> None:
+    from cdcwire_conformance.spark.feeds import Wishes
+
+    growing = Growing(kafka, new_name, 4)
+    windows = followed(growing, spark, Wishes(on_error="row"), records=7)
+    growing.send_both(0)
+    told = [next(windows)]  # no window before the resolved events, though few are read at a time
+
+    wider = [with_column(each) for each in growing.steps[1]]
+    bad = ends_of(kafka, growing.topics[1])[0]
+    assert produce(kafka, growing.topics[1], [KafkaMessage(None, b"\xff")]) == []
+    for side in (0, 1):
+        growing.send(side, 1, wider)
+    told.append(next(windows))
+    assert told[-1].comparison.is_equal
+    assert (told[-1].left.unreadable, told[-1].right.unreadable) == (0, 1)
+    (line,) = told[-1].right.lines
+    assert line.startswith(f"{growing.topics[1]}[0]@{bad}: ")
+
+    growing.send(0, 2, [with_column(each) for each in growing.steps[2]])
+    growing.send(1, 2)
+    told.append(next(windows))
+    counts = counts_of(told[-1])
+    assert counts.changed + counts.only_left + counts.only_right > 0  # absent is no value
+
+    growing.send_both(3)
+    told.append(next(windows))
+    assert [each.changes for each in told] == [len(each) for each in growing.steps]
+    assert [each.is_equal for each in told] == [True, False, False, True]
+
+
+def with_column(change: RowChange) -> RowChange:
+    """The change in a table that has one more column."""
+    images: list[Image | None] = []
+    for image in (change.before, change.after):
+        if image is None:
+            images.append(None)
+            continue
+        index = image.names.index("quantity")
+        added = replace(image.columns[index], name="quantity_2")
+        images.append(
+            replace(
+                image,
+                columns=(*image.columns, added),
+                values=(*image.values, image.values[index]),
+            )
+        )
+    return replace(change, before=images[0], after=images[1])
+
+
 def test_a_killed_follower_tells_each_window_once(
     kafka: Kafka, new_name: NewName, tmp_path: Path
 ) -> None:
@@ -325,3 +379,69 @@ class Follower:
             assert self.process.poll() is None, self._log.read_text("utf-8", "replace")[-2000:]
             assert time.monotonic() < end, self._log.read_text("utf-8", "replace")[-2000:]
             time.sleep(0.005)
+
+
+def test_a_follower_waits_for_a_broker_that_was_killed(
+    own_broker: KafkaContainer, new_name: NewName, spark: SparkSession
+) -> None:
+    with telling(
+        "spark/follow-broker",
+        "the broker killed while two topics are followed",
+        "The broker is ended by SIGKILL between two windows and started again seconds later. The "
+        "follower waits, and the next window is equal.",
+    ) as story:
+        growing = Growing(own_broker.service, new_name, 2)
+        windows = followed(growing, spark)
+        growing.send_both(0)
+        told = [next(windows)]
+        own_broker.kill()
+
+        def go_on() -> None:
+            time.sleep(3)
+            own_broker.restart()
+            own_broker.wait()
+            growing.send_both(1)
+
+        restarting = threading.Thread(target=go_on)
+        restarting.start()
+        told.append(next(windows))
+        restarting.join()
+        sent = [len(each) for each in growing.steps]
+        assert [each.changes for each in told] == sent
+        assert all(each.is_equal for each in told)
+        story.counts = count(
+            {"changes": list(range(sum(sent)))},
+            {"changes": list(range(sum(each.changes for each in told)))},
+        )
+        story.figures = {"windows": len(told)}
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "position"),
+    [
+        ("datahub-tuple", "datahub-blob", "sequence_id"),
+        ("cdl-json", "debezium-json", "lsn"),
+    ],
+)
+def test_formats_without_progress_go_by_their_rows(
+    kafka: Kafka, new_name: NewName, spark: SparkSession, left: str, right: str, position: str
+) -> None:
+    from cdcwire_conformance.spark import parse_source
+    from cdcwire_conformance.spark.feeds import Feed
+    from cdcwire_conformance.spark.follow import Pace, follow_feeds
+
+    feeds = []
+    for name in (left, right):
+        lanes = make_lanes(name, ROWS, PARTITIONS)
+        url = topic_of(kafka, new_name(name), [lane.messages for lane in lanes])
+        feeds.append(Feed(parse_source(f"{name}:{url}"), lanes[0].context))
+    told: list[Any] = []
+    pace = Pace(every=0.2, idle=2)
+    windows = follow_feeds(spark, feeds[0], feeds[1], pace=pace)
+    while sum(each.changes for each in told) < ROWS:
+        told.append(next(windows))
+    windows.close()  # type: ignore[attr-defined]
+    assert all(each.is_equal for each in told)
+    assert {each.position for each in told} == {position}
+    # Without waiting for the idle the last rows would never be told.
+    assert len(told) == 2
