@@ -42,6 +42,8 @@ _SETTINGS: Mapping[str, str] = {
     "spark.sql.ansi.enabled": "true",  # overflow and bad casts raise instead of giving NULL
     "spark.sql.timeType.enabled": "true",  # TIME, which the profile flink has
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
+    # To keep where in Python each column was made is half the time of making them.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.sql.caseSensitive": "true",  # MySQL's column names may differ by case in nothing else
 }
 _LOCAL_SETTINGS: Mapping[str, str] = {
