@@ -1,7 +1,8 @@
-"""One Spark session for all tests of this folder, frames of changes made by hand, and prefixes."""
+"""One Spark session for all tests of this folder, the command, frames by hand, and prefixes."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -18,6 +19,7 @@ from cdcwire.model.events import Event, Position, RowChange, SchemaChange, Table
 from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire.storage.metadata import write_metadata
 from cdcwire.storage.paths import DataPath, Layout, parse_path, path_text
+from cdcwire_conformance.command import main
 from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_generators.workloads import table_workload
 
@@ -34,6 +36,31 @@ def spark() -> Iterator[SparkSession]:
     session = spark_session("local[2]", {"spark.sql.shuffle.partitions": "2"}, "cdcwire-tests")
     yield session
     session.stop()
+
+
+@pytest.fixture
+def compare(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, dict[str, Any]]]:
+    """Run the command. Returns: its exit code, its text, and its JSON document, validated."""
+    jsonschema = pytest.importorskip("jsonschema", reason="needs the extra check")
+    from cdcwire_conformance.spark.report import schema
+
+    def run(*arguments: str) -> tuple[int, str, dict[str, Any]]:
+        file = tmp_path / "found.json"
+        file.unlink(missing_ok=True)
+        code = main(["compare", *arguments, "--json", str(file)])
+        out, err = capsys.readouterr()
+        if code == 2:
+            assert not file.exists()
+            return code, err, {}
+        assert err == ""
+        document = json.loads(file.read_text("utf-8"))
+        jsonschema.validate(document, schema())
+        assert document["equal"] is (code == 0)
+        return code, out, document
+
+    return run
 
 
 @pytest.fixture(scope="session")

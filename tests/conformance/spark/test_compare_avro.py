@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,28 +14,22 @@ from cdcwire.formats import get_format
 from cdcwire.message import KafkaMessage, Message
 from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import BoolType, IntType, TextType
-from cdcwire_conformance.command import main
 from cdcwire_conformance.messages_io import write_messages
 from cdcwire_generators.workloads import workload
 
-pytest.importorskip("jsonschema", reason="needs the extra check")
 pytest.importorskip("pyspark", reason="needs the extra spark")
-
-import jsonschema
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.spark import describe_feed, parse_source
 from cdcwire_conformance.spark.avro_names import named_like
 from cdcwire_conformance.spark.compare import compare_frames
-from cdcwire_conformance.spark.report import schema
 from cdcwire_conformance.spark.result import Counts
 from cdcwire_conformance.spark.rules import Rules, Side, terms_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Answer: TypeAlias = "tuple[int, str, dict[str, Any]]"
-Compare: TypeAlias = "Callable[..., Answer]"
+Compare: TypeAlias = "Callable[..., tuple[int, str, dict[str, Any]]]"
 
 pytestmark = pytest.mark.usefixtures("spark")
 
@@ -55,23 +48,6 @@ def write(folder: Path, format_name: str, events: Iterable[Event], *, is_told: b
     folder.mkdir()
     write_messages(str(folder / "messages.jsonl"), messages_of(format_name, events, is_told))
     return f"{format_name}:file:{folder}"
-
-
-@pytest.fixture
-def compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Compare:
-    """Run the command. Returns: its exit code, its text, and its JSON document, validated."""
-
-    def run(*arguments: str) -> Answer:
-        file = tmp_path / "found.json"
-        code = main(["compare", *arguments, "--json", str(file)])
-        out, err = capsys.readouterr()
-        if code == 2:
-            return code, err, {}
-        document = json.loads(file.read_text("utf-8"))
-        jsonschema.validate(document, schema())
-        return code, out, document
-
-    return run
 
 
 def stream(name: str, count: int = ROWS) -> list[RowChange]:

@@ -23,10 +23,7 @@ from cdcwire_conformance.command import main
 from cdcwire_conformance.messages_io import write_messages
 from cdcwire_generators.workloads import workload
 
-pytest.importorskip("jsonschema", reason="needs the extra check")
 pytest.importorskip("pyspark", reason="needs the extra spark")
-
-import jsonschema
 
 from cdcwire_conformance.spark.feeds import (
     NO_WISHES,
@@ -36,14 +33,12 @@ from cdcwire_conformance.spark.feeds import (
     opened,
     tables_of,
 )
-from cdcwire_conformance.spark.report import schema
 from cdcwire_conformance.spark.result import Counts
 from cdcwire_conformance.spark.sources import parse_source
 
 pytestmark = pytest.mark.usefixtures("spark")
 
-Answer: TypeAlias = "tuple[int, str, dict[str, Any]]"
-Compare: TypeAlias = Callable[..., Answer]
+Compare: TypeAlias = "Callable[..., tuple[int, str, dict[str, Any]]]"
 
 
 def write(
@@ -55,27 +50,6 @@ def write(
     messages = get_format(format_name).encode(events, context)
     write_messages(str(folder / "messages.jsonl"), messages)
     return f"{format_name}:file:{folder}"
-
-
-@pytest.fixture
-def compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Compare:
-    """Run the command. Returns: its exit code, its text, and its JSON document, validated."""
-
-    def run(*arguments: str) -> Answer:
-        file = tmp_path / "found.json"
-        file.unlink(missing_ok=True)
-        code = main(["compare", *arguments, "--json", str(file)])
-        out, err = capsys.readouterr()
-        if code == 2:
-            assert not file.exists()
-            return code, err, {}
-        assert err == ""
-        document = json.loads(file.read_text("utf-8"))
-        jsonschema.validate(document, schema())
-        assert document["equal"] is (code == 0)
-        return code, out, document
-
-    return run
 
 
 def with_value(event: RowChange, name: str, value: object) -> RowChange:

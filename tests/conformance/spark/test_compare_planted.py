@@ -16,21 +16,15 @@ from cdcwire.format import Context
 from cdcwire.formats import get_format
 from cdcwire.model.events import Column, Image, Position, RowChange, Table
 from cdcwire.model.kinds import DecimalType, FloatType, IntType, TextType
-from cdcwire_conformance.command import main
 from cdcwire_conformance.messages_io import write_messages
 
-pytest.importorskip("jsonschema", reason="needs the extra check")
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
-import jsonschema
 import pyarrow.parquet as pq
-
-from cdcwire_conformance.spark.report import schema
 
 pytestmark = pytest.mark.usefixtures("spark")
 
-Answer: TypeAlias = "tuple[int, str, dict[str, Any]]"
-Compare: TypeAlias = Callable[..., Answer]
+Compare: TypeAlias = "Callable[..., tuple[int, str, dict[str, Any]]]"
 
 COLUMNS = (
     Column("id", IntType(64), nullable=False, roles=frozenset({"primary", "handle"})),
@@ -113,23 +107,6 @@ def feeds(tmp_path_factory: pytest.TempPathFactory) -> Feeds:
         write(folder / "b", "open-protocol", planted(), max_batch_size=1),
         write(folder / "c", "open-protocol", [*changes(), *changes()[-7:]], max_batch_size=1),
     )
-
-
-@pytest.fixture
-def compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Compare:
-    """Run the command. Returns: its exit code, its text, and its JSON document, validated."""
-
-    def run(*arguments: str) -> Answer:
-        file = tmp_path / "found.json"
-        code = main(["compare", *arguments, "--json", str(file)])
-        out, err = capsys.readouterr()
-        if code == 2:
-            return code, err, {}
-        document = json.loads(file.read_text("utf-8"))
-        jsonschema.validate(document, schema())
-        return code, out, document
-
-    return run
 
 
 def key_of(difference: dict[str, Any]) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,7 +13,6 @@ import pytest
 from cdcwire.format import Context
 from cdcwire.formats import get_format
 from cdcwire.model.events import Event, Image, RowChange
-from cdcwire_conformance.command import main
 from cdcwire_conformance.messages_io import write_messages
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
@@ -36,16 +34,13 @@ CANAL = ("enable-tidb-extension=true",)
 
 
 @pytest.fixture
-def compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Compare:
-    """Run the command. Returns: its exit code, its text, and its JSON document."""
+def compare(compare: Compare) -> Compare:
+    """Run the command with what each side is told. Returns: what ``compare`` returns."""
 
     def run(*arguments: str, left: tuple[str, ...] = CSV, right: tuple[str, ...] = CANAL) -> Answer:
         words = [f"--left-option={each}" for each in left]
         words += [f"--right-option={each}" for each in right]
-        file = tmp_path / "found.json"
-        code = main(["compare", *arguments, *words, "--json", str(file)])
-        out, err = capsys.readouterr()
-        return code, out or err, json.loads(file.read_text("utf-8")) if code != 2 else {}
+        return compare(*arguments, *words)
 
     return run
 
