@@ -78,12 +78,12 @@ def produce(
     messages: Iterable[KafkaMessage],
     partition: int = 0,
     settings: Mapping[str, object] | None = None,
-    after_each: Callable[[int], None] | None = None,
+    after_each: Callable[[int, int], None] | None = None,
     clock: Callable[[int], int] | None = None,
 ) -> list[Refused]:
     """Send messages in their order and wait for all answers; return those that were refused.
 
-    ``after_each``: called with how many were handed over; a scenario breaks something there.
+    ``after_each``: called with how many were handed over, and how many of these have no answer yet.
     ``clock``: gives each message's timestamp in milliseconds, by its number; else it is now.
     """
     sender = producer(kafka, settings)
@@ -100,7 +100,7 @@ def produce(
         timestamp = 0 if clock is None else clock(number)
         _hand_over(sender, topic, message, partition, timestamp, answer_to(number))
         if after_each is not None:
-            after_each(number + 1)
+            after_each(number + 1, len(sender))
     left = sender.flush(180)
     if left:
         raise FeedTimeoutError(f"{left} messages have no answer after 180 s")

@@ -6,18 +6,20 @@ the same check is put to a feed that really lost or doubled something.
 
 from __future__ import annotations
 
-import threading
+import json
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
 from cdcwire.message import KafkaMessage
 from cdcwire.model.steps import drop_repeats
-from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.scenarios.containers import KafkaContainer, ToxiproxyContainer
 from cdcwire_conformance.scenarios.feeds import Feed, changes_by_key, events_of, make_feed
+from cdcwire_conformance.scenarios.groups import group_reader, read
 from cdcwire_conformance.scenarios.ledger import Counts, count, telling
 from cdcwire_conformance.scenarios.services import Kafka
 from cdcwire_conformance.scenarios.topics import (
@@ -25,7 +27,6 @@ from cdcwire_conformance.scenarios.topics import (
     consume,
     make_topic,
     produce,
-    received,
 )
 
 ALONE = {"batch.num.messages": 1}  # the limit is of batches, so each message is one
@@ -42,30 +43,65 @@ def slow_feed(rows: int) -> Feed:
     return make_feed("canal-json", rows, options={"enable-tidb-extension": True})
 
 
+class Beside:
+    """A producer that goes on while something is done to its broker.
+
+    ``unanswered``: messages that were handed over and have no answer yet. ``most``: the largest
+    number of them while it was done.
+    """
+
+    def __init__(self) -> None:
+        self.unanswered = self.most = 0
+
+    def produce(
+        self,
+        kafka: Kafka,
+        topic: str,
+        messages: Sequence[KafkaMessage],
+        fault: Callable[[], None],
+        pace: float = 0.001,
+        settings: Mapping[str, object] | None = None,
+    ) -> None:
+        """Hand over a message each ``pace`` seconds; the fault begins when 500 are answered."""
+        faults: list[Future[None]] = []
+
+        def after_each(number: int, unanswered: int) -> None:
+            self.unanswered = unanswered
+            if not faults and number - unanswered >= 500:
+                faults.append(pool.submit(fault))
+            if faults and not faults[0].done():
+                self.most = max(self.most, unanswered)
+            time.sleep(pace)
+
+        with ThreadPoolExecutor(1) as pool:
+            assert produce(kafka, topic, messages, 0, settings, after_each) == []
+            faults[0].result()
+
+
 def test_broker_killed_while_producing_loses_nothing(
     own_broker: KafkaContainer, new_name: NewName
 ) -> None:
     with telling(
         "fault/broker-killed-producing",
         "broker killed while a feed is written",
-        "The broker is ended by SIGKILL in the middle of a feed and started again. The producer, "
-        "idempotent and patient, must write all messages once and in order.",
+        "The broker is ended by SIGKILL in the middle of a feed, which goes on, and started again "
+        "two seconds later. The producer, idempotent and patient, must write all messages once and "
+        "in order.",
     ) as story:
         feed, topic = slow_feed(3000), new_name("killed")
         make_topic(own_broker.service, topic)
-        deaths = []
 
-        def die(number: int) -> None:
-            if number == 1000:
-                time.sleep(1)  # many are written, some on their way
-                own_broker.kill()
-                deaths.append(number)
-                own_broker.restart()
-                own_broker.wait()
+        def die() -> None:
+            own_broker.kill()
+            time.sleep(2)
+            own_broker.restart()
+            own_broker.wait()
 
-        assert produce(own_broker.service, topic, feed.messages, after_each=die) == []
+        beside = Beside()
+        beside.produce(own_broker.service, topic, feed.messages, die)
         story.counts = counted(feed.messages, list(consume(own_broker.service, topic)))
-        assert deaths == [1000]
+        story.figures = {"most without an answer": beside.most}
+        assert beside.most > 500  # the feed went on while the broker was dead
         assert story.counts.is_exact
 
 
@@ -105,23 +141,23 @@ def test_frozen_broker_is_waited_for(own_broker: KafkaContainer, new_name: NewNa
     with telling(
         "fault/broker-frozen",
         "broker frozen for ten seconds",
-        "The broker is paused: it answers nobody and refuses nobody, so that requests time out. "
-        "What the producer sends again must not be doubled.",
+        "The broker is paused: it answers nobody and refuses nobody, so that requests time out and "
+        "are sent again. When it goes on it has both, and nothing must be doubled.",
     ) as story:
         feed, topic = slow_feed(2000), new_name("frozen")
         make_topic(own_broker.service, topic)
 
-        def freeze(number: int) -> None:
-            if number == 700:
-                own_broker.pause()
-                threading.Timer(10, own_broker.resume).start()
+        def freeze() -> None:
+            own_broker.pause()
+            time.sleep(10)
+            own_broker.resume()
 
         patient = {"socket.timeout.ms": 3000, "request.timeout.ms": 3000}
-        assert (
-            produce(own_broker.service, topic, feed.messages, settings=patient, after_each=freeze)
-            == []
-        )
+        beside = Beside()
+        beside.produce(own_broker.service, topic, feed.messages, freeze, settings=patient)
         story.counts = counted(feed.messages, list(consume(own_broker.service, topic)))
+        story.figures = {"most without an answer": beside.most}
+        assert beside.most > 500
         assert story.counts.is_exact
 
 
@@ -132,27 +168,36 @@ def test_slow_and_cut_connections_lose_nothing(
         "fault/connections",
         "slow connections, then cut ones",
         "A proxy before the broker delays every answer by a fifth of a second, then cuts all "
-        "connections for two seconds, twice. All messages arrive once and in order.",
+        "connections for two seconds, twice, so that answers are lost on their way. All messages "
+        "arrive once and in order, at a reader whose connection is slow and cut as well.",
     ) as story:
         proxy, kafka = proxied_broker
-        feed, topic = slow_feed(2000), new_name("cut")
+        feed, topic = slow_feed(3000), new_name("cut")
         make_topic(kafka, topic)
-        cuts = []
+        beside, lost_answers = Beside(), list[int]()
 
-        def disturb(number: int) -> None:
-            if number == 300:
-                proxy.add("latency", latency=200, jitter=50)
-            if number in (800, 1400):
-                proxy.open(False)
+        def cut() -> None:
+            proxy.open(False)
+            time.sleep(2)
+            proxy.open(True)
+
+        def disturb() -> None:
+            proxy.add("latency", latency=200, jitter=50)
+            for _ in range(2):
                 time.sleep(2)
-                proxy.open(True)
-                cuts.append(number)
+                lost_answers.append(beside.unanswered)
+                cut()
 
-        assert produce(kafka, topic, feed.messages, after_each=disturb) == []
+        beside.produce(kafka, topic, feed.messages, disturb, pace=0.004)
+        got = []
+        for each in consume(kafka, topic):
+            got.append(each)
+            if len(got) == len(feed.messages) // 2:
+                cut()
         proxy.remove("latency")
-        story.counts = counted(feed.messages, list(consume(kafka, topic)))
-        story.figures = {"cuts": len(cuts)}
-        assert cuts == [800, 1400]
+        story.counts = counted(feed.messages, got)
+        story.figures = {"cuts": len(lost_answers) + 1, "without an answer then": min(lost_answers)}
+        assert min(lost_answers) > 0
         assert story.counts.is_exact
 
 
@@ -161,18 +206,23 @@ def test_reader_that_dies_before_it_commits_gets_repeats(kafka: Kafka, new_name:
     with telling(
         "fault/reader-dies",
         "reader killed between reading and committing",
-        "A consumer commits after 400 messages and dies after 1,000. The next one of its group "
-        "gets 600 of them again: at least once, as promised. The step that drops repeats leaves "
-        "each change once.",
+        "A consumer commits after 400 messages and is ended by SIGKILL after 1,000. The next one "
+        "of its group gets 600 of them again: at least once, as promised. The step that drops "
+        "repeats leaves each change once.",
     ) as story:
         feed, topic = slow_feed(1500), new_name("repeats")
         make_topic(kafka, topic)
         assert produce(kafka, topic, feed.messages) == []
-        first = group_reader(kafka, topic, topic)
-        got = read(first, 400)
-        first.commit(asynchronous=False)
-        got += read(first, 600)
-        first.close()  # what it read since is not committed
+        words = ["-m", "cdcwire_conformance.scenarios.groups", kafka.bootstrap, topic, topic]
+        with subprocess.Popen(
+            [sys.executable, *words, "400", "1000"], stdout=subprocess.PIPE
+        ) as first:
+            try:
+                assert first.stdout is not None
+                offsets = json.loads(first.stdout.readline())
+            finally:
+                first.kill()
+        got = [Received(0, offset, feed.messages[offset]) for offset in offsets]
         second = group_reader(kafka, topic, topic)
         got += read(second, len(feed.messages) - 400)
         second.close()
@@ -260,33 +310,3 @@ def test_the_check_itself_goes_red(kafka: Kafka, new_name: NewName, fault: str) 
 def in_place(messages: Sequence[KafkaMessage]) -> list[Received]:
     """Messages as if one partition had given them."""
     return [Received(0, number, message) for number, message in enumerate(messages)]
-
-
-def group_reader(kafka: Kafka, topic: str, group: str) -> Any:
-    """Return a consumer of a group that commits only when it is told to."""
-    client = load_extra("confluent_kafka", "scenarios", "Kafka")
-    reader = client.Consumer(
-        {
-            "bootstrap.servers": kafka.bootstrap,
-            "group.id": group,
-            "enable.auto.commit": False,
-            "auto.offset.reset": "earliest",
-            "session.timeout.ms": 10_000,
-            "reconnect.backoff.max.ms": 500,
-            "log_level": 0,
-        }
-    )
-    reader.subscribe([topic])
-    return reader
-
-
-def read(reader: Any, wanted: int, seconds: float = 90.0) -> list[Received]:
-    """Read exactly so many messages."""
-    got: list[Received] = []
-    end = time.monotonic() + seconds
-    while len(got) < wanted:
-        assert time.monotonic() < end, f"{len(got)} of {wanted} messages after {seconds} s"
-        for each in reader.consume(min(100, wanted - len(got)), 0.5):
-            if each.error() is None:
-                got.append(received(each))
-    return got
