@@ -44,9 +44,15 @@ def scenarios_part(file: Path | None = None) -> Part:
     part.lines += [f"- `{story['id']}`: {_figures(story)}" for story in ran if story["figures"]]
     for story in ran:
         part.lines += _measured(story)
+    left_out: dict[str, list[str]] = {}  # the scenarios by the reason
     for story in stories:
         if story["verdict"] == "not run":
-            part.not_run.append(NotRun(story["id"], story["text"]))
+            left_out.setdefault(story["text"], []).append(story["id"])
+    part.not_run += [NotRun("`, `".join(ids), reason) for reason, ids in left_out.items()]
+    if left_out:
+        part.lines += ["", "What was not run, and why:", ""]
+        part.lines += [f"- `{missing.what}`: {missing.why}" for missing in part.not_run]
+        part.lines.append("")
     return part
 
 

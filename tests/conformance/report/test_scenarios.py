@@ -41,6 +41,27 @@ def test_chapter_shows_what_was_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ]
 
 
+def test_chapter_names_what_was_not_run_by_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path / "results.jsonl"))
+    tell_not_run("a/killed", "a killed one", "there is no engine")
+    tell_not_run("deselected", "not asked for", "7 scenarios were not asked for: -m quick")
+    tell_not_run("a/frozen", "a frozen one", "there is no engine")
+    part = scenarios_part()
+    assert not part.failed
+    assert [(missing.what, missing.why) for missing in part.not_run] == [
+        ("a/killed`, `a/frozen", "there is no engine"),
+        ("deselected", "7 scenarios were not asked for: -m quick"),
+    ]
+    shown = part.lines[part.lines.index("What was not run, and why:") + 2 :]
+    assert shown == [
+        "- `a/killed`, `a/frozen`: there is no engine",
+        "- `deselected`: 7 scenarios were not asked for: -m quick",
+        "",
+    ]
+
+
 def test_chapter_shows_tables_and_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path / "results.jsonl"))
     with telling("a/load", "a load", "It is much.") as story:

@@ -1,20 +1,23 @@
 """The services of the scenarios: those that the environment names, or containers of our own.
 
-What breaks a service has one of its own, and is not run against one that is given.
+What breaks a service has one of its own, and is not run against one that is given. What was not
+run is told with its reason.
 """
 
 from __future__ import annotations
 
-import itertools
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import secrets
+import socket
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 
-from cdcwire_conformance.extras import MissingExtraError
+from cdcwire_conformance.extras import MissingExtraError, load_extra
 from cdcwire_conformance.registry import ConfluentRegistry, RegistryError
 from cdcwire_conformance.scenarios.buckets import make_bucket
 from cdcwire_conformance.scenarios.certificates import make_authority, make_certificate
@@ -31,7 +34,7 @@ from cdcwire_conformance.scenarios.containers import (
     wait_for_kafka,
     wait_for_store,
 )
-from cdcwire_conformance.scenarios.ledger import RESULTS_VARIABLE
+from cdcwire_conformance.scenarios.ledger import RESULTS_VARIABLE, tell_not_run
 from cdcwire_conformance.scenarios.services import (
     Kafka,
     NotRunError,
@@ -47,7 +50,8 @@ if TYPE_CHECKING:
 
 _NAMES = Path(__file__).parents[3] / "images" / "names"
 _GIVEN_SECONDS = 10.0  # until a service that is given has to answer
-_numbers = itertools.count(1)
+_TOLD = pytest.StashKey[int]()  # the size of what was told before a scenario
+_deselected: list[pytest.Item] = []
 
 
 def pytest_sessionstart() -> None:
@@ -65,12 +69,51 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if not run or not os.environ.get("CDCWIRE_SCENARIOS") or not session.testscollected:
         return
     try:
-        left = labelled(f"{LABEL}={run}")
+        left = labelled(f"{LABEL}={run}") if _engine_answers() else []
     except MissingExtraError:  # nothing could start a container then
         return
     if left:
         print(f"\nleft behind: {', '.join(each.name for each in left)}")
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Keep the scenarios that were not asked for, of which each option has its own."""
+    _deselected.extend(item for item in items if Path(__file__).parent in item.path.parents)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Tell how many scenarios were not asked for."""
+    options = {"-m": session.config.option.markexpr, "-k": session.config.option.keyword}
+    asked = " ".join(f"{name} {value}" for name, value in options.items() if value)
+    if _deselected:
+        reason = f"{len(_deselected)} scenarios were not asked for: {asked or 'deselected'}"
+        tell_not_run("deselected", "scenarios that were not asked for", reason)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Remember what was told before this scenario."""
+    item.stash[_TOLD] = _size_of_told()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Tell that a scenario was skipped, and why, unless it told so itself."""
+    report = yield
+    place = report.longrepr if report.skipped else None  # and reason; an xfail has no tuple
+    if isinstance(place, tuple) and item.stash[_TOLD] == _size_of_told():
+        reason = place[2].removeprefix("Skipped: ")
+        name = item.name.removeprefix("test_")
+        tell_not_run(f"{item.path.stem}/{name}", name.replace("_", " "), reason)
+    return report
+
+
+def _size_of_told() -> int:
+    told = Path(os.environ.get(RESULTS_VARIABLE) or os.devnull)
+    return told.stat().st_size if told.exists() else 0
 
 
 def image_of(variable: str) -> str:
@@ -85,14 +128,45 @@ def image_of(variable: str) -> str:
 
 @pytest.fixture(name="image_of", scope="session")
 def give_image_of() -> Callable[[str], str]:
-    """The rule that gives an image's name."""
+    """The rule that gives an image's name, for scenarios that start containers themselves."""
+    with _not_run():
+        _need_engine("containers")
     return image_of
 
 
 @contextmanager
 def _started(service: Service, log: Path) -> Iterator[None]:
-    with _not_run(), running(service, log):
-        yield
+    with _not_run():
+        _need_engine(f"a container of {service.image}")
+        with running(service, log):
+            yield
+
+
+def _need_engine(what: str) -> None:
+    """Leave a scenario out for which there is no engine, where services are given instead.
+
+    Raises: NotRunError where none is given.
+    """
+    if _engine_answers():
+        return
+    if any((given_kafka(), given_store(), given_registry())):
+        pytest.skip(f"no Docker engine answers, and this needs {what}")
+    where = os.environ.get("DOCKER_HOST") or "the usual place"
+    raise NotRunError(f"no Docker engine answers at {where}: images/engine start")
+
+
+def _engine_answers() -> bool:
+    docker = load_extra("docker", "scenarios", "containers")
+    where = urlsplit(os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock")
+    if where.scheme == "unix":  # where nobody answers there, that package leaves a socket open
+        with socket.socket(socket.AF_UNIX) as door:
+            if door.connect_ex(where.path):
+                return False
+    try:
+        with closing(docker.from_env()) as client:
+            return bool(client.ping())
+    except docker.errors.DockerException:
+        return False
 
 
 @contextmanager
@@ -256,8 +330,8 @@ def bucket(
 
 @pytest.fixture
 def new_name() -> Callable[[str], str]:
-    """A rule that makes names of topics and buckets that nobody else has."""
-    return lambda stem: f"{stem}-{os.getpid()}-{next(_numbers)}"
+    """A rule that makes names of topics and buckets that nobody else has, no other run either."""
+    return lambda stem: f"{stem}-{secrets.token_hex(4)}"
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -15,15 +16,18 @@ import pytest
 from cdcwire_conformance.scenarios import small_disk
 from cdcwire_conformance.scenarios.containers import LABEL, RUN_VARIABLE, KafkaContainer, labelled
 from cdcwire_conformance.scenarios.ledger import RESULTS_VARIABLE, tell_not_run, telling
-from cdcwire_conformance.scenarios.services import NotRunError
+from cdcwire_conformance.scenarios.services import Kafka, NotRunError
 
+GIVEN = ("CDCWIRE_KAFKA", "CDCWIRE_S3", "CDCWIRE_REGISTRY")
 ROOT = Path(__file__).parents[3]
 NOBODY = 65534
 VERSION = "v2.12.0"  # of toxiproxy, as images/build has it
 NOWHERE = "tcp://127.0.0.1:9"  # the port of a service that is long gone
+NO_SOCKET = "unix:///nonexistent"
 # Where to look for a service, what is wrong there, and what the line has to name.
 BAD = {
     "no-engine": ({"DOCKER_HOST": NOWHERE}, f"no Docker engine answers at {NOWHERE}"),
+    "no-socket": ({"DOCKER_HOST": NO_SOCKET}, f"no Docker engine answers at {NO_SOCKET}"),
     "no-image": ({"CDCWIRE_KAFKA_IMAGE": "cdcwire/nothing:0"}, "there is no image cdcwire/nothing"),
     "no-broker": ({"CDCWIRE_KAFKA": "127.0.0.1:9"}, "CDCWIRE_KAFKA, 127.0.0.1:9, does not answer"),
     "no-url": ({"CDCWIRE_S3": "nonsense"}, "CDCWIRE_S3 has to be http"),
@@ -32,7 +36,9 @@ BAD = {
 
 
 @pytest.mark.parametrize("fault", BAD)
-def test_run_without_its_services_is_not_run(fault: str) -> None:
+def test_run_without_its_services_is_not_run(fault: str, request: pytest.FixtureRequest) -> None:
+    if fault == "no-image":
+        request.getfixturevalue("image_of")  # it needs an engine
     with telling(
         f"start/{fault}",
         f"a run of the scenarios: {fault.replace('-', ' ')}",
@@ -55,6 +61,58 @@ def test_run_without_its_services_is_not_run(fault: str) -> None:
         assert ran.returncode == 2
         assert told in line
         assert " passed" not in ran.stdout
+
+
+def test_given_services_do_without_an_engine(kafka: Kafka, tmp_path: Path) -> None:
+    with telling(
+        "start/given",
+        "a run with a broker that is given, and no engine",
+        "What breaks nothing runs on the broker; what has to have one of its own is skipped, and "
+        "is told as not run, with its reason. So is what was not asked for.",
+    ) as story:
+        told, here = tmp_path / "told.jsonl", Path(__file__).parent
+        files = [str(here / name) for name in ("test_topics.py", "test_load.py")]
+        words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "nulls or sizes_on"]
+        variables = {"CDCWIRE_KAFKA": kafka.bootstrap, "DOCKER_HOST": NO_SOCKET}
+        ran = subprocess.run(
+            [sys.executable, *words, *files],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=ROOT,
+            env=environment(
+                CDCWIRE_SCENARIOS="required", **{RESULTS_VARIABLE: str(told)}, **variables
+            ),
+        )
+        assert ran.returncode == 0, ran.stdout
+        assert "1 passed, 1 skipped" in ran.stdout
+        lines = [json.loads(line) for line in told.read_text().splitlines()]
+        assert [line["verdict"] for line in lines].count("passed") == 1
+        missing = {line["id"]: line["text"] for line in lines if line["verdict"] == "not run"}
+        assert sorted(missing) == ["deselected", "test_load/sizes_on_the_brokers_disk"]
+        assert missing["deselected"].endswith(" scenarios were not asked for: -k nulls or sizes_on")
+        said = missing["test_load/sizes_on_the_brokers_disk"]
+        assert said.startswith("no Docker engine answers, and this needs a container of ")
+        story.figures = {"passed": 1, "said of the other": said}
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("script", ["engine start", "build", "build kafka"])
+def test_scripts_do_nothing_where_all_is_given(script: str, tmp_path: Path) -> None:
+    name, *words = script.split()
+    variables = dict.fromkeys(GIVEN, "given")
+    variables |= {"DOCKER_HOST": NOWHERE, "CDCWIRE_CACHE": str(tmp_path / "cache")}
+    ran = subprocess.run(
+        [f"{ROOT}/images/{name}", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(**variables),
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("all services are given")
+    assert ran.stdout.count("\n") == 1
+    assert not (tmp_path / "cache").exists()
 
 
 def test_port_that_is_taken_is_one_line_and_leaves_nothing(
@@ -91,8 +149,12 @@ def test_port_that_is_taken_is_one_line_and_leaves_nothing(
         ("engine clean", {"DOCKER_HOST": NOWHERE}, "no Docker engine answers"),
     ],
 )
-def test_scripts_end_with_one_line(script: str, variables: dict[str, str], told: str) -> None:
+def test_scripts_end_with_one_line(
+    script: str, variables: dict[str, str], told: str, request: pytest.FixtureRequest
+) -> None:
     name, *words = script.split()
+    if name == "build" and words:
+        request.getfixturevalue("image_of")  # without an engine it says so first
     code, lines = run_script([f"{ROOT}/images/{name}", *words], **variables)
     assert code == 2
     assert len(lines) == 1
@@ -179,6 +241,6 @@ def run_script(words: list[str], **variables: str) -> tuple[int, list[str]]:
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """This program's, without the run's own name and report, and with what is given."""
-    own = (RESULTS_VARIABLE, RUN_VARIABLE)
+    """This program's, without the run's own name, report and services, and with what is asked."""
+    own = (RESULTS_VARIABLE, RUN_VARIABLE, *GIVEN)
     return {name: value for name, value in os.environ.items() if name not in own} | variables
