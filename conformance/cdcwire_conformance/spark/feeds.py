@@ -8,7 +8,7 @@ the two meet, and compared.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -254,10 +254,15 @@ def _check_names(tables: dict[TableName, CanonicalTable], wishes: Wishes) -> Non
         raise SchemaError(f"neither feed has rows of {', '.join(missing)}")
     if not tables:
         raise SchemaError("neither feed has a row change, so there is nothing to compare")
-    known = {name for table in tables.values() for name in table.column_names}
-    strange = sorted((wishes.columns or frozenset()) - known)
+    strange = strange_columns(tables.values(), wishes)
     if strange:
         raise SchemaError(f"no table has a column {', '.join(strange)}")
+
+
+def strange_columns(tables: Iterable[CanonicalTable], wishes: Wishes) -> list[str]:
+    """Return the wanted columns that none of the tables has."""
+    known = {name for table in tables for name in table.column_names}
+    return sorted((wishes.columns or frozenset()) - known)
 
 
 def _merge(ours: CanonicalTable, theirs: CanonicalTable, wishes: Wishes) -> Merged:
@@ -368,12 +373,29 @@ class _Comparing:
         for side, feed, lacked in sides:
             missed = [n for n, counts in counted.items() if getattr(counts, f"unreadable_{side}")]
             searched = [tables[name] for name in missed] if counted else [lacked]
+            searched += self._not_compared(feed, lacked, set(counted))
             total, first = self._errors(feed, searched)
             totals.append(total)
             lines += first
         return replace(
             found, errors_left=totals[0], errors_right=totals[1], unreadable=tuple(lines)
         )
+
+    def _not_compared(
+        self, feed: Feed, like: CanonicalTable, compared: Collection[str]
+    ) -> Iterator[CanonicalTable]:
+        """Yield a prefix's other tables, of which all that is there may be unreadable.
+
+        ``like``: has columns to decode them by.
+        """
+        if feed.opened is None or feed.opened.prefix is None:
+            return
+        included = feed.included(self.wishes)
+        for schema, name in sorted(feed.opened.prefix.tables, key=str):
+            table = replace(like, schema=schema, table=name)
+            is_wanted = included is None or (schema, name) in included
+            if is_wanted and str(table) not in compared:
+                yield table
 
     def _errors(self, feed: Feed, tables: Iterable[CanonicalTable]) -> tuple[int, list[str]]:
         """Return how many messages or rows can't be read, and a line for each of the first."""

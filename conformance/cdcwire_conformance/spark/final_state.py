@@ -34,7 +34,6 @@ def final_rules(rules: Rules) -> Rules:
         fields=(),
         has_old_values=True,
         deleted_columns="all",
-        fills_unchanged=False,
         folds_ops=False,
         is_final=True,
     )

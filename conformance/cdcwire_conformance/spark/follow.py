@@ -24,6 +24,7 @@ from cdcwire_conformance.spark.feeds import (
     Wishes,
     compare_tables,
     opened,
+    strange_columns,
     tables_of,
 )
 from cdcwire_conformance.spark.frontier import (
@@ -364,7 +365,8 @@ class _Following:
             replace(found, seconds=time.monotonic() - start),
             state.tracks[0].notices,
             state.tracks[1].notices,
-            self.wishes.allow_repeats,
+            # Where rows are the marks, a late one may never have been in time.
+            self.wishes.allow_repeats and "rows" not in self.question.rules,
         )
 
     def _rows_compared(self, state: State, window: Window) -> Comparison:
@@ -387,7 +389,10 @@ class _Following:
         if not ours and not theirs:
             return Comparison(str(left.source), str(right.source), ())
         ours, theirs = self._all_known(0, ours, theirs), self._all_known(1, theirs, ours)
-        return compare_tables(self.spark, left, right, ours, theirs, wishes, report)
+        found = compare_tables(self.spark, left, right, ours, theirs, wishes, report)
+        met = [table for known in self.known for table in known.values()]
+        lines = [f"no table so far has a column {name}" for name in strange_columns(met, wishes)]
+        return replace(found, differences=(*found.differences, *lines))
 
     def _opened(self, number: int, ranges: tuple[OffsetRange, ...], wishes: Wishes) -> Feed:
         feed = self.feeds[number]

@@ -136,8 +136,15 @@ def _position_of(change: Row | RowChange, name: PositionName) -> int | None:
 
 
 def _context_of(look: Look) -> Context:
-    columns: frozenset[str] | None = frozenset() if look.format in FAST_FORMATS else None
-    return replace(look.context, selection=Selection(look.include, columns))
+    """Return how records are looked at.
+
+    Where a job stops at what is unreadable, comparing finds it in the columns, which are passed
+    over here. Where rows are the marks, those of other tables are marks too.
+    """
+    passes_columns = look.format in FAST_FORMATS and look.on_error == "stop"
+    columns: frozenset[str] | None = frozenset() if passes_columns else None
+    include = None if look.rule == "rows" else look.include
+    return replace(look.context, selection=Selection(include, columns))
 
 
 @dataclass(slots=True)

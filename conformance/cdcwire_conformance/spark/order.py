@@ -22,14 +22,16 @@ PLACE = ("stream", "offset", "row")
 
 _REPLAYED = 1 << 62  # what an offset in a prefix has more than others
 _BITS_OF_RECORD = 40  # of an offset in a prefix, below the number of the file
+_DISPATCHER = r"/CDC_([^/]+)_\d+\.[^/]+$"  # in the name of a prefix's file, if it has one
 
 
 def place_of(source: Column, table_partition: Column) -> list[Column]:
     """Return ``PLACE`` of a row: the part of its feed, and where in it.
 
-    ``table_partition``: of the table, as a prefix has files for each. ``stream`` is NULL where no
-    order is known, as of a topic's records without a partition. Rows of one message have one
-    offset; there the rows of the frame are in the order of the message.
+    ``table_partition``: of the table, as a prefix has files for each; a dispatcher's files are a
+    part of their own, as replay takes those of a date one dispatcher after the other. ``stream`` is
+    NULL where no order is known, as of a topic's records without a partition. Rows of one message
+    have one offset; there the rows of the frame are in the order of the message.
     """
     topic, partition, file = (source.getField(name) for name in ("topic", "partition", "file"))
     offset = source.getField("offset")
@@ -37,7 +39,8 @@ def place_of(source: Column, table_partition: Column) -> list[Column]:
     is_known = offset.isNotNull() & (topic.isNull() | partition.isNotNull())
     is_in_file = topic.isNull() & file.isNotNull()
     part = F.when(is_in_file, F.xxhash64(file)).otherwise(F.xxhash64(topic, partition))
-    part = F.when(is_replayed, F.xxhash64(table_partition)).otherwise(part)
+    dispatcher = F.regexp_extract(file, _DISPATCHER, 1)
+    part = F.when(is_replayed, F.xxhash64(table_partition, dispatcher)).otherwise(part)
     in_prefix = F.shiftleft(partition.cast("bigint"), _BITS_OF_RECORD) + offset + _REPLAYED
     return [
         F.when(is_known, part).alias("stream"),

@@ -6,7 +6,7 @@ by one of them; what the driver keeps of one is its name, and what a first pass 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from cdcwire.storage.paths import (
     SchemaPath,
     parse_path,
 )
-from cdcwire.storage.replay import ApplySchema, Listing, ReadFile, Replay, replay
+from cdcwire.storage.replay import ApplySchema, Listing, ReadFile, replay
 from cdcwire.storage.rules import Fault, FaultKind, stream_of
 from cdcwire.storage.schema_files import SchemaFile, read_schema_file
 from cdcwire_conformance.arrow.batches import Place, RowProblem
@@ -133,6 +133,13 @@ class Prefix:
             if wanted is None or table in wanted
         ]
 
+    @property
+    def tables(self) -> frozenset[TableName]:
+        """The tables that have files or problems, by their paths, read or not."""
+        names = {self.table_of(file) for file in self.files}
+        names.update(table for _, _, table in self.problems)
+        return frozenset(name for name in names if name is not None)
+
     def drops_of(self, table: TableName) -> tuple[int, int]:
         """Return how many rows of a table are left out: as repeats, and beyond the checkpoint."""
         names = {file.name for file in self.files_of([table])}
@@ -217,11 +224,15 @@ def read_prefix(source: Source, context: Context, files: Files | None = None) ->
             except DecodeError as error:
                 schema_files[name] = error
     plan = replay(Listing(names, schema_files), layout, checkpoint)
-    problems += _problems(plan, folder, layout)
-    data = [
-        StoredData(step.path, order, sizes[step.path])
-        for order, step in enumerate(s for s in plan.steps if isinstance(s, ReadFile))
-    ]
+    read = [step.path for step in plan.steps if isinstance(step, ReadFile)]
+    data = [StoredData(name, order, sizes[name]) for order, name in enumerate(read)]
+    unread = _undefined(plan.faults, source.format, context, layout)
+    for fault in (*plan.faults, *_empty_files(data)):
+        is_undefined = fault.kind == "schema-missing" and _version_of(fault.path, layout) in unread
+        if is_undefined or fault.kind in _POISON or fault.kind == "empty-file":
+            problem = RowProblem(None, "", fault.clause, fault.problem)
+            problems.append((_place(folder, fault.path), problem, _table_of(fault, layout)))
+    data = [file for file in data if _version_of(file.name, layout) not in unread]
     if is_url(folder):
         check_for_spark(files, {file.name: file.size for file in data})
     prepared = get_format(source.format).prepared(stored, context)
@@ -248,15 +259,35 @@ def _with_told(table: Table, told: Iterable[Table]) -> Table:
     return completed(table, [each for each in told if each.version == table.version])
 
 
-def _problems(
-    plan: Replay, folder: str, layout: Layout
-) -> list[tuple[Place, RowProblem, TableName | None]]:
-    found = []
-    for fault in plan.faults:
-        if fault.kind in _POISON:
-            problem = RowProblem(None, "", fault.clause, fault.problem)
-            found.append((_place(folder, fault.path), problem, _table_of(fault, layout)))
-    return found
+def _undefined(
+    faults: Iterable[Fault], format_name: str, context: Context, layout: Layout
+) -> set[object]:
+    """Return the versions of tables whose files can't be read, as nothing tells their columns.
+
+    Those of another version would give values to columns that are not theirs. The rows of
+    Canal-JSON name their columns.
+    """
+    if format_name != "csv":
+        return set()
+    defined = {(table.schema, table.name) for table in context.tables}
+    return {
+        _version_of(fault.path, layout)
+        for fault in faults
+        if fault.kind == "schema-missing" and _table_of(fault, layout) not in defined
+    }
+
+
+def _version_of(name: str, layout: Layout) -> object:
+    path = parse_path(name, layout)
+    assert isinstance(path, DataPath)
+    return path.schema, path.table, path.version
+
+
+def _empty_files(data: Iterable[StoredData]) -> Iterator[Fault]:
+    problem = "the file is empty: what it had is lost, or was never put"
+    for file in data:
+        if not file.size:
+            yield Fault("empty-file", file.name, problem, "storage: index files")
 
 
 def _table_of(fault: Fault, layout: Layout) -> TableName | None:

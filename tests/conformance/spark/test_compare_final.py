@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
@@ -219,6 +219,20 @@ def test_window_replays_what_it_has(frame_of: Callable[..., DataFrame]) -> None:
     right = (put(2, n=2), put(3, n=4))
     counts = replayed(frame_of, left, right, Rules(), window=Window(end=3))
     assert counts == Counts(2, 1, 1, 1, 1)
+
+
+def test_update_of_a_part_of_a_key_takes_the_old_row_away(
+    frame_of: Callable[..., DataFrame],
+) -> None:
+    """Old values that are only those which changed say less than the old key."""
+    table = replace(TABLE, key=("id", "n"))
+    update: Change = {"op": "update", "ts": 2, "before": {"id": 0}, "after": {"id": 5, "n": 1}}
+    left, right = (
+        frame_of(table, changes_of(0, changes))
+        for changes in ((put(1), update), (put(1), moved(2, 0, 5)))
+    )
+    rules = final_rules(Rules(fills_unchanged=True))
+    assert compare_frames(left, right, table, rules).counts == Counts(2, 2, 1, 1, 1)
 
 
 def test_halves_of_an_update_are_replayed(frame_of: Callable[..., DataFrame]) -> None:

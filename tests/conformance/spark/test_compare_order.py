@@ -198,6 +198,26 @@ def test_files_of_a_prefix_are_in_order_and_begin_eras(frame_of: Callable[..., D
     assert found.counts == expected
 
 
+def test_each_dispatcher_has_an_order_of_its_own(frame_of: Callable[..., DataFrame]) -> None:
+    """A table moved between two that write: replay reads all of one's files of a date first."""
+
+    def stored(*files: str) -> list[dict[str, Any]]:
+        found = []
+        for number, (dispatcher, text) in enumerate(each.split(":") for each in files):
+            name = f"shop/t/1/2024-05-04/CDC_{dispatcher}_{number + 1:06}.csv"
+            for record, row in enumerate(one(text)):
+                source = {"partition": number, "file": name, "offset": record}
+                found.append({**row, "source": source})
+        return found
+
+    left = frame_of(TABLE, one("a1 a2 a3"))
+    right = frame_of(TABLE, stored("x:a3", "y:a1 a2"))
+    assert compare_frames(left, right, TABLE).counts == Counts(3, 3, 3, 3, 3)
+    right = frame_of(TABLE, stored("x:a3", "y:a2 a1"))
+    found = compare_frames(left, right, TABLE)
+    assert found.counts == Counts(3, 3, 3, 3, 3, out_of_order_right=1)
+
+
 def test_window_has_positions_from_its_start_and_below_its_end(
     frame_of: Callable[..., DataFrame],
 ) -> None:

@@ -203,6 +203,24 @@ def test_fault_in_a_file_is_told_with_its_place(
     assert table["counts"]["only_right"] > 0
 
 
+def test_table_of_which_nothing_can_be_read_is_not_equal(
+    compare: Compare, storage_stream: Any, tmp_path: Path
+) -> None:
+    """Both sides have the same fault, so that no rows of the table are compared."""
+    left = storage_stream.write("csv", tmp_path / "a")
+    right = storage_stream.write("canal-json", tmp_path / "b")
+    broken = 0
+    for side in "ab":
+        for file in (tmp_path / side).glob("shop/clients/*/*/CDC*"):
+            file.write_bytes(b"\x00 no row\r\n")
+            broken += side == "a"
+    code, text, found = compare(left, right, "--on-error", "row")
+    assert code == 1
+    assert "shop.clients" not in {table["table"] for table in found["tables"]}
+    assert found["errors"] == {"left": broken, "right": broken}
+    assert "shop/clients/" in text
+
+
 def without_queries(folder: Path) -> None:
     """Take the DDL out of schema files; it is not part of their hash."""
     for file in folder.glob("**/meta/schema_*"):

@@ -14,11 +14,13 @@ import pytest
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
+from cdcwire.errors import DecodeError
 from cdcwire.format import Context
 from cdcwire.formats import get_format
 from cdcwire.message import KafkaMessage
 from cdcwire.model.events import Event, Position, Progress, RowChange
 from cdcwire_conformance.arrow.batches import Place
+from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.scenarios.feeds import make_feed
 from cdcwire_conformance.spark.feeds import NO_WISHES, Feed, Wishes
@@ -278,6 +280,44 @@ def test_marks_of_formats_without_progress_are_those_of_rows(
     assert seen == Seen(0, 0, len(messages), min(places), max(places), max(places))
 
 
+def test_every_damage_is_seen_where_errors_are_rows() -> None:
+    """Whatever decoding finds is told with the window, as its rows have no position there."""
+    feed = make_feed("craft", 4)
+    value = feed.messages[0].value
+    assert value is not None
+    decode = message_decoder("craft", feed.context)
+    look = Look("craft", feed.context, "commit_ts", "progress", "row", None, None, None, None, 10)
+    damaged = 0
+    for index in range(len(value)):
+        byte = bytes([value[index] ^ 0xFF])
+        flipped = KafkaMessage(None, value[:index] + byte + value[index + 1 :])
+        try:
+            list(decode(flipped))
+        except DecodeError:
+            damaged += 1
+            (seen,) = seen_in(look, [(Place("t", 0, 0), flipped)])
+            assert (index, seen.unreadable) == (index, 1)
+    assert damaged > len(value) // 4
+
+
+@pytest.mark.parametrize(
+    ("format_name", "position"), [("debezium-json", "lsn"), ("craft", "commit_ts")]
+)
+def test_rows_of_other_tables_are_marks_too(format_name: str, position: PositionName) -> None:
+    feed = make_feed(format_name, 30)
+    messages = [(Place("orders", 0, n), message) for n, message in enumerate(feed.messages)]
+    other = frozenset({("shop", "other")})
+    look = Look(format_name, feed.context, position, "rows", "stop", other, None, None, None, 10**6)
+    (seen,) = seen_in(look, messages)
+    assert (seen.least, seen.largest) == (None, None)
+    assert seen.mark == max(
+        getattr(each.position, position)
+        for message in feed.messages
+        for each in get_format(format_name).decode(message, feed.context)
+        if isinstance(each, RowChange)
+    )
+
+
 class Topics:
     """Two topics of plain positions in place of a broker, and all that would read them.
 
@@ -368,6 +408,27 @@ def test_a_side_that_is_ahead_is_not_read_and_its_rows_are_told_once(
     assert first.is_equal
     assert second.is_equal
     assert not third.is_equal
+
+
+def test_late_rows_are_repeats_only_where_rows_are_no_marks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    topics = Topics(monkeypatch)
+    topics.rows = [[[*range(10)], [*range(10)]] for _ in "ab"]
+    windows = topics.followed(Pace(), replace(NO_WISHES, allow_repeats=True))
+    assert next(windows).is_equal
+    topics.rows = [[[*range(20), 3], [*range(20)]], [[*range(20)], [*range(20)]]]
+    found = next(windows)
+    assert (found.left.late, found.is_equal) == (1, False)
+    assert replace(found, allows_repeats=True).is_equal
+
+
+def test_a_column_that_no_table_has_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    topics = Topics(monkeypatch)
+    topics.rows = [[[*range(10)], [*range(10)]] for _ in "ab"]
+    found = next(topics.followed(Pace(), replace(NO_WISHES, columns=frozenset({"pirce"}))))
+    assert found.comparison.differences == ("no table so far has a column pirce",)
+    assert not found.is_equal
 
 
 def test_few_records_at_a_time_and_the_last_rows_when_all_is_idle(

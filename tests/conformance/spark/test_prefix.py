@@ -118,6 +118,14 @@ def damaged(folder: Path, what: str) -> Path:
     if what == "hole":
         files[0].unlink()
         return files[0]
+    if what == "empty":
+        files[-1].write_bytes(b"")
+        return files[-1]
+    if what == "version":  # that of a schema which is not there
+        other = folder / "shop/items/102/2024-05-02" / files[0].name
+        other.parent.mkdir(parents=True)
+        files[-1].rename(other)
+        return other
     if what == "unknown":
         other = files[0].with_name("notes.txt")
         other.write_text("")
@@ -133,6 +141,8 @@ def damaged(folder: Path, what: str) -> Path:
         ("hole", "storage: replay order"),
         ("unknown", "storage: file numbers"),
         ("schema", "storage: schema hash"),
+        ("empty", "storage: index files"),
+        ("version", "storage: versions"),
     ],
 )
 def test_what_keeps_a_file_from_being_read_is_told_of_its_table(
@@ -146,6 +156,8 @@ def test_what_keeps_a_file_from_being_read_is_told_of_its_table(
     if what != "unknown":  # no rule says whose file it is
         assert [problem.clause for _, problem in problems] == [clause]
         assert not found.problems_of([("shop", "orders")])
+    if what == "version":  # its fields are read by no other version's columns
+        assert str(file) not in {str(prefix / each.name) for each in found.files}
 
 
 def test_broken_metadata_is_a_problem_of_all_tables(prefix: Path) -> None:
