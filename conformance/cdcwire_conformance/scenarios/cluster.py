@@ -21,6 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from cdcwire_conformance.loopback import free_port
+from cdcwire_conformance.scenarios.orphans import end_with_parent
 
 _STARTED_WITHIN = 60.0
 _ENDED_WITHIN = 60.0
@@ -105,7 +106,12 @@ class Cluster:
             command = [str(self.spark_home / "bin" / "spark-class"), *words]
             environment = self.environment(TZ=_ELSEWHERE)
             process = subprocess.Popen(
-                command, cwd=place, env=environment, stdout=log, stderr=subprocess.STDOUT
+                command,
+                cwd=place,
+                env=environment,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                preexec_fn=end_with_parent,
             )
         self.processes.append(process)
 
@@ -133,7 +139,13 @@ class Cluster:
         pipe = subprocess.PIPE
         environment = self.environment(TZ="UTC")
         job = subprocess.Popen(
-            command, cwd=cwd, env=environment, stdout=pipe, stderr=pipe, text=True
+            command,
+            cwd=cwd,
+            env=environment,
+            stdout=pipe,
+            stderr=pipe,
+            text=True,
+            preexec_fn=end_with_parent,
         )
         self.jobs.append(job)
         return job

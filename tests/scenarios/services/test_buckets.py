@@ -116,6 +116,7 @@ def test_reader_that_follows_sees_growing_prefixes(
             try:
                 found = replayed(place, format_name, context, "data-first", {"index-missing"})
             except PlaceError:  # there is nothing yet
+                assert not looks
                 continue
             looks.append(by_row(found))
         writing.join()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from cdcwire.craft.fast import RowDecoder
 from cdcwire.formats import FORMAT_NAMES, get_format
@@ -11,8 +11,7 @@ from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.scenarios.containers import KafkaContainer
 from cdcwire_conformance.scenarios.feeds import make_feed
 from cdcwire_conformance.scenarios.ledger import Measured, count, telling
-from cdcwire_conformance.scenarios.load import Second, percentile, read_under_load
-from cdcwire_conformance.scenarios.services import Kafka
+from cdcwire_conformance.scenarios.load import FEED_ROWS, Second, percentile, read_under_load
 from cdcwire_conformance.scenarios.topics import consume, make_topic, produce
 
 ROWS, RATE = 1_000_000, 50_000
@@ -23,6 +22,25 @@ FLAT = 32  # MiB: what a process may grow by in nine tenths of a million rows
 NewName = Callable[[str], str]
 
 
+class Arrivals:
+    """What arrives of the feed that is sent again and again.
+
+    ``numbers``: of its messages, by their values. ``found``: those that came; -1: none of them.
+    """
+
+    def __init__(self) -> None:
+        messages = make_feed("craft", FEED_ROWS).messages
+        self.numbers = {each.value: number for number, each in enumerate(messages)}
+        assert len(self.numbers) == len(messages)
+        self.found: list[int] = []
+        self._decode = RowDecoder().decode
+
+    def rows_of(self, value: bytes) -> int:
+        """Note a message, and return how many rows it has."""
+        self.found.append(self.numbers.get(value, -1))
+        return len(self._decode(value))
+
+
 def test_a_million_rows_under_load(own_broker: KafkaContainer, new_name: NewName) -> None:
     with telling(
         "load/million-rows",
@@ -31,21 +49,23 @@ def test_a_million_rows_under_load(own_broker: KafkaContainer, new_name: NewName
         "decodes each to typed rows as it comes: all of them, in memory that does not grow. Then "
         "the topic is read once more, as fast as it goes.",
     ) as story:
-        topic, decode = new_name("million"), RowDecoder().decode
+        topic, arriving, again = new_name("million"), Arrivals(), Arrivals()
         make_topic(own_broker.service, topic)
-        loaded = read_under_load(
-            own_broker.service, topic, ROWS, RATE, lambda value: len(decode(value))
-        )
+        loaded = read_under_load(own_broker.service, topic, ROWS, RATE, arriving.rows_of)
         began = time.monotonic()
-        again = read_all(own_broker.service, topic, decode)
+        rows = sum(
+            again.rows_of(each.message.value or b"")
+            for each in consume(own_broker.service, topic, 600)
+        )
         took = time.monotonic() - began
         process = load_extra("psutil", "scenarios", "measuring memory").Process()
         memory = [each.mib for each in loaded.seconds]
         early, late = memory[len(memory) // 10], process.memory_info().rss / (1 << 20)
-        story.counts = count({0: range(ROWS)}, {0: range(loaded.rows)})
+        sent = list(range(len(arriving.numbers))) * (ROWS // FEED_ROWS)
+        story.counts = count({0: sent}, {0: arriving.found})
         story.figures = {
             "rows a second under load": round(loaded.rows / len(loaded.seconds)),
-            "rows a second as fast as it goes": round(again / took),
+            "rows a second as fast as it goes": round(rows / took),
             "latency in ms, median": round(loaded.latency_ms(0.5)),
             "of 99 %": round(loaded.latency_ms(0.99)),
             "of all": round(loaded.latency_ms(1)),
@@ -59,7 +79,9 @@ def test_a_million_rows_under_load(own_broker: KafkaContainer, new_name: NewName
             "latency in ms, of 99 %": latencies(loaded.seconds, 0.99),
             "MiB of the reader": memory,
         }
-        assert loaded.rows == again == ROWS
+        assert loaded.rows == rows == ROWS
+        assert story.counts.is_exact
+        assert again.found == sent
         assert late < early + FLAT
 
 
@@ -106,8 +128,3 @@ def batch_of(format_name: str) -> dict[str, int]:
 def latencies(seconds: list[Second], share: float) -> list[float]:
     """A percentile of the latency in each second."""
     return [percentile(each.latencies_ms, share) for each in seconds]
-
-
-def read_all(kafka: Kafka, topic: str, decode: Callable[[bytes], Sequence[object]]) -> int:
-    """Decode a topic to its end and return how many rows it has."""
-    return sum(len(decode(each.message.value or b"")) for each in consume(kafka, topic, 600))

@@ -259,6 +259,8 @@ def test_registry_that_is_not_there_at_the_start(registry: Registry, tmp_path: P
         with door_to(registry, is_open=False) as door:
             lost, waiting = start(nobody), start(door.service.url)
             while not door.requests:
+                assert waiting.poll() is None
+                assert time.monotonic() < begin + 60
                 time.sleep(0.1)
             door.is_open = True
             out, err = waiting.communicate(timeout=120)

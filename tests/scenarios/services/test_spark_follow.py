@@ -29,6 +29,7 @@ from cdcwire_conformance.scenarios.containers import KafkaContainer
 from cdcwire_conformance.scenarios.feeds import make_lanes, row_of
 from cdcwire_conformance.scenarios.frames import topic_of
 from cdcwire_conformance.scenarios.ledger import Counts, count, telling
+from cdcwire_conformance.scenarios.orphans import end_with_parent
 from cdcwire_conformance.scenarios.services import Kafka
 from cdcwire_conformance.scenarios.topics import ends_of, make_topic, produce
 from cdcwire_generators.workloads import workload, workload_tables
@@ -364,7 +365,11 @@ class Follower:
     def __enter__(self) -> Follower:
         with self._log.open("wb") as out:
             self.process = subprocess.Popen(
-                self._words, stdout=out, stderr=out, start_new_session=True
+                self._words,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+                preexec_fn=end_with_parent,
             )
         return self
 

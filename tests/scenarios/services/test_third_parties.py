@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import pytest
 
@@ -13,50 +16,97 @@ from cdcwire.formats import get_format
 from cdcwire.message import KafkaMessage
 from cdcwire.model.text import event_to_json
 from cdcwire_conformance.extras import load_extra
+from cdcwire_conformance.judge.difference import Difference
 from cdcwire_conformance.judge.events import compare_events, rules_of
-from cdcwire_conformance.protocol.answers import Events
-from cdcwire_conformance.protocol.messages import message_to_json
-from cdcwire_conformance.protocol.requests import Request
-from cdcwire_conformance.scenarios.feeds import make_feed
+from cdcwire_conformance.scenarios.feeds import events_of, make_feed, make_lanes
 from cdcwire_conformance.scenarios.ledger import count, telling
 from cdcwire_conformance.scenarios.services import Kafka
-from cdcwire_conformance.scenarios.topics import consume, ends_of, make_topic, produce
-from cdcwire_conformance.testees import KeptAliveTestee
+from cdcwire_conformance.scenarios.topics import ends_of, make_topic, produce
 
-TESTEE = Path(__file__).parents[3] / "adapters" / "javascript" / "testee.js"
+ADAPTER = Path(__file__).parents[3] / "adapters" / "javascript"
+PARTITIONS = 3
 NewName = Callable[[str], str]
+Place: TypeAlias = tuple[int, int]  # partition, offset
 
 
 @pytest.mark.quick
-def test_decoder_in_javascript_reads_a_topic(kafka: Kafka, new_name: NewName) -> None:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("there is no node")
+@pytest.mark.parametrize("format_name", ["craft", "open-protocol"])
+def test_consumer_in_javascript_reads_a_topic(
+    kafka: Kafka, new_name: NewName, format_name: str
+) -> None:
+    consumer = _consumer()
     with telling(
-        "third-party/javascript",
-        "a decoder in JavaScript reads a topic",
-        "What a consumer gets of a craft feed goes to the decoder of adapters/javascript, which "
-        "was written from the specification alone. It gives the same changes.",
+        f"third-party/javascript-{format_name}",
+        f"a consumer in JavaScript reads a topic of {format_name}",
+        "A program with kafkajs reads three partitions, and the decoder of adapters/javascript, "
+        "which was written from the specification alone, reads each message. They give the same "
+        "changes at the same partition and offset.",
     ) as story:
-        feed, topic = make_feed("craft", 300), new_name("javascript")
-        make_topic(kafka, topic)
-        assert produce(kafka, topic, feed.messages) == []
-        decode = get_format("craft").decode
-        wanted = [
-            event_to_json(event) for each in feed.messages for event in decode(each, feed.context)
-        ]
-        testee = KeptAliveTestee([node, str(TESTEE)])
-        found: list[Any] = []
-        try:
-            for each in consume(kafka, topic):
-                body = {"options": {}, "messages": [message_to_json(each.message)]}
-                answer = testee.ask(Request("decode", "craft", body)).answer
-                assert isinstance(answer, Events)
-                found += answer.events
-        finally:
-            testee.close()
-        assert compare_events(wanted, found, rules_of(get_format("craft"))) == []
-        story.counts = count({0: range(len(wanted))}, {0: range(len(found))})
+        feeds, topic = make_lanes(format_name, 600, PARTITIONS), new_name("javascript")
+        make_topic(kafka, topic, PARTITIONS)
+        for partition, feed in enumerate(feeds):
+            assert produce(kafka, topic, feed.messages, partition) == []
+        done = _run([*consumer, kafka.bootstrap, topic, format_name])
+        assert (done.returncode, done.stderr) == (0, "")
+        told = [json.loads(line) for line in done.stdout.splitlines()]
+
+        sent = {
+            (partition, offset): [event_to_json(event) for event in events_of(feed, [message])]
+            for partition, feed in enumerate(feeds)
+            for offset, message in enumerate(feed.messages)
+        }
+        rules, faults = rules_of(get_format(format_name)), list[Difference]()
+        wanted: dict[int, list[Place]] = {}
+        got: dict[int, list[Place | str]] = {}
+        for partition, offset in sent:
+            wanted.setdefault(partition, []).append((partition, offset))
+        for each in told:
+            place = each["partition"], each["offset"]
+            differs = compare_events(sent.get(place, []), each["events"], rules)
+            faults += differs
+            got.setdefault(place[0], []).append(json.dumps(each) if differs else place)
+        story.counts = count(wanted, got)
+        assert faults == []
+        assert story.counts.is_exact
+        assert all(wanted[partition] for partition in range(PARTITIONS))
+
+
+@pytest.mark.quick
+def test_consumer_in_javascript_names_a_message_that_it_cannot_decode(
+    kafka: Kafka, new_name: NewName
+) -> None:
+    consumer = _consumer()
+    with telling(
+        "third-party/javascript-foreign-message",
+        "a consumer in JavaScript meets a foreign message",
+        "It ends with exit code 2 and one line, which names partition and offset.",
+    ) as story:
+        topic, foreign = new_name("javascript"), KafkaMessage(None, b"?")
+        make_topic(kafka, topic, PARTITIONS)
+        good = make_feed("craft", 100).messages[:2]
+        assert produce(kafka, topic, [*good, foreign, *good], 1) == []
+        done = _run([*consumer, kafka.bootstrap, topic, "craft"])
+        assert done.returncode == 2
+        assert re.fullmatch(r"consume\.js: partition 1, offset 2: [^\n]+\n", done.stderr)
+        told = [json.loads(line) for line in done.stdout.splitlines()]
+        story.counts = count(
+            {"all": [(1, 0), (1, 1)]},
+            {"all": [(each["partition"], each["offset"]) for each in told]},
+        )
+        assert story.counts.is_exact
+
+
+def _consumer() -> list[str]:
+    """Return how the program is started, without its arguments; skip where it can't be."""
+    node = shutil.which("node")
+    if node is None or not (ADAPTER / "node_modules" / "kafkajs").is_dir():
+        missing = "node" if node is None else "kafkajs"
+        pytest.skip(f"there is no {missing}: npm ci --prefix adapters/javascript")
+    return [node, str(ADAPTER / "consume.js")]
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
 
 @pytest.mark.quick
