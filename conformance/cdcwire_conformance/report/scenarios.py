@@ -49,10 +49,6 @@ def scenarios_part(file: Path | None = None) -> Part:
         if story["verdict"] == "not run":
             left_out.setdefault(story["text"], []).append(story["id"])
     part.not_run += [NotRun("`, `".join(ids), reason) for reason, ids in left_out.items()]
-    if left_out:
-        part.lines += ["", "What was not run, and why:", ""]
-        part.lines += [f"- `{missing.what}`: {missing.why}" for missing in part.not_run]
-        part.lines.append("")
     return part
 
 

@@ -90,7 +90,9 @@ def report_text(parts: list[Part], command: str) -> str:
     ]
     for part in parts:
         lines += ["", f"## {part.title}", "", f"`{part.command}`", "", *part.lines]
-        lines += [f"Not run: {missing.why}." for missing in part.not_run]
+        if part.not_run:
+            lines.append("")
+        lines += [f"- `{missing.what}` not run: {missing.why}" for missing in part.not_run]
     lines += ["", "## Not run", "", *_not_run(parts)]
     return "\n".join(lines).rstrip() + "\n"
 
