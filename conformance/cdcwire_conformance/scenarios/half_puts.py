@@ -79,8 +79,11 @@ def half_put(
 
 
 def _pass_on(source: socket.socket, target: socket.socket) -> None:
-    """Hand on what comes until either side ends."""
-    with contextlib.suppress(OSError):
-        while data := source.recv(_AT_ONCE):
-            target.sendall(data)
-        target.shutdown(socket.SHUT_RDWR)
+    """Hand on what comes until either side ends, and end the other one, however that was."""
+    try:
+        with contextlib.suppress(OSError):
+            while data := source.recv(_AT_ONCE):
+                target.sendall(data)
+    finally:
+        with contextlib.suppress(OSError):
+            target.shutdown(socket.SHUT_RDWR)
