@@ -49,7 +49,9 @@ def half_put(
                 contextlib.suppress(OSError),
                 socket.create_connection((target.hostname or "", target.port or 80)) as upstream,
             ):
-                threading.Thread(target=_pass_on, args=(upstream, self.request)).start()
+                threading.Thread(
+                    target=_pass_on, args=(upstream, self.request), daemon=True
+                ).start()
                 is_meant = False
                 while data := self.request.recv(_AT_ONCE):
                     head, _, body = data.partition(b"\r\n\r\n")
