@@ -48,6 +48,7 @@ _POISON: frozenset[FaultKind] = frozenset(
     {
         "unknown-file",
         "number-twice",
+        "empty-file",
         "schema-unreadable",
         "schema-hash",
         "schema-version",
@@ -229,7 +230,7 @@ def read_prefix(source: Source, context: Context, files: Files | None = None) ->
     unread = _undefined(plan.faults, source.format, context, layout)
     for fault in (*plan.faults, *_empty_files(data)):
         is_undefined = fault.kind == "schema-missing" and _version_of(fault.path, layout) in unread
-        if is_undefined or fault.kind in _POISON or fault.kind == "empty-file":
+        if is_undefined or fault.kind in _POISON:
             problem = RowProblem(None, "", fault.clause, fault.problem)
             problems.append((_place(folder, fault.path), problem, _table_of(fault, layout)))
     data = [file for file in data if _version_of(file.name, layout) not in unread]
