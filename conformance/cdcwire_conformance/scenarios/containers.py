@@ -170,7 +170,7 @@ class KafkaContainer(Container):
     """
 
     INSIDE = 9092
-    BEHIND_PROXY = 9095
+    _BEHIND_PROXY = 9095
     LOG = "/tmp/kraft-combined-logs"
 
     def __init__(
@@ -190,7 +190,7 @@ class KafkaContainer(Container):
         advertised = [f"PLAINTEXT://{reached}", "BROKER://localhost:9093"]
         names = ["PLAINTEXT", "BROKER", "CONTROLLER"]
         if proxied is not None:
-            listeners.append(f"PROXIED://:{self.BEHIND_PROXY}")
+            listeners.append(f"PROXIED://:{self._BEHIND_PROXY}")
             advertised.append(f"PROXIED://{proxied}")
             names.append("PROXIED")
         given = {
@@ -216,6 +216,11 @@ class KafkaContainer(Container):
     def wait(self) -> None:
         """Wait until it answers. Raises: NotRunError."""
         wait_for_kafka(self.service, self.image)
+
+    @property
+    def behind_proxy(self) -> str:
+        """HOST:PORT by which the proxy's container reaches it now."""
+        return f"{self.address_inside}:{self._BEHIND_PROXY}"
 
 
 class MinioContainer(Container):
@@ -284,9 +289,9 @@ class ToxiproxyContainer(Container):
         _wait_for(lambda: _status(f"{self._url}/proxies") == 200, self.image)
 
     def lead_to(self, upstream: str) -> None:
-        """Make its door the way to HOST:PORT, as containers reach it."""
-        wanted = {"name": "way", "listen": f"0.0.0.0:{self._DOOR}", "upstream": upstream}
-        self._tell("POST", "/proxies", {**wanted, "enabled": True})
+        """Make its door the way to HOST:PORT, as containers reach it, and no other any more."""
+        way = {"name": "way", "listen": f"0.0.0.0:{self._DOOR}", "upstream": upstream}
+        self._tell("POST", "/populate", [{**way, "enabled": True}])
 
     def add(self, kind: str, stream: str = "downstream", **attributes: int) -> None:
         """Add a toxic, such as latency or reset_peer, under its kind's name."""

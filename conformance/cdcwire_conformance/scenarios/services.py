@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
@@ -54,6 +54,12 @@ class Registry:
     """A registry with Confluent's interface. ``url``: the root of it."""
 
     url: str
+
+
+# What the tests' fixtures of these names are: a name that nobody else has, from its stem; and a
+# store that is found by the environment from then on.
+NewName = Callable[[str], str]
+UseStore = Callable[[ObjectStore], None]
 
 
 def given_kafka(environ: Mapping[str, str] = os.environ) -> Kafka | None:

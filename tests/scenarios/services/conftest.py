@@ -37,9 +37,11 @@ from cdcwire_conformance.scenarios.containers import (
 from cdcwire_conformance.scenarios.ledger import RESULTS_VARIABLE, tell_not_run
 from cdcwire_conformance.scenarios.services import (
     Kafka,
+    NewName,
     NotRunError,
     ObjectStore,
     Registry,
+    UseStore,
     given_kafka,
     given_registry,
     given_store,
@@ -211,14 +213,14 @@ def own_broker(logs: Path, request: pytest.FixtureRequest) -> Iterator[KafkaCont
 @pytest.fixture
 def proxied_broker(
     logs: Path, request: pytest.FixtureRequest
-) -> Iterator[tuple[ToxiproxyContainer, Kafka]]:
-    """A proxy, and the broker behind it as it is reached through the proxy."""
+) -> Iterator[tuple[ToxiproxyContainer, KafkaContainer]]:
+    """A proxy, by whose door a broker is reached, and that broker. Both may be broken."""
     proxy = ToxiproxyContainer(image_of("TOXIPROXY_IMAGE"))
     with _started(proxy, logs / f"{request.node.name}-proxy.log"):
         broker = KafkaContainer(image_of("KAFKA_IMAGE"), proxied=proxy.door)
         with _started(broker, logs / f"{request.node.name}.log"):
-            proxy.lead_to(f"{broker.address_inside}:{broker.BEHIND_PROXY}")
-            yield proxy, Kafka(proxy.door)
+            proxy.lead_to(broker.behind_proxy)
+            yield proxy, broker
 
 
 @pytest.fixture(scope="session")
@@ -309,7 +311,7 @@ def small_store(logs: Path, request: pytest.FixtureRequest) -> Iterator[MinioCon
 
 
 @pytest.fixture
-def use_store(monkeypatch: pytest.MonkeyPatch) -> Callable[[ObjectStore], None]:
+def use_store(monkeypatch: pytest.MonkeyPatch) -> UseStore:
     """A function that lets fsspec and boto3 find a store by the environment."""
 
     def use(store: ObjectStore) -> None:
@@ -320,16 +322,14 @@ def use_store(monkeypatch: pytest.MonkeyPatch) -> Callable[[ObjectStore], None]:
 
 
 @pytest.fixture
-def bucket(
-    store: ObjectStore, use_store: Callable[[ObjectStore], None], new_name: Callable[[str], str]
-) -> str:
+def bucket(store: ObjectStore, use_store: UseStore, new_name: NewName) -> str:
     """The URL of a new bucket, which fsspec and boto3 find by the environment."""
     use_store(store)
     return make_bucket(new_name("feed"))
 
 
 @pytest.fixture
-def new_name() -> Callable[[str], str]:
+def new_name() -> NewName:
     """A rule that makes names of topics and buckets that nobody else has, no other run either."""
     return lambda stem: f"{stem}-{secrets.token_hex(4)}"
 

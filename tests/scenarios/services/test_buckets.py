@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -47,7 +47,7 @@ from cdcwire_conformance.scenarios.prefixes import (
     undisturbed_events,
     write_all,
 )
-from cdcwire_conformance.scenarios.services import ObjectStore
+from cdcwire_conformance.scenarios.services import NewName, UseStore
 from cdcwire_conformance.storage.checking import check_prefix
 from cdcwire_conformance.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.storage.places import Place, PlaceError, open_place
@@ -60,9 +60,6 @@ from cdcwire_conformance.storage.reading import (
 from cdcwire_conformance.storage.writing import PrefixWriter, WriterSettings
 
 ROWS = 120
-
-NewName = Callable[[str], str]
-UseStore = Callable[[ObjectStore], None]
 
 
 @pytest.mark.parametrize("separator", ["none", "year", "month", "day"])

@@ -34,7 +34,7 @@ from cdcwire_conformance.scenarios.prefixes import (
     undisturbed,
     write_all,
 )
-from cdcwire_conformance.scenarios.services import Kafka
+from cdcwire_conformance.scenarios.services import Kafka, NewName
 from cdcwire_conformance.scenarios.topics import consume, make_topic, offset_at, produce
 from cdcwire_conformance.storage.checking import check_prefix
 from cdcwire_conformance.storage.places import PlaceError, open_place
@@ -58,7 +58,6 @@ CLOCKS: dict[str, tuple[Callable[[int], int], bool]] = {
     "to-and-fro-a-day": (lambda number: -24 * (number // 20 % 2), False),
     "ahead-and-right-again": (lambda number: 30 * (ROWS // 3 < number < ROWS // 2), False),
 }
-NewName = Callable[[str], str]
 
 
 @pytest.mark.quick

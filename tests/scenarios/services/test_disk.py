@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,7 +27,7 @@ from cdcwire_conformance.scenarios.prefixes import (
     undisturbed,
     write_all,
 )
-from cdcwire_conformance.scenarios.services import NotRunError, ObjectStore
+from cdcwire_conformance.scenarios.services import NewName, NotRunError, UseStore
 from cdcwire_conformance.scenarios.topics import consume, make_topic, produce
 from cdcwire_conformance.storage.checking import check_prefix
 from cdcwire_conformance.storage.places import LocalPlace, PlaceError, open_place
@@ -36,8 +35,6 @@ from cdcwire_conformance.storage.writing import PrefixWriter
 
 ROWS = 120
 BALLAST_MIB = 12
-NewName = Callable[[str], str]
-UseStore = Callable[[ObjectStore], None]
 
 
 @pytest.fixture

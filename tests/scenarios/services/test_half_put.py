@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,14 +23,12 @@ from cdcwire_conformance.scenarios.prefixes import (
     undisturbed,
     write_all,
 )
-from cdcwire_conformance.scenarios.services import ObjectStore
+from cdcwire_conformance.scenarios.services import NewName, UseStore
 from cdcwire_conformance.storage.checking import check_prefix
 from cdcwire_conformance.storage.places import PlaceError, open_place
 from cdcwire_conformance.storage.writing import PrefixWriter
 
 ROWS = 120
-NewName = Callable[[str], str]
-UseStore = Callable[[ObjectStore], None]
 
 
 def test_store_killed_in_the_middle_of_an_object(

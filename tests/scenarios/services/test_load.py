@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from cdcwire.craft.fast import RowDecoder
 from cdcwire.formats import FORMAT_NAMES, get_format
@@ -12,6 +11,7 @@ from cdcwire_conformance.scenarios.containers import KafkaContainer
 from cdcwire_conformance.scenarios.feeds import make_feed
 from cdcwire_conformance.scenarios.ledger import Measured, count, telling
 from cdcwire_conformance.scenarios.load import FEED_ROWS, Second, percentile, read_under_load
+from cdcwire_conformance.scenarios.services import NewName
 from cdcwire_conformance.scenarios.topics import consume, make_topic, produce
 
 ROWS, RATE = 1_000_000, 50_000
@@ -19,7 +19,6 @@ DISK_ROWS, BATCH = 2000, 64
 COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
 QUEUE_FORMATS = [name for name in FORMAT_NAMES if "queue" in get_format(name).carriers]
 FLAT = 32  # MiB: what a process may grow by in nine tenths of a million rows
-NewName = Callable[[str], str]
 
 
 class Arrivals:

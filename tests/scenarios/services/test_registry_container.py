@@ -39,7 +39,7 @@ from cdcwire_conformance.scenarios.certificates import make_authority
 from cdcwire_conformance.scenarios.containers import RegistryContainer, ToxiproxyContainer
 from cdcwire_conformance.scenarios.doors import door_to
 from cdcwire_conformance.scenarios.ledger import count, telling
-from cdcwire_conformance.scenarios.services import Kafka, Registry
+from cdcwire_conformance.scenarios.services import Kafka, NewName, Registry
 from cdcwire_conformance.scenarios.topics import consume, make_topic, produce
 
 ROWS = 300
@@ -51,8 +51,6 @@ ALTER TABLE parcels ADD total DECIMAL(10,2);
 ALTER TABLE parcels DROP note;
 """
 REFUSED = "ALTER TABLE parcels ADD parts INT NOT NULL;"
-
-NewName = Callable[[str], str]
 
 
 def confluents_client(url: str, **settings: str) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ from cdcwire_conformance.messages_io import write_messages
 from cdcwire_conformance.scenarios.feeds import Dispatch, Feed, make_lanes
 from cdcwire_conformance.scenarios.frames import rows_by_message, topic_of
 from cdcwire_conformance.scenarios.ledger import count, telling
-from cdcwire_conformance.scenarios.services import Kafka
+from cdcwire_conformance.scenarios.services import Kafka, NewName
 from cdcwire_conformance.scenarios.topics import make_topic, produce, producer, remove_records
 from cdcwire_generators.workloads import workload, workload_tables
 
@@ -43,8 +43,6 @@ QUEUE_FORMATS = [name for name in FORMAT_NAMES if "queue" in get_format(name).ca
 ROWS = 60
 PARTITIONS = 3
 COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
-
-NewName = Callable[[str], str]
 
 
 @pytest.mark.parametrize("format_name", QUEUE_FORMATS)

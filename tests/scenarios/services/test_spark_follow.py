@@ -30,7 +30,7 @@ from cdcwire_conformance.scenarios.feeds import make_lanes, row_of
 from cdcwire_conformance.scenarios.frames import topic_of
 from cdcwire_conformance.scenarios.ledger import Counts, count, telling
 from cdcwire_conformance.scenarios.orphans import end_with_parent
-from cdcwire_conformance.scenarios.services import Kafka
+from cdcwire_conformance.scenarios.services import Kafka, NewName
 from cdcwire_conformance.scenarios.topics import ends_of, make_topic, produce
 from cdcwire_generators.workloads import workload, workload_tables
 
@@ -50,8 +50,6 @@ FORMATS = ("craft", "open-protocol")
 ROWS = 120
 STEPS = 6
 PARTITIONS = 2
-
-NewName = Callable[[str], str]
 
 
 class Growing:

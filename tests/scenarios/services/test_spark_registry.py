@@ -30,7 +30,7 @@ from cdcwire_conformance.scenarios.containers import RegistryContainer
 from cdcwire_conformance.scenarios.doors import door_to
 from cdcwire_conformance.scenarios.frames import topic_of
 from cdcwire_conformance.scenarios.ledger import count, telling
-from cdcwire_conformance.scenarios.services import Kafka, Registry
+from cdcwire_conformance.scenarios.services import Kafka, NewName, Registry
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,8 +44,6 @@ pytestmark = [  # PySpark leaves its sockets to the garbage collector
 
 ROWS = 200
 EXTENSION = ("--option", "enable-tidb-extension=true")
-
-NewName = Callable[[str], str]
 
 
 def avro_topic(

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from cdcwire_conformance.scenarios.feeds import make_feed, make_lanes
 from cdcwire_conformance.scenarios.frames import topic_of
 from cdcwire_conformance.scenarios.ledger import count, telling
 from cdcwire_conformance.scenarios.prefixes import OPTIONS, events_of_sink, replayed, rows_of
-from cdcwire_conformance.scenarios.services import Kafka, ObjectStore
+from cdcwire_conformance.scenarios.services import Kafka, NewName, ObjectStore
 from cdcwire_conformance.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.storage.places import open_place
 from cdcwire_conformance.storage.writing import PrefixWriter
@@ -42,9 +42,6 @@ pytestmark = [  # PySpark leaves its sockets to the garbage collector
 ]
 
 ROWS = 120
-
-NewName = Callable[[str], str]
-UseStore = Callable[[ObjectStore], None]
 
 
 def tell_spark(spark: SparkSession, bucket: str, settings: Mapping[str, str]) -> None:

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,7 @@ from cdcwire.message import KafkaMessage
 from cdcwire_conformance.scenarios.feeds import make_feed, make_lanes
 from cdcwire_conformance.scenarios.frames import rows_by_message, topic_of
 from cdcwire_conformance.scenarios.ledger import count, telling
-from cdcwire_conformance.scenarios.services import Kafka
+from cdcwire_conformance.scenarios.services import Kafka, NewName
 from cdcwire_conformance.scenarios.topics import produce, remove_records
 from cdcwire_generators.workloads import workload_tables
 
@@ -38,8 +37,6 @@ pytestmark = [  # PySpark leaves its sockets to the garbage collector
 
 PARTITIONS = 3
 ROWS = 400
-
-NewName = Callable[[str], str]
 
 
 def test_stream_that_was_killed_goes_on_without_loss_or_doubles(

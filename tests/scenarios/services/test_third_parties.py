@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
@@ -20,12 +19,11 @@ from cdcwire_conformance.judge.difference import Difference
 from cdcwire_conformance.judge.events import compare_events, rules_of
 from cdcwire_conformance.scenarios.feeds import events_of, make_feed, make_lanes
 from cdcwire_conformance.scenarios.ledger import count, telling
-from cdcwire_conformance.scenarios.services import Kafka
+from cdcwire_conformance.scenarios.services import Kafka, NewName
 from cdcwire_conformance.scenarios.topics import ends_of, make_topic, produce
 
 ADAPTER = Path(__file__).parents[3] / "adapters" / "javascript"
 PARTITIONS = 3
-NewName = Callable[[str], str]
 Place: TypeAlias = tuple[int, int]  # partition, offset
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 
 import pytest
 
@@ -17,7 +17,7 @@ from cdcwire_conformance.scenarios.feeds import (
     make_lanes,
 )
 from cdcwire_conformance.scenarios.ledger import count, telling
-from cdcwire_conformance.scenarios.services import Kafka
+from cdcwire_conformance.scenarios.services import Kafka, NewName
 from cdcwire_conformance.scenarios.topics import Received, consume, make_topic, produce
 
 pytestmark = pytest.mark.quick
@@ -26,8 +26,6 @@ QUEUE_FORMATS = [name for name in FORMAT_NAMES if "queue" in get_format(name).ca
 COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
 ROWS = 300
 PARTITIONS = 3
-
-NewName = Callable[[str], str]
 
 
 @pytest.mark.parametrize("format_name", QUEUE_FORMATS)
