@@ -22,6 +22,7 @@ from cdcwire.model.events import Event, Image, RowChange
 from cdcwire_conformance.loopback import free_port
 from cdcwire_conformance.messages_io import write_messages
 from cdcwire_conformance.scenarios.cluster import Answer, Cluster, answer_of, parent_of, wait_for
+from cdcwire_conformance.scenarios.ledger import telling
 from cdcwire_conformance.spark.jars import kafka_jars
 from cdcwire_generators.workloads import workload, workload_tables
 
@@ -82,41 +83,53 @@ def check_equal(found: Answer) -> None:
 
 
 def test_equal_feeds_are_equal(cluster: Cluster, feeds: Path, scripts: Path) -> None:
-    before = cluster.executor_folders()
-    job = cluster.submit(scripts / "submit.py", "compare", *FEEDS, cwd=feeds)
-    check_equal(answer_of(job))
-    assert len(cluster.executor_folders() - before) == cluster.workers
+    with telling(
+        "cluster/equal",
+        "two feeds compared on a cluster",
+        "Spark's own standalone cluster of two workers, whose Python has all libraries but "
+        "not the project, which comes with the job as a wheel. Two equal feeds are equal "
+        "there, and both workers took part.",
+    ) as story:
+        before = cluster.executor_folders()
+        job = cluster.submit(scripts / "submit.py", "compare", *FEEDS, cwd=feeds)
+        check_equal(answer_of(job))
+        assert len(cluster.executor_folders() - before) == cluster.workers
+        story.figures = {"changes": ROWS * COPIES, "workers": cluster.workers}
 
 
 def test_planted_differences_are_found(cluster: Cluster, scripts: Path, tmp_path: Path) -> None:
-    events = changes()
-    updates = [number for number, event in enumerate(events) if event.op == "update"]
-    changed, lost, doubled = updates[10], updates[500], updates[900]
-    other = [*events]
-    other[changed] = with_value(events[changed], CHANGED, 4711)
-    other.insert(doubled, events[doubled])
-    del other[lost]
-    write_feed(tmp_path / "craft", "craft", events)
-    write_feed(tmp_path / "open-protocol", "open-protocol", other)
-    words = ("compare", *FEEDS, "--json", "found.json")
-    found = answer_of(cluster.submit(scripts / "submit.py", *words, cwd=tmp_path))
-    assert found.code == 1, found.err[-3000:]
-    document = json.loads((tmp_path / "found.json").read_text())
-    (table,) = document["tables"]
-    counts = {name: count for name, count in table["counts"].items() if count}
-    assert (counts["left_rows"], counts["right_rows"]) == (ROWS, ROWS)
-    assert counts["same"] == ROWS - 2
-    assert {name: counts.get(name, 0) for name in ("changed", "only_left", "doubled_right")} == {
-        "changed": 1,
-        "only_left": 1,
-        "doubled_right": 1,
-    }
-    shown = {each["verdict"]: each for each in table["differences"]}
-    (column,) = shown["changed"]["columns"]
-    assert (column["image"], column["column"]) == ("after", "quantity")
-    assert column["right"] == {"value": "4711"}
-    for number, verdict in ((changed, "changed"), (lost, "only left"), (doubled, "doubled")):
-        assert shown[verdict]["key"][0]["value"] == str(key_of(events[number]))
+    with telling(
+        "cluster/planted",
+        "differences found on a cluster",
+        "One change has another value on one side, one is lost and one doubled: just these "
+        "three are named, with key, column and both values.",
+    ) as story:
+        events = changes()
+        updates = [number for number, event in enumerate(events) if event.op == "update"]
+        changed, lost, doubled = updates[10], updates[500], updates[900]
+        other = [*events]
+        other[changed] = with_value(events[changed], CHANGED, 4711)
+        other.insert(doubled, events[doubled])
+        del other[lost]
+        write_feed(tmp_path / "craft", "craft", events)
+        write_feed(tmp_path / "open-protocol", "open-protocol", other)
+        words = ("compare", *FEEDS, "--json", "found.json")
+        found = answer_of(cluster.submit(scripts / "submit.py", *words, cwd=tmp_path))
+        assert found.code == 1, found.err[-3000:]
+        document = json.loads((tmp_path / "found.json").read_text())
+        (table,) = document["tables"]
+        counts = {name: count for name, count in table["counts"].items() if count}
+        assert (counts["left_rows"], counts["right_rows"]) == (ROWS, ROWS)
+        assert counts["same"] == ROWS - 2
+        wanted = {"changed": 1, "only_left": 1, "doubled_right": 1}
+        assert {name: counts.get(name, 0) for name in wanted} == wanted
+        shown = {each["verdict"]: each for each in table["differences"]}
+        (column,) = shown["changed"]["columns"]
+        assert (column["image"], column["column"]) == ("after", "quantity")
+        assert column["right"] == {"value": "4711"}
+        for number, verdict in ((changed, "changed"), (lost, "only left"), (doubled, "doubled")):
+            assert shown[verdict]["key"][0]["value"] == str(key_of(events[number]))
+        story.figures = {"changes": ROWS, "differences": len(shown)}
 
 
 def with_value(event: RowChange, place: int, value: int) -> RowChange:
@@ -135,30 +148,45 @@ def key_of(event: RowChange) -> Any:
 def test_comparison_survives_the_death_of_a_worker(
     own_cluster: Cluster, feeds: Path, scripts: Path
 ) -> None:
-    job = own_cluster.submit(scripts / "submit.py", "compare", *FEEDS, cwd=feeds)
-    kill_at_work(own_cluster, job, FIRST_STAGE_OF_COMPARING, node=True)
-    check_equal(answer_of(job))
-    assert [process.poll() is None for process in own_cluster.processes].count(False) == 1
+    with telling(
+        "cluster/worker-killed",
+        "a worker killed while two feeds are compared",
+        "An executor and the worker above it are ended by SIGKILL in the middle of a task. "
+        "The answer is that of an unbroken cluster.",
+    ) as story:
+        job = own_cluster.submit(scripts / "submit.py", "compare", *FEEDS, cwd=feeds)
+        kill_at_work(own_cluster, job, FIRST_STAGE_OF_COMPARING, node=True)
+        check_equal(answer_of(job))
+        assert [process.poll() is None for process in own_cluster.processes].count(False) == 1
+        story.figures = {"changes": ROWS * COPIES}
 
 
 def test_parquet_has_each_change_once_when_an_executor_dies(
     cluster: Cluster, feeds: Path, scripts: Path, tmp_path: Path
 ) -> None:
-    before = cluster.executor_folders()
-    words = (FEEDS[1], str(tmp_path / "out"))
-    job = cluster.submit(scripts / "to_parquet.py", *words, cwd=feeds)
-    kill_at_work(cluster, job, FIRST_STAGE_OF_DECODING, node=False)
-    found = answer_of(job)
-    assert found.code == 0, found.err[-3000:]
-    assert len(cluster.executor_folders() - before) > cluster.workers
-    dataset: Any = ds.dataset(tmp_path / "out" / "shop.orders", format="parquet")
-    rows = dataset.to_table(columns=["op", "commit_ts", "before", "after", "error"]).to_pylist()
-    assert all(row["error"] is None for row in rows)
-    written = Counter(
-        (row["op"], int(row["commit_ts"]), (row["after"] or row["before"])["id"]) for row in rows
-    )
-    sent = Counter((e.op, e.position.commit_ts, key_of(e)) for e in changes())
-    assert written == Counter({each: count * COPIES for each, count in sent.items()})
+    with telling(
+        "cluster/executor-killed",
+        "an executor killed while a feed becomes Parquet",
+        "An executor is ended by SIGKILL while it decodes, and its task is run again by "
+        "another one. The Parquet has each change as often as the feed.",
+    ) as story:
+        before = cluster.executor_folders()
+        words = (FEEDS[1], str(tmp_path / "out"))
+        job = cluster.submit(scripts / "to_parquet.py", *words, cwd=feeds)
+        kill_at_work(cluster, job, FIRST_STAGE_OF_DECODING, node=False)
+        found = answer_of(job)
+        assert found.code == 0, found.err[-3000:]
+        assert len(cluster.executor_folders() - before) > cluster.workers
+        dataset: Any = ds.dataset(tmp_path / "out" / "shop.orders", format="parquet")
+        rows = dataset.to_table(columns=["op", "commit_ts", "before", "after", "error"]).to_pylist()
+        assert all(row["error"] is None for row in rows)
+        written = Counter(
+            (row["op"], int(row["commit_ts"]), (row["after"] or row["before"])["id"])
+            for row in rows
+        )
+        sent = [(e.op, e.position.commit_ts, key_of(e)) for e in changes()] * COPIES
+        story.figures = {"sent": len(sent), "written": written.total()}
+        assert written == Counter(sent)
 
 
 def test_jars_are_taken_and_a_dead_broker_is_one_line(

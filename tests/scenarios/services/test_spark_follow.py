@@ -242,32 +242,41 @@ def test_new_columns_and_bad_messages_while_followed(
 ) -> None:
     from cdcwire_conformance.spark.feeds import Wishes
 
-    growing = Growing(kafka, new_name, 4)
-    windows = followed(growing, spark, Wishes(on_error="row"), records=7)
-    growing.send_both(0)
-    told = [next(windows)]  # no window before the resolved events, though few are read at a time
+    with telling(
+        "spark/follow-widened",
+        "new columns and a bad message while two topics are followed",
+        "A table gets a column on both sides, which is equal, then on one side, which is not. "
+        "A message that is none of the format is named with its offset, and its window is not "
+        "called equal, though all rows are.",
+    ) as story:
+        growing = Growing(kafka, new_name, 4)
+        windows = followed(growing, spark, Wishes(on_error="row"), records=7)
+        growing.send_both(0)
+        # No window before the resolved events, though few are read at a time.
+        told = [next(windows)]
 
-    wider = [with_column(each) for each in growing.steps[1]]
-    bad = ends_of(kafka, growing.topics[1])[0]
-    assert produce(kafka, growing.topics[1], [KafkaMessage(None, b"\xff")]) == []
-    for side in (0, 1):
-        growing.send(side, 1, wider)
-    told.append(next(windows))
-    assert told[-1].comparison.is_equal
-    assert (told[-1].left.unreadable, told[-1].right.unreadable) == (0, 1)
-    (line,) = told[-1].right.lines
-    assert line.startswith(f"{growing.topics[1]}[0]@{bad}: ")
+        wider = [with_column(each) for each in growing.steps[1]]
+        bad = ends_of(kafka, growing.topics[1])[0]
+        assert produce(kafka, growing.topics[1], [KafkaMessage(None, b"\xff")]) == []
+        for side in (0, 1):
+            growing.send(side, 1, wider)
+        told.append(next(windows))
+        assert told[-1].comparison.is_equal
+        assert (told[-1].left.unreadable, told[-1].right.unreadable) == (0, 1)
+        (line,) = told[-1].right.lines
+        assert line.startswith(f"{growing.topics[1]}[0]@{bad}: ")
 
-    growing.send(0, 2, [with_column(each) for each in growing.steps[2]])
-    growing.send(1, 2)
-    told.append(next(windows))
-    counts = counts_of(told[-1])
-    assert counts.changed + counts.only_left + counts.only_right > 0  # absent is no value
+        growing.send(0, 2, [with_column(each) for each in growing.steps[2]])
+        growing.send(1, 2)
+        told.append(next(windows))
+        counts = counts_of(told[-1])
+        assert counts.changed + counts.only_left + counts.only_right > 0  # absent is no value
 
-    growing.send_both(3)
-    told.append(next(windows))
-    assert [each.changes for each in told] == [len(each) for each in growing.steps]
-    assert [each.is_equal for each in told] == [True, False, False, True]
+        growing.send_both(3)
+        told.append(next(windows))
+        assert [each.changes for each in told] == [len(each) for each in growing.steps]
+        assert [each.is_equal for each in told] == [True, False, False, True]
+        story.figures = {"windows": len(told)}
 
 
 def with_column(change: RowChange) -> RowChange:
@@ -433,18 +442,26 @@ def test_formats_without_progress_go_by_their_rows(
     from cdcwire_conformance.spark.feeds import Feed
     from cdcwire_conformance.spark.follow import Pace, follow_feeds
 
-    feeds = []
-    for name in (left, right):
-        lanes = make_lanes(name, ROWS, PARTITIONS)
-        url = topic_of(kafka, new_name(name), [lane.messages for lane in lanes])
-        feeds.append(Feed(parse_source(f"{name}:{url}"), lanes[0].context))
-    told: list[Any] = []
-    pace = Pace(every=0.2, idle=2)
-    windows = follow_feeds(spark, feeds[0], feeds[1], pace=pace)
-    while sum(each.changes for each in told) < ROWS:
-        told.append(next(windows))
-    windows.close()  # type: ignore[attr-defined]
-    assert all(each.is_equal for each in told)
-    assert {each.position for each in told} == {position}
-    # Without waiting for the idle the last rows would never be told.
-    assert len(told) == 2
+    with telling(
+        f"spark/follow-{left}-{right}",
+        f"{left} and {right}, followed by {position}",
+        "Formats that say nothing of their progress: what both sides have got to is told by "
+        "their rows, and the last ones by nothing more that comes. Two windows have all rows, "
+        "equal.",
+    ) as story:
+        feeds = []
+        for name in (left, right):
+            lanes = make_lanes(name, ROWS, PARTITIONS)
+            url = topic_of(kafka, new_name(name), [lane.messages for lane in lanes])
+            feeds.append(Feed(parse_source(f"{name}:{url}"), lanes[0].context))
+        told: list[Any] = []
+        pace = Pace(every=0.2, idle=2)
+        windows = follow_feeds(spark, feeds[0], feeds[1], pace=pace)
+        while sum(each.changes for each in told) < ROWS:
+            told.append(next(windows))
+        windows.close()  # type: ignore[attr-defined]
+        assert all(each.is_equal for each in told)
+        assert {each.position for each in told} == {position}
+        # Without waiting for the idle the last rows would never be told.
+        assert len(told) == 2
+        story.figures = {"changes": sum(each.changes for each in told), "windows": len(told)}
