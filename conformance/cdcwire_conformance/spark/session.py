@@ -45,6 +45,10 @@ _SETTINGS: Mapping[str, str] = {
     # To keep where in Python each column was made is half the time of making them.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.sql.caseSensitive": "true",  # MySQL's column names may differ by case in nothing else
+    # No query reads what another one has fetched. To keep it for five minutes, which is Spark's
+    # default, fills the memory of a job that follows two topics.
+    "spark.kafka.consumer.fetchedData.cache.timeout": "20s",
+    "spark.kafka.consumer.fetchedData.cache.evictorThreadRunInterval": "10s",
 }
 _LOCAL_SETTINGS: Mapping[str, str] = {
     "spark.driver.host": "127.0.0.1",
