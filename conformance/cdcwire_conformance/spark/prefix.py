@@ -1,14 +1,16 @@
 """A prefix of a storage sink, as the driver sees it: what is read of it, and in which order.
 
-Only names, schema files and ``metadata`` are read here. Data files are read by workers, each whole
-by one of them; what the driver keeps of one is its name, and what a first pass found out of it.
+Only names, schema files, index files and ``metadata`` are read here. Data files are read by
+workers, each whole by one of them; what the driver keeps of one is its name, and what a first pass
+found out of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 from cdcwire.canal_json.settings import read_settings as read_canal_settings
 from cdcwire.csv.settings import read_settings as read_csv_settings
@@ -18,15 +20,18 @@ from cdcwire.formats import get_format
 from cdcwire.message import StoredFile
 from cdcwire.model.events import Table
 from cdcwire.storage.feeds import completed
+from cdcwire.storage.index_files import read_index
 from cdcwire.storage.metadata import read_metadata
 from cdcwire.storage.paths import (
     METADATA_NAME,
     DataPath,
+    IndexPath,
     Layout,
     SchemaPath,
+    StoragePath,
     parse_path,
 )
-from cdcwire.storage.replay import ApplySchema, Listing, ReadFile, replay
+from cdcwire.storage.replay import ApplySchema, Listing, ReadFile, Replay, replay
 from cdcwire.storage.rules import Fault, FaultKind, stream_of
 from cdcwire.storage.schema_files import SchemaFile, read_schema_file
 from cdcwire_conformance.arrow.batches import Place, RowProblem
@@ -43,6 +48,8 @@ from cdcwire_conformance.spark.files import (
 from cdcwire_conformance.spark.query_labels import told_by_queries
 from cdcwire_conformance.spark.sources import Source
 
+T = TypeVar("T")
+
 # What keeps rows from being read, or from being trusted. Other faults are ``storage check``'s.
 _POISON: frozenset[FaultKind] = frozenset(
     {
@@ -55,6 +62,8 @@ _POISON: frozenset[FaultKind] = frozenset(
         "schema-names",
         "hole",
         "half-written",
+        "index-unreadable",
+        "index-missing-file",
     }
 )
 
@@ -198,9 +207,10 @@ def has_full_types(context: Context) -> bool:
 def read_prefix(source: Source, context: Context, files: Files | None = None) -> Prefix:
     """Return what is to be read of a prefix. Raises: SourceError for a file that can't be opened.
 
-    What is there is listed when its checkpoint is known, as it may grow meanwhile.
+    What is there is listed when its checkpoint is known, as it may grow meanwhile; and again when
+    an index names a file that is not there.
 
-    Source: storage, "replay order".
+    Source: storage, "replay order" and "index files".
     """
     layout = layout_of(source.format, context)
     files = files or LocalFiles(source.folder)
@@ -213,22 +223,18 @@ def read_prefix(source: Source, context: Context, files: Files | None = None) ->
         except DecodeError as error:
             problems.append((_place(folder, METADATA_NAME), problem_of_error(error), None))
     sizes = files.everything()
-    names = tuple(sorted(sizes))
-    schema_files: dict[str, SchemaFile | DecodeError] = {}
-    stored: list[StoredFile] = []
-    for name in names:
-        if _is_schema_file(name, layout):
-            value = files.read(name)
-            stored.append(StoredFile(name, value))
-            try:
-                schema_files[name] = read_schema_file(value)
-            except DecodeError as error:
-                schema_files[name] = error
-    plan = replay(Listing(names, schema_files), layout, checkpoint)
+    small = _SmallFiles.read(files, sizes, layout)
+    plan = small.replay(sizes, layout, checkpoint)
+    folders = {fault.path.rpartition("/")[0] for fault in _missing_files(plan)}
+    if folders:  # a file was put since the list was made, or expired before its index
+        now = files.everything()
+        sizes |= {name: size for name, size in now.items() if name.rpartition("/")[0] in folders}
+        plan = small.still_in(now).replay(sizes, layout, checkpoint)
     read = [step.path for step in plan.steps if isinstance(step, ReadFile)]
     data = [StoredData(name, order, sizes[name]) for order, name in enumerate(read)]
     unread = _undefined(plan.faults, source.format, context, layout)
-    for fault in (*plan.faults, *_empty_files(data)):
+    faults = [fault for fault in plan.faults if fault.kind != "index-missing-file"]
+    for fault in (*faults, *_missing_files(plan), *_empty_files(data)):
         is_undefined = fault.kind == "schema-missing" and _version_of(fault.path, layout) in unread
         if is_undefined or fault.kind in _POISON:
             problem = RowProblem(None, "", fault.clause, fault.problem)
@@ -236,7 +242,7 @@ def read_prefix(source: Source, context: Context, files: Files | None = None) ->
     data = [file for file in data if _version_of(file.name, layout) not in unread]
     if is_url(folder):
         check_for_spark(files, {file.name: file.size for file in data})
-    prepared = get_format(source.format).prepared(stored, context)
+    prepared = get_format(source.format).prepared(small.schema_texts, context)
     told = told_by_queries(s.file for s in plan.steps if isinstance(s, ApplySchema))
     tables = tuple(_with_told(table, told) for table in prepared.tables)
     return Prefix(
@@ -247,6 +253,59 @@ def read_prefix(source: Source, context: Context, files: Files | None = None) ->
         replace(prepared, tables=tables),
         layout,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _SmallFiles:
+    """The schema files, as bytes and read, and what index files name; where that fails, errors."""
+
+    schema_texts: tuple[StoredFile, ...]
+    schema_files: Mapping[str, SchemaFile | DecodeError]
+    index_numbers: Mapping[str, int | DecodeError]
+
+    @classmethod
+    def read(cls, files: Files, names: Iterable[str], layout: Layout) -> _SmallFiles:
+        texts: list[StoredFile] = []
+        schema_files: dict[str, SchemaFile | DecodeError] = {}
+        index_numbers: dict[str, int | DecodeError] = {}
+        for name in sorted(names):
+            path = _path_of(name, layout)
+            if isinstance(path, SchemaPath):
+                texts.append(StoredFile(name, files.read(name)))
+                schema_files[name] = _read_or_error(read_schema_file, texts[-1].value)
+            elif isinstance(path, IndexPath):
+                read = partial(read_index, layout=layout, dispatcher=path.dispatcher)
+                index_numbers[name] = _read_or_error(read, files.read(name))
+        return cls(tuple(texts), schema_files, index_numbers)
+
+    def still_in(self, names: Container[str]) -> _SmallFiles:
+        """Return them without the index files that are gone."""
+        numbers = {name: each for name, each in self.index_numbers.items() if name in names}
+        return replace(self, index_numbers=numbers)
+
+    def replay(self, names: Iterable[str], layout: Layout, checkpoint: int | None) -> Replay:
+        listing = Listing(tuple(sorted(names)), self.schema_files, self.index_numbers)
+        return replay(listing, layout, checkpoint)
+
+
+def _read_or_error(read: Callable[[bytes], T], value: bytes) -> T | DecodeError:
+    try:
+        return read(value)
+    except DecodeError as error:
+        return error
+
+
+def _missing_files(plan: Replay) -> Iterator[Fault]:
+    """Yield the files that an index names and that are not there.
+
+    One of them may be about to be put, by a producer that puts the index first. Nobody can tell
+    that from a loss.
+    """
+    yield from (fault for fault in plan.faults if fault.kind == "index-missing-file")
+    problem = "the index names the file, and it is not there: it is lost, or not put yet"
+    for skip in plan.skips:
+        if skip.reason == "not written yet":
+            yield Fault("index-missing-file", skip.path, problem, "storage: index files")
 
 
 def problem_of_error(error: DecodeError) -> RowProblem:
@@ -292,20 +351,18 @@ def _empty_files(data: Iterable[StoredData]) -> Iterator[Fault]:
 
 
 def _table_of(fault: Fault, layout: Layout) -> TableName | None:
-    try:
-        path = parse_path(fault.path, layout)
-    except DecodeError:
-        return None
-    if isinstance(path, (DataPath, SchemaPath)) and path.schema and path.table:
+    path = _path_of(fault.path, layout)
+    if isinstance(path, (DataPath, IndexPath, SchemaPath)) and path.schema and path.table:
         return path.schema, path.table
     return None
 
 
-def _is_schema_file(name: str, layout: Layout) -> bool:
+def _path_of(name: str, layout: Layout) -> StoragePath | None:
+    """Return what a name says; None where it is none of the layout, which the replay tells."""
     try:
-        return isinstance(parse_path(name, layout), SchemaPath)
+        return parse_path(name, layout)
     except DecodeError:
-        return False
+        return None
 
 
 def _place(folder: str, name: str) -> Place:

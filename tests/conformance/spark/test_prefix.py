@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ import numpy as np
 from cdcwire_conformance.arrow import csv_blocks
 from cdcwire_conformance.arrow.decoders import file_decoder
 from cdcwire_conformance.arrow.schema import canonical_table
+from cdcwire_conformance.spark.files import LocalFiles
 from cdcwire_conformance.spark.prefix import FileMark, Prefix, StoredData, read_prefix
 from cdcwire_conformance.spark.query_labels import told_by_queries
 from cdcwire_conformance.spark.reading import Job
@@ -113,11 +115,27 @@ def test_labels_come_from_the_queries_and_follow_alter_and_rename(prefix: Path) 
     }
 
 
+def named_by_index(folder: Path, number: int) -> Path:
+    """Make an index that names a file, and return that file, there or not."""
+    file = folder / f"CDC{number:020}.csv"
+    (folder / "meta").mkdir()
+    (folder / "meta" / "CDC.index").write_text(f"{file.name}\n")
+    return file
+
+
 def damaged(folder: Path, what: str) -> Path:
     files = sorted(folder.glob("shop/items/*/101/2024-05-02/*.csv"))
     if what == "hole":
         files[0].unlink()
         return files[0]
+    if what in ("last", "last two"):
+        number = len(files) + (1 if what == "last" else 2)
+        return named_by_index(files[-1].parent, number)
+    if what == "index":
+        named_by_index(files[-1].parent, 1)
+        (index,) = files[-1].parent.glob("meta/CDC.index")
+        index.write_text("notes.txt")
+        return index
     if what == "empty":
         files[-1].write_bytes(b"")
         return files[-1]
@@ -139,6 +157,9 @@ def damaged(folder: Path, what: str) -> Path:
     ("what", "clause"),
     [
         ("hole", "storage: replay order"),
+        ("last", "storage: index files"),
+        ("last two", "storage: index files"),
+        ("index", "storage: index files"),
         ("unknown", "storage: file numbers"),
         ("schema", "storage: schema hash"),
         ("empty", "storage: index files"),
@@ -158,6 +179,55 @@ def test_what_keeps_a_file_from_being_read_is_told_of_its_table(
         assert not found.problems_of([("shop", "orders")])
     if what == "version":  # its fields are read by no other version's columns
         assert str(file) not in {str(prefix / each.name) for each in found.files}
+
+
+class Changing(LocalFiles):
+    """Files that were not there, or are not any more, when they are listed again."""
+
+    def __init__(self, root: Path, first: Mapping[str, int]) -> None:
+        super().__init__(str(root))
+        self.lists = [dict(first)]
+
+    def everything(self) -> dict[str, int]:
+        return self.lists.pop() if self.lists else super().everything()
+
+
+def test_file_that_is_put_behind_the_list_is_read_with_its_index(prefix: Path) -> None:
+    (folder,) = prefix.glob("shop/items/*/101/2024-05-02")
+    last = named_by_index(folder, 2)
+    source = source_of_folder("csv", prefix)
+    sizes = LocalFiles(str(prefix)).everything()
+    name = last.relative_to(prefix).as_posix()
+    found = read_prefix(source, OF_FILES, Changing(prefix, without(sizes, name)))
+    assert not found.problems
+    assert found.files == opened(prefix).files
+    assert name in {file.name for file in found.files}
+
+
+def test_index_that_expires_behind_its_files_names_nothing(prefix: Path) -> None:
+    (folder,) = prefix.glob("shop/items/*/101/2024-05-01")
+    last = named_by_index(folder, 1)
+    last.unlink()
+    files = Changing(prefix, LocalFiles(str(prefix)).everything())
+    index = folder / "meta" / "CDC.index"
+    told, read = index.read_bytes(), files.read
+
+    def read_and_remove(name: str) -> bytes:
+        value = read(name)
+        if value == told:
+            index.unlink()
+        return value
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "read", read_and_remove)
+        found = read_prefix(source_of_folder("csv", prefix), OF_FILES, files)
+    assert not index.exists()
+    assert not found.problems
+
+
+def without(sizes: Mapping[str, int], name: str) -> dict[str, int]:
+    assert name in sizes
+    return {each: size for each, size in sizes.items() if each != name}
 
 
 def test_broken_metadata_is_a_problem_of_all_tables(prefix: Path) -> None:
