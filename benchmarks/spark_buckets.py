@@ -28,9 +28,9 @@ from cdcwire_conformance.spark import (
     describe_feed,
     open_source,
     parse_source,
-    s3a_jars,
     spark_session,
 )
+from cdcwire_conformance.spark.jars import with_connectors
 from cdcwire_conformance.storage.generating import write_prefix
 from cdcwire_conformance.storage.places import open_place
 from cdcwire_conformance.storage.writing import PrefixWriter
@@ -72,12 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         client = s3_client()
         for file in filter(Path.is_file, Path(folder).rglob("*")):
             client.upload_file(str(file), name_of(bucket), file.relative_to(folder).as_posix())
-        settings = {
-            "spark.jars": s3a_jars(),
-            "spark.hadoop.fs.s3a.endpoint": store.endpoint,
-            "spark.hadoop.fs.s3a.path.style.access": "true",
-            "spark.sql.shuffle.partitions": "2",
-        }
+        settings = with_connectors({"spark.sql.shuffle.partitions": "2"}, ["s3a"])
         spark = spark_session(MASTER, settings)
         places = {"disk": f"csv:file:{folder}", "bucket": f"csv:s3a://{name_of(bucket)}"}
         taken: dict[str, list[Taken]] = {name: [] for name in places}

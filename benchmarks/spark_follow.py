@@ -19,7 +19,6 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from time import monotonic
-from zlib import crc32
 
 from benchmarks.document import Result, arguments, finish
 from benchmarks.spark_compare import java_mib
@@ -27,8 +26,8 @@ from benchmarks.spark_decode import processor_seconds
 from cdcwire.format import Context
 from cdcwire.formats import get_format
 from cdcwire.message import KafkaMessage
-from cdcwire.model.events import Event, Position, Progress, RowChange
-from cdcwire_conformance.scenarios.feeds import row_of
+from cdcwire.model.events import Position, Progress, RowChange
+from cdcwire_conformance.scenarios.feeds import lanes_of
 from cdcwire_conformance.scenarios.services import Kafka, given_kafka
 from cdcwire_conformance.scenarios.topics import make_topic, produce
 from cdcwire_conformance.spark import kafka_jars, parse_source, spark_session
@@ -98,16 +97,11 @@ def send(kafka: Kafka, topics: dict[str, str], changes: Sequence[RowChange]) -> 
     """Write changes into both topics, each row's into one partition, and how far they are."""
     resolved = Progress("resolved", Position(commit_ts=changes[-1].position.commit_ts))
     context = Context(tables=workload_tables(WORKLOAD))
-    for partition in range(PARTITIONS):
-        own: list[Event] = [each for each in changes if lane_of(each) == partition]
-        for name, topic in topics.items():
-            encoded = get_format(name).encode([*own, resolved], context)
-            messages = [each for each in encoded if isinstance(each, KafkaMessage)]
-            assert produce(kafka, topic, messages, partition) == []
-
-
-def lane_of(change: RowChange) -> int:
-    return crc32(repr(row_of(change)).encode()) % PARTITIONS
+    for name, topic in topics.items():
+        encoded = get_format(name).encode([resolved], context)
+        marks = [each for each in encoded if isinstance(each, KafkaMessage)]
+        for partition, lane in enumerate(lanes_of(name, changes, context, PARTITIONS)):
+            assert produce(kafka, topic, [*lane.messages, *marks], partition) == []
 
 
 def python_mib() -> float:

@@ -225,7 +225,8 @@ def read_prefix(source: Source, context: Context, files: Files | None = None) ->
     sizes = files.everything()
     small = _SmallFiles.read(files, sizes, layout)
     plan = small.replay(sizes, layout, checkpoint)
-    folders = {fault.path.rpartition("/")[0] for fault in _missing_files(plan)}
+    missing = (fault.path for fault in _faults_of(plan) if fault.kind == "index-missing-file")
+    folders = {path.rpartition("/")[0] for path in missing}
     if folders:  # a file was put since the list was made, or expired before its index
         now = files.everything()
         sizes |= {name: size for name, size in now.items() if name.rpartition("/")[0] in folders}
@@ -233,8 +234,7 @@ def read_prefix(source: Source, context: Context, files: Files | None = None) ->
     read = [step.path for step in plan.steps if isinstance(step, ReadFile)]
     data = [StoredData(name, order, sizes[name]) for order, name in enumerate(read)]
     unread = _undefined(plan.faults, source.format, context, layout)
-    faults = [fault for fault in plan.faults if fault.kind != "index-missing-file"]
-    for fault in (*faults, *_missing_files(plan), *_empty_files(data)):
+    for fault in (*_faults_of(plan), *_empty_files(data)):
         is_undefined = fault.kind == "schema-missing" and _version_of(fault.path, layout) in unread
         if is_undefined or fault.kind in _POISON:
             problem = RowProblem(None, "", fault.clause, fault.problem)
@@ -295,13 +295,13 @@ def _read_or_error(read: Callable[[bytes], T], value: bytes) -> T | DecodeError:
         return error
 
 
-def _missing_files(plan: Replay) -> Iterator[Fault]:
-    """Yield the files that an index names and that are not there.
+def _faults_of(plan: Replay) -> Iterator[Fault]:
+    """Yield a plan's faults, and the files that an index names and nobody has.
 
     One of them may be about to be put, by a producer that puts the index first. Nobody can tell
     that from a loss.
     """
-    yield from (fault for fault in plan.faults if fault.kind == "index-missing-file")
+    yield from plan.faults
     problem = "the index names the file, and it is not there: it is lost, or not put yet"
     for skip in plan.skips:
         if skip.reason == "not written yet":
