@@ -25,12 +25,19 @@ from typing import Any, TypeAlias
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
 from benchmarks.measure import Route, Work, best_times
-from cdcwire.avro import MemorySource, decode, encode, from_events, read_settings, to_events
-from cdcwire.avro.fast import Row, RowDecoder
-from cdcwire.avro.plans import RecordPlan, plan_of_text
-from cdcwire.avro.record_plan import make_record_function
-from cdcwire.avro.settings import Settings
-from cdcwire.message import KafkaMessage
+from cdcwire.core.message import KafkaMessage
+from cdcwire.formats.avro import (
+    MemorySource,
+    decode,
+    encode,
+    from_events,
+    read_settings,
+    to_events,
+)
+from cdcwire.formats.avro.fast import Row, RowDecoder
+from cdcwire.formats.avro.plans import RecordPlan, plan_of_text
+from cdcwire.formats.avro.record_plan import make_record_function
+from cdcwire.formats.avro.settings import Settings
 from cdcwire.model.events import Event, Table
 from cdcwire_generators.workloads import workload, workload_tables
 

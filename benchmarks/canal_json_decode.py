@@ -23,11 +23,12 @@ from typing import Any, TypeAlias
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
 from benchmarks.measure import Route, Work, best_times
-from cdcwire import canal_json
-from cdcwire.canal_json.fast import RowDecoder
-from cdcwire.canal_json.images import ImageWriter
-from cdcwire.canal_json.settings import Settings
-from cdcwire.canal_json.timed_rows import new_timed_row
+from cdcwire.core.rows import Layout, Row, Values
+from cdcwire.formats import canal_json
+from cdcwire.formats.canal_json.fast import RowDecoder
+from cdcwire.formats.canal_json.images import ImageWriter
+from cdcwire.formats.canal_json.settings import Settings
+from cdcwire.formats.canal_json.timed_rows import new_timed_row
 from cdcwire.golang.numbers import narrow_float32
 from cdcwire.model.events import Column, Table
 from cdcwire.model.kinds import (
@@ -39,7 +40,6 @@ from cdcwire.model.kinds import (
     SetType,
     YearType,
 )
-from cdcwire.rows import Layout, Row, Values
 from cdcwire_generators.workloads import workload, workload_tables
 
 Loads: TypeAlias = Callable[[bytes], Any]

@@ -27,11 +27,11 @@ from cdcwire import connect
 from cdcwire.connect import EnvelopeDecoder, PayloadReader, Schema, payload_reader
 from cdcwire.connect.decimals import decimal_of
 from cdcwire.connect.types import CONNECT_DECIMAL, decimal_scale
-from cdcwire.debezium_json.fast import RowDecoder
-from cdcwire.debezium_json.format import FORMAT
-from cdcwire.format import NO_CONTEXT, Context
+from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.message import KafkaMessage
+from cdcwire.formats.debezium_json.fast import RowDecoder
+from cdcwire.formats.debezium_json.format import FORMAT
 from cdcwire.golang.numbers import narrow_float32
-from cdcwire.message import KafkaMessage
 from cdcwire_generators.workloads import workload, workload_tables
 
 Loads: TypeAlias = Callable[[bytes], Any]

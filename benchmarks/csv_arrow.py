@@ -22,12 +22,12 @@ from benchmarks.csv_decode import SETTINGS, TABLES, Feed, feed
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED
 from benchmarks.measure import best_times
-from cdcwire.csv import Definitions
-from cdcwire.csv.fast import RowDecoder
+from cdcwire.formats.csv import Definitions
+from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.storage.paths import DataPath, parse_path
 from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
-from cdcwire_conformance.arrow.csv_batches import CsvBatchBuilder
 from cdcwire_conformance.arrow.schema import canonical_table
+from cdcwire_conformance.formats.csv.arrow_batches import CsvBatchBuilder
 
 BAR = 2.0
 BAR_OF_ROWS = 1.5

@@ -22,13 +22,13 @@ from typing import Any
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
 from benchmarks.measure import Route, Work, best_times
-from cdcwire.csv import Definitions, from_events, read_events, read_settings
-from cdcwire.csv.fast import RowDecoder
+from cdcwire.core.message import StoredFile
+from cdcwire.core.rows import Layout, Row, Values
+from cdcwire.formats.csv import Definitions, from_events, read_events, read_settings
+from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.golang.numbers import narrow_float32
-from cdcwire.message import StoredFile
 from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import BitType, BytesType, DecimalType, FloatType, IntType, YearType
-from cdcwire.rows import Layout, Row, Values
 from cdcwire_generators.workloads import workload, workload_tables
 
 TABLES = {"10 columns": "orders-10", "29 columns": "proposal-29"}

@@ -25,15 +25,15 @@ from typing import Any, TypeAlias
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
 from benchmarks.measure import Route, Work, best_times
-from cdcwire import datahub_blob, datahub_tuple
+from cdcwire.core.message import KafkaMessage
 from cdcwire.datahub.batch import write_batch
 from cdcwire.datahub.body import write_body
 from cdcwire.datahub.fields import Field
 from cdcwire.datahub.message import Batch, Body, Record
 from cdcwire.datahub.streamx import type_of
-from cdcwire.datahub_blob.fast import BlobRow, RowDecoder
-from cdcwire.datahub_tuple.fast import RowDecoder as TupleDecoder
-from cdcwire.message import KafkaMessage
+from cdcwire.formats import datahub_blob, datahub_tuple
+from cdcwire.formats.datahub_blob.fast import BlobRow, RowDecoder
+from cdcwire.formats.datahub_tuple.fast import RowDecoder as TupleDecoder
 from cdcwire.model.events import RowChange, Table
 from cdcwire_generators.workloads import workload, workload_tables
 

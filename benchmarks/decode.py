@@ -19,11 +19,11 @@ from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED, Feed, feed
 from benchmarks.json_peer import JsonPeer
 from benchmarks.measure import Route, Work, best_times
-from cdcwire import craft, open_protocol
-from cdcwire.craft.fast import RowDecoder as CraftDecoder
-from cdcwire.format import EVERYTHING, Selection
-from cdcwire.open_protocol.fast import RowDecoder as OpenDecoder
-from cdcwire.rows import Row
+from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.rows import Row
+from cdcwire.formats import craft, open_protocol
+from cdcwire.formats.craft.fast import RowDecoder as CraftDecoder
+from cdcwire.formats.open_protocol.fast import RowDecoder as OpenDecoder
 
 Loads: TypeAlias = Callable[[bytes], Any]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cdcwire import craft
-from cdcwire.craft.events import from_events as craft_messages
-from cdcwire.craft.settings import Settings as CraftSettings
-from cdcwire.message import KafkaMessage
+from cdcwire.core.message import KafkaMessage
+from cdcwire.formats import craft
+from cdcwire.formats.craft.events import from_events as craft_messages
+from cdcwire.formats.craft.settings import Settings as CraftSettings
+from cdcwire.formats.open_protocol.batching import from_events as open_messages
+from cdcwire.formats.open_protocol.settings import Settings as OpenSettings
 from cdcwire.model.events import Table
-from cdcwire.open_protocol.batching import from_events as open_messages
-from cdcwire.open_protocol.settings import Settings as OpenSettings
 from cdcwire_generators.workloads import workload, workload_tables
 
 WARM_UP_SEED = 2  # of rows from which a decoder learns the table, none of which is measured

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from benchmarks.document import Result, arguments, finish
 
 BARS = {"import cdcwire": 50.0}
-ALSO = ("from cdcwire import open_protocol", "from cdcwire.craft import fast")
+ALSO = ("from cdcwire import open_protocol", "from cdcwire.formats.craft import fast")
 NOTHING = "pass"
 
 

@@ -14,13 +14,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from cdcwire.core.rows import Layout, Row, Values
 from cdcwire.golang.numbers import narrow_float32
 from cdcwire.golang.quote import unquote
 from cdcwire.model.events import Column, Table
 from cdcwire.model.kinds import BytesType, FloatType, TextType
 from cdcwire.mysql.layouts import Layouts
 from cdcwire.mysql.types import LARGE_STRING_TYPES, code_and_flags
-from cdcwire.rows import Layout, Row, Values
 
 _read_u64: Callable[[bytes, int], tuple[int]] = struct.Struct(">Q").unpack_from
 _new_row: Callable[[tuple[object, ...]], Row] = partial(tuple.__new__, Row)

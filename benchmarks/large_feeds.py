@@ -31,9 +31,9 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cdcwire.format import Context
-from cdcwire.formats import get_format
-from cdcwire.message import KafkaMessage
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Image, RowChange
 from cdcwire_conformance.spark.sources import Source, source_of_folder
 from cdcwire_generators.workloads import workload, workload_tables

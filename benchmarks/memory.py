@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from benchmarks.document import Result, arguments, finish
-from cdcwire import craft
-from cdcwire.craft.events import from_events
-from cdcwire.craft.fast import RowDecoder
-from cdcwire.craft.settings import Settings
+from cdcwire.formats import craft
+from cdcwire.formats.craft.events import from_events
+from cdcwire.formats.craft.fast import RowDecoder
+from cdcwire.formats.craft.settings import Settings
 from cdcwire_generators.workloads import workload, workload_tables
 
 WORKLOAD = "orders-10"  # has random 64-bit integers, which a decoder must not keep

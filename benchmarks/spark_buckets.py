@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING
 
 from benchmarks.document import Result, arguments, finish
 from benchmarks.spark_decode import processor_seconds
-from cdcwire.format import Context
-from cdcwire_conformance.scenarios.buckets import make_bucket, name_of, s3_client
-from cdcwire_conformance.scenarios.services import given_store
+from cdcwire.core.format import Context
+from cdcwire_conformance.sources.storage.generating import write_prefix
+from cdcwire_conformance.sources.storage.places import open_place
+from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.spark import (
     decode_frame,
     describe_feed,
@@ -31,9 +32,8 @@ from cdcwire_conformance.spark import (
     spark_session,
 )
 from cdcwire_conformance.spark.jars import with_connectors
-from cdcwire_conformance.storage.generating import write_prefix
-from cdcwire_conformance.storage.places import open_place
-from cdcwire_conformance.storage.writing import PrefixWriter
+from cdcwire_evidence.scenarios.buckets import make_bucket, name_of, s3_client
+from cdcwire_evidence.scenarios.services import given_store
 from cdcwire_generators.workloads import workload
 
 if TYPE_CHECKING:

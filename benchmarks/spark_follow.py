@@ -23,16 +23,16 @@ from time import monotonic
 from benchmarks.document import Result, arguments, finish
 from benchmarks.spark_compare import java_mib
 from benchmarks.spark_decode import processor_seconds
-from cdcwire.format import Context
-from cdcwire.formats import get_format
-from cdcwire.message import KafkaMessage
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Position, Progress, RowChange
-from cdcwire_conformance.scenarios.feeds import lanes_of
-from cdcwire_conformance.scenarios.services import Kafka, given_kafka
-from cdcwire_conformance.scenarios.topics import make_topic, produce
 from cdcwire_conformance.spark import kafka_jars, parse_source, spark_session
 from cdcwire_conformance.spark.feeds import Feed
 from cdcwire_conformance.spark.follow import Pace, follow_feeds
+from cdcwire_evidence.scenarios.feeds import lanes_of
+from cdcwire_evidence.scenarios.services import Kafka, given_kafka
+from cdcwire_evidence.scenarios.topics import make_topic, produce
 from cdcwire_generators.workloads import workload, workload_tables
 
 WORKLOAD = "orders-10"

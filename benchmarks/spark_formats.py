@@ -25,19 +25,19 @@ from benchmarks.csv_decode import OPTIONS as CSV_OPTIONS
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED
 from benchmarks.spark_decode import processor_seconds
-from cdcwire.format import Context, Selection
-from cdcwire.formats import FORMAT_NAMES, get_format
-from cdcwire.message import Message, StoredFile
+from cdcwire.core.format import Context, Selection
+from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.arrow.batches import Place
 from cdcwire_conformance.arrow.decoders import place_decoder
-from cdcwire_conformance.messages_io import write_messages
-from cdcwire_conformance.scenarios.feeds import make_lanes
+from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire_conformance.sources.storage.generating import write_prefix
+from cdcwire_conformance.sources.storage.places import open_place
+from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.spark import decode_frame, describe_feed, open_source, spark_session
 from cdcwire_conformance.spark.reading import Job, decode_messages
 from cdcwire_conformance.spark.sources import source_of_folder
-from cdcwire_conformance.storage.generating import write_prefix
-from cdcwire_conformance.storage.places import open_place
-from cdcwire_conformance.storage.writing import PrefixWriter
+from cdcwire_evidence.scenarios.feeds import make_lanes
 from cdcwire_generators.workloads import workload, workload_tables
 
 if TYPE_CHECKING:

@@ -20,12 +20,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from cdcwire.format import Context
+from cdcwire.core.format import Context
 from cdcwire.model.events import RowChange
-from cdcwire_conformance.storage.checking import check_prefix
-from cdcwire_conformance.storage.places import LocalPlace
-from cdcwire_conformance.storage.reading import list_prefix, read_events
-from cdcwire_conformance.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.storage.checking import check_prefix
+from cdcwire_conformance.sources.storage.places import LocalPlace
+from cdcwire_conformance.sources.storage.reading import list_prefix, read_events
+from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_generators.workloads import workload, workload_tables
 
 OPTIONS = {

@@ -2,7 +2,7 @@
 
 import sys
 
-from cdcwire_conformance.command import main
+from cdcwire_conformance.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

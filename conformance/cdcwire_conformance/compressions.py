@@ -10,10 +10,10 @@ from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
-from cdcwire.errors import DecodeError
-from cdcwire.format import Compression
-from cdcwire.reader import Reader
-from cdcwire.varints import read_uvarint
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Compression
+from cdcwire.core.reader import Reader
+from cdcwire.core.varints import read_uvarint
 
 _SNAPPY_MOST = 64  # a snappy copy of 3 bytes gives 64 at the most: what announces more is a lie
 

@@ -16,12 +16,12 @@ from itertools import chain
 
 import pytest
 
-from cdcwire.formats import FORMAT_NAMES
+from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus import Case
-from cdcwire_conformance.reports.text import failure_lines
-from cdcwire_conformance.results import Outcome
-from cdcwire_conformance.runner import Judge
-from cdcwire_conformance.selection import Chosen, Declared, Task, choose, tasks_of
+from cdcwire_conformance.output.text import failure_lines
+from cdcwire_conformance.run.results import Outcome
+from cdcwire_conformance.run.runner import Judge
+from cdcwire_conformance.run.selection import Chosen, Declared, Task, choose, tasks_of
 from cdcwire_conformance.testees.codecs import Decode, Encode
 from cdcwire_conformance.testees.in_process import Codec, InProcessTestee
 

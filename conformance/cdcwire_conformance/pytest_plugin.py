@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from cdcwire_conformance.expected_failures import ExpectedFailures
-    from cdcwire_conformance.runner import Judge
-    from cdcwire_conformance.selection import Task
+    from cdcwire_conformance.run.expected_failures import ExpectedFailures
+    from cdcwire_conformance.run.runner import Judge
+    from cdcwire_conformance.run.selection import Task
     from cdcwire_conformance.testees import KeptAliveTestee
 
 _MARK = "cdcwire_cases"
@@ -88,11 +88,14 @@ class CommandCases(pytest.Collector):
     def collect(self) -> Iterator[CaseItem]:
         import shlex
 
-        from cdcwire.formats import FORMAT_NAMES
-        from cdcwire_conformance.expected_failures import ExpectedFailures, read_expected_failures
+        from cdcwire.core.registry import FORMAT_NAMES
         from cdcwire_conformance.in_pytest import chosen_tasks
-        from cdcwire_conformance.runner import Judge
-        from cdcwire_conformance.selection import Declared, choose
+        from cdcwire_conformance.run.expected_failures import (
+            ExpectedFailures,
+            read_expected_failures,
+        )
+        from cdcwire_conformance.run.runner import Judge
+        from cdcwire_conformance.run.selection import Declared, choose
         from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee
 
         option = self.config.getoption
@@ -136,7 +139,7 @@ class CommandCases(pytest.Collector):
     def put(self, task: Task) -> None:
         """Ask the command and end the test as it deserves."""
         from cdcwire_conformance.in_pytest import settle
-        from cdcwire_conformance.runner import compare_with_expected
+        from cdcwire_conformance.run.runner import compare_with_expected
 
         assert self._judge is not None
         assert self._testee is not None

@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TypeAlias
 
-from cdcwire.errors import EncodeError
-from cdcwire.format import Format, OptionValue, parse_options
+from cdcwire.core.errors import EncodeError
+from cdcwire.core.format import Format, OptionValue, parse_options
 from cdcwire.model.carries import Verdict
 from cdcwire.model.events import (
     UNAVAILABLE,

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from cdcwire.format import Format
+from cdcwire.core.format import Format
 from cdcwire.model.events import (
     Event,
     Extra,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
-from cdcwire.format import Format
+from cdcwire.core.format import Format
 from cdcwire.model.events import (
     Column,
     Extra,

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from cdcwire.errors import EncodeError
-from cdcwire.format import Format
+from cdcwire.core.errors import EncodeError
+from cdcwire.core.format import Format
 from cdcwire.model.events import (
     NO_EXTRA,
     Column,

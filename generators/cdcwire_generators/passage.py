@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 
-from cdcwire.format import EVERYTHING, Context, Format, Selection
-from cdcwire.message import Message, StoredFile
+from cdcwire.core.format import EVERYTHING, Context, Format, Selection
+from cdcwire.core.message import Message, StoredFile
 from cdcwire.model.events import (
     Column,
     Event,

@@ -54,8 +54,8 @@ def test_links_lead_to_files(page: str) -> None:
 
 
 def test_readme_names_all_verbs_and_formats() -> None:
-    from cdcwire.formats import FORMAT_NAMES
-    from cdcwire_conformance.command import VERBS
+    from cdcwire.core.registry import FORMAT_NAMES
+    from cdcwire_conformance.cli import VERBS
 
     text = README.read_text(encoding="utf-8")
     assert [name for name in (*VERBS, *FORMAT_NAMES) if f"`{name}`" not in text] == []

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from cdcwire.formats import get_format
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import (
     UNAVAILABLE,
     Column,

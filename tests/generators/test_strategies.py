@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
-from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.carries import KINDS
 from cdcwire.model.events import Column, Image, Marker, Role, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import DecimalType, IntType, TextType, UnknownType

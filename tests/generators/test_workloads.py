@@ -10,7 +10,7 @@ from itertools import islice
 import pytest
 from hypothesis import given, settings
 
-from cdcwire.formats import get_format
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import (
     Column,
     Event,

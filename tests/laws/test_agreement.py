@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.steps import join_halves
 from cdcwire_generators.domain import (
     domain_of,

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from cdcwire.errors import EncodeError
-from cdcwire.format import Format
-from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.core.errors import EncodeError
+from cdcwire.core.format import Format
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.carries import EVENT_FIELDS, KINDS
 from cdcwire.model.events import (
     Column,

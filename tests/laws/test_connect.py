@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from cdcwire import cdl_json, connect, debezium_json
+from cdcwire import connect
 from cdcwire.cdl import Invented, to_version_1, to_version_2
 from cdcwire.connect import Envelope
-from cdcwire.errors import EncodeError
-from cdcwire.format import Context, Format
-from cdcwire.formats import get_format
-from cdcwire.message import KafkaMessage, Message
+from cdcwire.core.errors import EncodeError
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.registry import get_format
+from cdcwire.formats import cdl_json, debezium_json
 from cdcwire.model.events import (
     Column,
     Event,

@@ -14,13 +14,14 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from cdcwire import avro, craft, craft_proposal, open_protocol
+from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.format import NO_CONTEXT, Context, Format
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.datahub.fields import FIELD_TYPES
 from cdcwire.datahub.fields import kind_of as datahub_kind_of
-from cdcwire.errors import DecodeError, EncodeError
-from cdcwire.format import NO_CONTEXT, Context, Format
-from cdcwire.formats import FORMAT_NAMES, get_format
-from cdcwire.message import KafkaMessage, Message, StoredFile
+from cdcwire.formats import avro, craft, open_protocol
+from cdcwire.formats.craft import proposal as craft_proposal
 from cdcwire.model.events import Column, Event, Marker, Op, Position, Progress, SchemaChange, Table
 from cdcwire.model.kinds import BytesType, DatetimeType, DecimalType, IntType, TextType
 from cdcwire_generators.carried import Options

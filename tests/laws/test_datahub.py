@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire import datahub_blob, datahub_tuple
+from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.registry import get_format
 from cdcwire.datahub.body import BodySettings, read_body, write_body
 from cdcwire.datahub.carrying import headers_of
 from cdcwire.datahub.mapping import Lost, Origin, blob_to_tuple, table_of_blob, tuple_to_blob
@@ -26,13 +29,10 @@ from cdcwire.datahub.sharding import (
     value_text,
 )
 from cdcwire.datahub.topics import check_shards
-from cdcwire.datahub_blob.message import BlobMessage
-from cdcwire.datahub_tuple.message import TupleRow
-from cdcwire.datahub_tuple.topic import Topic
-from cdcwire.errors import DecodeError, EncodeError
-from cdcwire.format import Context, Format
-from cdcwire.formats import get_format
-from cdcwire.message import KafkaMessage
+from cdcwire.formats import datahub_blob, datahub_tuple
+from cdcwire.formats.datahub_blob.message import BlobMessage
+from cdcwire.formats.datahub_tuple.message import TupleRow
+from cdcwire.formats.datahub_tuple.topic import Topic
 from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire.model.kinds import TimestampType
 from cdcwire.model.steps import join_halves

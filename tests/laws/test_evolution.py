@@ -7,11 +7,16 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire import craft_proposal
-from cdcwire.craft_proposal.message import ColumnGroup, Message, RowEvent, UnknownEvent
-from cdcwire.format import NO_CONTEXT
-from cdcwire.formats import get_format
-from cdcwire.message import KafkaMessage
+from cdcwire.core.format import NO_CONTEXT
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.registry import get_format
+from cdcwire.formats.craft import proposal as craft_proposal
+from cdcwire.formats.craft.proposal.message import (
+    ColumnGroup,
+    Message,
+    RowEvent,
+    UnknownEvent,
+)
 from cdcwire.model.events import Event
 from cdcwire_generators.passage import texts_of
 from cdcwire_generators.strategies import proposal_messages, proposal_renderings

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire.errors import EncodeError
-from cdcwire.format import Compression, Context, Format
-from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.core.errors import EncodeError
+from cdcwire.core.format import Compression, Context, Format
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Column, Event, Image, Marker, Position, Progress, RowChange, Table
 from cdcwire.model.kinds import IntType
 from cdcwire_generators.carried import NotCarriedError, Options

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire.format import Selection
-from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.core.format import Selection
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Event, Image, RowChange, SchemaChange
 from cdcwire_generators.domain import fullest_options, source_domain_of
 from cdcwire_generators.passage import decoded, encoded, texts_of

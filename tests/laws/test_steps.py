@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire.formats import get_format
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Image, Marker, MarkerKind, Position, RowChange
 from cdcwire.model.steps import (
     IncompleteUpdateError,

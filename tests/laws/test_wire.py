@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire import avro, canal_json, craft, craft_proposal, csv, open_protocol
-from cdcwire.errors import DecodeError, EncodeError
-from cdcwire.format import NO_CONTEXT, Context
-from cdcwire.formats import get_format
-from cdcwire.message import KafkaMessage, StoredFile
+from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.message import KafkaMessage, StoredFile
+from cdcwire.core.registry import get_format
+from cdcwire.formats import avro, canal_json, craft, csv, open_protocol
+from cdcwire.formats.craft import proposal as craft_proposal
 from cdcwire_generators.domain import domain_of, fullest_options, source_domain_of
 from cdcwire_generators.passage import decoded, encoded, texts_of
 from cdcwire_generators.strategies import (

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.avro import FORMAT, Settings, from_events, schemas_of
-from cdcwire.avro.evolution import DDL_RULES, compare_schemas
-from cdcwire.avro.topics import parse_topic_rule
-from cdcwire.format import Context
+from cdcwire.core.format import Context
+from cdcwire.formats.avro import FORMAT, Settings, from_events, schemas_of
+from cdcwire.formats.avro.evolution import DDL_RULES, compare_schemas
+from cdcwire.formats.avro.topics import parse_topic_rule
 from cdcwire.model.events import Column, Image, Position, RowChange, Table
 from cdcwire.model.kinds import IntType, TextType
 from cdcwire_conformance.ddl import read_chain

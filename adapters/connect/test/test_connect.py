@@ -17,10 +17,10 @@ from hypothesis import given, settings
 
 from cdcwire import connect
 from cdcwire.connect import ConnectValue, Schema
-from cdcwire.errors import DecodeError
-from cdcwire.format import Context
-from cdcwire.formats import get_format
-from cdcwire_conformance.command import main
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context
+from cdcwire.core.registry import get_format
+from cdcwire_conformance.cli import main
 from cdcwire_conformance.corpus import Case, load_cases
 from cdcwire_generators.domain import domain_of
 from cdcwire_generators.strategies import ChangeStream, change_streams

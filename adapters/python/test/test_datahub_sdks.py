@@ -15,11 +15,11 @@ import pytest
 
 from cdcwire.datahub.body import BodySettings, read_body
 from cdcwire_conformance.corpus.store import load_cases
-from cdcwire_conformance.datahub.sdk_driver import SDKS, Driver, Sdk, driver_of
-from cdcwire_conformance.datahub.sdk_golden import cases_for_sdks, run_cases
-from cdcwire_conformance.datahub.sdk_questions import QUESTIONS
-from cdcwire_conformance.datahub.sdks import ask_all, known_faults, surprises
-from cdcwire_conformance.datahub.service import Service
+from cdcwire_evidence.datahub.sdk_driver import SDKS, Driver, Sdk, driver_of
+from cdcwire_evidence.datahub.sdk_golden import cases_for_sdks, run_cases
+from cdcwire_evidence.datahub.sdk_questions import QUESTIONS
+from cdcwire_evidence.datahub.sdks import ask_all, known_faults, surprises
+from cdcwire_evidence.datahub.service import Service
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "datahub-sdks.md"

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from cdcwire.canal_json.timed_rows import TimedRow
-from cdcwire.errors import path_text
+from cdcwire.core.errors import path_text
+from cdcwire.core.rows import Row
+from cdcwire.formats.canal_json.timed_rows import TimedRow
 from cdcwire.model.events import UNAVAILABLE, Column, Image, Op, Position, RowChange
-from cdcwire.rows import Row
 from cdcwire_conformance.arrow.building import CLAUSE_TYPES, ConversionError
 from cdcwire_conformance.arrow.images import MAX_PLANS, ImageBuilder, Side, Values
 from cdcwire_conformance.arrow.schema import (

@@ -6,34 +6,34 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from cdcwire.avro.fast import RowDecoder as AvroDecoder
-from cdcwire.avro.format import SCHEMA_SUFFIX, SCHEMAS
-from cdcwire.avro.settings import read_settings as read_avro_settings
-from cdcwire.avro.sources import KnownSchemas
-from cdcwire.canal_json.fast import RowDecoder as CanalDecoder
-from cdcwire.canal_json.settings import read_settings as read_canal_settings
-from cdcwire.cdl_json.fast import RowDecoder as CdlDecoder
-from cdcwire.cdl_json.settings import read_settings as read_cdl_settings
-from cdcwire.craft.fast import RowDecoder as CraftDecoder
-from cdcwire.craft.format import value_of
-from cdcwire.craft.profile import CRAFT
-from cdcwire.craft.settings import settings_of
-from cdcwire.csv.fast import RowDecoder as CsvDecoder
-from cdcwire.csv.settings import read_settings as read_csv_settings
-from cdcwire.debezium_json.fast import RowDecoder as DebeziumDecoder
-from cdcwire.debezium_json.settings import read_settings as read_debezium_settings
-from cdcwire.errors import DecodeError
-from cdcwire.format import Context, parse_options
-from cdcwire.formats import get_format
-from cdcwire.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, parse_options
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.registry import get_format
+from cdcwire.core.rows import Row
+from cdcwire.formats.avro.fast import RowDecoder as AvroDecoder
+from cdcwire.formats.avro.format import SCHEMA_SUFFIX, SCHEMAS
+from cdcwire.formats.avro.settings import read_settings as read_avro_settings
+from cdcwire.formats.avro.sources import KnownSchemas
+from cdcwire.formats.canal_json.fast import RowDecoder as CanalDecoder
+from cdcwire.formats.canal_json.settings import read_settings as read_canal_settings
+from cdcwire.formats.cdl_json.fast import RowDecoder as CdlDecoder
+from cdcwire.formats.cdl_json.settings import read_settings as read_cdl_settings
+from cdcwire.formats.craft.fast import RowDecoder as CraftDecoder
+from cdcwire.formats.craft.format import value_of
+from cdcwire.formats.craft.profile import CRAFT
+from cdcwire.formats.craft.settings import settings_of
+from cdcwire.formats.csv.fast import RowDecoder as CsvDecoder
+from cdcwire.formats.csv.settings import read_settings as read_csv_settings
+from cdcwire.formats.debezium_json.fast import RowDecoder as DebeziumDecoder
+from cdcwire.formats.debezium_json.settings import read_settings as read_debezium_settings
+from cdcwire.formats.open_protocol.fast import RowDecoder as OpenDecoder
+from cdcwire.formats.open_protocol.settings import read_settings
 from cdcwire.model.events import Event, RowChange
-from cdcwire.open_protocol.fast import RowDecoder as OpenDecoder
-from cdcwire.open_protocol.settings import read_settings
-from cdcwire.rows import Row
 from cdcwire_conformance.arrow.batches import Place
 from cdcwire_conformance.arrow.told_rows import told_rows
-from cdcwire_conformance.arrow.topics import TupleTopics, blob_decoder
 from cdcwire_conformance.compressions import known_compressions
+from cdcwire_conformance.families.datahub_rows import TupleTopics, blob_decoder
 
 # Formats whose decoder gives rows, and passes over what is not selected.
 FAST_FORMATS = frozenset({"craft", "open-protocol", "csv", "canal-json", "avro"})

@@ -14,8 +14,8 @@ from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
 
+from cdcwire.core.rows import Layout
 from cdcwire.model.events import Column
-from cdcwire.rows import Layout
 from cdcwire_conformance.arrow.building import (
     CLAUSE_COLUMNS,
     CLAUSE_TYPES,

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from cdcwire.avro.fast import Row as AvroRow
+from cdcwire.core.rows import Row
+from cdcwire.formats.avro.fast import Row as AvroRow
 from cdcwire.model.events import Event, Op
-from cdcwire.rows import Row
 
 
 class ToldRow(Row):

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from cdcwire.format import Context, OptionValue
-from cdcwire.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.model.text import Json, TextFormError, table_from_json
 from cdcwire_conformance.compressions import known_compressions
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cdcwire.errors import path_text
-from cdcwire.format import parse_options
-from cdcwire.formats import FORMAT_NAMES
+from cdcwire.core.errors import path_text
+from cdcwire.core.format import parse_options
+from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire.model.text import Json, TextFormError, event_from_json
 from cdcwire_conformance.corpus.case import Case, CorpusError, case_from_json, read_json
 from cdcwire_conformance.corpus.clauses import Clause, pages_folder, read_clauses

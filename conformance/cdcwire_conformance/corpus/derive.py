@@ -28,11 +28,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from cdcwire.errors import DecodeError
-from cdcwire.format import Context, Format, parse_options
-from cdcwire.formats import get_format
-from cdcwire.message import Message, StoredFile
-from cdcwire.reader import Span
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Format, parse_options
+from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.reader import Span
+from cdcwire.core.registry import get_format
 from cdcwire_conformance.corpus.case import Case, CorpusError
 from cdcwire_conformance.corpus.hexdump import message_parts
 from cdcwire_conformance.corpus.mutations import rules_of

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from cdcwire.errors import DecodeError, path_text
-from cdcwire.format import Explanation
-from cdcwire.message import Message, StoredFile
-from cdcwire.reader import Span
+from cdcwire.core.errors import DecodeError, path_text
+from cdcwire.core.format import Explanation
+from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.reader import Span
 
 BYTES_A_LINE = 12
 LINES_A_FIELD = 6

@@ -12,10 +12,10 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cdcwire.errors import DecodeError
-from cdcwire.format import Explanation, Format
-from cdcwire.formats import FORMAT_NAMES, get_format
-from cdcwire.message import Message, StoredFile
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Explanation, Format
+from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import (
     MEMBERS,

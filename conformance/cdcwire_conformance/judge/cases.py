@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from cdcwire.errors import DecodeError, path_text
-from cdcwire.format import Context, Format
-from cdcwire.message import KafkaMessage, Message
+from cdcwire.core.errors import DecodeError, path_text
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.model.text import Json, event_to_json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.difference import Difference, shorten, shown_event

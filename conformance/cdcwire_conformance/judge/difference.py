@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cdcwire.errors import Path, path_text
+from cdcwire.core.errors import Path, path_text
 from cdcwire.model.text import Json
 from cdcwire_conformance.visible import visible
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cdcwire.errors import Path
-from cdcwire.format import Format
+from cdcwire.core.errors import Path
+from cdcwire.core.format import Format
 from cdcwire.model.carries import Carries
 from cdcwire.model.text import Json
 from cdcwire_conformance.judge.difference import (

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from cdcwire.errors import Path
-from cdcwire.reader import Span
+from cdcwire.core.errors import Path
+from cdcwire.core.reader import Span
 
 
 def record_fields(spans: Sequence[Span]) -> list[Span]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cdcwire.errors import DecodeError, Path
-from cdcwire.format import Context, Format
-from cdcwire.message import Message
+from cdcwire.core.errors import DecodeError, Path
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import Message
+from cdcwire.core.reader import Span
 from cdcwire.model.events import RowChange
-from cdcwire.reader import Span
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.cases import Focus, Judgement
 from cdcwire_conformance.judge.difference import Difference

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from cdcwire.errors import Path
-from cdcwire.reader import Span
+from cdcwire.core.errors import Path
+from cdcwire.core.reader import Span
 
 # Part of an event -> the places in a payload that say it, the likeliest first.
 _OF_CDL: Mapping[str, tuple[Path, ...]] = {

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
 
-from cdcwire.errors import Path
+from cdcwire.core.errors import Path
 from cdcwire.golang.numbers import read_float32
 from cdcwire.model.kinds import (
     ArrayType,

@@ -14,10 +14,10 @@ from decimal import Decimal
 from typing import Any
 from unittest.mock import patch
 
-from cdcwire.avro.plans import RecordPlan, plan_of
-from cdcwire.avro.schema import parse_schema
-from cdcwire.format import Context, Format
-from cdcwire.message import KafkaMessage, Message
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.formats.avro.plans import RecordPlan, plan_of
+from cdcwire.formats.avro.schema import parse_schema
 from cdcwire.model.events import Column, Event, Image, RowChange, Value
 from cdcwire.model.kinds import BitType, DecimalType, EnumType, IntType, TextType, UnknownType
 from cdcwire_conformance.known_wrong.decoder import (
@@ -111,8 +111,8 @@ def _nulls_from_defaults(format_: Format, message: Message, context: Context) ->
 def _allowed_split(format_: Format, message: Message, context: Context) -> list[Event]:
     with ExitStack() as stack:
         # Plans are kept by their texts, and these are others.
-        stack.enter_context(patch("cdcwire.avro.wire.plan_of_text", _plan_anew))
-        stack.enter_context(patch("cdcwire.avro.plans.split_allowed", _split_everywhere))
+        stack.enter_context(patch("cdcwire.formats.avro.wire.plan_of_text", _plan_anew))
+        stack.enter_context(patch("cdcwire.formats.avro.plans.split_allowed", _split_everywhere))
         return _definitions_ignored(format_, message, context)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from cdcwire.formats import get_format
+from cdcwire.core.registry import get_format
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.known_wrong.decoder import KnownWrong
-from cdcwire_conformance.runner import Judge
-from cdcwire_conformance.selection import Declared, Task
+from cdcwire_conformance.run.runner import Judge
+from cdcwire_conformance.run.selection import Declared, Task
 from cdcwire_conformance.testees.in_process import Codec, InProcessTestee
 
 _LEVELS = ("must", "should")

@@ -13,9 +13,10 @@ from typing import Any
 from unittest.mock import patch
 
 from cdcwire.connect.schema import Schema
-from cdcwire.format import Context, Format
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import Message
+from cdcwire.core.strict_json import JsonValue, Number
 from cdcwire.golang.numbers import narrow_float32
-from cdcwire.message import Message
 from cdcwire.model.events import UNAVAILABLE, Column, Event, Image, Value
 from cdcwire.model.kinds import (
     ArrayType,
@@ -31,7 +32,6 @@ from cdcwire.model.kinds import (
     TimestampType,
     TimeType,
 )
-from cdcwire.strict_json import JsonValue, Number
 from cdcwire_conformance.known_wrong.decoder import (
     CONNECT,
     Decode,

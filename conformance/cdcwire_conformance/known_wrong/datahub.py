@@ -10,18 +10,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from cdcwire.base64_text import write_base64
+from cdcwire.core.base64_text import write_base64
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.datahub.body import read_body
 from cdcwire.datahub.carrying import headers_of, read_records
 from cdcwire.datahub.crc32c import crc32c
 from cdcwire.datahub.frame import MAGIC
 from cdcwire.datahub.message import Batch, Record
-from cdcwire.datahub_blob import read_settings as blob_settings
-from cdcwire.datahub_tuple import find_table, topic_of
-from cdcwire.datahub_tuple import read_settings as tuple_settings
-from cdcwire.errors import DecodeError
-from cdcwire.format import Context, Format
-from cdcwire.message import KafkaMessage, Message
+from cdcwire.formats.datahub_blob import read_settings as blob_settings
+from cdcwire.formats.datahub_tuple import find_table, topic_of
+from cdcwire.formats.datahub_tuple import read_settings as tuple_settings
 from cdcwire.model.events import Column, Event, Marker, Position, RowChange, Value
 from cdcwire.model.kinds import BytesType, FloatType, IntType, TextType, TimestampType
 from cdcwire_conformance.known_wrong.decoder import (

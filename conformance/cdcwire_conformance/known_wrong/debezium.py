@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from cdcwire.errors import DecodeError
-from cdcwire.format import Context, Format, OptionValue
-from cdcwire.message import KafkaMessage, Message
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Format, OptionValue
+from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.model.events import Event, RowChange
 from cdcwire_conformance.known_wrong.decoder import (
     CONNECT,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from cdcwire.format import Context, Format
-from cdcwire.message import Message
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import Message
 from cdcwire.model.events import Column, Event, Image, RowChange, Value
 
 Decode: TypeAlias = Callable[[Format, Message, Context], list[Event]]

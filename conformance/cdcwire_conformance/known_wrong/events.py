@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cdcwire.format import Context, Format
-from cdcwire.message import Message
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import Message
 from cdcwire.model.events import Event, Image, Progress, RowChange, SchemaChange
 from cdcwire_conformance.known_wrong.decoder import (
     ALL_BUT_CDL,

@@ -11,14 +11,15 @@ from dataclasses import replace
 from typing import Any, cast
 from unittest.mock import patch
 
-from cdcwire import craft, craft_proposal
-from cdcwire.craft.arrays import Place
-from cdcwire.errors import DecodeError, TruncatedError
-from cdcwire.format import Context, Format
-from cdcwire.message import KafkaMessage, Message
+from cdcwire.core.errors import DecodeError, TruncatedError
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.reader import Reader
+from cdcwire.core.varints import read_uvarint, read_varint
+from cdcwire.formats import craft
+from cdcwire.formats.craft import proposal as craft_proposal
+from cdcwire.formats.craft.arrays import Place
 from cdcwire.model.events import Event
-from cdcwire.reader import Reader
-from cdcwire.varints import read_uvarint, read_varint
 from cdcwire_conformance.known_wrong.decoder import (
     ALL_BUT_CDL,
     CRAFTS,
@@ -177,8 +178,8 @@ STRUCTURE: tuple[KnownWrong, ...] = (
         "an integer that is cut off is 0",
         _patched(
             {
-                "cdcwire.craft.values.read_uvarint": _short_uvarint,
-                "cdcwire.craft.values.read_varint": _short_varint,
+                "cdcwire.formats.craft.values.read_uvarint": _short_uvarint,
+                "cdcwire.formats.craft.values.read_varint": _short_varint,
             }
         ),
         CRAFTS,
@@ -189,11 +190,11 @@ STRUCTURE: tuple[KnownWrong, ...] = (
         "varints that are longer than they need to be are refused",
         _patched(
             {
-                "cdcwire.craft.values.read_uvarint": _minimal_uvarint,
-                "cdcwire.craft.values.read_varint": _minimal_varint,
-                "cdcwire.craft.wire.read_uvarint": _minimal_uvarint,
-                "cdcwire.craft.columns.read_uvarint": _minimal_uvarint,
-                "cdcwire.craft.arrays.read_uvarint": _minimal_uvarint,
+                "cdcwire.formats.craft.values.read_uvarint": _minimal_uvarint,
+                "cdcwire.formats.craft.values.read_varint": _minimal_varint,
+                "cdcwire.formats.craft.wire.read_uvarint": _minimal_uvarint,
+                "cdcwire.formats.craft.columns.read_uvarint": _minimal_uvarint,
+                "cdcwire.formats.craft.arrays.read_uvarint": _minimal_uvarint,
             }
         ),
         CRAFTS,
@@ -208,7 +209,7 @@ STRUCTURE: tuple[KnownWrong, ...] = (
     KnownWrong(
         "terms-in-order",
         "column names are taken from the dictionary one after the other",
-        _patched({"cdcwire.craft.wire.name_reader": _terms_in_order}),
+        _patched({"cdcwire.formats.craft.wire.name_reader": _terms_in_order}),
         ("craft",),
     ),
     KnownWrong(
@@ -216,9 +217,9 @@ STRUCTURE: tuple[KnownWrong, ...] = (
         "names and queries that are not UTF-8 are accepted",
         _patched(
             {
-                "cdcwire.craft.arrays.text_of": _wrong_text,
-                "cdcwire.craft.columns.text_of": _wrong_text,
-                "cdcwire.craft.values.text_of": _wrong_text,
+                "cdcwire.formats.craft.arrays.text_of": _wrong_text,
+                "cdcwire.formats.craft.columns.text_of": _wrong_text,
+                "cdcwire.formats.craft.values.text_of": _wrong_text,
             }
         ),
         CRAFTS,
@@ -228,8 +229,10 @@ STRUCTURE: tuple[KnownWrong, ...] = (
         "a column may stand twice in a group",
         _patched(
             {
-                "cdcwire.craft.headers.no_repeated_names": lambda: lambda index, name: None,
-                "cdcwire.craft_proposal.keys.no_repeated_names": lambda: lambda index, name: None,
+                "cdcwire.formats.craft.headers.no_repeated_names": lambda: lambda index, name: None,
+                "cdcwire.formats.craft.proposal.keys.no_repeated_names": lambda: (
+                    lambda index, name: None
+                ),
             }
         ),
         CRAFTS,
@@ -237,13 +240,13 @@ STRUCTURE: tuple[KnownWrong, ...] = (
     KnownWrong(
         "quoting-kept",
         "the quoting of binary strings is not undone: byte 89 arrives as four characters",
-        _patched({"cdcwire.open_protocol.values.unquote": _quoting_kept}),
+        _patched({"cdcwire.formats.open_protocol.values.unquote": _quoting_kept}),
         _OPEN,
     ),
     KnownWrong(
         "base64-kept",
         "TEXT and BLOB are given in base64",
-        _patched({"cdcwire.open_protocol.values.read_base64": _base64_kept}),
+        _patched({"cdcwire.formats.open_protocol.values.read_base64": _base64_kept}),
         _OPEN,
     ),
     KnownWrong(

@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
-from cdcwire.errors import DecodeError
-from cdcwire.format import Context, Format, OptionValue, parse_options
-from cdcwire.message import Message, StoredFile
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Format, OptionValue, parse_options
+from cdcwire.core.message import Message, StoredFile
 from cdcwire.model.events import Column, Event, Image, RowChange, Value
 from cdcwire.model.kinds import (
     BitType,
@@ -121,7 +121,7 @@ def _text_as_it_stands(field: Any, settings: Any) -> bytes:
 
 
 def _patched_text(format_: Format, message: Message, context: Context) -> list[Event]:
-    with patch("cdcwire.csv.values.text_of", _text_as_it_stands):
+    with patch("cdcwire.formats.csv.values.text_of", _text_as_it_stands):
         return right(format_, message, context)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias
 
-from cdcwire.message import Message
+from cdcwire.core.message import Message
 from cdcwire.model.text import Json
 from cdcwire_conformance.protocol.messages import message_from_json
 from cdcwire_conformance.protocol.requests import PROTOCOL_VERSION

@@ -6,7 +6,7 @@ import base64
 import binascii
 from collections.abc import Mapping
 
-from cdcwire.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.model.text import Json
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias
 
-from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.protocol.messages import bytes_to_json, message_to_json

@@ -1,6 +1,6 @@
 """Where schemas come from: a folder of schema files, or a registry over HTTP (extra ``registry``).
 
-Each is a ``SchemaSource`` of ``cdcwire.avro``, and ``open_schemas`` makes of either the mapping
+Each is a ``SchemaSource`` of the Avro codec, and ``open_schemas`` makes of either the mapping
 that ``Context.schemas`` takes.
 """
 

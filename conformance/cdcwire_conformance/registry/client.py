@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, cast, get_args
 from urllib.parse import quote
 
-from cdcwire.avro.sources import SchemaId
-from cdcwire.avro.topics import ACCEPT, CONTENT_TYPE, registration
+from cdcwire.formats.avro.sources import SchemaId
+from cdcwire.formats.avro.topics import ACCEPT, CONTENT_TYPE, registration
 from cdcwire.mysql.layouts import Bounded
 from cdcwire_conformance.registry.address import Address, parse_address
 from cdcwire_conformance.registry.errors import RegistryError

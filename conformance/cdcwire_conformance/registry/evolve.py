@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cdcwire.avro.evolution import Change, DecimalRule, compare_schemas
-from cdcwire.avro.settings import Settings
-from cdcwire.avro.topics import TopicRule, subject_of
-from cdcwire.avro.writing import schemas_of
-from cdcwire.errors import EncodeError
+from cdcwire.core.errors import EncodeError
+from cdcwire.formats.avro.evolution import Change, DecimalRule, compare_schemas
+from cdcwire.formats.avro.settings import Settings
+from cdcwire.formats.avro.topics import TopicRule, subject_of
+from cdcwire.formats.avro.writing import schemas_of
 from cdcwire.model.events import Table
 from cdcwire_conformance.ddl import Statement, TableChange
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from cdcwire.avro.schema import MAX_TEXT_BYTES
-from cdcwire.avro.settings import Registry
-from cdcwire.avro.sources import MemorySource, SchemaId
+from cdcwire.formats.avro.schema import MAX_TEXT_BYTES
+from cdcwire.formats.avro.settings import Registry
+from cdcwire.formats.avro.sources import MemorySource, SchemaId
 from cdcwire_conformance.registry.errors import RegistryError
 
 SUFFIX = ".avsc"

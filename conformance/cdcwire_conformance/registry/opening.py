@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from cdcwire.avro.settings import Registry
+from cdcwire.formats.avro.settings import Registry
 from cdcwire_conformance.registry.address import parse_address
 from cdcwire_conformance.registry.client import ConfluentRegistry
 from cdcwire_conformance.registry.errors import RegistryError

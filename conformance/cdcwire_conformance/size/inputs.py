@@ -8,18 +8,18 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias, TypeGuard
 
-from cdcwire.avro.format import SCHEMAS
-from cdcwire.errors import DecodeError
-from cdcwire.format import Context
-from cdcwire.formats import FORMAT_NAMES, get_format
-from cdcwire.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.formats.avro.format import SCHEMAS
 from cdcwire.model.events import Event, Position, RowChange, Table, Value
 from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire_conformance.ddl import sent_columns
-from cdcwire_conformance.messages_io import read_messages
-from cdcwire_conformance.storage.places import open_place
-from cdcwire_conformance.storage.reading import FORMATS as STORED_FORMATS
-from cdcwire_conformance.storage.reading import Prefix, list_prefix
+from cdcwire_conformance.sources.messages_io import read_messages
+from cdcwire_conformance.sources.storage.places import open_place
+from cdcwire_conformance.sources.storage.reading import FORMATS as STORED_FORMATS
+from cdcwire_conformance.sources.storage.reading import Prefix, list_prefix
 from cdcwire_generators.positions import position_at
 from cdcwire_generators.workloads import (
     WORKLOAD_NAMES,

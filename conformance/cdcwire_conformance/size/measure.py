@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from typing import TypeAlias
 
-from cdcwire.errors import EncodeError
-from cdcwire.format import Context, Format, OptionValue
-from cdcwire.formats import FORMAT_NAMES, get_format
-from cdcwire.message import Message
+from cdcwire.core.errors import EncodeError
+from cdcwire.core.format import Context, Format, OptionValue
+from cdcwire.core.message import Message
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import RowChange, Table
 from cdcwire_conformance.size.compressions import (
     COMPRESSION_NAMES,

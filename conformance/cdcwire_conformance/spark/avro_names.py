@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
-from cdcwire.avro.names import sanitize
-from cdcwire.format import TableName
+from cdcwire.core.format import TableName
+from cdcwire.formats.avro.names import sanitize
 from cdcwire.model.events import Table
 from cdcwire_conformance.arrow.schema import CanonicalTable
 

@@ -15,11 +15,11 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from cdcwire.format import Context, TableName
+from cdcwire.core.format import Context, TableName
 from cdcwire.model.events import Table
 from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
 from cdcwire_conformance.arrow.types import Profile, SchemaError, Temporal
-from cdcwire_conformance.command.context import DEFAULT_SCHEMA, UsageError, read_tables
+from cdcwire_conformance.cli.context import DEFAULT_SCHEMA, UsageError, read_tables
 from cdcwire_conformance.ddl import read_ddl_file
 from cdcwire_conformance.extras import MissingExtraError
 from cdcwire_conformance.registry import RegistryError, open_schemas

@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from cdcwire.format import NO_CONTEXT, Context, Selection, parse_options
-from cdcwire.formats import get_format
+from cdcwire.core.format import NO_CONTEXT, Context, Selection, parse_options
+from cdcwire.core.registry import get_format
 from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.spark.opening import OpenedSource, open_source

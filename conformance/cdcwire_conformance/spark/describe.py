@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from cdcwire.errors import DecodeError, path_text
-from cdcwire.format import NO_CONTEXT, Context, Selection, TableName
-from cdcwire.message import Message
+from cdcwire.core.errors import DecodeError, path_text
+from cdcwire.core.format import NO_CONTEXT, Context, Selection, TableName
+from cdcwire.core.message import Message
+from cdcwire.core.rows import Row
 from cdcwire.model.events import Column, RowChange, Table
 from cdcwire.model.kinds import EnumType, LabelForm, SetType, TextType
-from cdcwire.rows import Row
 from cdcwire.storage.paths import DataPath
 from cdcwire_conformance.arrow.batches import Place, RowProblem
 from cdcwire_conformance.arrow.decoders import FAST_FORMATS, DecodeMessage, DecoderAt, place_decoder

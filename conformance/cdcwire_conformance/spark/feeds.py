@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from cdcwire.format import NO_CONTEXT, Context, TableName
-from cdcwire.formats import get_format
+from cdcwire.core.format import NO_CONTEXT, Context, TableName
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Table
 from cdcwire_conformance.arrow.batches import Place as MessagePlace
 from cdcwire_conformance.arrow.batches import RowProblem

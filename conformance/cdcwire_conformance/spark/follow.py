@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cdcwire.format import TableName
+from cdcwire.core.format import TableName
 from cdcwire_conformance.arrow.schema import CanonicalTable, union_tables
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.spark.feeds import (

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from cdcwire.errors import DecodeError, path_text
-from cdcwire.format import Context, Selection, TableName
+from cdcwire.core.errors import DecodeError, path_text
+from cdcwire.core.format import Context, Selection, TableName
+from cdcwire.core.rows import Row
 from cdcwire.model.events import Event, Progress, RowChange
-from cdcwire.rows import Row
 from cdcwire_conformance.arrow.batches import Place, RowProblem
 from cdcwire_conformance.arrow.decoders import FAST_FORMATS, place_decoder
 from cdcwire_conformance.spark.frontier import BLOCKS, NOTICES, Rule, Seen

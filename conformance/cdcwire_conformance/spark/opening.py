@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cdcwire.datahub_tuple.settings import read_settings as read_tuple_settings
-from cdcwire.datahub_tuple.topic import topic_of
-from cdcwire.format import Context, OptionError, Selection, TableName, parse_options
-from cdcwire.formats import get_format
-from cdcwire.message import Message, StoredFile
+from cdcwire.core.format import Context, OptionError, Selection, TableName, parse_options
+from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.registry import get_format
+from cdcwire.formats.datahub_tuple.settings import read_settings as read_tuple_settings
+from cdcwire.formats.datahub_tuple.topic import topic_of
 from cdcwire_conformance.arrow.batches import Place
 from cdcwire_conformance.arrow.decoders import TUPLE
-from cdcwire_conformance.arrow.topics import table_of_topic, tables_of, topic_name
-from cdcwire_conformance.messages_io import message_from_json
+from cdcwire_conformance.families.datahub_rows import table_of_topic, tables_of, topic_name
+from cdcwire_conformance.sources.messages_io import message_from_json
 from cdcwire_conformance.spark.files import Files, OpenFile, files_at, open_here
 from cdcwire_conformance.spark.kafka import topic_at_rest
 from cdcwire_conformance.spark.prefix import (

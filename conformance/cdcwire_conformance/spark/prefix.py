@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from cdcwire.canal_json.settings import read_settings as read_canal_settings
-from cdcwire.csv.settings import read_settings as read_csv_settings
-from cdcwire.errors import DecodeError, path_text
-from cdcwire.format import Context, TableName
-from cdcwire.formats import get_format
-from cdcwire.message import StoredFile
+from cdcwire.core.errors import DecodeError, path_text
+from cdcwire.core.format import Context, TableName
+from cdcwire.core.message import StoredFile
+from cdcwire.core.registry import get_format
+from cdcwire.formats.canal_json.settings import read_settings as read_canal_settings
+from cdcwire.formats.csv.settings import read_settings as read_csv_settings
 from cdcwire.model.events import Table
 from cdcwire.storage.feeds import completed
 from cdcwire.storage.index_files import read_index

@@ -14,12 +14,12 @@ from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
-from cdcwire.craft.settings import settings_of
-from cdcwire.errors import DecodeError, path_text
-from cdcwire.format import Context
-from cdcwire.message import KafkaMessage, Message
+from cdcwire.core.errors import DecodeError, path_text
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.rows import Row
+from cdcwire.formats.craft.settings import settings_of
 from cdcwire.model.events import Event, RowChange, Table
-from cdcwire.rows import Row
 from cdcwire_conformance.arrow.batches import (
     BatchBuilder,
     Change,
@@ -29,11 +29,11 @@ from cdcwire_conformance.arrow.batches import (
     problem_of,
 )
 from cdcwire_conformance.arrow.building import ConversionError
-from cdcwire_conformance.arrow.craft_batches import CraftBatchBuilder, Irregular
 from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.arrow.types import Profile, Temporal
-from cdcwire_conformance.messages_io import message_from_json
+from cdcwire_conformance.formats.craft.arrow_batches import CraftBatchBuilder, Irregular
+from cdcwire_conformance.sources.messages_io import message_from_json
 from cdcwire_conformance.spark.files import OpenFile, open_here
 from cdcwire_conformance.spark.sources import Piece, line_number, read_lines
 

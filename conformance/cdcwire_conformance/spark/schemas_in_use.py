@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from cdcwire.avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, read_envelope
-from cdcwire.avro.format import FORMAT, SCHEMA_SUFFIX
-from cdcwire.avro.settings import Registry, read_settings
-from cdcwire.avro.sources import KnownSchemas
-from cdcwire.errors import DecodeError
-from cdcwire.format import NO_CONTEXT, Context
-from cdcwire.message import KafkaMessage, StoredFile
-from cdcwire.reader import Reader
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.message import KafkaMessage, StoredFile
+from cdcwire.core.reader import Reader
+from cdcwire.formats.avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, read_envelope
+from cdcwire.formats.avro.format import FORMAT, SCHEMA_SUFFIX
+from cdcwire.formats.avro.settings import Registry, read_settings
+from cdcwire.formats.avro.sources import KnownSchemas
 from cdcwire_conformance.arrow.decoders import is_schema_file
 from cdcwire_conformance.registry import RegistryError
 from cdcwire_conformance.spark.reading import message_of_line

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.storage.paths import DATA_PREFIX, METADATA_NAME
 from cdcwire_conformance.spark.files import (
     Files,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
-from cdcwire.canal_json.settings import read_settings as read_canal_settings
-from cdcwire.csv.settings import read_settings as read_csv_settings
-from cdcwire.format import Context
+from cdcwire.core.format import Context
+from cdcwire.formats.canal_json.settings import read_settings as read_canal_settings
+from cdcwire.formats.csv.settings import read_settings as read_csv_settings
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.spark.files import OpenFile, open_here
 

@@ -16,20 +16,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cdcwire.csv.settings import Settings, read_settings
-from cdcwire.csv.tables import Definitions
-from cdcwire.errors import DecodeError
-from cdcwire.format import Context
-from cdcwire.message import StoredFile
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context
+from cdcwire.core.message import StoredFile
+from cdcwire.core.rows import Row
+from cdcwire.formats.csv.settings import Settings, read_settings
+from cdcwire.formats.csv.tables import Definitions
 from cdcwire.model.events import RowChange
-from cdcwire.rows import Row
 from cdcwire.storage.metadata import row_is_complete
 from cdcwire.storage.paths import DataPath, parse_path
 from cdcwire_conformance.arrow.batches import BatchBuilder, Change, Place, RowProblem, problem_of
-from cdcwire_conformance.arrow.csv_batches import CsvBatchBuilder, CsvFiles
-from cdcwire_conformance.arrow.csv_values import Irregular
 from cdcwire_conformance.arrow.decoders import file_decoder, is_joined
 from cdcwire_conformance.arrow.schema import SOURCE_TYPE
+from cdcwire_conformance.formats.csv.arrow_batches import CsvBatchBuilder, CsvFiles
+from cdcwire_conformance.formats.csv.arrow_values import Irregular
 from cdcwire_conformance.spark.files import OpenFile, path_under
 from cdcwire_conformance.spark.prefix import FileMark, StoredData, problem_of_error
 from cdcwire_conformance.spark.reading import (

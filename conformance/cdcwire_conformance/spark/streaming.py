@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cdcwire.format import NO_CONTEXT, Context
+from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.spark.decode import OtherColumns, decode_kafka_frame

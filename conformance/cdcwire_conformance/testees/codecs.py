@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from cdcwire.errors import DecodeError, EncodeError
-from cdcwire.format import Context, OptionError
-from cdcwire.message import Message
+from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.format import Context, OptionError
+from cdcwire.core.message import Message
 from cdcwire.model.events import Event, Table
 from cdcwire.model.text import (
     Json,

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import BinaryIO
 
 from cdcwire import __version__
-from cdcwire.format import Format
-from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.core.format import Format
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.text import Json
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.protocol.requests import PROTOCOL_VERSION

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from cdcwire.craft.message import (
+from cdcwire.formats.craft.message import (
     EVENT_DDL,
     EVENT_RESOLVED,
     EVENT_ROW,

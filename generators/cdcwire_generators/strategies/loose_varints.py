@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from hypothesis import strategies as st
 
-from cdcwire.craft.message import Column
+from cdcwire.formats.craft.message import Column
 
 _MAX_BYTES = 9  # a tenth byte would be legal too, for numbers of 64 bits only
 

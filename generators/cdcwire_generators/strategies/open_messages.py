@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from cdcwire.mysql.types import FLAG_HANDLE_KEY, LARGE_STRING_TYPES, STRING_TYPES
-from cdcwire.open_protocol.message import (
+from cdcwire.formats.open_protocol.message import (
     EVENT_DDL,
     EVENT_RESOLVED,
     EVENT_ROW,
@@ -18,6 +17,7 @@ from cdcwire.open_protocol.message import (
     Message,
     Row,
 )
+from cdcwire.mysql.types import FLAG_HANDLE_KEY, LARGE_STRING_TYPES, STRING_TYPES
 from cdcwire_generators.strategies.names import column_names, names
 from cdcwire_generators.strategies.wire_columns import (
     MAX_INT64,

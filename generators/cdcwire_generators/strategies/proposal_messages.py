@@ -6,8 +6,15 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from cdcwire.craft.message import EVENT_DDL, EVENT_RESOLVED, EVENT_ROW, GROUP_NEW, GROUP_OLD, Column
-from cdcwire.craft_proposal.message import (
+from cdcwire.formats.craft.message import (
+    EVENT_DDL,
+    EVENT_RESOLVED,
+    EVENT_ROW,
+    GROUP_NEW,
+    GROUP_OLD,
+    Column,
+)
+from cdcwire.formats.craft.proposal.message import (
     GROUP_DELETE,
     ColumnGroup,
     DDLEvent,

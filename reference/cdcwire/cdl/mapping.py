@@ -10,8 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from cdcwire.cdl_json.message import MESSAGE_VERSION as VERSION_1
-from cdcwire.cdl_json.wire import change_of as read_version_1
 from cdcwire.connect import ConnectValue, Envelope, Field, Schema
 from cdcwire.connect.counts import calendar_text, moment
 from cdcwire.connect.logical import read_timestamp_text
@@ -22,10 +20,12 @@ from cdcwire.connect.types import (
     is_cdc_decimal,
     is_cdc_timestamp,
 )
-from cdcwire.debezium_json.message import MESSAGE_VERSION as VERSION_2
-from cdcwire.debezium_json.schemas import source_schema
-from cdcwire.debezium_json.wire import change_of as read_version_2
-from cdcwire.errors import DecodeError, EncodeError, step
+from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.formats.cdl_json.message import MESSAGE_VERSION as VERSION_1
+from cdcwire.formats.cdl_json.wire import change_of as read_version_1
+from cdcwire.formats.debezium_json.message import MESSAGE_VERSION as VERSION_2
+from cdcwire.formats.debezium_json.schemas import source_schema
+from cdcwire.formats.debezium_json.wire import change_of as read_version_2
 from cdcwire.model.kinds import DatetimeType
 
 _CLAUSE = "cdl-json: mapping"

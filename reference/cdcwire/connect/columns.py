@@ -51,7 +51,7 @@ from cdcwire.connect.types import (
 )
 from cdcwire.connect.unavailable import unavailable_values
 from cdcwire.connect.values import write_value
-from cdcwire.errors import EncodeError, step
+from cdcwire.core.errors import EncodeError, step
 from cdcwire.golang.numbers import float_text, is_float32
 from cdcwire.model.events import ABSENT, UNAVAILABLE, Column, Expression, Image, Value
 from cdcwire.model.kinds import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from cdcwire.errors import EncodeError
+from cdcwire.core.errors import EncodeError
 from cdcwire.model.events import Value
 from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType
 from cdcwire.model.temporal import count_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 
-from cdcwire.errors import EncodeError
+from cdcwire.core.errors import EncodeError
 
 MAX_DECIMAL_BYTES = 65536  # 157,000 digits; PostgreSQL stops at 147,455
 _MAX_DIGITS = 157000

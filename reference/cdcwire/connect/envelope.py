@@ -14,8 +14,8 @@ from cdcwire.connect.schema import RULES, ConnectValue, Schema, read_schema
 from cdcwire.connect.schema_text import schema_text
 from cdcwire.connect.schemaless import json_text
 from cdcwire.connect.values import read_value, write_value
-from cdcwire.errors import DecodeError, Path, step
-from cdcwire.strict_json import (
+from cdcwire.core.errors import DecodeError, Path, step
+from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
     JsonValue,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cdcwire.connect.schema import RULES, Schema, read_schema
-from cdcwire.errors import DecodeError, Path
-from cdcwire.reader import Span
-from cdcwire.strict_json import JsonArray, JsonObject, JsonValue, Member, Number, read_json
+from cdcwire.core.errors import DecodeError, Path
+from cdcwire.core.reader import Span
+from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Member, Number, read_json
 
 _ENVELOPE = "connect: envelope"
 _MEMBERS = "connect: schema members"

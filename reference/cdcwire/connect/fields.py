@@ -13,7 +13,7 @@ from cdcwire.connect.identity import MadeOfSchemas
 from cdcwire.connect.schema import ConnectValue, Field, Schema
 from cdcwire.connect.schemaless import inferred_schema
 from cdcwire.connect.values import read_value
-from cdcwire.errors import DecodeError, Path, step
+from cdcwire.core.errors import DecodeError, Path, step
 
 NO_OFFSET = -1
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from cdcwire.connect.columns import plan_column, row_of, struct_of
 from cdcwire.connect.schema import ConnectValue, Field, Schema
 from cdcwire.connect.style import Style
-from cdcwire.errors import EncodeError, step
+from cdcwire.core.errors import EncodeError, step
 from cdcwire.model.events import Column, Image, RowChange
 
 _STRUCTS = "connect: struct values"

@@ -48,7 +48,7 @@ from cdcwire.connect.types import (
     is_cdc_timestamp,
 )
 from cdcwire.connect.unavailable import unavailable_values
-from cdcwire.errors import DecodeError, step
+from cdcwire.core.errors import DecodeError, step
 from cdcwire.model.events import ABSENT, UNAVAILABLE, Column, Image, Value
 from cdcwire.model.kinds import (
     ArrayType,

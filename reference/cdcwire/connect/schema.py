@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any, Literal, TypeAlias, cast
 
-from cdcwire.errors import DecodeError, Path, step
-from cdcwire.strict_json import (
+from cdcwire.core.errors import DecodeError, Path, step
+from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
     JsonValue,

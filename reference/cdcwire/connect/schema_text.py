@@ -7,7 +7,7 @@ from functools import lru_cache
 from cdcwire.connect.schema import MAX_SCHEMA_DEPTH, Schema
 from cdcwire.connect.strings import quoted
 from cdcwire.connect.values import write_value
-from cdcwire.errors import EncodeError, step
+from cdcwire.core.errors import EncodeError, step
 
 
 @lru_cache(maxsize=256)

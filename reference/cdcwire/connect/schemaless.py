@@ -12,7 +12,7 @@ from cdcwire.connect.schema import INT_BITS, ConnectValue, Field, Schema
 from cdcwire.connect.strings import quoted
 from cdcwire.connect.types import CONNECT_DECIMAL
 from cdcwire.connect.values import read_value
-from cdcwire.strict_json import JsonArray, JsonObject, JsonValue, Number
+from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Number
 
 _INT64 = Schema("int64", optional=True)
 _DOUBLE = Schema("double", optional=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cdcwire.errors import EncodeError
+from cdcwire.core.errors import EncodeError
 
 _STRINGS = "connect: strings"
 _SPECIAL = re.compile(r'["\\\x00-\x1f\U00010000-\U0010ffff]')

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from cdcwire.connect.schema import Schema
-from cdcwire.errors import DecodeError
+from cdcwire.core.errors import DecodeError
 
 CONNECT_DATE = "org.apache.kafka.connect.data.Date"
 CONNECT_TIME = "org.apache.kafka.connect.data.Time"

@@ -13,16 +13,16 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Literal
 
-from cdcwire.base64_text import write_base64
 from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of, unscaled_bytes
 from cdcwire.connect.java_numbers import java_float_text
 from cdcwire.connect.schema import INT_BITS, Field, Schema
 from cdcwire.connect.schema import ConnectValue as Value
 from cdcwire.connect.strings import quoted
 from cdcwire.connect.types import CONNECT_DECIMAL, CONNECT_TIME, decimal_scale
-from cdcwire.errors import DecodeError, EncodeError, step
+from cdcwire.core.base64_text import write_base64
+from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Number, json_kind
 from cdcwire.golang.numbers import is_float32, read_float32
-from cdcwire.strict_json import JsonArray, JsonObject, JsonValue, Number, json_kind
 
 _INTEGERS = "connect: integer values"
 _FLOATS = "connect: float values"

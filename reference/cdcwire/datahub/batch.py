@@ -12,6 +12,9 @@ from math import isfinite
 from struct import Struct
 from typing import cast
 
+from cdcwire.core.errors import DecodeError, EncodeError, Path, step
+from cdcwire.core.format import Compression
+from cdcwire.core.reader import Reader
 from cdcwire.datahub.compression import (
     MAX_RAW_BYTES,
     deflate,
@@ -35,9 +38,6 @@ from cdcwire.datahub.fields import (
 )
 from cdcwire.datahub.message import Attributes, Batch, BatchCompression, Record
 from cdcwire.datahub.records import CLAUSE_ATTRIBUTES, CLAUSE_RECORDS, check_record
-from cdcwire.errors import DecodeError, EncodeError, Path, step
-from cdcwire.format import Compression
-from cdcwire.reader import Reader
 
 CLAUSE = "datahub: batch"
 CLAUSE_RECORD = "datahub: batch records"

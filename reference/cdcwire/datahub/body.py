@@ -11,6 +11,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from cdcwire.core.errors import DecodeError, EncodeError, Path, step
+from cdcwire.core.format import Compression
+from cdcwire.core.reader import Reader
 from cdcwire.datahub.batch import read_batch, write_batch
 from cdcwire.datahub.compression import MAX_RAW_BYTES, deflate, inflate, open_lz4, write_lz4
 from cdcwire.datahub.fields import Field
@@ -19,9 +22,6 @@ from cdcwire.datahub.json_records import read_json_body, write_json_body
 from cdcwire.datahub.message import Batch, BatchCompression, Body, Encoding, Record
 from cdcwire.datahub.protobuf import read_fields, write_bytes, write_integer
 from cdcwire.datahub.records import read_record, write_record
-from cdcwire.errors import DecodeError, EncodeError, Path, step
-from cdcwire.format import Compression
-from cdcwire.reader import Reader
 
 CLAUSE = "datahub: bodies"
 CLAUSE_CONTENT = "datahub: content encoding"

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
+from cdcwire.core.errors import DecodeError, Path, step
+from cdcwire.core.format import Compression, Option, OptionValue
+from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.datahub.body import BodySettings, ContentEncoding, read_body, write_body
 from cdcwire.datahub.fields import Field
 from cdcwire.datahub.message import Batch, BatchCompression, Body, Encoding, Record
-from cdcwire.errors import DecodeError, Path, step
-from cdcwire.format import Compression, Option, OptionValue
-from cdcwire.message import KafkaMessage, Message
 
 CLAUSE_BATCHING = "datahub: batching"
 CLAUSE_BODIES = "datahub: bodies"

@@ -10,8 +10,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 
-from cdcwire.errors import DecodeError
-from cdcwire.format import Compression, OptionError
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Compression, OptionError
 
 CLAUSE = "datahub: compression"
 CLAUSE_LIMITS = "datahub: limits"

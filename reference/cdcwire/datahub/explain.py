@@ -10,6 +10,19 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TypeAlias
 
+from cdcwire.core.errors import DecodeError, Path
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.reader import RecordingReader, Span
+from cdcwire.core.strict_json import (
+    Document,
+    JsonArray,
+    JsonObject,
+    JsonValue,
+    Number,
+    Rules,
+    json_kind,
+    read_json,
+)
 from cdcwire.datahub.body import (
     CLAUSE_CONTENT,
     DEFAULT_SETTINGS,
@@ -25,19 +38,6 @@ from cdcwire.datahub.json_records import CLAUSE as CLAUSE_JSON
 from cdcwire.datahub.json_records import CLAUSE_BASE64
 from cdcwire.datahub.json_records import RULES as BODY_RULES
 from cdcwire.datahub.records import CLAUSE_ATTRIBUTES, CLAUSE_RECORDS
-from cdcwire.errors import DecodeError, Path
-from cdcwire.message import KafkaMessage
-from cdcwire.reader import RecordingReader, Span
-from cdcwire.strict_json import (
-    Document,
-    JsonArray,
-    JsonObject,
-    JsonValue,
-    Number,
-    Rules,
-    json_kind,
-    read_json,
-)
 
 # What the value at a path is: its clause, how it is shown (None: as it stands), and a note.
 Described: TypeAlias = "tuple[str, str | None, str]"

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from struct import Struct
 from typing import Any, TypeAlias
 
+from cdcwire.core.format import Compression
 from cdcwire.datahub.compression import MAX_RAW_BYTES, inflate, open_lz4
 from cdcwire.datahub.crc32c import crc32c
 from cdcwire.datahub.fields import MAX_STRING_BYTES, Field, FieldType, check_value, read_text
-from cdcwire.format import Compression
 
 Values: TypeAlias = "tuple[Any, ...]"
 

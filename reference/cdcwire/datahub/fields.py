@@ -14,7 +14,7 @@ from math import isfinite, isinf
 from types import MappingProxyType
 from typing import Literal, TypeAlias, cast, get_args
 
-from cdcwire.errors import DecodeError, EncodeError
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.golang.numbers import is_float32, narrow_float32, read_float32
 from cdcwire.model.kinds import (
     BoolType,

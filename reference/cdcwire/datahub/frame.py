@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from struct import Struct
 
+from cdcwire.core.errors import DecodeError, TruncatedError
+from cdcwire.core.reader import Reader
 from cdcwire.datahub.crc32c import crc32c
-from cdcwire.errors import DecodeError, TruncatedError
-from cdcwire.reader import Reader
 
 CLAUSE = "datahub: frame"
 CLAUSE_CHECKSUM = "datahub: checksums"

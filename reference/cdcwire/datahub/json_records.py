@@ -10,18 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from cdcwire.base64_text import read_base64, write_base64
-from cdcwire.datahub.fields import Field, FieldValue, is_unicode
-from cdcwire.datahub.message import Attributes, Body, Record
-from cdcwire.datahub.records import (
-    CLAUSE_ATTRIBUTES,
-    CLAUSE_RECORDS,
-    check_record,
-    field_value,
-    texts_of,
-)
-from cdcwire.errors import DecodeError, EncodeError, step
-from cdcwire.strict_json import (
+from cdcwire.core.base64_text import read_base64, write_base64
+from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
     JsonValue,
@@ -30,6 +21,15 @@ from cdcwire.strict_json import (
     Rules,
     json_kind,
     read_json,
+)
+from cdcwire.datahub.fields import Field, FieldValue, is_unicode
+from cdcwire.datahub.message import Attributes, Body, Record
+from cdcwire.datahub.records import (
+    CLAUSE_ATTRIBUTES,
+    CLAUSE_RECORDS,
+    check_record,
+    field_value,
+    texts_of,
 )
 
 CLAUSE = "datahub: json"

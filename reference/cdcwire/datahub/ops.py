@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from cdcwire.errors import DecodeError, Path
+from cdcwire.core.errors import DecodeError, Path
 from cdcwire.model.events import Half, MarkerKind, SchemaChangeKind
 from cdcwire.model.events import Op as RowOp
 

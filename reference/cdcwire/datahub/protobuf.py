@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cdcwire.errors import DecodeError, EncodeError, Step
-from cdcwire.reader import Reader
-from cdcwire.varints import read_uvarint, write_uvarint
+from cdcwire.core.errors import DecodeError, EncodeError, Step
+from cdcwire.core.reader import Reader
+from cdcwire.core.varints import read_uvarint, write_uvarint
 
 CLAUSE = "datahub: protobuf"
 

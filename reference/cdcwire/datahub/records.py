@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from cdcwire.core.errors import DecodeError, EncodeError, Path, step
+from cdcwire.core.reader import Reader
 from cdcwire.datahub.fields import (
     CLAUSE_NULL,
     Field,
@@ -26,8 +28,6 @@ from cdcwire.datahub.protobuf import (
     write_bytes,
     write_integer,
 )
-from cdcwire.errors import DecodeError, EncodeError, Path, step
-from cdcwire.reader import Reader
 
 CLAUSE_RECORDS = "datahub: records"
 CLAUSE_ATTRIBUTES = "datahub: attributes"

@@ -13,9 +13,10 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Literal, TypeAlias, cast, get_args
 
-from cdcwire.base64_text import read_base64
+from cdcwire.core.base64_text import read_base64
+from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.strict_json import JsonValue, Number, json_kind
 from cdcwire.datahub.fields import is_unicode
-from cdcwire.errors import DecodeError, EncodeError
 from cdcwire.golang.numbers import is_float32
 from cdcwire.model.events import UNAVAILABLE, Column, Value
 from cdcwire.model.kinds import (
@@ -41,7 +42,6 @@ from cdcwire.model.kinds import (
 )
 from cdcwire.model.temporal import count_text, temporal_text
 from cdcwire.mysql.values import vector_text
-from cdcwire.strict_json import JsonValue, Number, json_kind
 
 StreamXType: TypeAlias = Literal["BOOLEAN", "DOUBLE", "DATE", "BYTES", "LONG", "STRING"]
 BlobValue: TypeAlias = "bool | int | float | str | bytes | None"

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from cdcwire.errors import EncodeError
+from cdcwire.core.errors import EncodeError
 from cdcwire.model.events import Column
 from cdcwire.model.kinds import (
     ArrayType,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from cdcwire.errors import step
+from cdcwire.core.errors import step
 from cdcwire.model.events import Column, Image, Table, Value
 from cdcwire.model.kinds import EnumType, SetType, UnknownType
 from cdcwire.mysql.types import FLAG_HANDLE_KEY, code_and_flags, column_of

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
+from cdcwire.core.rows import Conversion, Layout
 from cdcwire.mysql.types import STRING_TYPES, TYPE_FLOAT, column_of
 from cdcwire.mysql.values import WireValue, model_converter
-from cdcwire.rows import Conversion, Layout
 
 Described: TypeAlias = "tuple[str, int, int]"  # name, type code and flags of a column
 

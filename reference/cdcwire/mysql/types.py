@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from cdcwire.errors import EncodeError
+from cdcwire.core.errors import EncodeError
 from cdcwire.model.events import Column, Role
 from cdcwire.model.kinds import (
     ArrayType,

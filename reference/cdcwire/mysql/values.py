@@ -12,7 +12,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from cdcwire.errors import EncodeError
+from cdcwire.core.errors import EncodeError
 from cdcwire.golang.numbers import narrow_float32, plain_digits, read_float32, shortest_digits
 from cdcwire.model.events import UNAVAILABLE, Column, Value
 from cdcwire.model.kinds import (

@@ -1,7 +1,7 @@
 """The storage sink's layout: paths, schema files, index files, metadata, and the rules of a prefix.
 
 Names and bytes in, names, bytes and values out: nothing here lists, reads or writes, and nothing
-knows the time. The rows in data files are ``cdcwire.csv`` and ``cdcwire.canal_json``.
+knows the time. The rows in data files belong to the formats of the sink.
 """
 
 from cdcwire.storage.cutting import Cut, CuttingSettings, OpenFile, Part, add_part, flush, tick

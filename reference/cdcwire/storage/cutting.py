@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from cdcwire.errors import EncodeError
+from cdcwire.core.errors import EncodeError
 
 CLAUSE = "storage: file cutting"
 

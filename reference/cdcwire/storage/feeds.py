@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from cdcwire.errors import DecodeError
-from cdcwire.format import EVERYTHING, Context, Selection
-from cdcwire.message import Message, StoredFile
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import EVERYTHING, Context, Selection
+from cdcwire.core.message import Message, StoredFile
 from cdcwire.model.events import Column, Event, Position, Progress, Table
 from cdcwire.model.kinds import EnumType, SetType
 from cdcwire.storage.index_files import read_index

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cdcwire.errors import DecodeError
+from cdcwire.core.errors import DecodeError
 from cdcwire.storage.paths import Layout, data_name, parse_data_name
 
 CLAUSE = "storage: index files"

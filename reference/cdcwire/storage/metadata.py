@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cdcwire.errors import DecodeError, EncodeError
+from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.strict_json import JsonObject, Number, Rules, json_kind, read_json
 from cdcwire.storage.paths import MAX_U64
-from cdcwire.strict_json import JsonObject, Number, Rules, json_kind, read_json
 
 CLAUSE = "storage: metadata"
 MEMBER = "checkpoint-ts"

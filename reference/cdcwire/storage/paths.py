@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import date as calendar_date
 from typing import Literal, TypeAlias
 
-from cdcwire.errors import DecodeError, EncodeError
+from cdcwire.core.errors import DecodeError, EncodeError
 
 DateSeparator: TypeAlias = Literal["none", "year", "month", "day"]
 NAMES = "storage: names"

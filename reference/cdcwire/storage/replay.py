@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from cdcwire.errors import DecodeError
+from cdcwire.core.errors import DecodeError
 from cdcwire.storage.metadata import row_is_complete, schema_is_complete
 from cdcwire.storage.paths import DataPath, IndexPath, Layout, SchemaPath, StoragePath, path_text
 from cdcwire.storage.renames import RENAME_TABLE, RENAME_TABLES, renamed_from

@@ -15,8 +15,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-from cdcwire.errors import DecodeError, Path
-from cdcwire.errors import path_text as path_steps_text
+from cdcwire.core.errors import DecodeError, Path
+from cdcwire.core.errors import path_text as path_steps_text
 from cdcwire.storage.paths import (
     DataPath,
     IndexPath,

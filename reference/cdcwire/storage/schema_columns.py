@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TypeAlias
 
-from cdcwire.errors import EncodeError
+from cdcwire.core.errors import EncodeError
+from cdcwire.core.strict_json import Number
 from cdcwire.model.events import ABSENT, UNAVAILABLE, Column, Expression, Role, Value
 from cdcwire.model.kinds import BitType, IntType, Type, UnknownType, YearType
 from cdcwire.mysql.declared import (
@@ -24,7 +25,6 @@ from cdcwire.mysql.declared import (
     parse_declared,
     type_of_declared,
 )
-from cdcwire.strict_json import Number
 
 CLAUSE = "storage: schema columns"
 

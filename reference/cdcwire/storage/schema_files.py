@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cdcwire.errors import EncodeError, step
+from cdcwire.core.errors import EncodeError, step
 from cdcwire.model.events import Column, Position, SchemaChange, Table
 from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire.storage.paths import SchemaPath

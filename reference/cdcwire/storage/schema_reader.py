@@ -14,7 +14,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from cdcwire.errors import DecodeError, step
+from cdcwire.core.errors import DecodeError, step
+from cdcwire.core.strict_json import (
+    JsonArray,
+    JsonObject,
+    JsonValue,
+    Member,
+    Number,
+    Rules,
+    json_kind,
+    read_json,
+)
 from cdcwire.storage.paths import MAX_U64
 from cdcwire.storage.schema_columns import ILL_FORMED, Default, SchemaColumn
 from cdcwire.storage.schema_text import (
@@ -26,16 +36,6 @@ from cdcwire.storage.schema_text import (
     SchemaFile,
     checksum_of,
     elements_text,
-)
-from cdcwire.strict_json import (
-    JsonArray,
-    JsonObject,
-    JsonValue,
-    Member,
-    Number,
-    Rules,
-    json_kind,
-    read_json,
 )
 
 COLUMNS_CLAUSE = "storage: schema columns"

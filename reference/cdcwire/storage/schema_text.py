@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from cdcwire.errors import EncodeError
+from cdcwire.core.errors import EncodeError
+from cdcwire.core.strict_json import Number
 from cdcwire.golang.json_text import json_string
 from cdcwire.storage.paths import MAX_U64, check_name
 from cdcwire.storage.schema_columns import SchemaColumn, readable_text
-from cdcwire.strict_json import Number
 
 FILES_CLAUSE = "storage: schema files"
 TEXT_CLAUSE = "storage: schema text"

@@ -10,20 +10,28 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cdcwire.craft import Column, ColumnGroup, Message, RowEvent, decode, encode, from_events
-from cdcwire.craft.fast import RowDecoder
-from cdcwire.craft.ranges import OutlineDecoder
-from cdcwire.craft.settings import Settings
-from cdcwire.errors import DecodeError
-from cdcwire.format import Selection
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Selection
+from cdcwire.core.rows import Row
+from cdcwire.formats.craft import (
+    Column,
+    ColumnGroup,
+    Message,
+    RowEvent,
+    decode,
+    encode,
+    from_events,
+)
+from cdcwire.formats.craft.fast import RowDecoder
+from cdcwire.formats.craft.ranges import OutlineDecoder
+from cdcwire.formats.craft.settings import Settings
 from cdcwire.model.events import Column as ModelColumn
 from cdcwire.model.events import RowChange, Table
 from cdcwire.model.kinds import IntType, TextType
-from cdcwire.rows import Row
 from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
 from cdcwire_conformance.arrow.building import ConversionError
-from cdcwire_conformance.arrow.craft_batches import CraftBatchBuilder, Irregular
 from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
+from cdcwire_conformance.formats.craft.arrow_batches import CraftBatchBuilder, Irregular
 from cdcwire_generators.strategies import craft_messages, craft_renderings, damaged_bytes
 from cdcwire_generators.workloads import WORKLOAD_NAMES, workload, workload_tables
 

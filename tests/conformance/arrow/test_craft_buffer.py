@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdcwire.craft.row_plan import IRREGULARITIES, read_uvarint, split_varints
-from cdcwire_conformance.arrow.craft_buffer import (
+from cdcwire.formats.craft.row_plan import IRREGULARITIES, read_uvarint, split_varints
+from cdcwire_conformance.formats.craft.arrow_buffer import (
     Buffer,
     Irregular,
     Varints,

@@ -16,21 +16,21 @@ pytest.importorskip("sqlglot", reason="needs the extra ddl")
 import numpy as np
 import pyarrow as pa
 
-from cdcwire.csv.format import FORMAT
-from cdcwire.csv.settings import read_settings
-from cdcwire.csv.tables import Definitions
-from cdcwire.errors import DecodeError
-from cdcwire.format import Context, OptionValue
-from cdcwire.message import StoredFile
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.message import StoredFile
+from cdcwire.formats.csv.format import FORMAT
+from cdcwire.formats.csv.settings import read_settings
+from cdcwire.formats.csv.tables import Definitions
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.storage.paths import DataPath, parse_path
-from cdcwire_conformance.arrow import csv_blocks
 from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
-from cdcwire_conformance.arrow.csv_batches import CsvBatchBuilder
-from cdcwire_conformance.arrow.csv_values import Irregular
 from cdcwire_conformance.arrow.decoders import joined_neighbours
 from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.ddl import parse_ddl
+from cdcwire_conformance.formats.csv import arrow_blocks as csv_blocks
+from cdcwire_conformance.formats.csv.arrow_batches import CsvBatchBuilder
+from cdcwire_conformance.formats.csv.arrow_values import Irregular
 from cdcwire_generators.workloads import table_workload
 
 DDL = """CREATE TABLE t (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cdcwire.message import KafkaMessage, StoredFile
+from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire_conformance.corpus.case import CorpusError, case_from_json, read_case
 
 RESOLVED = bytes.fromhex("010103010101020a09010005")

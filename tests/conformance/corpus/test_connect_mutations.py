@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from cdcwire.errors import Path
-from cdcwire.reader import Span
-from cdcwire_conformance.corpus.mutations import cdl_json, debezium_json
+from cdcwire.core.errors import Path
+from cdcwire.core.reader import Span
 from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
+from cdcwire_conformance.formats.cdl_json import mutations as cdl_json
+from cdcwire_conformance.formats.debezium_json import mutations as debezium_json
 
 RAW = b'{"schema":{"type":"struct"},"payload":{"after":{"id":1,"v":"x"},"op":"c","source":{}}}'
 SPANS = (

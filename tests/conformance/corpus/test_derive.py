@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.errors import DecodeError
-from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case, Level
 from cdcwire_conformance.corpus.derive import derive_cases, find_case, is_base
 from cdcwire_conformance.corpus.mutations import rules_of

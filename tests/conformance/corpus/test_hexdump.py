@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cdcwire.errors import DecodeError
-from cdcwire.format import Explanation
-from cdcwire.message import KafkaMessage, StoredFile
-from cdcwire.reader import Span
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Explanation
+from cdcwire.core.message import KafkaMessage, StoredFile
+from cdcwire.core.reader import Span
 from cdcwire_conformance.corpus.hexdump import hexdump_lines
 
 VERSION = Span(("version",), 0, 1, "1", "craft: version")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.format import Carrier
-from cdcwire.message import KafkaMessage, Message, StoredFile
-from cdcwire_conformance.messages_io import InputError, read_messages, write_messages
+from cdcwire.core.format import Carrier
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire_conformance.sources.messages_io import InputError, read_messages, write_messages
 
 MESSAGES: list[Message] = [
     KafkaMessage(None, b"\x00\x01"),

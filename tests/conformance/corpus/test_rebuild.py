@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from cdcwire.format import Explanation
-from cdcwire.message import StoredFile
+from cdcwire.core.format import Explanation
+from cdcwire.core.message import StoredFile
 from cdcwire_conformance.corpus import rebuild as rebuild_module
 from cdcwire_conformance.corpus.case import CorpusError
 from cdcwire_conformance.corpus.rebuild import case_hexdump, rebuild

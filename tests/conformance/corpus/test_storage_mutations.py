@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from cdcwire.errors import Path
-from cdcwire.format import OptionValue
-from cdcwire.reader import Span
-from cdcwire_conformance.corpus.mutations import canal_json, csv
+from cdcwire.core.errors import Path
+from cdcwire.core.format import OptionValue
+from cdcwire.core.reader import Span
 from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
+from cdcwire_conformance.formats.canal_json import mutations as canal_json
+from cdcwire_conformance.formats.csv import mutations as csv
 
 OPTIONS: Mapping[str, OptionValue] = {
     "quote": '"',

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cdcwire.avro import schemas_of
-from cdcwire.errors import EncodeError
+from cdcwire.core.errors import EncodeError
+from cdcwire.formats.avro import schemas_of
 from cdcwire_conformance.ddl import DdlError, Statement, read_chain
 
 pytest.importorskip("sqlglot", reason="the extra [ddl] is not installed")

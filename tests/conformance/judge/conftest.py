@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from cdcwire.errors import DecodeError
-from cdcwire.format import Context, Explanation, Format
-from cdcwire.message import KafkaMessage, Message
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.reader import Span
 from cdcwire.model.carries import EVENT_FIELDS, EXACT, KINDS, NO, Carries
 from cdcwire.model.events import Column, Event, Image, Position, Progress, RowChange, Table
 from cdcwire.model.kinds import IntType
-from cdcwire.reader import Span
 from cdcwire_conformance.corpus import Case
 
 _ROW = Table("t", "s", key=("n",))

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from cdcwire.format import NO_CONTEXT, Context, Format
-from cdcwire.message import KafkaMessage, Message
+from cdcwire.core.format import NO_CONTEXT, Context, Format
+from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.model.carries import EXACT
 from cdcwire.model.events import Event, Position, Progress
 from cdcwire.model.text import Json, event_to_json

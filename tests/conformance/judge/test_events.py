@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.format import Format
-from cdcwire.formats import get_format
+from cdcwire.core.format import Format
+from cdcwire.core.registry import get_format
 from cdcwire.model.text import Json
 from cdcwire_conformance.judge.events import EventRules, compare_events, rules_of
 

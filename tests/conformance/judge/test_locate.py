@@ -7,8 +7,8 @@ from itertools import islice
 
 import pytest
 
-from cdcwire.errors import Path
-from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.core.errors import Path
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus import Case, load_case, load_cases
 from cdcwire_conformance.judge.difference import Difference
 from cdcwire_conformance.judge.halves import join_halves

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.message import KafkaMessage
+from cdcwire.core.message import KafkaMessage
 from cdcwire.model.text import Json
 from cdcwire_conformance.protocol.answers import (
     Answer,

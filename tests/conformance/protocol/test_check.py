@@ -21,7 +21,7 @@ from cdcwire_conformance.protocol.check import (
     _validator,
     schema,
 )
-from cdcwire_conformance.selection import tasks_of
+from cdcwire_conformance.run.selection import tasks_of
 from cdcwire_conformance.testees import reference
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "testee-protocol.md"

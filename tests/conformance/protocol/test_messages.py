@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.model.text import Json
 from cdcwire_conformance.protocol.messages import message_from_json, message_to_json
 

@@ -18,9 +18,9 @@ pytest.importorskip("urllib3", reason="the extra registry is not installed")
 
 from urllib3.exceptions import SSLError
 
-from cdcwire.avro import FORMAT
-from cdcwire.avro.sources import SchemaId
-from cdcwire.format import Context
+from cdcwire.core.format import Context
+from cdcwire.formats.avro import FORMAT
+from cdcwire.formats.avro.sources import SchemaId
 from cdcwire_conformance.registry import (
     ConfluentRegistry,
     Patience,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.avro.evolution import DDL_RULES
-from cdcwire.avro.settings import Settings, read_settings
-from cdcwire.avro.topics import parse_topic_rule
+from cdcwire.formats.avro.evolution import DDL_RULES
+from cdcwire.formats.avro.settings import Settings, read_settings
+from cdcwire.formats.avro.topics import parse_topic_rule
 from cdcwire_conformance.ddl import read_chain
 from cdcwire_conformance.registry.evolve import Step, Verdict, evolve
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from cdcwire.format import Context
-from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.core.format import Context
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import RowChange
-from cdcwire_conformance.command import generate, size
-from cdcwire_conformance.command.context import UsageError
-from cdcwire_conformance.messages_io import write_messages
+from cdcwire_conformance.cli import generate, size
+from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.size import SizeError
+from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_generators.workloads import workload
 
 DDL = """

@@ -10,9 +10,9 @@ from functools import partial
 
 import pytest
 
-from cdcwire.format import NO_CONTEXT, Context
-from cdcwire.formats import FORMAT_NAMES, get_format
-from cdcwire.message import KafkaMessage, StoredFile
+from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.message import KafkaMessage, StoredFile
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import EnumType, IntType, TextType, UnknownType
 from cdcwire_conformance.size import (

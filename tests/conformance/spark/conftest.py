@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cdcwire.format import Context
-from cdcwire.formats import get_format
-from cdcwire.message import StoredFile
+from cdcwire.core.format import Context
+from cdcwire.core.message import StoredFile
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Position, RowChange, SchemaChange, Table
 from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire.storage.metadata import write_metadata
 from cdcwire.storage.paths import DataPath, Layout, parse_path, path_text
-from cdcwire_conformance.command import main
+from cdcwire_conformance.cli import main
 from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_generators.workloads import table_workload
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cdcwire.format import Context
-from cdcwire.formats import FORMAT_NAMES, get_format
-from cdcwire.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Event, RowChange
-from cdcwire_conformance.messages_io import write_messages
+from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_generators.workloads import workload
 
 pytest.importorskip("pyspark", reason="needs the extra spark")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from cdcwire.format import Context
-from cdcwire.formats import get_format
-from cdcwire.message import KafkaMessage, Message
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import BoolType, IntType, TextType
-from cdcwire_conformance.messages_io import write_messages
+from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_generators.workloads import workload
 
 pytest.importorskip("pyspark", reason="needs the extra spark")

@@ -12,11 +12,11 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from cdcwire.format import Context
-from cdcwire.formats import get_format
+from cdcwire.core.format import Context
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Column, Image, Position, RowChange, Table
 from cdcwire.model.kinds import DecimalType, FloatType, IntType, TextType
-from cdcwire_conformance.messages_io import write_messages
+from cdcwire_conformance.sources.messages_io import write_messages
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from cdcwire.format import Context
-from cdcwire.formats import get_format
+from cdcwire.core.format import Context
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Image, RowChange
-from cdcwire_conformance.messages_io import write_messages
+from cdcwire_conformance.sources.messages_io import write_messages
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 pytest.importorskip("sqlglot", reason="needs the extra ddl")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.format import OptionValue
-from cdcwire.formats import get_format
+from cdcwire.core.format import OptionValue
+from cdcwire.core.registry import get_format
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 

@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from cdcwire.format import Context, OptionValue
-from cdcwire.formats import get_format
+from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire.model.text import table_to_json
-from cdcwire_conformance.messages_io import write_messages
+from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_generators.workloads import workload, workload_tables
 
 pytest.importorskip("pyspark", reason="needs the extra spark")

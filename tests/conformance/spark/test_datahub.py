@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from cdcwire.format import Context, OptionValue
-from cdcwire.formats import get_format
-from cdcwire.message import KafkaMessage
+from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire.model.text import table_to_json
 from cdcwire_conformance.ddl import parse_ddl, sent_columns
-from cdcwire_conformance.messages_io import write_messages
-from cdcwire_conformance.topics import write_topics
+from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire_conformance.sources.topics import write_topics
 from cdcwire_generators.workloads import Mix
 from cdcwire_generators.workloads.stream import stream
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cdcwire.format import Context
-from cdcwire_conformance.command import main
+from cdcwire.core.format import Context
+from cdcwire_conformance.cli import main
 from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_conformance.spark import (
     SourceError,

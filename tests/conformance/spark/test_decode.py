@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cdcwire.errors import DecodeError, path_text
-from cdcwire.format import Context
-from cdcwire.formats import get_format
-from cdcwire.message import KafkaMessage, Message
+from cdcwire.core.errors import DecodeError, path_text
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import (
     BytesType,
@@ -34,7 +34,7 @@ from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.corpus import golden_root, load_case
 from cdcwire_conformance.ddl import parse_ddl
-from cdcwire_conformance.messages_io import write_messages
+from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.spark import (
     FeedError,
     Source,

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cdcwire.format import Context
-from cdcwire.formats import get_format
-from cdcwire.message import KafkaMessage
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import (
     BoolType,
@@ -25,7 +25,7 @@ from cdcwire.model.kinds import (
     parse_kind,
 )
 from cdcwire_conformance.arrow.types import SchemaError
-from cdcwire_conformance.messages_io import write_messages
+from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.spark import (
     FeedError,
     Source,

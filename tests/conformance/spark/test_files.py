@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cdcwire.format import Context
-from cdcwire_conformance.command import main
-from cdcwire_conformance.messages_io import read_messages
+from cdcwire.core.format import Context
+from cdcwire_conformance.cli import main
+from cdcwire_conformance.sources.messages_io import read_messages
 from cdcwire_conformance.spark import (
     FeedError,
     SourceError,

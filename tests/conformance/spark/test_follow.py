@@ -14,15 +14,14 @@ import pytest
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
-from cdcwire.errors import DecodeError
-from cdcwire.format import Context
-from cdcwire.formats import get_format
-from cdcwire.message import KafkaMessage
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Position, Progress, RowChange
 from cdcwire_conformance.arrow.batches import Place
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import canonical_table
-from cdcwire_conformance.scenarios.feeds import make_feed
 from cdcwire_conformance.spark.feeds import NO_WISHES, Feed, Wishes
 from cdcwire_conformance.spark.follow import (
     Pace,
@@ -50,6 +49,7 @@ from cdcwire_conformance.spark.result import Comparison, Counts, TableComparison
 from cdcwire_conformance.spark.rules import PositionName
 from cdcwire_conformance.spark.sources import Source, SourceError, parse_source
 from cdcwire_conformance.spark.windows import Window
+from cdcwire_evidence.scenarios.feeds import make_feed
 from cdcwire_generators.workloads import workload, workload_tables
 
 QUESTION = Question("craft:a", "open-protocol:b", "commit_ts", ("progress", "progress"))

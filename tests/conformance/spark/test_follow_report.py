@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
-from cdcwire_conformance.command import main
+from cdcwire_conformance.cli import main
 from cdcwire_conformance.spark.follow import WindowComparison
 from cdcwire_conformance.spark.follow_report import WindowLines, window_document, window_text
 from cdcwire_conformance.spark.frontier import Notices

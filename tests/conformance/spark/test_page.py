@@ -16,7 +16,7 @@ from cdcwire.model.kinds import TimestampType, parse_kind
 from cdcwire_conformance.arrow import building
 from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.arrow.types import UTC, Profile, SchemaError, Temporal, arrow_type
-from cdcwire_conformance.command import main
+from cdcwire_conformance.cli import main
 from cdcwire_conformance.corpus import golden_root
 from cdcwire_conformance.spark.reading import CLAUSE_MESSAGES
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from cdcwire.format import Context, Selection
-from cdcwire.message import StoredFile
+from cdcwire.core.format import Context, Selection
+from cdcwire.core.message import StoredFile
+from cdcwire.core.rows import Row
 from cdcwire.model.events import RowChange
 from cdcwire.model.kinds import EnumType, SetType, Type
-from cdcwire.rows import Row
 from cdcwire.storage.replay import RowGate
 from cdcwire.storage.schema_files import SchemaColumn, SchemaFile
 
@@ -23,9 +23,9 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 
 import numpy as np
 
-from cdcwire_conformance.arrow import csv_blocks
 from cdcwire_conformance.arrow.decoders import file_decoder
 from cdcwire_conformance.arrow.schema import canonical_table
+from cdcwire_conformance.formats.csv import arrow_blocks as csv_blocks
 from cdcwire_conformance.spark.files import LocalFiles
 from cdcwire_conformance.spark.prefix import FileMark, Prefix, StoredData, read_prefix
 from cdcwire_conformance.spark.query_labels import told_by_queries

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from cdcwire.errors import DecodeError
-from cdcwire.format import Context
-from cdcwire.message import KafkaMessage, Message
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.model.events import Event, Progress
 from cdcwire_conformance.protocol import Events, Messages, Rejected, Request
 from cdcwire_conformance.testees import NoAnswer

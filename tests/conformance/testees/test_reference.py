@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from cdcwire.formats import FORMAT_NAMES
+from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus import load_cases
 from cdcwire_conformance.testees import reference

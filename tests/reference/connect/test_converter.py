@@ -10,7 +10,7 @@ import pytest
 
 from cdcwire import connect
 from cdcwire.connect.envelope import parse
-from cdcwire.errors import DecodeError
+from cdcwire.core.errors import DecodeError
 
 DECIMAL = (
     '"bytes","name":"org.apache.kafka.connect.data.Decimal","version":1,"parameters":{"scale":"2"}'

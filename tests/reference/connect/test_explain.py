@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cdcwire.connect.explain import part_spans
-from cdcwire.errors import DecodeError
+from cdcwire.core.errors import DecodeError
 
 NOTHING: dict[str, str] = {}
 ROWS = frozenset({"after"})

@@ -13,7 +13,7 @@ from cdcwire import connect
 from cdcwire.connect import Envelope, EnvelopeDecoder, Field, Schema
 from cdcwire.connect.payload_patterns import integer_pattern
 from cdcwire.connect.schema import ConnectType
-from cdcwire.errors import DecodeError
+from cdcwire.core.errors import DecodeError
 
 TYPES: tuple[ConnectType, ...] = (
     "int8",

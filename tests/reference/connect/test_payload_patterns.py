@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cdcwire import connect
 from cdcwire.connect import Envelope, EnvelopeDecoder, Field, Schema, payload_reader
 from cdcwire.connect.payload_patterns import IRREGULARITIES
-from cdcwire.errors import DecodeError
+from cdcwire.core.errors import DecodeError
 from cdcwire.golang.numbers import read_float32
 
 STRING, TEXT = Schema("string"), Schema("string", True)

@@ -11,10 +11,10 @@ from cdcwire.connect.columns import plan_column
 from cdcwire.connect.schema import RULES
 from cdcwire.connect.schemaless import inferred_schema, read_schemaless
 from cdcwire.connect.style import Style
-from cdcwire.errors import DecodeError
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.strict_json import read_json
 from cdcwire.model.events import Column
 from cdcwire.model.kinds import BytesType, FloatType, StructType
-from cdcwire.strict_json import read_json
 
 ITEMS = {
     "[]": "string",

@@ -14,7 +14,7 @@ from cdcwire.connect import Envelope, Field, Schema
 from cdcwire.connect.decimals import decimal_of, unscaled_bytes
 from cdcwire.connect.java_numbers import java_float_text
 from cdcwire.connect.strings import quoted
-from cdcwire.errors import DecodeError, EncodeError
+from cdcwire.core.errors import DecodeError, EncodeError
 
 STRINGS = {
     'a"b\\c': '"a\\"b\\\\c"',

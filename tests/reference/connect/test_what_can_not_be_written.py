@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from cdcwire.connect.java_numbers import java_float_text
-from cdcwire.errors import EncodeError
-from cdcwire.format import Context, OptionValue
-from cdcwire.formats import get_format
+from cdcwire.core.errors import EncodeError
+from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.registry import get_format
 from cdcwire.golang.numbers import read_float32
 from cdcwire.model.events import Column, Image, Op, Position, RowChange, Table, Value
 from cdcwire.model.kinds import DatetimeType, IntType, TimeType, Type, VectorType

@@ -13,6 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.format import Compression
+from cdcwire.core.reader import Reader
 from cdcwire.datahub.batch import read_batch, write_batch
 from cdcwire.datahub.body import BodySettings, encoding_of, read_body, write_body
 from cdcwire.datahub.compression import LZ4
@@ -28,9 +31,6 @@ from cdcwire.datahub.fields import (
 from cdcwire.datahub.frame import write_frame
 from cdcwire.datahub.message import Batch, BatchCompression, Body, Encoding, Record
 from cdcwire.datahub.protobuf import write_bytes
-from cdcwire.errors import DecodeError, EncodeError
-from cdcwire.format import Compression
-from cdcwire.reader import Reader
 
 ENCODINGS: tuple[Encoding, ...] = ("json", "protobuf", "batch")
 FIELDS = (Field("a", "BIGINT"), Field("b", "STRING"), Field("c", "STRING"))

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire.errors import DecodeError
-from cdcwire_conformance.datahub.ddl_meta import (
+from cdcwire.core.errors import DecodeError
+from cdcwire_evidence.datahub.ddl_meta import (
     DdlTextMismatchError,
     JavaObject,
     check_ddl_text,

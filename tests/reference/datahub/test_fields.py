@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.datahub.fields import (
     FIELD_TYPES,
     MAX_STRING_BYTES,
@@ -23,7 +24,6 @@ from cdcwire.datahub.fields import (
     read_text,
     write_text,
 )
-from cdcwire.errors import DecodeError, EncodeError
 from cdcwire.golang.numbers import narrow_float32
 from cdcwire.model.kinds import kind_text
 

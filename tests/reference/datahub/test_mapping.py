@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.core.errors import EncodeError
 from cdcwire.datahub.mapping import (
     TO_TUPLE,
     Origin,
@@ -18,8 +19,8 @@ from cdcwire.datahub.mapping import (
     tuple_to_blob,
 )
 from cdcwire.datahub.ops import OPS
-from cdcwire.datahub_blob import BlobColumn, BlobMessage, Ddl, Source, encode
-from cdcwire.datahub_tuple import (
+from cdcwire.formats.datahub_blob import BlobColumn, BlobMessage, Ddl, Source, encode
+from cdcwire.formats.datahub_tuple import (
     SchemaMismatchError,
     TupleRow,
     UnsupportedInTupleError,
@@ -27,7 +28,6 @@ from cdcwire.datahub_tuple import (
     row_of,
     topic_of,
 )
-from cdcwire.errors import EncodeError
 from cdcwire.model.events import Column, Table
 from cdcwire.model.kinds import BytesType, DecimalType, FloatType, IntType, TextType, TimestampType
 

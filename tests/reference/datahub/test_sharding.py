@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.core.errors import EncodeError
 from cdcwire.datahub.sharding import (
     HASH_END,
     blob_text,
@@ -27,7 +28,6 @@ from cdcwire.datahub.topics import (
     check_shards,
     check_tuple_topic,
 )
-from cdcwire.errors import EncodeError
 from cdcwire.model.events import (
     Column,
     Event,

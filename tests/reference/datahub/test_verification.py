@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from cdcwire.datahub.ops import OPS
-from cdcwire.datahub_blob import BlobColumn, BlobMessage, Ddl, Source, decode, encode
-from cdcwire_conformance.datahub.check import PARTS, problems_of, problems_with, schema
+from cdcwire.formats.datahub_blob import BlobColumn, BlobMessage, Ddl, Source, decode, encode
+from cdcwire_evidence.datahub.check import PARTS, problems_of, problems_with, schema
 
 DATA = Path(__file__).resolve().parents[1] / "datahub_blob" / "data"
 SAMPLES = sorted(DATA.glob("*.json"))

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
+from cdcwire.core.format import Compression, OptionError
+from cdcwire.core.reader import Reader, RecordingReader
 from cdcwire.datahub import compression
 from cdcwire.datahub.compression import LZ4, deflate, inflate, open_lz4, write_lz4
 from cdcwire.datahub.crc32c import crc32c
 from cdcwire.datahub.frame import read_frame, write_frame
 from cdcwire.datahub.protobuf import read_fields, write_bytes, write_integer
-from cdcwire.errors import DecodeError, EncodeError, TruncatedError
-from cdcwire.format import Compression, OptionError
-from cdcwire.reader import Reader, RecordingReader
 
 FRAME = write_frame(b"123456789")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.errors import EncodeError
+from cdcwire.core.errors import EncodeError
 from cdcwire.model.events import Column
 from cdcwire.model.kinds import (
     ArrayType,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.errors import DecodeError, TruncatedError
+from cdcwire.core.errors import DecodeError, TruncatedError
 from cdcwire.storage import SchemaColumn, SchemaFile, read_schema_file, write_schema_file
 
 COLUMN = '{"ColumnName":"a","ColumnType":"INT"}'

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from cdcwire.errors import DecodeError
-from cdcwire.format import Context, Selection
-from cdcwire.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Selection
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.model.events import Column, Position, Progress, SchemaChange, Table
 from cdcwire.model.kinds import EnumType, IntType, SetType, TextType
 from cdcwire.storage.feeds import completed, other_events, path_of, read_schema, with_definitions

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire.errors import DecodeError, EncodeError
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.storage import (
     DataPath,
     IndexPath,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.errors import DecodeError
+from cdcwire.core.errors import DecodeError
 from cdcwire.storage import (
     ApplySchema,
     DataPath,

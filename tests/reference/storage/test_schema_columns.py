@@ -6,7 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from cdcwire.errors import EncodeError
+from cdcwire.core.errors import EncodeError
+from cdcwire.core.strict_json import Number
 from cdcwire.model.events import ABSENT, Column, Expression, Value
 from cdcwire.model.kinds import (
     BitType,
@@ -30,7 +31,6 @@ from cdcwire.model.kinds import (
     YearType,
 )
 from cdcwire.storage.schema_columns import SchemaColumn, column_of, schema_column_of
-from cdcwire.strict_json import Number
 
 # declared type, ColumnType, ColumnPrecision, ColumnScale, kind
 TYPES: list[tuple[str, str, str | None, str | None, Type]] = [

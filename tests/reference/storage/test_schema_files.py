@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire.errors import EncodeError
+from cdcwire.core.errors import EncodeError
+from cdcwire.core.strict_json import Number
 from cdcwire.model.events import NOWHERE, Column, SchemaChange, Table
 from cdcwire.model.kinds import BitType, EnumType, IntType, TextType, TimestampType
 from cdcwire.storage import (
@@ -29,7 +30,6 @@ from cdcwire.storage import (
     table_of,
     write_schema_file,
 )
-from cdcwire.strict_json import Number
 
 DATA = Path(__file__).parent / "data"
 FILES = [

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from cdcwire.errors import DecodeError, EncodeError, TruncatedError
+from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.storage import (
     Layout,
     advance,

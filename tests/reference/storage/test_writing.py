@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire.errors import EncodeError
+from cdcwire.core.errors import EncodeError
 from cdcwire.storage import (
     Cut,
     CuttingSettings,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire_conformance.scenarios.cluster import Cluster
+from cdcwire_evidence.scenarios.cluster import Cluster
 
 ROOT = Path(__file__).parents[3]
 _OURS = re.compile(r"_*(editable_.*)?cdcwire", re.IGNORECASE)

@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from cdcwire.format import Context
-from cdcwire.formats import get_format
+from cdcwire.core.format import Context
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire_conformance.loopback import free_port
-from cdcwire_conformance.messages_io import write_messages
-from cdcwire_conformance.scenarios.cluster import Answer, Cluster, answer_of, parent_of, wait_for
-from cdcwire_conformance.scenarios.ledger import telling
+from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.spark.jars import kafka_jars
+from cdcwire_evidence.scenarios.cluster import Answer, Cluster, answer_of, parent_of, wait_for
+from cdcwire_evidence.scenarios.ledger import telling
 from cdcwire_generators.workloads import workload, workload_tables
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")

@@ -10,9 +10,9 @@ from decimal import Decimal
 
 import pytest
 
-from cdcwire import debezium_json
-from cdcwire.debezium_json.format import FORMAT
-from cdcwire.format import NO_CONTEXT, Context
+from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.formats import debezium_json
+from cdcwire.formats.debezium_json.format import FORMAT
 from cdcwire.model.events import (
     UNAVAILABLE,
     Event,
@@ -24,13 +24,13 @@ from cdcwire.model.events import (
     Table,
     Value,
 )
-from cdcwire_conformance.debezium.columns import COLUMNS, ROWS
-from cdcwire_conformance.debezium.engine import PREFIX, Sent
-from cdcwire_conformance.debezium.expected import Modes, expected_value, same_value
-from cdcwire_conformance.debezium.faults import FAULTS, known_fault
-from cdcwire_conformance.debezium.kinds import expected_kind
-from cdcwire_conformance.debezium.recording import KINDS, SETTINGS, Recording, Setting
-from cdcwire_conformance.debezium.story import EVENTS, FULL, Told
+from cdcwire_evidence.debezium.columns import COLUMNS, ROWS
+from cdcwire_evidence.debezium.engine import PREFIX, Sent
+from cdcwire_evidence.debezium.expected import Modes, expected_value, same_value
+from cdcwire_evidence.debezium.faults import FAULTS, known_fault
+from cdcwire_evidence.debezium.kinds import expected_kind
+from cdcwire_evidence.debezium.recording import KINDS, SETTINGS, Recording, Setting
+from cdcwire_evidence.debezium.story import EVENTS, FULL, Told
 
 FULL_CONTEXT = Context(options={"replica-identity": "full"})
 TRANSACTIONS = f"{PREFIX}.transaction"

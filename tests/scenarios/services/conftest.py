@@ -19,9 +19,9 @@ import pytest
 
 from cdcwire_conformance.extras import MissingExtraError, load_extra
 from cdcwire_conformance.registry import ConfluentRegistry, RegistryError
-from cdcwire_conformance.scenarios.buckets import make_bucket
-from cdcwire_conformance.scenarios.certificates import make_authority, make_certificate
-from cdcwire_conformance.scenarios.containers import (
+from cdcwire_evidence.scenarios.buckets import make_bucket
+from cdcwire_evidence.scenarios.certificates import make_authority, make_certificate
+from cdcwire_evidence.scenarios.containers import (
     LABEL,
     RUN_VARIABLE,
     KafkaContainer,
@@ -34,8 +34,8 @@ from cdcwire_conformance.scenarios.containers import (
     wait_for_kafka,
     wait_for_store,
 )
-from cdcwire_conformance.scenarios.ledger import RESULTS_VARIABLE, tell_not_run
-from cdcwire_conformance.scenarios.services import (
+from cdcwire_evidence.scenarios.ledger import RESULTS_VARIABLE, tell_not_run
+from cdcwire_evidence.scenarios.services import (
     Kafka,
     NewName,
     NotRunError,

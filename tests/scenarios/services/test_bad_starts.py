@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire_conformance.scenarios import small_disk
-from cdcwire_conformance.scenarios.containers import LABEL, RUN_VARIABLE, KafkaContainer, labelled
-from cdcwire_conformance.scenarios.ledger import RESULTS_VARIABLE, tell_not_run, telling
-from cdcwire_conformance.scenarios.services import Kafka, NotRunError
+from cdcwire_evidence.scenarios import small_disk
+from cdcwire_evidence.scenarios.containers import LABEL, RUN_VARIABLE, KafkaContainer, labelled
+from cdcwire_evidence.scenarios.ledger import RESULTS_VARIABLE, tell_not_run, telling
+from cdcwire_evidence.scenarios.services import Kafka, NotRunError
 
 GIVEN = ("CDCWIRE_KAFKA", "CDCWIRE_S3", "CDCWIRE_REGISTRY")
 ROOT = Path(__file__).parents[3]

@@ -15,19 +15,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from cdcwire.message import KafkaMessage
+from cdcwire.core.message import KafkaMessage
 from cdcwire.model.steps import drop_repeats
-from cdcwire_conformance.scenarios.containers import KafkaContainer, ToxiproxyContainer
-from cdcwire_conformance.scenarios.feeds import Feed, changes_by_key, events_of, make_feed
-from cdcwire_conformance.scenarios.groups import group_reader, read
-from cdcwire_conformance.scenarios.ledger import Counts, count, telling
-from cdcwire_conformance.scenarios.services import Kafka, NewName
-from cdcwire_conformance.scenarios.topics import (
-    Received,
-    consume,
-    make_topic,
-    produce,
-)
+from cdcwire_evidence.scenarios.containers import KafkaContainer, ToxiproxyContainer
+from cdcwire_evidence.scenarios.feeds import Feed, changes_by_key, events_of, make_feed
+from cdcwire_evidence.scenarios.groups import group_reader, read
+from cdcwire_evidence.scenarios.ledger import Counts, count, telling
+from cdcwire_evidence.scenarios.services import Kafka, NewName
+from cdcwire_evidence.scenarios.topics import Received, consume, make_topic, produce
 
 ALONE = {"batch.num.messages": 1}  # the limit is of batches, so each message is one
 
@@ -222,7 +217,7 @@ def test_reader_that_dies_before_it_commits_gets_repeats(kafka: Kafka, new_name:
         feed, topic = slow_feed(1500), new_name("repeats")
         make_topic(kafka, topic)
         assert produce(kafka, topic, feed.messages) == []
-        words = ["-m", "cdcwire_conformance.scenarios.groups", kafka.bootstrap, topic, topic]
+        words = ["-m", "cdcwire_evidence.scenarios.groups", kafka.bootstrap, topic, topic]
         with subprocess.Popen(
             [sys.executable, *words, "400", "1000"], stdout=subprocess.PIPE
         ) as first:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cdcwire.format import Context, OptionValue
+from cdcwire.core.format import Context, OptionValue
 from cdcwire.model.events import Event, Position, Progress, RowChange
 from cdcwire.storage import (
     ApplySchema,
@@ -24,16 +24,26 @@ from cdcwire.storage import (
     replay,
 )
 from cdcwire.storage.expiration import is_expired, oldest_kept_date
-from cdcwire_conformance.scenarios.buckets import (
+from cdcwire_conformance.sources.storage.checking import check_prefix
+from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
+from cdcwire_conformance.sources.storage.places import Place, PlaceError, open_place
+from cdcwire_conformance.sources.storage.reading import (
+    PrefixFile,
+    list_prefix,
+    prefix_settings,
+    read_events,
+)
+from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_evidence.scenarios.buckets import (
     make_bucket,
     name_of,
     objects,
     put_in_parts,
     s3_client,
 )
-from cdcwire_conformance.scenarios.containers import MinioContainer
-from cdcwire_conformance.scenarios.ledger import count, telling
-from cdcwire_conformance.scenarios.prefixes import (
+from cdcwire_evidence.scenarios.containers import MinioContainer
+from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.prefixes import (
     OPTIONS,
     by_row,
     catch_up,
@@ -47,17 +57,7 @@ from cdcwire_conformance.scenarios.prefixes import (
     undisturbed_events,
     write_all,
 )
-from cdcwire_conformance.scenarios.services import NewName, UseStore
-from cdcwire_conformance.storage.checking import check_prefix
-from cdcwire_conformance.storage.generating import restart_points, write_prefix
-from cdcwire_conformance.storage.places import Place, PlaceError, open_place
-from cdcwire_conformance.storage.reading import (
-    PrefixFile,
-    list_prefix,
-    prefix_settings,
-    read_events,
-)
-from cdcwire_conformance.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_evidence.scenarios.services import NewName, UseStore
 
 ROWS = 120
 

@@ -15,17 +15,21 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.format import Context, OptionValue
-from cdcwire.formats import get_format
-from cdcwire.message import KafkaMessage
+from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.steps import drop_repeats
 from cdcwire.storage import Fault, RowGate
 from cdcwire_conformance.extras import load_extra
-from cdcwire_conformance.scenarios.buckets import keys, name_of, s3_client
-from cdcwire_conformance.scenarios.feeds import Feed, events_of, make_feed
-from cdcwire_conformance.scenarios.ledger import count, telling
-from cdcwire_conformance.scenarios.prefixes import (
+from cdcwire_conformance.sources.storage.checking import check_prefix
+from cdcwire_conformance.sources.storage.places import PlaceError, open_place
+from cdcwire_conformance.sources.storage.reading import list_prefix, read_events
+from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_evidence.scenarios.buckets import keys, name_of, s3_client
+from cdcwire_evidence.scenarios.feeds import Feed, events_of, make_feed
+from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.prefixes import (
     OPTIONS,
     events_of_sink,
     go_on,
@@ -34,12 +38,8 @@ from cdcwire_conformance.scenarios.prefixes import (
     undisturbed,
     write_all,
 )
-from cdcwire_conformance.scenarios.services import Kafka, NewName
-from cdcwire_conformance.scenarios.topics import consume, make_topic, offset_at, produce
-from cdcwire_conformance.storage.checking import check_prefix
-from cdcwire_conformance.storage.places import PlaceError, open_place
-from cdcwire_conformance.storage.reading import list_prefix, read_events
-from cdcwire_conformance.storage.writing import PrefixWriter
+from cdcwire_evidence.scenarios.services import Kafka, NewName
+from cdcwire_evidence.scenarios.topics import consume, make_topic, offset_at, produce
 from cdcwire_generators.workloads import workload, workload_tables
 
 HOUR_MS, HOUR = 3_600_000, timedelta(hours=1)

@@ -13,17 +13,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from cdcwire.formats import FORMAT_NAMES
-from cdcwire_conformance.scenarios.everywhere import Feeds
-from cdcwire_conformance.scenarios.ledger import telling
-from cdcwire_conformance.scenarios.parcels import (
-    LARGEST,
-    NULLS,
-    SMALLEST,
-    ZERO_DATES,
-    written_by_hand,
-)
-from cdcwire_conformance.scenarios.services import Kafka, ObjectStore
+from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire_evidence.scenarios.everywhere import Feeds
+from cdcwire_evidence.scenarios.ledger import telling
+from cdcwire_evidence.scenarios.parcels import LARGEST, NULLS, SMALLEST, ZERO_DATES, written_by_hand
+from cdcwire_evidence.scenarios.services import Kafka, ObjectStore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

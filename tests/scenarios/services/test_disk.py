@@ -9,15 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.format import Context
+from cdcwire.core.format import Context
 from cdcwire.model.steps import drop_repeats
 from cdcwire_conformance.extras import load_extra
-from cdcwire_conformance.scenarios import small_disk
-from cdcwire_conformance.scenarios.buckets import keys, make_bucket, name_of, s3_client
-from cdcwire_conformance.scenarios.containers import KafkaContainer, MinioContainer
-from cdcwire_conformance.scenarios.feeds import events_of, make_feed
-from cdcwire_conformance.scenarios.ledger import count, tell_not_run, telling
-from cdcwire_conformance.scenarios.prefixes import (
+from cdcwire_conformance.sources.storage.checking import check_prefix
+from cdcwire_conformance.sources.storage.places import LocalPlace, PlaceError, open_place
+from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_evidence.scenarios import small_disk
+from cdcwire_evidence.scenarios.buckets import keys, make_bucket, name_of, s3_client
+from cdcwire_evidence.scenarios.containers import KafkaContainer, MinioContainer
+from cdcwire_evidence.scenarios.feeds import events_of, make_feed
+from cdcwire_evidence.scenarios.ledger import count, tell_not_run, telling
+from cdcwire_evidence.scenarios.prefixes import (
     OPTIONS,
     events_of_sink,
     go_on,
@@ -27,11 +30,8 @@ from cdcwire_conformance.scenarios.prefixes import (
     undisturbed,
     write_all,
 )
-from cdcwire_conformance.scenarios.services import NewName, NotRunError, UseStore
-from cdcwire_conformance.scenarios.topics import consume, make_topic, produce
-from cdcwire_conformance.storage.checking import check_prefix
-from cdcwire_conformance.storage.places import LocalPlace, PlaceError, open_place
-from cdcwire_conformance.storage.writing import PrefixWriter
+from cdcwire_evidence.scenarios.services import NewName, NotRunError, UseStore
+from cdcwire_evidence.scenarios.topics import consume, make_topic, produce
 
 ROWS = 120
 BALLAST_MIB = 12
@@ -134,7 +134,7 @@ def test_directory_on_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     ) as story:
         folder = tmp_path / "disk"
         folder.mkdir()
-        module = "cdcwire_conformance.scenarios.small_disk"
+        module = "cdcwire_evidence.scenarios.small_disk"
         ran = small_disk.run_on_a_small_disk(folder, sys.executable, "-m", module, str(folder))
         assert (ran.returncode, ran.stderr) == (0, "")
         found = [small_disk.FullDisk(**json.loads(line)) for line in ran.stdout.splitlines()]

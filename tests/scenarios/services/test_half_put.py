@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.format import Context
+from cdcwire.core.format import Context
 from cdcwire.model.events import RowChange
-from cdcwire_conformance.scenarios.buckets import make_bucket, name_of, objects
-from cdcwire_conformance.scenarios.containers import MinioContainer
-from cdcwire_conformance.scenarios.half_puts import half_put
-from cdcwire_conformance.scenarios.ledger import count, telling
-from cdcwire_conformance.scenarios.prefixes import (
+from cdcwire_conformance.sources.storage.checking import check_prefix
+from cdcwire_conformance.sources.storage.places import PlaceError, open_place
+from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_evidence.scenarios.buckets import make_bucket, name_of, objects
+from cdcwire_evidence.scenarios.containers import MinioContainer
+from cdcwire_evidence.scenarios.half_puts import half_put
+from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.prefixes import (
     OPTIONS,
     events_of_sink,
     go_on,
@@ -23,10 +26,7 @@ from cdcwire_conformance.scenarios.prefixes import (
     undisturbed,
     write_all,
 )
-from cdcwire_conformance.scenarios.services import NewName, UseStore
-from cdcwire_conformance.storage.checking import check_prefix
-from cdcwire_conformance.storage.places import PlaceError, open_place
-from cdcwire_conformance.storage.writing import PrefixWriter
+from cdcwire_evidence.scenarios.services import NewName, UseStore
 
 ROWS = 120
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from cdcwire_conformance.scenarios.containers import (
+from cdcwire_evidence.scenarios.containers import (
     LABEL,
     RUN_VARIABLE,
     KafkaContainer,
@@ -22,14 +22,14 @@ from cdcwire_conformance.scenarios.containers import (
     labelled,
     running,
 )
-from cdcwire_conformance.scenarios.ledger import telling
+from cdcwire_evidence.scenarios.ledger import telling
 
 ALL_SECONDS = 60.0
 ENGINE = Path(__file__).parents[3] / "images" / "engine"
 # A run that starts two services, one with a disk of its own, and goes on for long.
 RUN = """
 import sys, time
-from cdcwire_conformance.scenarios.containers import MinioContainer, ToxiproxyContainer
+from cdcwire_evidence.scenarios.containers import MinioContainer, ToxiproxyContainer
 for service in (MinioContainer(sys.argv[1], disk_mib=16), ToxiproxyContainer(sys.argv[2])):
     service.start()
     service.wait()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 
-from cdcwire.craft.fast import RowDecoder
-from cdcwire.formats import FORMAT_NAMES, get_format
+from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire_conformance.extras import load_extra
-from cdcwire_conformance.scenarios.containers import KafkaContainer
-from cdcwire_conformance.scenarios.feeds import make_feed
-from cdcwire_conformance.scenarios.ledger import Measured, count, telling
-from cdcwire_conformance.scenarios.load import FEED_ROWS, Second, percentile, read_under_load
-from cdcwire_conformance.scenarios.services import NewName
-from cdcwire_conformance.scenarios.topics import consume, make_topic, produce
+from cdcwire_evidence.scenarios.containers import KafkaContainer
+from cdcwire_evidence.scenarios.feeds import make_feed
+from cdcwire_evidence.scenarios.ledger import Measured, count, telling
+from cdcwire_evidence.scenarios.load import FEED_ROWS, Second, percentile, read_under_load
+from cdcwire_evidence.scenarios.services import NewName
+from cdcwire_evidence.scenarios.topics import consume, make_topic, produce
 
 ROWS, RATE = 1_000_000, 50_000
 DISK_ROWS, BATCH = 2000, 64

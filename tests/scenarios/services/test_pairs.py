@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from cdcwire_conformance.scenarios.everywhere import Feeds, Made, Where
-from cdcwire_conformance.scenarios.ledger import Counts, telling
-from cdcwire_conformance.scenarios.parcels import TABLE, Planted, PlantedName, parcels, plant
-from cdcwire_conformance.scenarios.services import Kafka, ObjectStore
+from cdcwire_evidence.scenarios.everywhere import Feeds, Made, Where
+from cdcwire_evidence.scenarios.ledger import Counts, telling
+from cdcwire_evidence.scenarios.parcels import TABLE, Planted, PlantedName, parcels, plant
+from cdcwire_evidence.scenarios.services import Kafka, ObjectStore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,12 +14,11 @@ from typing import Any
 
 import pytest
 
-from cdcwire.errors import DecodeError
-from cdcwire.message import KafkaMessage
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.message import KafkaMessage
 from cdcwire.model.events import RowChange
-from cdcwire_conformance.command import main
+from cdcwire_conformance.cli import main
 from cdcwire_conformance.loopback import free_port
-from cdcwire_conformance.messages_io import read_messages, write_messages
 from cdcwire_conformance.registry import (
     ConfluentRegistry,
     Patience,
@@ -27,7 +26,8 @@ from cdcwire_conformance.registry import (
     Schemas,
     open_schemas,
 )
-from cdcwire_conformance.scenarios.avro_feeds import (
+from cdcwire_conformance.sources.messages_io import read_messages, write_messages
+from cdcwire_evidence.scenarios.avro_feeds import (
     changes_of,
     context_of,
     make_altered_changes,
@@ -35,12 +35,12 @@ from cdcwire_conformance.scenarios.avro_feeds import (
     messages_of,
     told,
 )
-from cdcwire_conformance.scenarios.certificates import make_authority
-from cdcwire_conformance.scenarios.containers import RegistryContainer, ToxiproxyContainer
-from cdcwire_conformance.scenarios.doors import door_to
-from cdcwire_conformance.scenarios.ledger import count, telling
-from cdcwire_conformance.scenarios.services import Kafka, NewName, Registry
-from cdcwire_conformance.scenarios.topics import consume, make_topic, produce
+from cdcwire_evidence.scenarios.certificates import make_authority
+from cdcwire_evidence.scenarios.containers import RegistryContainer, ToxiproxyContainer
+from cdcwire_evidence.scenarios.doors import door_to
+from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.services import Kafka, NewName, Registry
+from cdcwire_evidence.scenarios.topics import consume, make_topic, produce
 
 ROWS = 300
 HASTY = Patience(connect=2.0, answer=5.0, first_wait=0.1, tries=3)

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cdcwire.format import Context
-from cdcwire.formats import FORMAT_NAMES, get_format
-from cdcwire.message import KafkaMessage
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Event, RowChange
-from cdcwire_conformance.command import main
+from cdcwire_conformance.cli import main
 from cdcwire_conformance.loopback import free_port
-from cdcwire_conformance.messages_io import write_messages
-from cdcwire_conformance.scenarios.feeds import Dispatch, Feed, make_lanes
-from cdcwire_conformance.scenarios.frames import rows_by_message, topic_of
-from cdcwire_conformance.scenarios.ledger import count, telling
-from cdcwire_conformance.scenarios.services import Kafka, NewName
-from cdcwire_conformance.scenarios.topics import make_topic, produce, producer, remove_records
+from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire_evidence.scenarios.feeds import Dispatch, Feed, make_lanes
+from cdcwire_evidence.scenarios.frames import rows_by_message, topic_of
+from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.services import Kafka, NewName
+from cdcwire_evidence.scenarios.topics import make_topic, produce, producer, remove_records
 from cdcwire_generators.workloads import workload, workload_tables
 
 if TYPE_CHECKING:

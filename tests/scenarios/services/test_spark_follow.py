@@ -21,17 +21,17 @@ from zlib import crc32
 
 import pytest
 
-from cdcwire.format import Context
-from cdcwire.formats import get_format
-from cdcwire.message import KafkaMessage
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Image, Position, Progress, RowChange
-from cdcwire_conformance.scenarios.containers import KafkaContainer
-from cdcwire_conformance.scenarios.feeds import make_lanes, row_of
-from cdcwire_conformance.scenarios.frames import topic_of
-from cdcwire_conformance.scenarios.ledger import Counts, count, telling
-from cdcwire_conformance.scenarios.orphans import end_with_parent
-from cdcwire_conformance.scenarios.services import Kafka, NewName
-from cdcwire_conformance.scenarios.topics import ends_of, make_topic, produce
+from cdcwire_evidence.scenarios.containers import KafkaContainer
+from cdcwire_evidence.scenarios.feeds import make_lanes, row_of
+from cdcwire_evidence.scenarios.frames import topic_of
+from cdcwire_evidence.scenarios.ledger import Counts, count, telling
+from cdcwire_evidence.scenarios.orphans import end_with_parent
+from cdcwire_evidence.scenarios.services import Kafka, NewName
+from cdcwire_evidence.scenarios.topics import ends_of, make_topic, produce
 from cdcwire_generators.workloads import workload, workload_tables
 
 if TYPE_CHECKING:

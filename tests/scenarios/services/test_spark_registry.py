@@ -13,24 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cdcwire.format import Context
-from cdcwire.formats import get_format
-from cdcwire.message import KafkaMessage
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, RowChange
-from cdcwire_conformance.command import main
+from cdcwire_conformance.cli import main
 from cdcwire_conformance.loopback import free_port
 from cdcwire_conformance.registry import ConfluentRegistry, Patience, client, open_schemas
-from cdcwire_conformance.scenarios.avro_feeds import (
-    OPTIONS,
-    context_of,
-    make_changes,
-    messages_of,
-)
-from cdcwire_conformance.scenarios.containers import RegistryContainer
-from cdcwire_conformance.scenarios.doors import door_to
-from cdcwire_conformance.scenarios.frames import topic_of
-from cdcwire_conformance.scenarios.ledger import count, telling
-from cdcwire_conformance.scenarios.services import Kafka, NewName, Registry
+from cdcwire_evidence.scenarios.avro_feeds import OPTIONS, context_of, make_changes, messages_of
+from cdcwire_evidence.scenarios.containers import RegistryContainer
+from cdcwire_evidence.scenarios.doors import door_to
+from cdcwire_evidence.scenarios.frames import topic_of
+from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.services import Kafka, NewName, Registry
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

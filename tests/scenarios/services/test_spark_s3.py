@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cdcwire.format import Context
-from cdcwire.message import KafkaMessage, Message
-from cdcwire_conformance.command import main
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire_conformance.cli import main
 from cdcwire_conformance.loopback import free_port
-from cdcwire_conformance.messages_io import read_messages, write_messages
-from cdcwire_conformance.scenarios.buckets import make_bucket, name_of, s3_client
-from cdcwire_conformance.scenarios.feeds import make_feed, make_lanes
-from cdcwire_conformance.scenarios.frames import topic_of
-from cdcwire_conformance.scenarios.ledger import count, telling
-from cdcwire_conformance.scenarios.prefixes import OPTIONS, events_of_sink, replayed, rows_of
-from cdcwire_conformance.scenarios.services import Kafka, NewName, ObjectStore
-from cdcwire_conformance.storage.generating import restart_points, write_prefix
-from cdcwire_conformance.storage.places import open_place
-from cdcwire_conformance.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.messages_io import read_messages, write_messages
+from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
+from cdcwire_conformance.sources.storage.places import open_place
+from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_evidence.scenarios.buckets import make_bucket, name_of, s3_client
+from cdcwire_evidence.scenarios.feeds import make_feed, make_lanes
+from cdcwire_evidence.scenarios.frames import topic_of
+from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.prefixes import OPTIONS, events_of_sink, replayed, rows_of
+from cdcwire_evidence.scenarios.services import Kafka, NewName, ObjectStore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

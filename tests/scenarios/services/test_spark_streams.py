@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cdcwire.format import Context
-from cdcwire.message import KafkaMessage
-from cdcwire_conformance.scenarios.feeds import make_feed, make_lanes
-from cdcwire_conformance.scenarios.frames import rows_by_message, topic_of
-from cdcwire_conformance.scenarios.ledger import count, telling
-from cdcwire_conformance.scenarios.services import Kafka, NewName
-from cdcwire_conformance.scenarios.topics import produce, remove_records
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage
+from cdcwire_evidence.scenarios.feeds import make_feed, make_lanes
+from cdcwire_evidence.scenarios.frames import rows_by_message, topic_of
+from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.services import Kafka, NewName
+from cdcwire_evidence.scenarios.topics import produce, remove_records
 from cdcwire_generators.workloads import workload_tables
 
 if TYPE_CHECKING:

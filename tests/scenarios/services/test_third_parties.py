@@ -11,16 +11,16 @@ from typing import TypeAlias
 
 import pytest
 
-from cdcwire.formats import get_format
-from cdcwire.message import KafkaMessage
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.registry import get_format
 from cdcwire.model.text import event_to_json
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.judge.difference import Difference
 from cdcwire_conformance.judge.events import compare_events, rules_of
-from cdcwire_conformance.scenarios.feeds import events_of, make_feed, make_lanes
-from cdcwire_conformance.scenarios.ledger import count, telling
-from cdcwire_conformance.scenarios.services import Kafka, NewName
-from cdcwire_conformance.scenarios.topics import ends_of, make_topic, produce
+from cdcwire_evidence.scenarios.feeds import events_of, make_feed, make_lanes
+from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.services import Kafka, NewName
+from cdcwire_evidence.scenarios.topics import ends_of, make_topic, produce
 
 ADAPTER = Path(__file__).parents[3] / "adapters" / "javascript"
 PARTITIONS = 3

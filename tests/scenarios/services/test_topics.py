@@ -7,18 +7,12 @@ from collections.abc import Hashable, Sequence
 
 import pytest
 
-from cdcwire.formats import FORMAT_NAMES, get_format
-from cdcwire.message import KafkaMessage
-from cdcwire_conformance.scenarios.feeds import (
-    Dispatch,
-    Feed,
-    changes_by_key,
-    make_feed,
-    make_lanes,
-)
-from cdcwire_conformance.scenarios.ledger import count, telling
-from cdcwire_conformance.scenarios.services import Kafka, NewName
-from cdcwire_conformance.scenarios.topics import Received, consume, make_topic, produce
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire_evidence.scenarios.feeds import Dispatch, Feed, changes_by_key, make_feed, make_lanes
+from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.services import Kafka, NewName
+from cdcwire_evidence.scenarios.topics import Received, consume, make_topic, produce
 
 pytestmark = pytest.mark.quick
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cdcwire.errors import Path, path_text
-from cdcwire.format import Explanation, OptionValue
-from cdcwire.message import Message
-from cdcwire.reader import Span
+from cdcwire.core.errors import Path, path_text
+from cdcwire.core.format import Explanation, OptionValue
+from cdcwire.core.message import Message
+from cdcwire.core.reader import Span
 
 Kind: TypeAlias = Literal["length", "count", "size", "tag"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import get_args
 
-from cdcwire.errors import Path
+from cdcwire.core.errors import Path
 from cdcwire.model.events import (
     NO_EXTRA,
     Event,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import get_args
 
-from cdcwire.errors import Path
+from cdcwire.core.errors import Path
 from cdcwire.model.events import ABSENT, Column, Expression, Role, Table, Value
 from cdcwire.model.kinds import Type, kind_text
 from cdcwire.model.text.members import Json, TextFormError, number_of, text_member

@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from functools import reduce
 from typing import get_args
 
-from cdcwire.errors import Path
+from cdcwire.core.errors import Path
 from cdcwire.golang.numbers import read_float32, shortest_digits
 from cdcwire.model.events import UNAVAILABLE, Column, Image, Role, Value
 from cdcwire.model.kinds import (

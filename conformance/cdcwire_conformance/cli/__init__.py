@@ -1,0 +1,140 @@
+"""The command line: ``cdcwire VERB``, one module of this package a verb.
+
+A verb's module has ``NAME``, ``HELP`` (a line), ``DESCRIPTION``, ``EXAMPLES``,
+``add_arguments(parser)`` and ``run(arguments)``, which returns the exit code. It is imported when
+its verb is called. With ``TAKES_COMMAND = True`` what stands behind ``--`` comes as
+``arguments.command``.
+
+An error is one line on standard error, and exit code 2. The environment variable
+``CDCWIRE_TRACEBACK`` adds the traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
+
+VERBS: tuple[str, ...] = (
+    "verify",
+    "decode",
+    "encode",
+    "explain",
+    "generate",
+    "size",
+    "compare",
+    "storage",
+    "avro",
+    "corpus",
+    "witness",
+    "report",
+    "testee",
+)
+
+COULD_NOT_RUN = 2
+INTERRUPTED = 130
+OUTPUT_CLOSED = 141
+
+_DESCRIPTION = "Reference codecs, golden bytes and a judge for change-data-capture formats."
+_EXAMPLES = """\
+examples:
+  cdcwire verify craft -- node testee.js     judge a decoder, in any language
+  cdcwire explain craft message.bin          every byte with its field and its clause
+  cdcwire decode open-protocol feed.jsonl    events as JSON lines
+  cdcwire corpus list craft                  what there is to be judged by
+
+cdcwire VERB --help says more.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one verb. Returns: its exit code; 2 if it could not run."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    verb = words[0] if words else ""
+    if verb not in VERBS:
+        return _main_help(words)
+    try:
+        return _run(import_module(f"cdcwire_conformance.cli.{verb}"), words[1:])
+    except KeyboardInterrupt:
+        print("cdcwire: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        _forget_output()
+        return OUTPUT_CLOSED
+    except Exception as error:  # noqa: BLE001  (the edge: no traceback reaches a user unasked)
+        if os.environ.get("CDCWIRE_TRACEBACK"):
+            traceback.print_exc()
+        print(f"cdcwire {verb}: {_line_of(error)}", file=sys.stderr)
+        return COULD_NOT_RUN
+
+
+def _main_help(words: list[str]) -> int:
+    """Answer what is no verb: help, version, or a mistake."""
+    parser = argparse.ArgumentParser(
+        prog="cdcwire",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    from cdcwire import __version__
+
+    parser.add_argument("--version", action="version", version=f"cdcwire {__version__}")
+    verbs = parser.add_subparsers(metavar="VERB", required=True)
+    for name in VERBS:
+        verbs.add_parser(name, help=import_module(f"{__name__}.{name}").HELP, add_help=False)
+    try:
+        parser.parse_args(words or ["--help"])
+    except SystemExit as ended:
+        return _code(ended)
+    return 0
+
+
+def _run(module: ModuleType, words: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog=f"cdcwire {module.NAME}",
+        description=getattr(module, "DESCRIPTION", module.HELP),
+        epilog=getattr(module, "EXAMPLES", None),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.add_arguments(parser)
+    command: list[str] | None = None
+    if getattr(module, "TAKES_COMMAND", False) and "--" in words:
+        at = words.index("--")
+        words, command = words[:at], words[at + 1 :]
+    try:
+        arguments = parser.parse_args(words)
+    except SystemExit as ended:
+        return _code(ended)
+    if getattr(module, "TAKES_COMMAND", False):
+        arguments.command = command
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that can't show a sign must not stop us
+            stream.reconfigure(errors="backslashreplace")
+    code: int = module.run(arguments)
+    sys.stdout.flush()
+    return code
+
+
+def _code(ended: SystemExit) -> int:
+    return ended.code if isinstance(ended.code, int) else COULD_NOT_RUN
+
+
+def _forget_output() -> None:
+    """Keep the interpreter from writing to the closed output once more when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _line_of(error: Exception) -> str:
+    """Return an error as one line: its own words where it has some for people."""
+    text = " ".join(str(error).split())
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if type(error).__module__.startswith("cdcwire") and text:
+        return text
+    return f"unexpected {type(error).__name__}: {text} (CDCWIRE_TRACEBACK=1 shows where)"

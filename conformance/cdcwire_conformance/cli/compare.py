@@ -1,0 +1,334 @@
+"""``cdcwire compare``: are two feeds equal, and where not?"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cdcwire.core.format import EVERYTHING, Context, OptionValue, parse_options
+from cdcwire.core.registry import get_format
+from cdcwire_conformance.cli.context import (
+    UsageError,
+    add_context_arguments,
+    context_from,
+    parse_option_arguments,
+)
+from cdcwire_conformance.cli.follow import add_follow_arguments, check_follow_arguments, follow
+from cdcwire_conformance.cli.progress import ProgressLine
+from cdcwire_conformance.extras import load_extra
+from cdcwire_conformance.registry import open_schemas
+from cdcwire_conformance.spark.jars import with_connectors
+from cdcwire_conformance.spark.session import readable_errors, spark_session
+from cdcwire_conformance.spark.sources import Source, parse_source
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cdcwire_conformance.spark.feeds import Feed, Wishes
+    from cdcwire_conformance.spark.windows import Window
+
+NAME = "compare"
+HELP = "tell whether two feeds are equal, in whatever formats, on Spark"
+DESCRIPTION = """\
+Decode two feeds to DataFrames of one form and compare their row changes, table by table. A feed is
+FORMAT:file:DIR: a directory of *.jsonl, one message a line, or of *.parquet with Kafka's columns;
+for csv and canal-json also the prefix of a storage sink, whose rows are taken as in a replay. Or it
+is FORMAT:kafka://HOST:PORT/TOPIC: what the topic holds when the comparison begins, or the part of
+it that ?from=, to=, from-ms= and to-ms= choose. FORMAT:s3a://BUCKET/DIR is such a directory in a
+bucket, and so are hdfs:// and all that Spark's Hadoop knows. The schemas of Avro are taken from
+among the messages, or from where --schema says.
+
+Tables and columns are compared first; if they differ, that is told and no row is read. Rows pair by
+the first position that both formats carry and by their key. An update of a key equals its delete
+and insert. NULL is not an absent column, -0.0 not 0.0, 1.0 not 1.00, and a row twice not a row
+once. Schema changes and progress are not compared.
+
+The answer tells for each table how many changes are the same, changed, on one side only, repeated
+(sent again later), doubled, or out of order among those of their key, and names the first ones with
+each column that differs and both its values. --mode final compares the last row of each key
+instead; --from and --to compare a window of the position that both formats carry. --follow
+compares two topics while they grow, window by window.
+
+Exit code: 0 they are equal, 1 they differ or a message can't be read (--on-error row), 2 it could
+not run, or stopped at a message that can't be read.
+"""
+EXAMPLES = """\
+examples:
+  cdcwire generate craft --rows 5000 --seed 7 --to a && \\
+  cdcwire generate open-protocol --rows 5000 --seed 7 --to b && \\
+  cdcwire compare craft:file:a open-protocol:file:b
+  cdcwire compare craft:file:a craft:file:b --include shop.orders --limit 100 --json found.json
+  cdcwire compare craft:file:a open-protocol:file:b --right-option output-old-value=false
+  cdcwire compare craft:file:a craft:file:b --columns id,price --on-error row
+  cdcwire compare csv:file:a canal-json:file:b --left-option include-commit-ts=true \\
+    --left-option output-old-value=true --right-option enable-tidb-extension=true
+  cdcwire compare avro:file:a canal-json:file:b --option enable-tidb-extension=true \\
+    --left-schema http://user:password@registry:8081
+  cdcwire compare 'craft:kafka://broker1:9092,broker2:9092/orders' \\
+    'open-protocol:kafka://broker1:9092/orders-old?from-ms=1760000000000' --on-error row
+  cdcwire compare craft:file:a craft:file:b --mode final --differences found
+  cdcwire compare craft:file:a open-protocol:file:b --from 449226000000000000 \\
+    --to 449227000000000000 --allow-repeats
+  cdcwire compare craft:kafka://broker1/orders open-protocol:kafka://broker1/orders-old --follow \\
+    --every 60 --state orders.state --json windows.jsonl
+  cdcwire compare craft:file:a craft:file:b --master 'local[2]' --conf spark.driver.memory=4g
+"""
+
+EQUAL, DIFFERENT = 0, 1
+_SECONDS_BETWEEN = 0.25
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    sources = "FORMAT:file:DIR, FORMAT:kafka://HOST:PORT/TOPIC or FORMAT:s3a://BUCKET/DIR"
+    parser.add_argument("left", metavar="LEFT", help=sources)
+    parser.add_argument("right", metavar="RIGHT", help="the same")
+    add_context_arguments(parser)
+    for side in ("left", "right"):
+        parser.add_argument(
+            f"--{side}-option",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help=f"a setting of the {side} side's producer only",
+        )
+        parser.add_argument(
+            f"--{side}-schema",
+            metavar="PLACE",
+            help=f"as --schema, of the {side} side only",
+        )
+    parser.add_argument(
+        "--mode",
+        choices=("events", "final"),
+        default="events",
+        help="compare all changes (the default), or the last row of each key",
+    )
+    parser.add_argument(
+        "--from",
+        dest="start",
+        type=int,
+        metavar="N",
+        help="only changes from this commit_ts, sequence_id or lsn on: the one that both carry",
+    )
+    parser.add_argument(
+        "--to", dest="end", type=int, metavar="N", help="only changes below this position"
+    )
+    parser.add_argument(
+        "--allow-repeats",
+        action="store_true",
+        help="what a feed sends again later is counted and is no difference; doubles are",
+    )
+    parser.add_argument(
+        "--no-order",
+        action="store_true",
+        help="don't look whether the changes of a key are in order (cheaper where a key has many)",
+    )
+    parser.add_argument(
+        "--differences",
+        metavar="DIR",
+        help="write all differences as Parquet to this folder, which is new or empty",
+    )
+    parser.add_argument(
+        "--limit", type=int, default=20, metavar="N", help="differences shown a table (default: 20)"
+    )
+    parser.add_argument(
+        "--exact", action="store_true", help="group by all columns, not by 128 bits of hash"
+    )
+    parser.add_argument(
+        "--common", action="store_true", help="compare what both have where the schemas differ"
+    )
+    parser.add_argument(
+        "--no-split", action="store_true", help="take an update of a key as one change, not as two"
+    )
+    parser.add_argument(
+        "--on-error",
+        choices=("stop", "row"),
+        default="stop",
+        help="at a message that can't be read: stop, or count it and go on",
+    )
+    parser.add_argument(
+        "--look-into-text",
+        action="store_true",
+        help="find text that is no UTF-8 beforehand, and compare such columns as bytes",
+    )
+    parser.add_argument(
+        "--temporal",
+        choices=("text", "native"),
+        default="text",
+        help="dates and times as MySQL writes them, or as Spark's types",
+    )
+    parser.add_argument(
+        "--time-zone",
+        default="UTC",
+        metavar="ZONE",
+        help="of texts of unknown zone, where the other side knows its own (default: UTC)",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the result as JSON")
+    parser.add_argument("--master", metavar="URL", help="Spark's master (default: local[*])")
+    parser.add_argument(
+        "--conf",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a setting of Spark: spark.driver.memory=4g",
+    )
+    add_follow_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.limit < 0:
+        raise UsageError("--limit is a number from 0")
+    check_follow_arguments(arguments)
+    settings = _settings(arguments.conf)
+    sources = parse_source(arguments.left), parse_source(arguments.right)
+    options = _options(arguments, [source.format for source in sources])
+    context = context_from(arguments)
+    schemas = _schemas(arguments, context)
+    load_extra("pyspark", "spark", "compare")
+    with ProgressLine() as progress:
+        progress.show("looking for Spark's connectors")
+        settings = with_connectors(settings, [source.scheme for source in sources])
+        progress.show("starting Spark")
+        spark = spark_session(arguments.master, settings, "cdcwire compare")
+        sides = list(zip(sources, options, schemas, strict=True))
+        left, right, wishes = _asked(arguments, context, sides)
+        from cdcwire_conformance.spark.feeds import compare_feeds
+        from cdcwire_conformance.spark.report import json_text, text
+
+        with readable_errors(), _watched(spark, progress) as report:
+            if arguments.follow:
+                return follow(spark, arguments, (left, right), wishes, report, progress)
+            found = compare_feeds(spark, left, right, wishes, report)
+    if arguments.json:
+        try:
+            Path(arguments.json).write_text(json_text(found), encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise UsageError(f"{arguments.json}: {error.strerror}") from error
+    print(text(found), end="")
+    return EQUAL if found.is_equal else DIFFERENT
+
+
+def _asked(
+    arguments: argparse.Namespace,
+    context: Context,
+    sides: Sequence[tuple[Source, Mapping[str, OptionValue], Mapping[str, str]]],
+) -> tuple[Feed, Feed, Wishes]:
+    """Return both feeds, and what is wanted of their comparison."""
+    from cdcwire_conformance.spark.feeds import Feed, Wishes
+
+    selection = context.selection
+    # Workers find their compressions themselves; what to select is a wish.
+    context = replace(context, selection=EVERYTHING, compressions={})
+    left, right = (
+        Feed(source, replace(context, options=chosen, schemas=schemas))
+        for source, chosen, schemas in sides
+    )
+    wishes = Wishes(
+        definitions=context.tables,
+        include=selection.tables,
+        columns=selection.columns,
+        limit=arguments.limit,
+        exact=arguments.exact,
+        split_keys=not arguments.no_split,
+        common=arguments.common,
+        on_error=arguments.on_error,
+        temporal=arguments.temporal,
+        time_zone=arguments.time_zone,
+        look_into_text=arguments.look_into_text,
+        mode=arguments.mode,
+        window=_window(arguments),
+        order=not arguments.no_order,
+        allow_repeats=arguments.allow_repeats,
+        differences_to=arguments.differences,
+    )
+    return left, right, wishes
+
+
+def _options(arguments: argparse.Namespace, formats: Sequence[str]) -> list[dict[str, OptionValue]]:
+    """Return each side's options. One given for both belongs to the side whose format has it."""
+    both = parse_option_arguments(arguments.option)
+    found = []
+    unknown = dict(both)
+    for name, own in zip(formats, (arguments.left_option, arguments.right_option), strict=True):
+        known = {option.name for option in get_format(name).options}
+        shared = {key: value for key, value in both.items() if _name_of(key) in known}
+        for key in shared:
+            unknown.pop(key, None)
+        chosen = {**shared, **parse_option_arguments(own)}
+        try:
+            parse_options(get_format(name).options, chosen)
+        except ValueError as error:
+            raise UsageError(f"{name}: {error}") from error
+        found.append(chosen)
+    if unknown:
+        raise UsageError(
+            f"option {next(iter(unknown))!r} is one of neither {' nor '.join(formats)}"
+        )
+    return found
+
+
+def _schemas(arguments: argparse.Namespace, context: Context) -> list[Mapping[str, str]]:
+    """Return where each side's schemas are. A place of its own goes before one for both."""
+    places = arguments.left_schema, arguments.right_schema
+    return [
+        open_schemas(place, arguments.ca_file) if place else context.schemas for place in places
+    ]
+
+
+def _window(arguments: argparse.Namespace) -> Window | None:
+    from cdcwire_conformance.spark.windows import Window
+
+    if arguments.start is None and arguments.end is None:
+        return None
+    try:
+        return Window(arguments.start, arguments.end)
+    except ValueError as error:
+        raise UsageError(f"--from and --to: {error}") from error
+
+
+def _name_of(option: str) -> str:
+    return option.rpartition(".")[2]  # a section of the configuration may stand before it
+
+
+def _settings(arguments: Sequence[str]) -> dict[str, str]:
+    settings = {}
+    for argument in arguments:
+        key, equals, value = argument.partition("=")
+        if not equals or not key:
+            raise UsageError(f"--conf {argument!r} is not KEY=VALUE")
+        settings[key] = value
+    return settings
+
+
+@contextmanager
+def _watched(spark: SparkSession, progress: ProgressLine) -> Iterator[Callable[[str], None]]:
+    """Give what to report a step to; on a terminal the tasks of its job are counted beside it."""
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    doing = ["starting"]
+    ended = threading.Event()
+    tracker = spark.sparkContext.statusTracker()
+
+    def watch() -> None:
+        while not ended.wait(_SECONDS_BETWEEN):
+            stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
+            tasks = sum(stage.numTasks for stage in stages if stage is not None)
+            done = sum(stage.numCompletedTasks for stage in stages if stage is not None)
+            progress.show(f"{doing[0]}: {done} of {tasks} tasks" if tasks else doing[0])
+
+    def report(text: str) -> None:
+        doing[0] = text
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield report
+    finally:
+        ended.set()
+        watcher.join()

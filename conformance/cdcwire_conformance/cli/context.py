@@ -1,0 +1,156 @@
+"""The arguments by which a user tells a codec what the bytes don't say."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from cdcwire.core.format import Context, OptionValue, Selection, TableName
+from cdcwire.model.events import Table
+from cdcwire.model.text import TextFormError, table_from_json
+from cdcwire_conformance.compressions import known_compressions
+from cdcwire_conformance.ddl import read_ddl_file
+from cdcwire_conformance.registry import open_schemas
+
+
+class UsageError(Exception):
+    """The command can't run as it was called. The text is one line for the user."""
+
+
+DEFAULT_SCHEMA = "test"  # of tables whose DDL names none
+
+
+def add_context_arguments(parser: argparse.ArgumentParser, *, has_ddl: bool = True) -> None:
+    """Add --option, --tables, --ddl, --schema, --blobs, --include and --columns.
+
+    ``has_ddl``: False where a verb has a --ddl of its own.
+    """
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting of the producer, spelled as in its configuration: max-batch-size=16",
+    )
+    parser.add_argument(
+        "--tables", metavar="FILE", help="table definitions, a JSON list or one a line"
+    )
+    if has_ddl:
+        parser.add_argument(
+            "--ddl",
+            dest="context_ddl",
+            metavar="FILE",
+            help="table definitions, as CREATE TABLE statements",
+        )
+    add_schema_arguments(parser)
+    parser.add_argument(
+        "--blobs", metavar="DIR", help="folder of claim-check files, named as in their locations"
+    )
+    parser.add_argument(
+        "--include",
+        action="append",
+        default=[],
+        metavar="SCHEMA.TABLE",
+        help="only this table (may be given again); other rows are skipped, undecoded",
+    )
+    parser.add_argument("--columns", metavar="A,B,…", help="only these columns")
+
+
+def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --schema and --ca-file."""
+    parser.add_argument(
+        "--schema",
+        metavar="PLACE",
+        help="where the schemas of Avro are: a folder of files ID.avsc, or the address of a "
+        'registry, https://user:password@host (extra "registry")',
+    )
+    parser.add_argument(
+        "--ca-file", metavar="FILE", help="certificates that the registry's is verified by, as PEM"
+    )
+
+
+def schemas_from(arguments: argparse.Namespace) -> Mapping[str, str]:
+    """Return the schemas that the arguments tell. Raises: RegistryError; MissingExtraError."""
+    place = getattr(arguments, "schema", None)
+    return open_schemas(place, arguments.ca_file) if place else {}
+
+
+def context_from(arguments: argparse.Namespace) -> Context:
+    """Return the context that the arguments tell. Raises: UsageError."""
+    tables = read_tables(arguments.tables) if arguments.tables else ()
+    if getattr(arguments, "context_ddl", None):
+        tables += read_ddl_file(arguments.context_ddl, DEFAULT_SCHEMA)
+    return Context(
+        options=parse_option_arguments(arguments.option),
+        tables=tables,
+        schemas=schemas_from(arguments),
+        blobs=_read_blobs(arguments.blobs) if arguments.blobs else {},
+        selection=_selection(arguments.include, arguments.columns),
+        compressions=known_compressions(),
+    )
+
+
+def parse_option_arguments(arguments: list[str]) -> dict[str, OptionValue]:
+    """Return ``name=value`` arguments as a mapping. Raises: UsageError."""
+    options: dict[str, OptionValue] = {}
+    for argument in arguments:
+        name, equals, value = argument.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--option {argument!r} is not NAME=VALUE")
+        options[name] = value
+    return options
+
+
+def read_tables(file: str) -> tuple[Table, ...]:
+    """Return the table definitions of a file: a JSON list, or one object a line.
+
+    Raises: UsageError that names the file and the line or member.
+    """
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: can't be read: {error}") from error
+    tables = []
+    for index, document in enumerate(_documents(text, file)):
+        try:
+            tables.append(table_from_json(document))
+        except TextFormError as error:
+            raise UsageError(f"{file}: table {index}: {error}") from error
+    return tuple(tables)
+
+
+def _documents(text: str, file: str) -> list[object]:
+    try:
+        if text.lstrip().startswith("["):
+            found = json.loads(text)
+            assert isinstance(found, list)
+            return found
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{file}: no JSON: {error}") from error
+
+
+def _read_blobs(folder: str) -> dict[str, bytes]:
+    root = Path(folder)
+    if not root.is_dir():
+        raise UsageError(f"--blobs {folder}: there is no such folder")
+    return {
+        file.relative_to(root).as_posix(): file.read_bytes()
+        for file in root.rglob("*")
+        if file.is_file()
+    }
+
+
+def _selection(include: list[str], columns: str | None) -> Selection:
+    tables: set[TableName] = set()
+    for name in include:
+        schema, dot, table = name.partition(".")
+        if not dot or not table:
+            raise UsageError(f"--include {name!r} is not SCHEMA.TABLE")
+        tables.add((schema or None, table))
+    return Selection(
+        frozenset(tables) if include else None,
+        frozenset(columns.split(",")) if columns else None,
+    )

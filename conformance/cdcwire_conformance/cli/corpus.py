@@ -1,0 +1,189 @@
+"""``cdcwire corpus``: the golden cases, looked at and kept true."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.model.text import Json
+from cdcwire_conformance.cli.context import UsageError
+from cdcwire_conformance.corpus.case import Case, CorpusError
+from cdcwire_conformance.corpus.check import check_corpus
+from cdcwire_conformance.corpus.clauses import pages_folder, read_clauses
+from cdcwire_conformance.corpus.derive import find_case
+from cdcwire_conformance.corpus.rebuild import case_hexdump, index_of, rebuild
+from cdcwire_conformance.corpus.store import (
+    INDEX_FILE,
+    VERSION_FILE,
+    corpus_version,
+    golden_root,
+    load_cases,
+    read_index,
+)
+
+NAME = "corpus"
+HELP = "list, show, copy, check or rebuild the golden cases"
+DESCRIPTION = """\
+The golden cases: bytes exactly as sent, and what they mean. Cases that are derived by rule when
+they run (craft/values/year-2024@cut:7) can be shown too; they are not stored.
+"""
+EXAMPLES = """\
+examples:
+  cdcwire corpus list craft --clause 'craft: year values'
+  cdcwire corpus show craft/values/year-2024
+  cdcwire corpus show craft/values/year-2024@cut:7
+  cdcwire corpus copy testdata craft open-protocol
+  cdcwire corpus check
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    listing = _verb(verbs, "list", _list, "name the cases")
+    listing.add_argument("formats", nargs="*", type=_format_name, metavar="FORMAT")
+    listing.add_argument("--clause", metavar="ID", help="only cases of this clause")
+    listing.add_argument("--level", choices=("must", "should", "may", "unspecified"))
+    listing.add_argument("--match", metavar="PATTERN", help="only ids like this: 'craft/rows/*'")
+    listing.add_argument("--json", action="store_true", help="a JSON object a line")
+    showing = _verb(verbs, "show", _show, "print a case: what it says, its events and its bytes")
+    showing.add_argument("id", metavar="ID")
+    copying = _verb(verbs, "copy", _copy, "copy the data, for use from any language")
+    copying.add_argument("folder", metavar="DIR")
+    copying.add_argument("formats", nargs="*", type=_format_name, metavar="FORMAT")
+    _verb(verbs, "check", _check, "check that cases, bytes, pages and codecs agree")
+    rebuilding = _verb(verbs, "rebuild", _rebuild, "make hexdumps, sums and the index again")
+    rebuilding.add_argument(
+        "--accept-new", action="store_true", help="take bytes that differ from their sum for right"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    verb: Callable[[argparse.Namespace, Path], int] = arguments.run_verb
+    try:
+        return verb(arguments, Path(arguments.root) if arguments.root else golden_root())
+    except CorpusError as error:
+        raise UsageError(str(error)) from error
+
+
+def _verb(
+    verbs: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    run_verb: Callable[[argparse.Namespace, Path], int],
+    help_text: str,
+) -> argparse.ArgumentParser:
+    parser = verbs.add_parser(name, help=help_text, description=f"{help_text.capitalize()}.")
+    parser.add_argument("--root", metavar="DIR", help="a golden folder other than the built-in one")
+    parser.set_defaults(run_verb=run_verb)
+    return parser
+
+
+def _format_name(word: str) -> str:
+    if word not in FORMAT_NAMES:
+        raise argparse.ArgumentTypeError(f"{word!r} is none of {', '.join(FORMAT_NAMES)}")
+    return word
+
+
+def _list(arguments: argparse.Namespace, root: Path) -> int:
+    cases = [
+        case
+        for case in load_cases(arguments.formats or None, arguments.match, root)
+        if arguments.level in (None, case.level)
+        and (arguments.clause is None or arguments.clause in case.clauses)
+    ]
+    if arguments.json:
+        for case in cases:
+            print(json.dumps(_summary(case), ensure_ascii=False))
+    else:
+        width = max((len(case.id) for case in cases), default=0)
+        for case in cases:
+            print(f"{case.id:{width}}  {case.level:6}  {case.expect:6}  {case.title}")
+    return 0
+
+
+def _summary(case: Case) -> dict[str, Json]:
+    return {
+        "id": case.id,
+        "title": case.title,
+        "level": case.level,
+        "expect": case.expect,
+        "clause": list(case.clauses),
+        "features": list(case.features),
+        "origin": case.origin,
+    }
+
+
+def _show(arguments: argparse.Namespace, root: Path) -> int:
+    case = find_case(arguments.id, root)
+    for line in _shown(case):
+        print(line)
+    print()
+    print(case_hexdump(case), end="")
+    return 0
+
+
+def _shown(case: Case) -> Iterator[str]:
+    pages = pages_folder()
+    places = read_clauses(pages) if pages else {}
+    yield case.id
+    yield f"  {case.title}"
+    yield f"  {case.level}: {case.expect}; since {case.since}"
+    yield f"  origin: {case.origin}"
+    for clause in case.clauses:
+        place = f" (docs/formats/{places[clause].where})" if clause in places else ""
+        yield f"  clause: {clause}{place}"
+    for name, text in (
+        ("choice", case.choice),
+        ("features", ", ".join(case.features)),
+        ("known bugs", ", ".join(case.bugs)),
+        ("note", case.note),
+    ):
+        if text:
+            yield f"  {name}: {text}"
+    for name, value in case.options.items():
+        yield f"  option: {name}={json.dumps(value) if isinstance(value, bool) else value}"
+    for table in case.tables:
+        yield f"  table: {json.dumps(table, ensure_ascii=False)}"
+    for event in case.events or ():
+        yield f"  event: {json.dumps(event, ensure_ascii=False)}"
+    if case.error is not None:
+        yield f"  error: {json.dumps(case.error)}"
+
+
+def _copy(arguments: argparse.Namespace, root: Path) -> int:
+    formats = arguments.formats or [name for name in FORMAT_NAMES if (root / name).is_dir()]
+    target = Path(arguments.folder)
+    entries = [
+        entry for entry in read_index(root)["cases"] if entry["id"].partition("/")[0] in formats
+    ]
+    try:
+        for name in formats:
+            if (target / name).exists():
+                raise UsageError(f"{target / name} is there already; copy into an empty folder")
+        for name in formats:
+            shutil.copytree(root / name, target / name)
+        shutil.copyfile(root / VERSION_FILE, target / VERSION_FILE)
+        (target / INDEX_FILE).write_bytes(index_of(corpus_version(root), entries).encode())
+    except OSError as error:
+        raise UsageError(f"{error.filename or target}: {error.strerror}") from error
+    print(f"{len(entries)} cases of {', '.join(formats)} in {target}")
+    return 0
+
+
+def _check(arguments: argparse.Namespace, root: Path) -> int:
+    result = check_corpus(root)
+    for problem in result.problems:
+        print(problem)
+    for reason in result.skipped:
+        print(f"not checked: {reason}")
+    print(f"{result.cases} cases, {len(result.problems)} problems")
+    return 1 if result.problems else 0
+
+
+def _rebuild(arguments: argparse.Namespace, root: Path) -> int:
+    result = rebuild(root, arguments.accept_new)
+    print(f"{len(result.written)} files written, {len(result.removed)} removed")
+    return 0

@@ -1,0 +1,169 @@
+"""``cdcwire decode``: messages, or a storage prefix, to events, as JSON lines."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import StoredFile
+from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.model.events import Event
+from cdcwire.model.steps import IncompleteUpdateError, join_halves
+from cdcwire.model.text import event_to_json
+from cdcwire.storage import RowGate
+from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
+from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, read_messages
+from cdcwire_conformance.sources.storage.places import is_url, open_place
+from cdcwire_conformance.sources.storage.reading import FORMATS as STORED_FORMATS
+from cdcwire_conformance.sources.storage.reading import list_prefix, read_events
+
+NAME = "decode"
+HELP = "print the events of messages as JSON lines"
+DESCRIPTION = """\
+Print the events of messages, one JSON object a line, in the text form of docs/testee-protocol.md.
+
+FILE is a value's bytes, a *.jsonl file of messages, a folder of such files, or - for standard
+input. A message that breaks its format ends the run with exit code 1 and one line that names
+message, byte, path and clause; with --keep-going the other messages are still decoded.
+
+Of csv and canal-json FILE may be a storage prefix too: a directory without *.jsonl, or a URL
+(memory://, s3://…; needs the extra "storage"). Its files are read in the order of replay, up to the
+checkpoint; rows that came before are dropped, as far as their commit-ts tells, and counted. A fault
+is one line on standard error and holds back what comes behind it in its table; the exit code is 1.
+"""
+EXAMPLES = """\
+examples:
+  cdcwire decode craft message.bin
+  echo 010103010101020a09010005 | cdcwire decode craft --hex -
+  cdcwire decode open-protocol feed/ --include shop.orders --columns id,total
+  cdcwire decode csv s3://bucket/prefix --option include-commit-ts=true
+  cdcwire decode datahub-blob feed/ --join-halves | cdcwire encode debezium-json -
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("--hex", action="store_true", help="the files hold hexadecimal digits")
+    parser.add_argument("--key", metavar="FILE", help="the Kafka key of a file of bytes")
+    parser.add_argument(
+        "--keep-going", action="store_true", help="report a broken message and go on"
+    )
+    parser.add_argument(
+        "--join-halves",
+        action="store_true",
+        help="print an update that travels as two halves as one event; a half alone is an error",
+    )
+    add_write_order(parser)
+    add_context_arguments(parser)
+
+
+def add_write_order(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--write-order",
+        choices=("data-first", "index-first"),
+        default="data-first",
+        help="of a storage prefix: whether its producer puts an index behind the file that it "
+        "names (ticdc; the default) or before it (tiflow)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    format_ = get_format(arguments.format)
+    faults = _Faults()
+    events = _events(arguments, format_, context_from(arguments), faults)
+    try:
+        _print(join_halves(events) if arguments.join_halves else events)
+    except IncompleteUpdateError as error:
+        faults.report(f"{error} ({format_.name}: updates)")
+    return 1 if faults.count else 0
+
+
+class _Faults:
+    """Prints faults on standard error, behind the events before them, and counts them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def report(self, fault: object) -> None:
+        self.count += 1
+        sys.stdout.flush()
+        print(f"cdcwire decode: {fault}", file=sys.stderr)
+
+
+def _events(
+    arguments: argparse.Namespace, format_: Format, context: Context, faults: _Faults
+) -> Iterator[Event]:
+    """Yield the events of all files, up to the first fault unless told to go on."""
+    for file in arguments.files:
+        if _is_prefix(file, format_):
+            if arguments.hex or arguments.key is not None:
+                raise UsageError(f"{file}: a storage prefix has neither --hex nor --key")
+            yield from _events_of_prefix(file, format_, context, arguments, faults)
+            continue
+        known = _prepared(file, format_, context, arguments)
+        messages = read_messages(
+            file, hex=arguments.hex, key=arguments.key, carriers=format_.carriers
+        )
+        for where, message in messages:
+            if isinstance(message, StoredFile):  # it may tell about those that follow: a schema
+                known = format_.prepared([message], known)
+            try:
+                yield from format_.decode(message, known)
+                for warning in format_.warnings(message):
+                    print(f"cdcwire decode: {where}: warning: {warning}", file=sys.stderr)
+            except DecodeError as error:
+                faults.report(f"{where}: {error}")
+                if not arguments.keep_going:
+                    return
+
+
+def _print(events: Iterable[Event]) -> None:
+    for event in events:
+        print(json.dumps(event_to_json(event), ensure_ascii=False))
+
+
+def _is_prefix(file: str, format_: Format) -> bool:
+    """Return whether FILE is a storage prefix: a URL, or a directory without ``*.jsonl``."""
+    if format_.name not in STORED_FORMATS:
+        return False
+    folder = Path(file)
+    return is_url(file) or (folder.is_dir() and not any(folder.glob("*.jsonl")))
+
+
+def _prepared(
+    file: str, format_: Format, context: Context, arguments: argparse.Namespace
+) -> Context:
+    """Return the context with what files tell about those before them, of a storage sink.
+
+    Standard input can't be read twice: there only what came before is known.
+    """
+    if "storage" not in format_.carriers or file == STANDARD_STREAM or arguments.hex:
+        return context
+    messages = read_messages(file, carriers=format_.carriers)
+    return format_.prepared((message for _, message in messages), context)
+
+
+def _events_of_prefix(
+    source: str,
+    format_: Format,
+    context: Context,
+    arguments: argparse.Namespace,
+    faults: _Faults,
+) -> Iterator[Event]:
+    place = open_place(source)
+    prefix = list_prefix(
+        place, format_.name, context.options, context.tables, write_order=arguments.write_order
+    )
+    gate = RowGate(prefix.checkpoint)
+    yield from read_events(place, prefix, context, faults.report, gate)
+    sys.stdout.flush()
+    repeats = sum(gate.repeats.values())
+    for number, what in ((repeats, "came before"), (gate.beyond, "not below the checkpoint")):
+        if number:
+            print(f"cdcwire decode: {source}: left out: {number:,} rows, {what}", file=sys.stderr)

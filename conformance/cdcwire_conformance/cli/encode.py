@@ -1,0 +1,91 @@
+"""``cdcwire encode``: events to messages."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from cdcwire.core.errors import EncodeError
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.model.events import Event, Table
+from cdcwire.model.text import TextFormError, event_from_json
+from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
+from cdcwire_conformance.sources.messages_io import message_to_json
+
+NAME = "encode"
+HELP = "write events (JSON lines) as messages"
+DESCRIPTION = """\
+Read events, one JSON object a line as `cdcwire decode` prints them, and print the messages that the
+format's producer would send: one JSON object a line with key and value in base64, or with --raw the
+bytes of the only message's value.
+
+Types, sources and roles come from --tables; without it from what the events themselves say.
+"""
+EXAMPLES = """\
+examples:
+  cdcwire encode craft events.jsonl --tables tables.json > messages.jsonl
+  cdcwire decode open-protocol in.jsonl | cdcwire encode craft - --tables tables.json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
+    parser.add_argument("events", metavar="EVENTS", help="a file of JSON lines, or -")
+    parser.add_argument("--raw", action="store_true", help="print the bytes of the one value")
+    parser.add_argument("--hex", action="store_true", help="print each value in hexadecimal")
+    add_context_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    format_ = get_format(arguments.format)
+    context = context_from(arguments)
+    try:
+        messages = format_.encode(read_events(arguments.events, context.tables), context)
+        if arguments.raw:
+            return _print_raw(list(messages))
+        for message in messages:
+            if arguments.hex and isinstance(message, KafkaMessage):
+                print((message.value or b"").hex())
+            else:
+                print(json.dumps(message_to_json(message)))
+    except EncodeError as error:
+        sys.stdout.flush()
+        print(f"cdcwire encode: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def read_events(file: str, tables: tuple[Table, ...]) -> Iterator[Event]:
+    """Yield the events of a file of JSON lines. Raises: UsageError that names file and line."""
+    try:
+        stream = sys.stdin if file == "-" else Path(file).open(encoding="utf-8")  # noqa: SIM115
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror}") from error
+    with stream:
+        try:
+            for number, line in enumerate(stream, start=1):
+                if line.strip():
+                    yield _event(line, tables, f"{file}: line {number}")
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{file}: not UTF-8: {error}") from error
+
+
+def _event(line: str, tables: tuple[Table, ...], where: str) -> Event:
+    try:
+        return event_from_json(json.loads(line), tables)
+    except TextFormError as error:
+        raise UsageError(f"{where}: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{where}: no JSON: {error}") from error
+
+
+def _print_raw(messages: list[object]) -> int:
+    only = messages[0] if len(messages) == 1 else None
+    if not isinstance(only, KafkaMessage) or only.value is None:
+        raise UsageError(f"--raw prints one value; these events are {len(messages)} messages")
+    sys.stdout.buffer.write(only.value)
+    return 0

@@ -1,0 +1,133 @@
+"""``cdcwire explain``: the annotated hexdump of bytes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from cdcwire.core.format import Format, parse_options
+from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire_conformance.cli.context import UsageError, add_schema_arguments, context_from
+from cdcwire_conformance.corpus.hexdump import hexdump_lines
+from cdcwire_conformance.sources.messages_io import InputError, read_messages
+
+NAME = "explain"
+HELP = "print bytes with their field, value and clause"
+DESCRIPTION = """\
+Print the annotated hexdump of a message: offset (decimal), bytes, field, value, clause. Bytes that
+break the format are marked with > and the error stands below them; what was read before is shown.
+
+FILE is a value's bytes, a *.jsonl file of messages, a folder of such files, or - for standard
+input. Exit code 0: the bytes are legal; 1: they are not.
+"""
+EXAMPLES = """\
+examples:
+  cdcwire explain craft message.bin
+  echo 010103010101020a09010005 | cdcwire explain craft --hex -
+  cdcwire explain open-protocol value.bin --key key.bin
+  cdcwire explain open-protocol feed.jsonl --message 3
+  cdcwire explain csv data.csv --ddl shop.sql
+  cdcwire explain csv s/t/5/2023-05-09/CDC000001.csv --prefix .     with the schema files of DIR
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("--hex", action="store_true", help="the file holds hexadecimal digits")
+    parser.add_argument("--key", metavar="FILE", help="the Kafka key of a file of bytes")
+    parser.add_argument(
+        "--message", type=int, metavar="N", help="only this message of the file, counted from 0"
+    )
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting of the producer, spelled as in its configuration: dialect=ticdc",
+    )
+    parser.add_argument(
+        "--tables", metavar="FILE", help="table definitions, a JSON list or one a line"
+    )
+    parser.add_argument(
+        "--ddl",
+        dest="context_ddl",
+        metavar="FILE",
+        help="table definitions, as CREATE TABLE statements",
+    )
+    add_schema_arguments(parser)
+    parser.add_argument(
+        "--prefix",
+        metavar="DIR",
+        help="the storage prefix that the file is in: its path counts, and its schema files",
+    )
+    parser.add_argument(
+        "--blobs", metavar="DIR", help="folder of claim-check files, named as in their locations"
+    )
+    parser.set_defaults(include=[], columns=None)  # every byte is explained
+
+
+def run(arguments: argparse.Namespace) -> int:
+    format_ = get_format(arguments.format)
+    context = context_from(arguments)
+    try:
+        parse_options(format_.options, context.options)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    broken = 0
+    messages = _messages(arguments, format_)
+    if arguments.prefix is not None:
+        messages = [(where, _placed(message, arguments)) for where, message in messages]
+        context = format_.prepared(_schema_files(messages, Path(arguments.prefix)), context)
+    context = format_.prepared((message for _, message in messages), context)
+    for number, (where, message) in enumerate(messages):
+        explanation = format_.explain(message, context)
+        if arguments.message is None and where != arguments.file:
+            print("" if number == 0 else "\n", f"message {number} ({where})", sep="")
+        for line in hexdump_lines(explanation, message):
+            print(line)
+        for warning in explanation.warnings:
+            print(f"warning: {warning}")
+        broken += explanation.error is not None
+    return 1 if broken else 0
+
+
+def _placed(message: Message, arguments: argparse.Namespace) -> Message:
+    """Return a file with its path below the prefix."""
+    if not isinstance(message, StoredFile) or message.path != Path(arguments.file).name:
+        raise UsageError(f"--prefix: {arguments.file} is not one file of a storage prefix")
+    try:
+        inside = Path(arguments.file).resolve().relative_to(Path(arguments.prefix).resolve())
+    except ValueError as error:
+        problem = f"{arguments.file} is not in it"
+        raise UsageError(f"--prefix {arguments.prefix}: {problem}") from error
+    return StoredFile(inside.as_posix(), message.value)
+
+
+def _schema_files(messages: list[tuple[str, Message]], prefix: Path) -> Iterator[StoredFile]:
+    """Yield the schema files of the tables that the files are of."""
+    for _, message in messages:
+        assert isinstance(message, StoredFile)
+        for file in sorted(prefix.joinpath(*message.path.split("/")[:2], "meta").glob("*.json")):
+            yield StoredFile(file.relative_to(prefix).as_posix(), file.read_bytes())
+
+
+def _messages(arguments: argparse.Namespace, format_: Format) -> list[tuple[str, Message]]:
+    wanted = arguments.message
+    count = 0
+    found = []
+    try:
+        read = read_messages(
+            arguments.file, hex=arguments.hex, key=arguments.key, carriers=format_.carriers
+        )
+        for where, message in read:
+            if wanted is None or count == wanted:
+                found.append((where, message))
+            count += 1
+    except InputError as error:
+        raise UsageError(str(error)) from error
+    if wanted is not None and not found:
+        raise UsageError(f"--message {wanted}: {arguments.file} has {count}, counted from 0")
+    return found

@@ -1,0 +1,145 @@
+"""``cdcwire compare --follow``: two topics while they grow, window by window."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cdcwire_conformance.cli.context import UsageError
+from cdcwire_conformance.cli.progress import ProgressLine
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from pyspark.sql import SparkSession
+
+    from cdcwire_conformance.spark.feeds import Feed, Wishes
+
+EVERY_SECONDS = 10.0
+EQUAL, DIFFERENT = 0, 1
+_ONLY_WITH_FOLLOW = ("every", "windows", "idle", "state", "by_rows")
+
+
+def add_follow_arguments(parser: argparse.ArgumentParser) -> None:
+    follow = parser.add_argument_group("topics that grow")
+    follow.add_argument(
+        "--follow",
+        action="store_true",
+        help="compare two topics while they grow: again and again the rows below the position "
+        "that both have passed, until --windows, Ctrl-C or SIGTERM; --json appends a line a window",
+    )
+    follow.add_argument(
+        "--every",
+        type=float,
+        metavar="SECONDS",
+        help=f"look for new records so often (default: {EVERY_SECONDS:.0f})",
+    )
+    follow.add_argument("--windows", type=int, metavar="N", help="end after N windows")
+    follow.add_argument(
+        "--state", metavar="FILE", help="keep there how far it is, and go on from it"
+    )
+    follow.add_argument(
+        "--idle",
+        type=float,
+        metavar="SECONDS",
+        help="without events of progress: wait no longer for a partition to which nothing came "
+        "for so long",
+    )
+    follow.add_argument(
+        "--by-rows",
+        action="store_true",
+        help="don't wait for events of progress (resolved timestamps), go by the rows themselves",
+    )
+
+
+def check_follow_arguments(arguments: argparse.Namespace) -> None:
+    """Raises: UsageError."""
+    if not arguments.follow:
+        for name in _ONLY_WITH_FOLLOW:
+            if getattr(arguments, name) not in (None, False):
+                raise UsageError(f"--{name.replace('_', '-')} needs --follow")
+        return
+    if arguments.mode != "events":
+        raise UsageError("--follow compares all changes, not the last row of each key (--mode)")
+    if arguments.differences:
+        raise UsageError(
+            "--follow writes no --differences; ask for the window again (--from, --to)"
+        )
+    if arguments.every is not None and not arguments.every > 0:
+        raise UsageError("--every is a number of seconds above 0")
+    if arguments.idle is not None and not arguments.idle > 0:
+        raise UsageError("--idle is a number of seconds above 0")
+    if arguments.windows is not None and arguments.windows < 1:
+        raise UsageError("--windows is a number from 1")
+
+
+def follow(
+    spark: SparkSession,
+    arguments: argparse.Namespace,
+    sides: tuple[Feed, Feed],
+    wishes: Wishes,
+    report: Callable[[str], None],
+    progress: ProgressLine,
+) -> int:
+    """Follow two topics, and print each window. Returns: the exit code."""
+    from cdcwire_conformance.spark.follow import Pace, follow_feeds
+    from cdcwire_conformance.spark.follow_report import WindowLines, terms_text, window_text
+
+    state = Path(arguments.state) if arguments.state else None
+    lines = None
+    if arguments.json:
+        is_new = state is None or not state.exists()
+        lines = WindowLines(Path(arguments.json), is_new=is_new)
+    pace = Pace(
+        every=arguments.every or EVERY_SECONDS,
+        windows=arguments.windows,
+        idle=arguments.idle,
+        by_rows=arguments.by_rows,
+        state=state,
+    )
+    windows = different = changes = 0
+    has_terms = False
+    last = ""
+    with _ended_by_signals():
+        try:
+            for found in follow_feeds(spark, *sides, wishes, pace, report):
+                if lines is not None:
+                    lines.write(found)
+                progress.clear()
+                if not has_terms and found.comparison.compared:
+                    print(terms_text(found))
+                    has_terms = True
+                print(window_text(found), end="", flush=True)
+                windows += 1
+                different += not found.is_equal
+                changes += found.changes
+                last = f", up to {found.position} {found.end}"
+        except KeyboardInterrupt:
+            progress.clear()
+    if not windows:
+        raise UsageError("no window was complete, so nothing was compared")
+    counted = f"{changes:,} changes{last}"
+    if different:
+        print(f"DIFFERENT: {different:,} of {windows:,} windows, {counted}")
+        return DIFFERENT
+    print(f"EQUAL: {windows:,} {'window' if windows == 1 else 'windows'}, {counted}")
+    return EQUAL
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let SIGTERM end it as Ctrl-C does."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

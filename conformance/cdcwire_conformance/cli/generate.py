@@ -1,0 +1,229 @@
+"""``cdcwire generate``: a seeded change stream, the same changes in every format."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from cdcwire.core.format import Context, parse_options
+from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.formats.datahub_tuple import find_table, read_settings
+from cdcwire.model.events import Event, RowChange, Table
+from cdcwire.model.text import table_to_json
+from cdcwire_conformance.cli.context import (
+    DEFAULT_SCHEMA,
+    UsageError,
+    add_context_arguments,
+    context_from,
+)
+from cdcwire_conformance.ddl import read_ddl_file, sent_columns
+from cdcwire_conformance.sources import topics
+from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
+from cdcwire_conformance.sources.storage.places import PlaceError, open_place
+from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_generators.feeds import feed_of
+from cdcwire_generators.workloads import (
+    DEFAULT_WORKLOAD,
+    EVOLVING_WORKLOAD,
+    WORKLOAD_NAMES,
+    Mix,
+    evolving_tables,
+    evolving_workload,
+    workload,
+    workload_tables,
+)
+from cdcwire_generators.workloads.stream import stream
+
+NAME = "generate"
+HELP = "write a seeded change stream in a format"
+DESCRIPTION = """\
+Write a change stream to DIR/messages.jsonl (and DIR/tables.json, its table definitions). One seed
+gives the same changes in every format and on every Python.
+
+csv, and canal-json with --option transport=storage, give a storage prefix instead, in a directory
+or at a URL (s3://…; needs the extra "storage"), which must be empty: schema files, data files,
+indexes and the checkpoint, as their producer writes them. Its clock follows the stream, so that one
+seed gives the same files always. The workload "storage" is made for that: three tables over four
+days, one in partitions, one that gets a column, one that gets another name.
+
+datahub-tuple has one table a topic: of a workload with more, each table gets a file of its own,
+orders.jsonl, unless the option table chooses one. With --shards it is orders.0.jsonl and so on, and
+for datahub-blob, which has one topic for all, messages.0.jsonl.
+"""
+EXAMPLES = """\
+examples:
+  cdcwire generate craft --rows 200000 --seed 7 --to feed-craft
+  cdcwire generate open-protocol --rows 200000 --seed 7 --to feed-open --option max-batch-size=256
+  cdcwire generate craft --rows 5000 --ddl shop.sql --to feed     changes of your own tables
+  cdcwire generate csv --workload storage --rows 10000 --to prefix --option include-commit-ts=true
+  cdcwire generate canal-json --workload storage --rows 10000 --to prefix-canal --restarts 3 \\
+      --option transport=storage --option enable-tidb-extension=true
+  cdcwire generate datahub-tuple --rows 1000 --to topic --option encoding=batch
+  cdcwire generate datahub-tuple --rows 100000 --ddl shop.sql --to topics --shards 4
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
+    parser.add_argument("--rows", type=int, required=True, metavar="N", help="row changes")
+    parser.add_argument("--seed", type=int, default=1, metavar="S")
+    parser.add_argument("--to", required=True, metavar="DIR", help="or the URL of a prefix")
+    tables = parser.add_mutually_exclusive_group()
+    tables.add_argument(
+        "--workload",
+        choices=(*WORKLOAD_NAMES, EVOLVING_WORKLOAD),
+        default=DEFAULT_WORKLOAD,
+        metavar="NAME",
+        help=f"one of {', '.join(WORKLOAD_NAMES)}, {EVOLVING_WORKLOAD} "
+        f"(default: {DEFAULT_WORKLOAD})",
+    )
+    tables.add_argument(
+        "--ddl",
+        metavar="FILE",
+        help="the tables of these CREATE TABLE statements, mixed, in place of a workload",
+    )
+    parser.add_argument(
+        "--shards",
+        type=int,
+        metavar="N",
+        help="of DataHub: share each topic out to so many shards, by the keys of its rows",
+    )
+    prefix = parser.add_argument_group("of a storage prefix")
+    prefix.add_argument(
+        "--restarts", type=int, metavar="N", help="kill the writer so often, and go on: rows repeat"
+    )
+    prefix.add_argument(
+        "--write-order",
+        choices=("data-first", "index-first"),
+        help="put an index behind its file (ticdc; the default) or before it (tiflow)",
+    )
+    prefix.add_argument(
+        "--transaction-atomicity",
+        choices=("none", "table"),
+        help="table: rows of one transaction and table stay in one file (default: none)",
+    )
+    add_context_arguments(parser, has_ddl=False)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.rows < 0:
+        raise UsageError("--rows is a number from 0")
+    context = context_from(arguments)
+    is_prefix = _is_stored(arguments.format, context)
+    tables, made = _changes(arguments, is_prefix)
+    tables, made = _of_topic(arguments.format, context, tables, made)
+    events = _with_progress(made, arguments.rows)
+    if is_prefix:
+        _write_prefix(arguments, context, tables, events)
+        return 0
+    for name in ("restarts", "write_order", "transaction_atomicity"):
+        if getattr(arguments, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} is of storage prefixes only")
+    has_topics = arguments.format in topics.FORMATS
+    if arguments.shards is not None and (arguments.shards < 1 or not has_topics):
+        raise UsageError(f"--shards is a number from 1, of {' and '.join(sorted(topics.FORMATS))}")
+    is_sharded = arguments.shards is not None
+    folder = Path(arguments.to)
+    context = replace(context, tables=(*context.tables, *tables))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(list(map(table_to_json, tables)), ensure_ascii=False, indent=1)
+        (folder / "tables.json").write_text(text, encoding="utf-8")
+        if is_sharded or (feed_of(arguments.format).has_one_table and len(tables) > 1):
+            topics.write_topics(folder, arguments.format, events, context, tables, arguments.shards)
+        else:
+            messages = get_format(arguments.format).encode(events, context)
+            write_messages(str(folder / "messages.jsonl"), messages)
+    except topics.TopicNameError as error:
+        raise UsageError(str(error)) from error
+    except OSError as error:
+        raise UsageError(f"{error.filename or folder}: {error.strerror}") from error
+    return 0
+
+
+def _is_stored(format_name: str, context: Context) -> bool:
+    """Return whether a format's messages are files of a prefix."""
+    format_ = get_format(format_name)
+    if "queue" not in format_.carriers:
+        return True
+    if "storage" not in format_.carriers:
+        return False
+    return parse_options(format_.options, context.options)["transport"] == "storage"
+
+
+def _write_prefix(
+    arguments: argparse.Namespace,
+    context: Context,
+    tables: tuple[Table, ...],
+    events: Iterator[Event],
+) -> None:
+    restarts = arguments.restarts or 0
+    if restarts < 0:
+        raise UsageError("--restarts is a number from 0")
+    place = open_place(arguments.to)
+    if Path(arguments.to).exists() or "://" in arguments.to:
+        try:
+            found = next(iter(place.list()), None)
+        except PlaceError:  # there is nothing
+            found = None
+        if found is not None:
+            raise UsageError(f"{arguments.to}: is not empty: {found.path} is there")
+    # What a schema change tells needs no definition beside it, and none would fit all along.
+    is_evolving = arguments.ddl is None and arguments.workload == EVOLVING_WORKLOAD
+    context = context if is_evolving else replace(context, tables=(*context.tables, *tables))
+    settings = WriterSettings(
+        arguments.write_order or "data-first", arguments.transaction_atomicity or "none"
+    )
+    writer = PrefixWriter(place, arguments.format, context, settings)
+    write_prefix(writer, events, restart_points(arguments.rows, restarts))
+
+
+def _changes(
+    arguments: argparse.Namespace, is_prefix: bool
+) -> tuple[tuple[Table, ...], Iterator[Event]]:
+    """Return the tables and their changes. Virtual columns are in the tables only."""
+    rows, seed, name = arguments.rows, arguments.seed, arguments.workload
+    fields = ("commit_ts", *feed_of(arguments.format).position_fields)
+    if arguments.ddl is None:
+        if name == EVOLVING_WORKLOAD:
+            changes = evolving_workload(rows, seed, ddl=is_prefix, position_fields=fields)
+            return evolving_tables(), changes
+        return workload_tables(name), workload(name, rows, seed, position_fields=fields)
+    tables = read_ddl_file(arguments.ddl, DEFAULT_SCHEMA)
+    try:
+        sent = tuple(map(sent_columns, tables))
+        return tables, stream(sent, rows, seed, Mix(), position_fields=fields)
+    except ValueError as error:
+        raise UsageError(f"{arguments.ddl}: {error}") from error
+
+
+def _of_topic(
+    format_name: str, context: Context, tables: tuple[Table, ...], events: Iterator[Event]
+) -> tuple[tuple[Table, ...], Iterator[Event]]:
+    """Return what goes into topics: all, or what is of the table that the option chooses."""
+    if not feed_of(format_name).has_one_table:
+        return tables, events
+    settings = read_settings(context.options)
+    if not settings.table:
+        return tuple(map(sent_columns, tables)), events
+    table = find_table(tables, settings)
+    name = (table.schema, table.name)
+    rows = (each for each in events if isinstance(each, RowChange))
+    of_table = (row for row in rows if (row.table.schema, row.table.name) == name)
+    return (sent_columns(table),), of_table
+
+
+def _with_progress(events: Iterable[Event], rows: int) -> Iterator[Event]:
+    """Pass the events on, and say on a terminal how far they are."""
+    shown = sys.stderr.isatty()
+    for number, event in enumerate(events, start=1):
+        if shown and number % 10_000 == 0:
+            print(f"\r{number:,} of {rows:,} rows", end="", file=sys.stderr, flush=True)
+        yield event
+    if shown and rows >= 10_000:
+        print("\r\x1b[K", end="", file=sys.stderr)

@@ -1,0 +1,182 @@
+"""``cdcwire size``: bytes per row of the formats, raw and compressed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire_conformance.cli.context import (
+    UsageError,
+    add_context_arguments,
+    context_from,
+    parse_option_arguments,
+)
+from cdcwire_conformance.cli.progress import ProgressLine
+from cdcwire_conformance.ddl import read_ddl_file
+from cdcwire_conformance.size import (
+    COMPRESSION_NAMES,
+    DEFAULT_BATCHES,
+    DEFAULT_ROWS,
+    Input,
+    SizeReport,
+    feed_input,
+    json_text,
+    markdown,
+    measure,
+    named_inputs,
+    picture,
+    table_input,
+)
+from cdcwire_conformance.size.inputs import parse_source
+from cdcwire_generators.workloads import WORKLOAD_NAMES
+
+NAME = "size"
+HELP = "bytes per row of the formats, raw and compressed"
+DESCRIPTION = f"""\
+Measure how many bytes a row takes in each format, for batches of several sizes, raw and with the
+usual compressions. One seed gives the same figures every time.
+
+Without --workload, --ddl and --feed all workloads are measured: {", ".join(WORKLOAD_NAMES)}.
+Counted are key and value of each message; each message is compressed by itself. Kafka's own framing
+is not counted. Wide rows are taken in smaller numbers.
+"""
+EXAMPLES = """\
+examples:
+  cdcwire size                                             all workloads, as Markdown
+  cdcwire size --ddl shop.sql --picture sizes.svg          your own tables, random rows
+  cdcwire size --feed open-protocol:file:feed --json f.json  your own rows, in the other formats too
+"""
+
+
+DEFAULT_SCHEMA = "test"  # of tables whose DDL names none
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--workload",
+        action="append",
+        default=[],
+        choices=WORKLOAD_NAMES,
+        metavar="NAME",
+        help="measure this workload (may be given again)",
+    )
+    parser.add_argument(
+        "--ddl",
+        metavar="FILE",
+        help="measure each table of these CREATE TABLE statements; with --feed: its tables",
+    )
+    parser.add_argument(
+        "--feed", metavar="FORMAT:file:DIR", help="measure the rows of these messages"
+    )
+    parser.add_argument(
+        "--rows", type=int, default=DEFAULT_ROWS, metavar="N", help=f"default: {DEFAULT_ROWS}"
+    )
+    parser.add_argument(
+        "--sample",
+        type=int,
+        default=DEFAULT_ROWS,
+        metavar="N",
+        help=f"measure up to so many rows of a feed (default: {DEFAULT_ROWS})",
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="S")
+    parser.add_argument(
+        "--formats",
+        default=",".join(FORMAT_NAMES),
+        metavar="A,B,…",
+        help=f"default: {','.join(FORMAT_NAMES)}",
+    )
+    parser.add_argument(
+        "--batches",
+        default=",".join(map(str, DEFAULT_BATCHES)),
+        metavar="N,M,…",
+        help=f"rows a message (default: {','.join(map(str, DEFAULT_BATCHES))})",
+    )
+    parser.add_argument(
+        "--compressions",
+        default=",".join(COMPRESSION_NAMES),
+        metavar="A,B,…",
+        help=f"default: {','.join(COMPRESSION_NAMES)}",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes at once (default: one a core)",
+    )
+    parser.add_argument("--markdown", metavar="FILE", help="write the Markdown here too")
+    parser.add_argument("--json", metavar="FILE", help="write the figures as JSON")
+    parser.add_argument("--picture", metavar="FILE", help="draw them, as .svg or .png")
+    add_context_arguments(parser, has_ddl=False)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.rows < 1 or arguments.sample < 1:
+        raise UsageError("--rows and --sample are numbers from 1")
+    if arguments.picture and not arguments.picture.lower().endswith((".svg", ".png")):
+        raise UsageError("--picture is a file that ends in .svg or .png")
+    with ProgressLine() as progress:
+        try:
+            report = measure(
+                list(_sources(arguments)),
+                formats=_names(arguments.formats),
+                batches=_batches(arguments.batches),
+                compression_names=_names(arguments.compressions),
+                options=parse_option_arguments(arguments.option),
+                seed=arguments.seed,
+                jobs=arguments.jobs,
+                watch=progress.show,
+            )
+        except ValueError as error:
+            if type(error).__module__.startswith("cdcwire"):
+                raise
+            raise UsageError(str(error)) from error
+    _write(report, arguments)
+    return 0
+
+
+def _sources(arguments: argparse.Namespace) -> Iterator[Callable[[], Input]]:
+    """Yield what makes the rows that are to be measured."""
+    rows, seed = arguments.rows, arguments.seed
+    is_all = not (arguments.workload or arguments.ddl or arguments.feed)
+    yield from named_inputs(
+        WORKLOAD_NAMES if is_all else tuple(dict.fromkeys(arguments.workload)), rows, seed
+    )
+    tables = read_ddl_file(arguments.ddl, DEFAULT_SCHEMA) if arguments.ddl else ()
+    if not arguments.feed:
+        yield from (partial(table_input, table, rows, seed) for table in tables)
+        return
+    context = context_from(arguments)
+    options = get_format(parse_source(arguments.feed)[0]).options
+    known = {option.name for option in options}
+    chosen = {name: value for name, value in context.options.items() if name in known}
+    told = replace(context, options=chosen, tables=tables or context.tables)
+    yield partial(feed_input, arguments.feed, arguments.sample, told)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _batches(text: str) -> list[int]:
+    if not all(name.isascii() and name.isdigit() and len(name) < 10 for name in _names(text)):
+        raise UsageError(f"--batches {text!r} is not a list of numbers")
+    return [int(name) for name in _names(text)]
+
+
+def _write(report: SizeReport, arguments: argparse.Namespace) -> None:
+    text = markdown(report)
+    try:
+        for file, content in ((arguments.markdown, text), (arguments.json, json_text(report))):
+            if file:
+                Path(file).write_text(content, encoding="utf-8", newline="\n")
+        if arguments.picture:
+            picture(report, arguments.picture)
+    except OSError as error:
+        raise UsageError(f"{error.filename}: {error.strerror}") from error
+    print(text, end="")

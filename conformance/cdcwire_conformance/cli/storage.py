@@ -1,0 +1,122 @@
+"""``cdcwire storage``: a storage prefix as a whole."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+
+from cdcwire.model.text import Json
+from cdcwire.storage import Fault
+from cdcwire_conformance.cli.context import add_context_arguments, context_from
+from cdcwire_conformance.cli.decode import add_write_order
+from cdcwire_conformance.cli.progress import ProgressLine
+from cdcwire_conformance.sources.storage.checking import Checked, check_prefix
+from cdcwire_conformance.sources.storage.places import open_place
+from cdcwire_conformance.sources.storage.reading import FORMATS
+
+NAME = "storage"
+HELP = "say whether a storage prefix keeps the rules"
+DESCRIPTION = """\
+Look at a whole storage prefix: names, schema files and their hashes, index files, the checkpoint,
+holes in the numbers, and every row: its table, its columns, and the transactional constraints.
+
+PREFIX is a directory or a URL (memory://, s3://…; needs the extra "storage"). A fault is one line:
+file, byte if there is one, what is wrong, and the clause of docs/formats. Rows that came before
+are none, and neither are rows at or above the checkpoint. What stands behind a fault in its table
+is not looked at. Memory grows with the number of files, not with their size.
+
+Exit code: 0 no fault, 1 faults, 2 could not run.
+"""
+EXAMPLES = """\
+examples:
+  cdcwire storage check csv /backup/changes --option include-commit-ts=true
+  cdcwire storage check canal-json s3://bucket/prefix --option enable-tidb-extension=true
+  cdcwire storage check csv changes --write-order index-first --transaction-atomicity table
+  cdcwire storage check csv changes --json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    checking = verbs.add_parser(
+        "check",
+        help="report every break of a rule",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    checking.add_argument("format", choices=FORMATS, metavar="FORMAT", help=" or ".join(FORMATS))
+    checking.add_argument("prefix", metavar="PREFIX")
+    checking.add_argument(
+        "--transaction-atomicity",
+        choices=("none", "table"),
+        default="none",
+        help="as the producer is set; with table, rows of one transaction and table in two files "
+        "are a fault",
+    )
+    checking.add_argument("--json", action="store_true", help="print one JSON object")
+    add_write_order(checking)
+    add_context_arguments(checking)
+    checking.set_defaults(run_verb=_check)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    verb: Callable[[argparse.Namespace], int] = arguments.run_verb
+    return verb(arguments)
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    place = open_place(arguments.prefix)
+    with ProgressLine() as line:
+        found = check_prefix(
+            place,
+            arguments.format,
+            context_from(arguments),
+            write_order=arguments.write_order,
+            atomic_tables=arguments.transaction_atomicity == "table",
+            tell=lambda done, count: line.show(f"{done:,} of {count:,} files"),
+        )
+    if arguments.json:
+        print(json.dumps(_document(arguments.prefix, found), ensure_ascii=False, indent=1))
+    else:
+        for fault in found.faults:
+            print(fault)
+        for note in found.notes:
+            print(f"note: {note}")
+        print(_summary(found))
+    return 1 if found.faults else 0
+
+
+def _summary(found: Checked) -> str:
+    parts = [f"{found.files:,} files", f"{found.rows:,} rows"]
+    if found.repeats:
+        parts.append(f"{found.repeats:,} of them repeats")
+    if found.beyond:
+        parts.append(f"{found.beyond:,} of them not below the checkpoint")
+    faults = len(found.faults)
+    return f"{', '.join(parts)}: {faults or 'no'} fault{'' if faults == 1 else 's'}"
+
+
+def _document(prefix: str, found: Checked) -> Json:
+    return {
+        "prefix": prefix,
+        "checkpoint": None if found.checkpoint is None else str(found.checkpoint),
+        "files": found.files,
+        "rows": found.rows,
+        "repeats": found.repeats,
+        "beyond_checkpoint": found.beyond,
+        "notes": list(found.notes),
+        "faults": [_fault(fault) for fault in found.faults],
+    }
+
+
+def _fault(fault: Fault) -> Json:
+    return {
+        "kind": fault.kind,
+        "file": fault.path,
+        "byte": fault.offset,
+        "path": list(fault.steps),
+        "problem": fault.problem,
+        "clause": fault.clause,
+    }

@@ -1,0 +1,46 @@
+"""``cdcwire testee``: the reference codecs behind the two doors of the testee protocol."""
+
+from __future__ import annotations
+
+import argparse
+
+from cdcwire.core.registry import FORMAT_NAMES
+
+NAME = "testee"
+HELP = "the reference as a testee, behind both doors"
+DESCRIPTION = """\
+Answer the runner as any decoder would: the reference codecs behind the testee protocol
+(docs/testee-protocol.md). Without arguments it is kept alive and answers line by line; with
+decode or encode and a format it answers one request: exit 0 accepted, 1 rejected, 70 crashed.
+"""
+EXAMPLES = """\
+examples:
+  cdcwire verify craft -- cdcwire testee
+  cdcwire verify craft --one-shot -- cdcwire testee
+  cdcwire testee decode craft --raw < message.bin
+  echo '{"cmd":"start","protocol":1}' | cdcwire testee
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("verb", nargs="?", choices=("decode", "encode"))
+    parser.add_argument("format", nargs="?", choices=FORMAT_NAMES, metavar="FORMAT")
+    parser.add_argument(
+        "--raw", action="store_true", help="standard input is the value alone, not a request"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from cdcwire_conformance.cli.context import UsageError
+    from cdcwire_conformance.testees import reference
+
+    if arguments.verb is None:
+        if arguments.raw:
+            raise UsageError("--raw needs a verb and a format: cdcwire testee decode craft --raw")
+        return reference.main([])
+    if arguments.format is None:
+        raise UsageError(f"{arguments.verb} needs a format: {', '.join(FORMAT_NAMES)}")
+    if arguments.raw and arguments.verb == "encode":
+        raise UsageError("--raw is the bytes of a value; there are none to encode")
+    words = [arguments.verb, arguments.format]
+    return reference.main([*words, "--raw"] if arguments.raw else words)

@@ -1,0 +1,320 @@
+"""``cdcwire verify``: judge a decoder by the corpus."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from cdcwire.core.registry import FORMAT_NAMES
+
+if TYPE_CHECKING:
+    from cdcwire_conformance.corpus.case import Case
+    from cdcwire_conformance.protocol.answers import Description
+    from cdcwire_conformance.run.expected_failures import ExpectedFailures
+    from cdcwire_conformance.run.results import Outcome, Results
+    from cdcwire_conformance.run.selection import Declared
+    from cdcwire_conformance.testees.base import Testee
+
+NAME = "verify"
+HELP = "judge a decoder, in any language, by the golden cases"
+TAKES_COMMAND = True
+DESCRIPTION = """\
+Judge a decoder by the golden cases, and by malformed ones that are made from them by rule.
+COMMAND is a program that speaks the testee protocol (docs/testee-protocol.md); without one the
+reference codecs are judged. Without FORMAT all formats that the testee claims are run.
+
+Exit code 0: all passed. 1: some failed. 2: nothing could be judged.
+"""
+EXAMPLES = """\
+examples:
+  cdcwire verify craft -- node testee.js
+  cdcwire verify craft --case 'craft/values/*' --no-derived -- java -jar testee.jar
+  cdcwire verify craft --one-shot --raw --without vector -- ./decode
+  cdcwire verify --expected-failures known.txt --junit results.xml -- ./testee
+"""
+MAX_JOBS = 4
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from cdcwire_conformance.corpus.case import Level
+
+    parser.usage = "cdcwire verify [FORMAT ...] [options] [-- COMMAND ...]"
+    parser.add_argument("formats", nargs="*", metavar="FORMAT", help=", ".join(FORMAT_NAMES))
+    cases = parser.add_argument_group("which cases")
+    cases.add_argument(
+        "--case", metavar="PATTERN", help="only cases like this: an id, its beginning, or with *"
+    )
+    cases.add_argument(
+        "--level",
+        action="append",
+        choices=get_args(Level),
+        help="only cases of this level (may be given again)",
+    )
+    cases.add_argument(
+        "--derived",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="malformed cases made by rule (default: yes, except with --one-shot)",
+    )
+    testee = parser.add_argument_group("the testee")
+    testee.add_argument("--one-shot", action="store_true", help="start COMMAND once a case")
+    testee.add_argument(
+        "--raw", action="store_true", help="one-shot: standard input is the value's bytes alone"
+    )
+    testee.add_argument("--encode", action="store_true", help="one-shot: the command also encodes")
+    testee.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        metavar="FEATURE",
+        help="the testee does not have this feature (may be given again)",
+    )
+    testee.add_argument(
+        "--choice",
+        action="append",
+        default=[],
+        metavar="'SUBJECT: CHOICE'",
+        help="what the testee does where the format leaves a choice",
+    )
+    testee.add_argument(
+        "--check-protocol", action="store_true", help="compare all answers with the JSON Schemas"
+    )
+    testee.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=10.0,
+        metavar="S",
+        help="for one answer (10); to start it has a minute",
+    )
+    testee.add_argument(
+        "--jobs", type=_count, metavar="N", help=f"testees at a time (processors, up to {MAX_JOBS})"
+    )
+    testee.add_argument(
+        "--max-crashes",
+        type=_count,
+        default=100,
+        metavar="N",
+        help="so many crashes on derived cases, then no more of them; 0: no limit (100)",
+    )
+    output = parser.add_argument_group("what comes out")
+    output.add_argument(
+        "--expected-failures", metavar="FILE", help="failures that are known, with their reasons"
+    )
+    output.add_argument(
+        "--write-expected-failures", metavar="FILE", help="write the failures of this run there"
+    )
+    output.add_argument("--json", metavar="FILE", help="results as a JSON document")
+    output.add_argument("--junit", metavar="FILE", help="results as JUnit XML")
+    output.add_argument("--markdown", metavar="FILE", help="results as Markdown")
+    output.add_argument(
+        "--show", type=_count, default=20, metavar="N", help="failures shown in full; 0: all (20)"
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return number
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0")
+    return int(text)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from cdcwire_conformance.cli.context import UsageError
+    from cdcwire_conformance.testees.base import CannotStartError
+
+    unknown = [name for name in arguments.formats if name not in FORMAT_NAMES]
+    if unknown:
+        raise UsageError(
+            f"format {unknown[0]!r} is not known; there are: {', '.join(FORMAT_NAMES)}"
+        )
+    if arguments.raw and not arguments.one_shot:
+        raise UsageError("--raw needs --one-shot")
+    if arguments.command is not None and not arguments.command:
+        raise UsageError("there is no command behind --")
+    try:
+        return _verify(arguments)
+    except CannotStartError as error:
+        print(f"cdcwire verify: {error.problem}", file=sys.stderr)
+        for line in error.stderr.splitlines()[-20:]:
+            print(f"  {line}", file=sys.stderr)
+        return 2
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    from cdcwire_conformance.cli.context import UsageError
+    from cdcwire_conformance.cli.progress import ProgressLine
+    from cdcwire_conformance.corpus.store import corpus_version
+    from cdcwire_conformance.output.text import report_lines
+    from cdcwire_conformance.run.results import Results
+    from cdcwire_conformance.run.runner import Settings
+    from cdcwire_conformance.run.runner import run as run_cases
+    from cdcwire_conformance.run.selection import choose
+
+    expected = _expected_failures(arguments.expected_failures)
+    declared = _declared(arguments)
+    testees = _open_testees(arguments)
+    description = testees[0].start()
+    formats = arguments.formats or [
+        name for name in FORMAT_NAMES if description.claim(name) is not None
+    ]
+    wants_derived = _wants_derived(arguments)
+    chosen = choose(formats, pattern=arguments.case, levels=arguments.level, derived=wants_derived)
+    if not chosen.stored and not chosen.bases:
+        testees[0].close()
+        raise UsageError(_nothing(arguments, description))
+    results = Results(
+        description,
+        " ".join(arguments.command or ["(reference)"]),
+        "one-shot" if arguments.one_shot else "kept alive",
+        corpus_version(),
+        tuple(formats),
+        notes=_slips(description, declared, chosen.stored),
+    )
+    is_complete = wants_derived and not arguments.case and not arguments.level
+    complete = frozenset(formats if is_complete else ())
+    settings = Settings(arguments.max_crashes, declared, complete)
+    bad = 0
+    with ProgressLine() as line:
+
+        def progress(done: int, outcome: Outcome) -> None:
+            nonlocal bad
+            bad += outcome.is_bad
+            line.show(f"{done} cases, {bad} bad: {outcome.id}"[:79])
+
+        run_cases(
+            chosen.stored,
+            chosen.derived(),
+            testees,
+            results,
+            settings=settings,
+            expected_failures=expected,
+            progress=progress,
+        )
+    for text in report_lines(results, failures_shown=arguments.show):
+        print(text)
+    _write_files(arguments, results, expected)
+    if not results.was_run:
+        return 2
+    return 1 if results.has_failed else 0
+
+
+def _nothing(arguments: argparse.Namespace, description: Description) -> str:
+    if not arguments.formats and description.formats is not None and not description.formats:
+        return f"{description.name} claims no format"
+    if arguments.case:
+        return f"no case fits {arguments.case!r}; `cdcwire corpus list` names them"
+    claimed = ", ".join(sorted(description.formats or FORMAT_NAMES))
+    return f"there are no such cases; the testee claims {claimed}"
+
+
+def _wants_derived(arguments: argparse.Namespace) -> bool:
+    """Return whether malformed cases are run: by default, unless each starts a process."""
+    if arguments.derived is not None:
+        return bool(arguments.derived)
+    return not arguments.one_shot or "@" in (arguments.case or "")
+
+
+def _open_testees(arguments: argparse.Namespace) -> list[Testee]:
+    from cdcwire_conformance.protocol.check import ProtocolChecker
+    from cdcwire_conformance.testees import KeptAliveTestee, OneShotTestee
+
+    checker = ProtocolChecker() if arguments.check_protocol else None
+    jobs = arguments.jobs or min(os.cpu_count() or 1, MAX_JOBS)
+    command, env = arguments.command, None
+    if command is None:
+        command = [sys.executable, "-m", "cdcwire_conformance.testees.reference"]
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    timeout = arguments.timeout
+    if arguments.one_shot:
+        return [
+            OneShotTestee(command, timeout=timeout, raw=arguments.raw, env=env, checker=checker)
+            for _ in range(jobs)
+        ]
+    return [
+        KeptAliveTestee(command, timeout=timeout, env=env, checker=checker) for _ in range(jobs)
+    ]
+
+
+def _declared(arguments: argparse.Namespace) -> Declared:
+    from cdcwire_conformance.cli.context import UsageError
+    from cdcwire_conformance.run.selection import Declared, parse_choice
+
+    try:
+        choices = dict(map(parse_choice, arguments.choice))
+    except ValueError as error:
+        raise UsageError(f"--choice {error}") from error
+    encode = arguments.encode if arguments.one_shot else None
+    return Declared(frozenset(arguments.without), choices, encode, arguments.raw)
+
+
+def _slips(description: Description, declared: Declared, cases: Sequence[Case]) -> list[str]:
+    """Return a note for each feature that is declined and that nothing has."""
+    from cdcwire.core.registry import get_format
+    from cdcwire_conformance.run.selection import unknown_features
+
+    known = {feature for case in cases for feature in case.features}
+    for name in {case.format for case in cases}:
+        known.update(get_format(name).features)
+    claims = [description.claim(name) for name in {case.format for case in cases}]
+    without = set(declared.without).union(*(claim.without for claim in claims if claim))
+    return [
+        f"no case here has the feature {feature!r} that the testee declines"
+        for feature in unknown_features(without, known)
+    ]
+
+
+def _expected_failures(file: str | None) -> ExpectedFailures:
+    from cdcwire_conformance.run.expected_failures import ExpectedFailures, read_expected_failures
+
+    return ExpectedFailures() if file is None else read_expected_failures(Path(file))
+
+
+def _write_files(
+    arguments: argparse.Namespace, results: Results, expected: ExpectedFailures
+) -> None:
+    from cdcwire_conformance.run.expected_failures import expected_failures_text
+
+    if arguments.write_expected_failures:
+        failures = {
+            outcome.id: outcome.text
+            for outcome in results.outcomes
+            if outcome.fails_run or outcome.verdict == "expected failure"
+        }
+        text = expected_failures_text(failures, expected)
+        _write(arguments.write_expected_failures, text)
+    if arguments.json:
+        from cdcwire_conformance.output.json_document import json_text
+
+        Path(arguments.json).write_text(
+            json_text(results), encoding="utf-8", errors="backslashreplace"
+        )
+    if arguments.junit:
+        from cdcwire_conformance.output.junit import junit_text
+
+        Path(arguments.junit).write_text(
+            junit_text(results), encoding="utf-8", errors="backslashreplace"
+        )
+    if arguments.markdown:
+        from cdcwire_conformance.output.markdown import markdown_text
+
+        Path(arguments.markdown).write_text(
+            markdown_text(results), encoding="utf-8", errors="backslashreplace"
+        )
+
+
+def _write(file: str, text: str) -> None:
+    # What a testee says may hold lone surrogates, which have no form in UTF-8.
+    Path(file).write_text(text, encoding="utf-8", errors="backslashreplace")

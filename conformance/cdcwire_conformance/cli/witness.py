@@ -1,0 +1,73 @@
+"""``cdcwire witness``: record which cases an independent implementation confirms."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire_conformance.cli.context import UsageError
+
+NAME = "witness"
+HELP = "record which golden cases an independent implementation confirms"
+TAKES_COMMAND = True
+DESCRIPTION = """\
+Put the stored cases to an implementation that shares nothing with the reference, and record in
+golden/witnesses.json those that it reads or writes as they say. Without COMMAND: show what is
+recorded. A case that changes afterwards loses its witness.
+"""
+EXAMPLES = """\
+examples:
+  cdcwire witness -- node adapters/javascript/testee.js
+  cdcwire witness
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "cdcwire witness [FORMAT ...] [-- COMMAND ...]"
+    parser.add_argument("formats", nargs="*", metavar="FORMAT", help=", ".join(FORMAT_NAMES))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from cdcwire_conformance.corpus.store import case_sums, golden_root, load_cases
+    from cdcwire_conformance.corpus.witness import (
+        confirmations,
+        read_witnesses,
+        witness_from_results,
+        write_witnesses,
+    )
+
+    root = golden_root()
+    sums = case_sums(root)
+    witnesses = {witness.name: witness for witness in read_witnesses(root)}
+    if arguments.command is not None:
+        found = witness_from_results(_judge(arguments), sums)
+        witnesses[found.name] = found
+        write_witnesses(root, witnesses.values())
+    formats = arguments.formats or FORMAT_NAMES
+    for name, counted in confirmations(load_cases(formats), sums, witnesses.values()).items():
+        print(
+            f"{name}: {counted.cases} cases; {counted.by_producer} written by a producer, "
+            f"{counted.by_others} confirmed by other implementations, "
+            f"{len(counted.by_nobody)} by their author only"
+        )
+        for case_id in counted.by_nobody:
+            print(f"  {case_id}")
+    return 0
+
+
+def _judge(arguments: argparse.Namespace) -> object:
+    """Return the result document of ``cdcwire verify`` over the stored cases."""
+    from cdcwire_conformance.cli import main
+
+    if not arguments.command:
+        raise UsageError("there is no command behind --")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "results.json"
+        words = ["verify", *arguments.formats, "--no-derived", "--json", str(file)]
+        main([*words, "--", *arguments.command])
+        if not file.exists():
+            raise UsageError("nothing could be judged")
+        return json.loads(file.read_text(encoding="utf-8"))

@@ -1,0 +1,126 @@
+"""What CDL JSON and Debezium JSON have in common: Kafka Connect's schema and payload.
+
+A message is one JSON object, so it can't lose its last byte; only white space behind it may go.
+What is changed beside, in messages with their schema:
+
+* A value of a column gets quotes or loses them, so that it has another type than its schema says.
+* The type of the schema around all is one that Connect does not have.
+
+And in all messages, at the members that each format names:
+
+* A member that is needed is left out.
+* An operation, a status or a version is one that is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+
+from cdcwire.core.errors import Path
+from cdcwire.core.format import OptionValue
+from cdcwire.core.reader import Span
+from cdcwire_conformance.corpus.mutations.rules import Change
+
+LONG_PART = 128  # every byte of a message is alike; its fields are what differs
+_WHITE_SPACE = b" \t\r\n"
+# The first member of a payload alone brings its brace.
+_MEMBER = re.compile(rb'([{, \t\r\n]*"(?:[^"\\]|\\.)*"[ \t\r\n]*:[ \t\r\n]*)(.*)', re.DOTALL)
+_LAST_STRING = re.compile(rb'(.*)"[^"\\]*"[ \t\r\n]*', re.DOTALL)
+_STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_COLUMN_DEPTH = 2  # the row, the column
+# Clauses of values that have no quotes, and of those that have.
+_BARE = ("connect: integer values", "connect: float values", "connect: boolean values")
+_QUOTED = ("connect: string values", "connect: bytes values")
+
+
+def legal_sizes(raw: bytes, spans: Sequence[Span]) -> Container[int]:
+    """Return where a message may end: in the white space behind it."""
+    return range(len(raw.rstrip(_WHITE_SPACE)), len(raw))
+
+
+def changes_of(
+    needed: frozenset[Path], tags: Mapping[str, str]
+) -> Callable[[bytes, Sequence[Span], Mapping[str, OptionValue]], Iterator[Change]]:
+    """Return what makes a message wrong.
+
+    ``needed``: paths in the payload whose members can't be missing. ``tags``: members of the
+    payload, and a text that none of them may be.
+    """
+
+    def changes(
+        raw: bytes, spans: Sequence[Span], options: Mapping[str, OptionValue]
+    ) -> Iterator[Change]:
+        members = _members(spans)
+        done: set[Path] = set()
+        for span in spans:
+            if _is_schema_type(span):
+                yield _with_text(raw, span, "tag", "union")
+            path = _in_payload(span)
+            if not path or path in done or span.part != "value":
+                continue
+            done.add(path)
+            if path in needed:
+                yield _left_out(raw, *members[path], path)
+            if len(path) == 1 and path[0] in tags:
+                yield _with_text(raw, span, "tag", tags[path[0]])
+            if len(path) == _COLUMN_DEPTH:
+                yield from _with_other_quotes(raw, span)
+
+    return changes
+
+
+def _in_payload(span: Span) -> tuple[str, ...]:
+    """Return the path within the payload; nothing for the schema, and for what closes a row."""
+    path = tuple(step for step in span.path[1:] if isinstance(step, str))
+    if path[:1] == ("payload",):
+        return path[1:]
+    return () if path[:1] == ("schema",) else path
+
+
+def _is_schema_type(span: Span) -> bool:
+    return span.path == ("value", "schema", "type")
+
+
+def _members(spans: Sequence[Span]) -> dict[tuple[str, ...], tuple[int, int]]:
+    """Return from where to where each member of the payload stands, what is in it included."""
+    found: dict[tuple[str, ...], tuple[int, int]] = {}
+    for span in spans:
+        path = _in_payload(span)
+        for depth in range(1, len(path) + 1):
+            start, end = found.get(path[:depth], (span.start, span.end))
+            found[path[:depth]] = (min(start, span.start), max(end, span.end))
+    return found
+
+
+def _left_out(raw: bytes, start: int, end: int, path: Path) -> Change:
+    title = f"the member {path[-1]} at byte {start} is left out"
+    return Change(f"member:{start}-1", title, raw[:start] + raw[end:])
+
+
+def _with_text(raw: bytes, span: Span, kind: str, text: str) -> Change:
+    found = _LAST_STRING.fullmatch(raw[span.start : span.end])
+    assert found is not None  # the value is a word
+    made = raw[: span.start] + found[1] + f'"{text}"'.encode() + raw[span.end :]
+    name = span.path[-1]
+    return Change(f"{kind}:{span.start}={text}", f"{name} at byte {span.start} is {text}", made)
+
+
+def _with_other_quotes(raw: bytes, span: Span) -> Iterator[Change]:
+    """Yield a column's value in the quotes that it does not have, or without those it has.
+
+    Text that is NULL without its quotes is left alone. Bytes that are digits may be a decimal then.
+    """
+    found = _MEMBER.fullmatch(raw[span.start : span.end])
+    if found is None or "(" not in span.text:  # without schema any type will do
+        return
+    text = _STRING.fullmatch(found[2])
+    if span.clause in _BARE and text is None:
+        made, title = b'"' + found[2] + b'"', "has got quotes"
+    elif span.clause in _QUOTED and text is not None and text[1] != b"null":
+        made, title = text[1], "has lost its quotes"
+    else:
+        return
+    whole = raw[: span.start] + found[1] + made + raw[span.end :]
+    title = f"the value at byte {span.start} {title}"
+    yield Change(f"quote:{span.start}", title, whole, span.clause != "connect: bytes values")

@@ -1,0 +1,291 @@
+"""What can be made wrong in the bodies of both DataHub formats: frames, batches and JSON.
+
+Checksums around a change are put right, so that it is the change that has to be noticed. Left
+alone: what is compressed, whose every byte counts already, and white space behind JSON.
+
+* Frames and batches: magic, version, bits, checksums, lengths and counts, one off or asking for all
+  memory. One off where attributes begin may be legal by chance.
+* Slots: a place outside the record, eight bytes in a slot, a BOOLEAN of 2, one flag of a row.
+* Protobuf: the length of a record, one off, and a record as a group.
+* JSON: a member that must be there is left out; texts lose their quotes, numbers get some.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from struct import Struct
+
+from cdcwire.core.errors import Path
+from cdcwire.core.format import OptionValue
+from cdcwire.core.reader import Span
+from cdcwire.datahub.crc32c import crc32c
+from cdcwire_conformance.corpus.mutations.rules import Change
+
+MAGIC = b"DHUB"
+FLAGS = ("_before_image_", "_after_image_")
+
+_WHITE_SPACE = b" \t\r\n"
+_FRAME_HEADER = 12
+_BATCH_LENGTH, _BATCH_CRC, _BATCH_HEADER = 8, 16, 26  # places in a batch
+_U16, _U32, _I32, _BIG = Struct("<H"), Struct("<I"), Struct("<i"), Struct(">I")
+_MOST, _MOST_SIGNED = (1 << 32) - 1, (1 << 31) - 1
+_ONE_BYTE = b"\x0a\x01"  # a value in protobuf, of one byte
+_ALWAYS_SET = 8  # the bit of a batch's attributes
+_INLINE = 0x80
+_IN_RECORD = 5  # batches, i, records, j, a column
+_LONG_VALUES = ("datahub: string fields", "datahub: decimal fields")
+_MEMBER = re.compile(rb'(,?\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*)?)(.*)', re.DOTALL)
+_TEXT = re.compile(rb'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_BARE = re.compile(rb"-?[0-9][0-9.eE+-]*|true|false")
+
+
+def legal_sizes(raw: bytes, spans: Sequence[Span]) -> Container[int]:
+    """Return where a body may end: JSON before the white space behind it, a frame nowhere."""
+    return () if raw.startswith(MAGIC) else range(len(raw.rstrip(_WHITE_SPACE)), len(raw))
+
+
+def changes(
+    raw: bytes, spans: Sequence[Span], options: Mapping[str, OptionValue]
+) -> Iterator[Change]:
+    """Yield what can be made wrong at the fields of a body."""
+    if raw.startswith(MAGIC):
+        yield from _of_frame(raw, spans)
+    else:
+        yield from without_members(raw, spans, _is_needed)
+        yield from _of_texts(raw, spans)
+
+
+# ---- frames ----------------------------------------------------------------------------------
+
+
+class _Frame:
+    """A frame, and where its batches begin: to write numbers into it and put its sums right."""
+
+    def __init__(self, raw: bytes, batches: Collection[int]) -> None:
+        self.raw = raw
+        self.batches = batches
+
+    def number(self, form: Struct, place: int) -> int:
+        found: int = form.unpack_from(self.raw, place)[0]
+        return found
+
+    def made(self, place: int, content: bytes, *, with_batch_sums: bool = True) -> bytes:
+        """Return the frame with other bytes at a place."""
+        out = bytearray(self.raw)
+        out[place : place + len(content)] = content
+        for start in self.batches if with_batch_sums else ():
+            end = start + self.number(_U32, start + _BATCH_LENGTH)
+            _U32.pack_into(out, start + _BATCH_CRC, crc32c(bytes(out[start + _BATCH_HEADER : end])))
+        _BIG.pack_into(out, len(MAGIC), crc32c(bytes(out[_FRAME_HEADER:])))
+        return bytes(out)
+
+    def changed(
+        self,
+        kind: str,
+        form: Struct,
+        place: int,
+        *,
+        steps: tuple[int, ...] = (),
+        values: tuple[int, ...] = (),
+        is_certain: bool = True,
+    ) -> Iterator[Change]:
+        """Yield changes of the number at a place, as far as they have a form there."""
+        number = self.number(form, place)
+        wanted = [(f"{step:+}", number + step) for step in steps]
+        wanted += [(f"={value}", value) for value in values if value != number]
+        for sign, found in wanted:
+            if found >= 0 or form is _I32:
+                name = (
+                    f"bomb:{place}" if found in (_MOST, _MOST_SIGNED) else f"{kind}:{place}{sign}"
+                )
+                title = f"the {kind} at byte {place} is {found} in place of {number}"
+                yield Change(name, title, self.made(place, form.pack(found)), is_certain)
+
+
+def _of_frame(raw: bytes, spans: Sequence[Span]) -> Iterator[Change]:
+    begins = [span.start for span in spans if _of_batch(span) == ("magic",)]
+    frame = _Frame(raw, begins)
+    for span in spans:
+        name = span.path[-1] if span.path else ""
+        inside = _of_batch(span)
+        if span.path in (("magic",), ("crc",), ("length",)):
+            yield from _of_frame_header(frame, span, str(name))
+        elif len(inside) == 1:
+            yield from _of_batch_header(frame, span, str(name))
+        elif span.clause == "datahub: batch records" and name in ("header", "count"):
+            yield from _of_record(frame, span, str(name))
+        elif span.clause == "datahub: attributes" and name == "count":
+            steps = (1, -1) if frame.number(_I32, span.start) else (1,)
+            yield from frame.changed(
+                "count", _I32, span.start, steps=steps, values=(-1, _MOST_SIGNED)
+            )
+        elif len(span.path) == _IN_RECORD and span.end - span.start == 8:
+            yield from _of_slot(frame, span)
+        elif span.path[:1] == ("records",):
+            yield from _of_protobuf(frame, span)
+
+
+def _of_batch(span: Span) -> Path:
+    """Return the path below a batch, without its records."""
+    inside = span.path[2:] if span.path[:1] == ("batches",) else ()
+    return () if inside[:1] == ("batch",) else inside
+
+
+def _of_frame_header(frame: _Frame, span: Span, name: str) -> Iterator[Change]:
+    place, raw = span.start, frame.raw
+    if name == "magic":
+        yield Change(f"tag:{place}=DHUC", "the magic is DHUC", b"DHUC" + raw[len(MAGIC) :])
+        return
+    number = frame.number(_BIG, place)
+    for sign, found in (("+1", number + 1), ("-1", number - 1), ("", _MOST)):
+        if 0 <= found <= _MOST and found != number:
+            made = raw[:place] + _BIG.pack(found) + raw[place + _BIG.size :]
+            kind = f"length:{place}{sign}" if sign else f"bomb:{place}"
+            if name == "length" or sign == "+1":
+                yield Change(kind, f"the {name} of the frame is {found}", made)
+
+
+def _of_batch_header(frame: _Frame, span: Span, name: str) -> Iterator[Change]:
+    place = span.start
+    match name:
+        case "magic":
+            made = frame.made(place, b"DHUC")
+            yield Change(f"tag:{place}=DHUC", "the magic of a batch is DHUC", made)
+        case "version":
+            yield from frame.changed("tag", _U32, place, values=(1,))
+        case "length" | "raw_size" | "count":
+            kind = "count" if name == "count" else "size" if name == "raw_size" else "length"
+            yield from frame.changed(kind, _U32, place, steps=(1, -1), values=(_MOST,))
+        case "crc":
+            found = frame.number(_U32, place) ^ 1
+            made = frame.made(place, _U32.pack(found), with_batch_sums=False)
+            yield Change(f"tag:{place}={found}", "the checksum of a batch is one bit off", made)
+        case "attributes":
+            bits = frame.number(_U16, place)
+            yield from frame.changed("tag", _U16, place, values=(bits & ~_ALWAYS_SET, bits | 16))
+        case _:
+            pass
+
+
+def _of_record(frame: _Frame, span: Span, name: str) -> Iterator[Change]:
+    place = span.start
+    if name == "count":
+        steps = (1, -1) if frame.number(_I32, place) > 1 else (1,)  # 0 is legal
+        if frame.number(_I32, place):
+            yield from frame.changed("count", _I32, place, steps=steps, values=(-1, _MOST_SIGNED))
+        return
+    yield from frame.changed("tag", _I32, place, values=(1,))
+    yield from frame.changed("length", _I32, place + 8, steps=(1, -1), values=(0, -1, _MOST_SIGNED))
+    yield from frame.changed("length", _I32, place + 12, values=(-1, _MOST_SIGNED))
+    yield from frame.changed("length", _I32, place + 12, steps=(1, -1), is_certain=False)
+
+
+def _of_slot(frame: _Frame, span: Span) -> Iterator[Change]:
+    place = span.start
+    slot = frame.raw[place : span.end]
+    if span.text == "NULL":  # NULL: what its slot holds is not looked at
+        return
+    if span.path[-1] in FLAGS:
+        other = b"N" if slot[:1] == b"Y" else b"Y"
+        title = f"the flag at byte {place} is {other.decode()}"
+        yield Change(f"tag:{place}={other.decode()}", title, frame.made(place, other))
+    if span.clause == "datahub: boolean fields":
+        yield Change(
+            f"tag:{place}=2", f"the BOOLEAN at byte {place} is 2", frame.made(place, b"\2")
+        )
+    if span.clause not in _LONG_VALUES:
+        return
+    if slot[7] & _INLINE:
+        title = f"eight bytes in the slot at byte {place}"
+        yield Change(f"length:{place + 7}=8", title, frame.made(place + 7, b"\x88"))
+    else:
+        yield from frame.changed("length", _I32, place, values=(-1, _MOST_SIGNED))
+        yield from frame.changed("length", _I32, place + 4, values=(0, 1 << 30))
+
+
+def _of_protobuf(frame: _Frame, span: Span) -> Iterator[Change]:
+    raw, place = frame.raw, span.start
+    last = span.end - 1
+    if span.path[-1] in FLAGS and raw[last - 2 : last] == _ONE_BYTE:
+        other = b"N" if raw[last : span.end] == b"Y" else b"Y"
+        title = f"the flag at byte {last} is {other.decode()}"
+        yield Change(f"tag:{last}={other.decode()}", title, frame.made(last, other))
+    if len(span.path) != 2 or span.clause != "datahub: protobuf":
+        return
+    title = f"the record at byte {place} is a group"
+    made = frame.made(place, bytes((raw[place] & ~7 | 3,)))
+    yield Change(f"tag:{place}=3", title, made)
+    lowest = raw[place + 1]
+    for sign, step, end in (("+1", 1, 0x7F), ("-1", -1, 0)):
+        if lowest & 0x7F != end:
+            title = f"the length of the record at byte {place} is one off"
+            made = frame.made(place + 1, bytes((lowest + step,)))
+            yield Change(f"length:{place + 1}{sign}", title, made, is_certain=False)
+
+
+# ---- JSON ------------------------------------------------------------------------------------
+
+
+def without_members(
+    raw: bytes, spans: Sequence[Span], is_needed: Callable[[Path], bool]
+) -> Iterator[Change]:
+    """Yield the text without a member, for each that is needed, its comma left out with it."""
+    places: dict[Path, tuple[int, int]] = {}
+    for span in spans:
+        begin, end = places.get(span.path, (span.start, span.end))
+        places[span.path] = (min(begin, span.start), max(end, span.end))
+    for path, (begin, end) in places.items():
+        if is_needed(path):
+            if not raw[begin:end].lstrip(_WHITE_SPACE).startswith(b","):
+                behind = len(raw) - len(raw[end:].lstrip(_WHITE_SPACE))
+                end = behind + 1 if raw[behind : behind + 1] == b"," else end
+            title = f"the member {path[-1]} at byte {begin} is left out"
+            yield Change(f"member:{begin}-1", title, raw[:begin] + raw[end:])
+
+
+def other_quotes(raw: bytes, span: Span) -> Iterator[Change]:
+    """Yield the text with quotes taken from a value that has some, or put around one without.
+
+    The texts that JSON has a meaning for without quotes are left alone: ``null`` is NULL.
+    """
+    found = _MEMBER.fullmatch(raw[span.start : span.end])
+    if found is None:
+        return
+    name, own = found[1], found[2]
+    text = _TEXT.fullmatch(own)
+    if text is not None and text[1] != b"null":
+        made = raw[: span.start] + name + text[1] + raw[span.end :]
+        yield Change(f"quote:{span.start}", f"the text at byte {span.start} has no quotes", made)
+    elif _BARE.fullmatch(own):
+        made = raw[: span.start] + name + b'"' + own + b'"' + raw[span.end :]
+        yield Change(f"quote:{span.start}", f"the value at byte {span.start} has quotes", made)
+
+
+def _is_needed(path: Path) -> bool:
+    return path == ("Records",) or (len(path) == 3 and path[::2] == ("Records", "Data"))
+
+
+def _of_texts(raw: bytes, spans: Sequence[Span]) -> Iterator[Change]:
+    for span in spans:
+        path = span.path
+        if path == ("RecordCount",):
+            yield from _of_count(raw, span)
+        if len(path) == 4 and path[::2] == ("Records", "Data"):
+            yield from other_quotes(raw, span)
+            if span.text.startswith(FLAGS):
+                own = raw[span.start : span.end]
+                pair = (b'"Y"', b'"N"') if b'"Y"' in own else (b'"N"', b'"Y"')
+                made = raw[: span.start] + own.replace(*pair) + raw[span.end :]
+                sign = pair[1][1:2].decode()
+                title = f"the flag at byte {span.start} is {sign}"
+                yield Change(f"tag:{span.start}={sign}", title, made)
+
+
+def _of_count(raw: bytes, span: Span) -> Iterator[Change]:
+    found = re.search(rb"[0-9]+$", raw[span.start : span.end])
+    if found is not None:
+        number = int(found[0]) + 1
+        place = span.start + found.start()
+        made = raw[:place] + str(number).encode() + raw[span.end :]
+        yield Change(f"count:{place}+1", f"the answer says {number} records", made)

@@ -1,0 +1,1 @@
+"""What the suite knows of single formats, one package each."""

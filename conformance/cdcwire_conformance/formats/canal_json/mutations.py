@@ -1,0 +1,97 @@
+"""The rules of Canal-JSON, in messages and in files, and of the files beside its data files.
+
+A message is one JSON object, so it can't lose its last byte. What may be left out is legal: white
+space behind a message, a terminator, whole rows at the end of a file, all of a message. What is
+changed beside:
+
+* A value of a column loses its quotes: a JSON number, or nothing at all. Not the text ``null``.
+* A member that a row needs is left out. Not ``mysqlType``: a definition of the table may stand in.
+* The type of a row is one that is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+
+from cdcwire.core.format import OptionValue
+from cdcwire.core.reader import Span
+from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
+
+_WHITE_SPACE = b" \t\r\n"
+_LONG_PART = 512  # every byte of a message is alike; its fields are what differs
+_NEEDED = frozenset({"database", "table", "type", "data"})
+_ROW_TYPES = re.compile(r"'(?:INSERT|UPDATE|DELETE)'")
+_TYPE = re.compile(rb'(,?"type":)"[A-Z]+"')
+_VALUE = re.compile(rb'(,?"(?:[^"\\]|\\.)*":)"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_IMAGES = frozenset({"data", "old"})
+_IMAGE_PATH = 3  # data, the number of the row, the name of the column
+
+
+def legal_sizes(raw: bytes, spans: Sequence[Span]) -> Container[int]:
+    """Return where a message or a file may end.
+
+    A row whose terminator was cut is left alone too: its object is whole.
+    """
+    sizes = set(range(len(raw.rstrip(_WHITE_SPACE)), len(raw)))
+    if not any(span.clause.startswith("storage: ") for span in spans):
+        sizes.add(0)
+    for span in spans:
+        if span.path[-1:] == ("terminator",):
+            sizes.update(range(span.start, span.end + 1))
+    return sizes
+
+
+def changes(
+    raw: bytes, spans: Sequence[Span], options: Mapping[str, OptionValue]
+) -> Iterator[Change]:
+    """Yield what can be made wrong at the members and values of rows."""
+    rows = {
+        _row_of(span)
+        for span in spans
+        if _member_of(span) == ("type",) and _ROW_TYPES.fullmatch(span.text)
+    }
+    with_columns = {
+        _row_of(span)
+        for span in spans
+        if len(_member_of(span)) == _IMAGE_PATH and _member_of(span)[0] == "data"
+    }
+    members: dict[tuple[str | int, ...], tuple[int, int]] = {}
+    for span in spans:
+        begin, end = members.get(span.path, (span.start, span.end))
+        members[span.path] = (min(begin, span.start), max(end, span.end))
+    for span in spans:
+        if _row_of(span) not in rows or span.start != members[span.path][0]:
+            continue
+        own = raw[span.start : span.end]
+        name = _member_of(span)
+        if len(name) == 1 and name[0] in _NEEDED and _row_of(span) in with_columns:
+            end = members[span.path][1]
+            title = f"the member {name[0]} at byte {span.start} is left out"
+            yield Change(f"member:{span.start}-1", title, raw[: span.start] + raw[end:])
+        if name == ("type",) and (found := _TYPE.fullmatch(own)):
+            title = f"the type at byte {span.start} is UPSERT"
+            made = raw[: span.start] + found[1] + b'"UPSERT"' + raw[span.end :]
+            yield Change(f"tag:{span.start}=UPSERT", title, made)
+        found = _VALUE.fullmatch(own) if _is_value(name) else None
+        if found is not None and found[2] != b"null":
+            title = f"the value at byte {span.start} has no quotes"
+            made = raw[: span.start] + found[1] + found[2] + raw[span.end :]
+            yield Change(f"quote:{span.start}", title, made)
+
+
+def _is_value(name: tuple[str | int, ...]) -> bool:
+    return len(name) == _IMAGE_PATH and name[0] in _IMAGES
+
+
+def _row_of(span: Span) -> tuple[str | int, ...]:
+    return span.path[:2] if span.path[:1] == ("rows",) else ()
+
+
+def _member_of(span: Span) -> tuple[str | int, ...]:
+    return span.path[len(_row_of(span)) :]
+
+
+RULES = FormatRules(
+    parts=("value",), legal_sizes=legal_sizes, changes=changes, long_part=_LONG_PART
+)

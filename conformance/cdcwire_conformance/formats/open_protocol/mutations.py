@@ -1,0 +1,80 @@
+"""The rules of Open Protocol.
+
+Key and value are lists of items with their lengths, and each item is one JSON object, so an item
+can neither lose its last byte nor gain one: what follows is a length, whose first byte is 0 and no
+white space. The exceptions:
+
+* A value of resolved events may be empty altogether: the cut to nothing is legal.
+* The type of a column that is NULL says nothing about its value.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire_conformance.corpus.mutations.rules import BOMB_SIZE, FormatRules, NumberRule, Site
+from cdcwire_conformance.formats.craft.mutations import UNDEFINED_TYPES
+
+_NUMBER_BYTES = 8
+_UINT64_END = 1 << 64
+_WRAPS_TO_ZERO = _UINT64_END - _NUMBER_BYTES  # with the length itself added, modulo 2**64
+_COLUMN_PATH = 5  # value, item, group, column, member
+
+
+def _rewrite(site: Site, number: int) -> bytes | None:
+    span = site.span
+    if span.path == ("key", "version") or span.clause.endswith(": item lengths"):
+        return _with_number(site.raw, span.start, number)
+    written = site.raw[span.start : span.end]
+    digits = re.search(rb"[0-9]+$", written)
+    length = site.spans.get((*span.path[:2], "length"))
+    if digits is None or length is None:
+        return None
+    member = written[: digits.start()] + str(number).encode()
+    raw = site.raw[: span.start] + member + site.raw[span.end :]
+    item_size = int.from_bytes(raw[length.start : length.end], "big")
+    return _with_number(raw, length.start, item_size + len(member) - len(written))
+
+
+def _with_number(raw: bytes, start: int, number: int) -> bytes | None:
+    if not 0 <= number < _UINT64_END:
+        return None
+    return raw[:start] + number.to_bytes(_NUMBER_BYTES, "big") + raw[start + _NUMBER_BYTES :]
+
+
+def _has_value(site: Site) -> bool:
+    value = site.spans.get((*site.span.path[:-1], "v"))
+    return len(site.span.path) == _COLUMN_PATH and value is not None and value.text != "NULL"
+
+
+def _is_no_value_of_resolved(message: Message, part: str, size: int) -> bool:
+    value = message.value if isinstance(message, KafkaMessage) else None
+    return part == "value" and size == 0 and value is not None and not any(value)
+
+
+RULES = FormatRules(
+    parts=("key", "value"),
+    rewrite=_rewrite,
+    legal_cut=_is_no_value_of_resolved,
+    numbers=(
+        NumberRule(r"key\.version", "tag", values=(0, 2)),
+        NumberRule(
+            r"(?:key|value)\[\d+\]\.length",
+            "length",
+            steps=(-1, 1),
+            values=(_WRAPS_TO_ZERO,),
+            bomb=BOMB_SIZE,
+            clause=": item lengths",
+        ),
+        NumberRule(r"key\[\d+\]\.t", "tag", values=(0, 4), clause=": event types"),
+        NumberRule(r"value\[\d+\]\.t", "tag", values=(256,), clause=": ddl value"),
+        NumberRule(
+            r"value\[\d+\]\.[upd]\..*\.t",
+            "tag",
+            values=UNDEFINED_TYPES,
+            applies=_has_value,
+            clause=": column members",
+        ),
+    ),
+)

@@ -1,0 +1,88 @@
+"""Results as JUnit XML, for the servers that show it: a suite a format, a test case a case.
+
+Malformed cases that were made by rule and passed are one test case a format, with their number in
+its name. A failure that does not bind is shown as skipped, so that it does not break a build.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from cdcwire_conformance.output.text import describe, failure_lines
+from cdcwire_conformance.run.results import Outcome, Results
+
+# XML 1.0 has no way to write these signs.
+_UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def junit_text(results: Results) -> str:
+    """Return the XML document."""
+    root = Element("testsuites", name=f"cdcwire: {_fit(describe(results.testee))}")
+    for name in results.formats:
+        of_format = [outcome for outcome in results.outcomes if outcome.case.format == name]
+        _add_suite(root, name, of_format, results.count("passed", format_name=name, derived=True))
+    if results.stale:
+        suite = SubElement(root, "testsuite", name="expected failures")
+        for stale in results.stale:
+            case = SubElement(
+                suite, "testcase", classname="expected failures", name=_fit(stale.pattern)
+            )
+            SubElement(case, "failure", message=_fit(f"stale: {stale.why} ({stale.reason})"))
+        _count(suite)
+    _count_all(root)
+    indent(root, " ")
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+
+
+def _add_suite(root: Element, name: str, outcomes: Iterable[Outcome], derived_passed: int) -> None:
+    suite = SubElement(root, "testsuite", name=name)
+    for outcome in outcomes:
+        if outcome.is_derived and not outcome.is_bad:
+            continue
+        _add_case(suite, outcome)
+    if derived_passed:
+        title = f"{derived_passed} malformed by rule are rejected"
+        SubElement(suite, "testcase", classname=f"{name}.derived", name=title)
+    _count(suite)
+
+
+def _add_case(suite: Element, outcome: Outcome) -> None:
+    group = "derived" if outcome.is_derived else outcome.case.group
+    case = SubElement(
+        suite, "testcase", classname=f"{outcome.case.format}.{group}", name=_fit(outcome.id)
+    )
+    match outcome.verdict:
+        case "passed":
+            return
+        case "failed" | "crashed" | "timed out" | "not run":
+            element = "failure" if outcome.verdict == "failed" else "error"
+            if not outcome.is_binding:
+                element = "skipped"
+            message = f"{outcome.verdict}: {outcome.text or outcome.reason}"
+            found = SubElement(case, element, message=_fit(message))
+            if outcome.problem:
+                found.text = _fit("\n".join(failure_lines(outcome)))
+        case _:
+            SubElement(case, "skipped", message=_fit(f"{outcome.verdict}: {outcome.reason}"))
+
+
+def _count(suite: Element) -> None:
+    suite.set("tests", str(len(suite.findall("testcase"))))
+    for attribute, element in (
+        ("failures", "failure"),
+        ("errors", "error"),
+        ("skipped", "skipped"),
+    ):
+        suite.set(attribute, str(len(suite.findall(f"testcase/{element}"))))
+
+
+def _count_all(root: Element) -> None:
+    for attribute in ("tests", "failures", "errors", "skipped"):
+        root.set(attribute, str(sum(int(suite.get(attribute, "0")) for suite in root)))
+
+
+def _fit(text: str) -> str:
+    """Return text with the signs that XML can't hold written as escapes."""
+    return _UNFIT.sub(lambda found: f"\\x{ord(found[0]):02x}", text)

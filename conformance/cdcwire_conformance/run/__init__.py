@@ -1,0 +1,1 @@
+"""The runner: which cases a testee is asked, and the results."""

@@ -1,0 +1,1 @@
+"""Where feeds come from: files, storage prefixes and topics."""

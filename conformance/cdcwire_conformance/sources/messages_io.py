@@ -1,0 +1,159 @@
+"""Messages on disk: raw bytes, bytes in hex, and JSON lines; a directory of messages.
+
+A line of ``*.jsonl`` is the message object of the testee protocol:
+``{"key": B64|null, "value": B64|null, "headers": {NAME: B64}}`` or ``{"path": "…", "value": B64}``.
+A directory of messages is its ``*.jsonl`` files, sorted by name. ``-`` is standard input or output.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from cdcwire.core.format import Carrier
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire_conformance.protocol.messages import message_from_json, message_to_json
+
+__all__ = ["InputError", "message_from_json", "message_to_json", "read_messages", "write_messages"]
+
+STANDARD_STREAM = "-"
+
+_MEMBERS = {"key", "value", "headers", "path"}
+
+
+class InputError(ValueError):
+    """An input can't be read as what it was given as. ``where``: file, and line if it has lines."""
+
+    def __init__(self, problem: str, where: str) -> None:
+        super().__init__(problem, where)
+        self.problem = problem
+        self.where = where
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.problem}"
+
+
+def read_messages(
+    source: str,
+    hex: bool = False,
+    key: str | None = None,
+    carriers: tuple[Carrier, ...] = ("queue",),
+) -> Iterator[tuple[str, Message]]:
+    """Yield each message of a file, of a directory or of standard input, with where it stood.
+
+    A directory and ``*.jsonl`` are JSON lines, and so is standard input that begins with a message
+    object; all else is the bytes of one value, with ``hex`` as hexadecimal digits.
+    ``key``: a file with the key that belongs to one value, in the same form.
+    ``carriers``: of the format. Where it has queues and files, ``*.json`` is a file of a storage
+    sink; a file's path is its name, without the folders before it.
+    Raises: InputError.
+    """
+    path = Path(source)
+    is_folder = source != STANDARD_STREAM and path.is_dir()
+    if is_folder or path.suffix == ".jsonl":
+        if key is not None or hex:
+            raise InputError("JSON lines have their own keys, in base64", source)
+        yield from _read_folder(path) if is_folder else _read_lines(path)
+        return
+    raw = _read_all(source)
+    if source == STANDARD_STREAM and not hex and key is None and _begins_with_message(raw):
+        yield from _messages_of(io.BytesIO(raw), _name(source))
+        return
+    value = _from_hex(raw, source) if hex else raw
+    if key is None:
+        is_file = "queue" not in carriers or ("storage" in carriers and path.suffix == ".json")
+        yield (
+            _name(source),
+            (StoredFile(path.name, value) if is_file else KafkaMessage(None, value)),
+        )
+        return
+    if source == key == STANDARD_STREAM:
+        raise InputError("key and value can't both be standard input", source)
+    key_bytes = _read_all(key)
+    yield _name(source), KafkaMessage(_from_hex(key_bytes, key) if hex else key_bytes, value)
+
+
+def write_messages(target: str, messages: Iterable[Message]) -> int:
+    """Write messages as JSON lines and return how many there were. Raises: InputError."""
+    if target == STANDARD_STREAM:
+        return _write_lines(sys.stdout.buffer, messages)
+    try:
+        with open(target, "wb") as file:
+            return _write_lines(file, messages)
+    except OSError as error:
+        raise InputError(f"can't be written: {error.strerror}", target) from error
+
+
+def _read_folder(folder: Path) -> Iterator[tuple[str, Message]]:
+    files = sorted(folder.glob("*.jsonl"))
+    if not files:
+        raise InputError("there is no *.jsonl in this directory", str(folder))
+    for file in files:
+        yield from _read_lines(file)
+
+
+def _begins_with_message(raw: bytes) -> bool:
+    try:
+        found = json.loads(raw.lstrip().partition(b"\n")[0])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and "value" in found and set(found) <= _MEMBERS
+
+
+def _from_hex(raw: bytes, source: str) -> bytes:
+    try:
+        return bytes.fromhex(raw.decode("ascii"))
+    except ValueError as error:
+        raise InputError(f"is not hexadecimal: {error}", _name(source)) from error
+
+
+def _read_all(source: str) -> bytes:
+    if source == STANDARD_STREAM:
+        return sys.stdin.buffer.read()
+    try:
+        return Path(source).read_bytes()
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror}", source) from error
+
+
+def _read_lines(file: Path) -> Iterator[tuple[str, Message]]:
+    try:
+        with file.open("rb") as lines:
+            yield from _messages_of(lines, str(file))
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror}", str(file)) from error
+
+
+def _messages_of(lines: BinaryIO, name: str) -> Iterator[tuple[str, Message]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"{name}:{number}"
+        try:
+            message = message_from_json(json.loads(line))
+        except UnicodeDecodeError as error:
+            raise InputError(f"byte {error.start} of the line is not UTF-8", where) from error
+        except json.JSONDecodeError as error:
+            raise InputError(f"is not JSON: {error.msg}", where) from error
+        except RecursionError as error:
+            raise InputError("is nested too deeply", where) from error
+        except ValueError as error:
+            raise InputError(str(error), where) from error
+        yield where, message
+
+
+def _write_lines(file: BinaryIO, messages: Iterable[Message]) -> int:
+    count = 0
+    for message in messages:
+        text = json.dumps(message_to_json(message), separators=(",", ":"))
+        file.write(text.encode("ascii") + b"\n")
+        count += 1
+    return count
+
+
+def _name(source: str) -> str:
+    return "standard input" if source == STANDARD_STREAM else source

@@ -1,0 +1,197 @@
+"""Whether a prefix keeps the rules of the layout: names, small files, numbers, rows.
+
+Rows are read in the order of replay, one file at a time, and none is kept. Rows that repeat break
+no rule; to tell them from rows out of order, the tables that have either are read a second time,
+and of these only the rows of the commit-ts in question are remembered, by a digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context
+from cdcwire.core.rows import Row
+from cdcwire.model.events import Event, Image, RowChange
+from cdcwire.storage import (
+    ApplySchema,
+    DataPath,
+    Fault,
+    IndexPath,
+    RowMark,
+    RowRules,
+    ddl_versions,
+    parse_path,
+)
+from cdcwire.storage.metadata import row_is_complete
+from cdcwire.storage.renames import RENAME_TABLE, RENAME_TABLES, renamed_from
+from cdcwire.storage.replay import TableKey
+from cdcwire.storage.rules import DirectoryKey, StreamKey, directory_of
+from cdcwire.storage.writing import WriteOrder
+from cdcwire_conformance.sources.storage.places import Place
+from cdcwire_conformance.sources.storage.reading import (
+    Prefix,
+    PrefixReader,
+    Rows,
+    commit_ts_of,
+    list_prefix,
+)
+
+Told: TypeAlias = "Callable[[int, int], None]"  # files read, and files there are
+
+NO_COMMIT_TS = (
+    "rows have no commit-ts, so that neither their order nor the checkpoint could be checked"
+)
+
+
+@dataclass(slots=True)
+class Checked:
+    """What a check found. ``beyond``: rows at or above the checkpoint, which are no fault."""
+
+    checkpoint: int | None
+    files: int = 0
+    rows: int = 0
+    repeats: int = 0
+    beyond: int = 0
+    faults: list[Fault] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def check_prefix(
+    place: Place,
+    format_name: str,
+    context: Context,
+    *,
+    write_order: WriteOrder = "data-first",
+    atomic_tables: bool = False,
+    tell: Told | None = None,
+) -> Checked:
+    """Return what is wrong with a prefix, all of it.
+
+    ``write_order``: of the producer. ``atomic_tables``: ``transaction-atomicity = "table"`` is set.
+    ``tell`` is called as files are read.
+    Raises: PlaceError; OptionError.
+    Source: storage, "transactions" and "replay order".
+    """
+    prefix = list_prefix(
+        place, format_name, context.options, context.tables, write_order=write_order
+    )
+    found = Checked(prefix.checkpoint, len(prefix.listed), faults=list(prefix.faults))
+    if write_order == "data-first":
+        found.faults.extend(_indexes_behind(prefix))
+    found.faults.extend(_RowCheck(place, prefix, context, atomic_tables).run(found, tell))
+    return found
+
+
+class _RowCheck:
+    def __init__(self, place: Place, prefix: Prefix, context: Context, atomic_tables: bool) -> None:
+        self._place = place
+        self._prefix = prefix
+        self._context = context
+        self._atomic_tables = atomic_tables
+        self._ddl_versions = _ddl_versions(prefix)
+
+    def run(self, found: Checked, tell: Told | None) -> list[Fault]:
+        """Return the faults of data files and their rows, in the order of replay."""
+        rules = self._rules(frozenset())
+        files: dict[str, list[Fault]] = {}
+        for name, stream, marks in self._files(files, None, found, tell):
+            files.setdefault(name, []).extend(rules.check_file(name, stream, marks))
+        if rules.suspects:
+            again = self._rules(rules.suspects)
+            certain: dict[str, list[Fault]] = {}
+            for name, stream, marks in self._files(certain, rules.suspected, None, None):
+                certain.setdefault(name, []).extend(again.check_file(name, stream, marks))
+            files.update(certain)
+            found.repeats = again.repeats
+        faults = [fault for each in files.values() for fault in each]
+        if any(fault.kind == "commit-ts-unknown" for fault in faults):
+            found.notes.append(NO_COMMIT_TS)
+        return [fault for fault in faults if fault.kind != "commit-ts-unknown"]
+
+    def _rules(self, watched: Container[int]) -> RowRules:
+        return RowRules(self._atomic_tables, self._ddl_versions, watched)
+
+    def _files(
+        self,
+        faults: dict[str, list[Fault]],
+        only: Container[StreamKey] | None,
+        found: Checked | None,
+        tell: Told | None,
+    ) -> Iterator[tuple[str, DataPath, Iterator[RowMark]]]:
+        def report(fault: Fault) -> None:
+            faults.setdefault(fault.path, []).append(fault)
+
+        reader = PrefixReader(self._place, self._prefix, self._context, report)
+        count = len(self._prefix.files)
+        done = 0
+        for step, rows in reader.steps(only):
+            if isinstance(step, ApplySchema):
+                continue
+            yield step.path, step.place, self._marks(rows, found)
+            done += 1
+            if tell is not None:
+                tell(done, count)
+
+    def _marks(self, rows: Rows, found: Checked | None) -> Iterator[RowMark]:
+        """Yield rows as the rules need them; only the second pass looks into them."""
+        for row in rows:
+            commit_ts = commit_ts_of(row)
+            if found is None:
+                yield RowMark(commit_ts, _content(row))
+                continue
+            found.rows += 1
+            if commit_ts is not None and not row_is_complete(commit_ts, found.checkpoint):
+                found.beyond += 1
+            yield RowMark(commit_ts, b"")
+
+
+def _content(row: Row | Event) -> bytes:
+    """Return what equal rows have alike; the time of sending is none of it."""
+    event = row.to_event() if isinstance(row, Row) else row
+    assert isinstance(event, RowChange)
+    parts = (event.op, event.half, _values(event.before), _values(event.after))
+    return repr(parts).encode("utf-8", "surrogatepass")
+
+
+def _values(image: Image | None) -> object:
+    return None if image is None else image.values
+
+
+def _ddl_versions(prefix: Prefix) -> dict[TableKey, list[int]]:
+    """Return when each table changed; a RENAME is the end of its old name."""
+    applied = [step for step in prefix.steps if isinstance(step, ApplySchema)]
+    versions = ddl_versions((step.parsed, step.file) for step in applied)
+    for step in applied:
+        if step.file.type in (RENAME_TABLE, RENAME_TABLES):
+            for old in renamed_from(step.file.query, step.file.schema):
+                versions.setdefault(old, []).append(step.parsed.version)
+    return versions
+
+
+def _indexes_behind(prefix: Prefix) -> Iterator[Fault]:
+    """Find indexes that name neither the last file nor the one before it.
+
+    The index is put behind each data file, and a failed put ends the writer.
+    Source: storage, "write order".
+    """
+    largest: dict[DirectoryKey, int] = {}
+    names: dict[DirectoryKey, str] = {}
+    for name in prefix.listed:
+        try:
+            path = parse_path(name, prefix.settings.layout)
+        except DecodeError:
+            continue
+        if isinstance(path, DataPath):
+            key = directory_of(path)
+            largest[key] = max(largest.get(key, 0), path.number)
+        elif isinstance(path, IndexPath):
+            names[directory_of(path)] = name
+    for key, name in names.items():
+        number = prefix.index_numbers.get(name)
+        last = largest.get(key, 0)
+        if isinstance(number, int) and number + 1 < last:
+            problem = f"the index names file {number}, and {last} is there"
+            yield Fault("index-behind", name, problem, "storage: index files")

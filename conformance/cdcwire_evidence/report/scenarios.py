@@ -1,0 +1,87 @@
+"""The chapter about the scenarios: what ran, how long, what was counted, and what was not run.
+
+The scenarios run by themselves (``tox run -e scenarios``) and write a line each; the chapter shows
+the lines of the last run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cdcwire_evidence.report.part import NotRun, Part, table
+from cdcwire_evidence.scenarios.ledger import RESULTS_VARIABLE
+
+TITLE = "Scenarios: real brokers and buckets, and what happens when they fail"
+_COMMAND = "tox run -e scenarios"
+_BLOCKS = "·▁▂▃▄▅▆▇█"
+_DEFAULT = Path(".tox/scenarios.jsonl")
+_HEAD = (
+    "Messages or changes that were sent, those that arrived, and how many of them came again "
+    "(repeated), did not come (lost), came without being sent (invented) or came behind a later "
+    "one. `docs/scenarios.md` says how they run."
+)
+
+
+def scenarios_part(file: Path | None = None) -> Part:
+    """Show the lines of the last run; a scenario that failed fails the report."""
+    file = Path(os.environ.get(RESULTS_VARIABLE) or _DEFAULT) if file is None else file
+    part = Part(TITLE, _COMMAND)
+    if not file.is_file():
+        part.not_run.append(NotRun("scenarios", f"there are no results; `{_COMMAND}` makes them"))
+        return part
+    stories = list(map(json.loads, file.read_text("utf-8").splitlines()))
+    part.failed = any(story["verdict"] == "failed" for story in stories)
+    ran = [story for story in stories if story["verdict"] != "not run"]
+    seconds = sum(story["seconds"] for story in ran)
+    part.lines += [_HEAD, "", f"{len(ran)} scenarios in {seconds:.0f} s.", ""]
+    head = ["scenario", "what", "s", "sent", "received", "repeated", "lost", "invented", "late", ""]
+    part.lines += table(head, map(_row, ran))
+    part.lines += ["", "What each found beside these counts:", ""]
+    part.lines += [f"- `{story['id']}`: {_figures(story)}" for story in ran if story["figures"]]
+    for story in ran:
+        part.lines += _measured(story)
+    left_out: dict[str, list[str]] = {}  # the scenarios by the reason
+    for story in stories:
+        if story["verdict"] == "not run":
+            left_out.setdefault(story["text"], []).append(story["id"])
+    part.not_run += [NotRun("`, `".join(ids), reason) for reason, ids in left_out.items()]
+    return part
+
+
+def _measured(story: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the tables of a scenario, and a line of bars for what it found second by second."""
+    for each in story.get("tables", ()):
+        yield from ("", f"### {each['title']}", "", f"`{story['id']}`: {each['text']}", "")
+        yield from table(each["head"], each["rows"])
+    series = story.get("series", {})
+    if series:
+        yield from ("", f"### Second by second: {story['title']}", "", f"`{story['id']}`", "")
+        yield from table(
+            ["what", "least", "most", "each second"],
+            (
+                [name, f"{min(values):,.0f}", f"{max(values):,.0f}", f"`{_bars(values)}`"]
+                for name, values in series.items()
+            ),
+        )
+
+
+def _bars(values: Sequence[float]) -> str:
+    """Return a character for each value, from a dot at 0 to a full block at the largest."""
+    largest = max(values) or 1
+    return "".join(_BLOCKS[round(value / largest * (len(_BLOCKS) - 1))] for value in values)
+
+
+def _row(story: Mapping[str, Any]) -> list[object]:
+    names = ("sent", "received", "repeated", "lost", "invented", "out_of_order")
+    counts = story["counts"]
+    numbers = ["" if counts is None else f"{counts[name]:,}" for name in names]
+    verdict = "" if story["verdict"] == "passed" else "**failed**"
+    return [f"`{story['id']}`", story["title"], f"{story['seconds']:.1f}", *numbers, verdict]
+
+
+def _figures(story: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in story["figures"].items())

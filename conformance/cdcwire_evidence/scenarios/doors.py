@@ -1,0 +1,115 @@
+"""A door in front of a registry: it counts who asks for what, asks for a password, and can close.
+
+It hands requests on to a registry that has no users of its own, and its answers back.
+"""
+
+from __future__ import annotations
+
+import base64
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+from cdcwire_conformance.extras import load_extra
+from cdcwire_evidence.scenarios.services import Registry
+
+_HOST = "127.0.0.1"
+_HEADERS = ("Accept", "Content-Type")
+
+
+@dataclass(slots=True)
+class Door:
+    """``service``: the registry as it is reached through the door. ``is_open``: else it cuts
+    connections without an answer. ``requests``: methods and paths, in their order, refused ones
+    too. ``users``: passwords by user; without any, nobody is asked. ``guests``: users that are
+    known, but may do nothing.
+    """
+
+    service: Registry
+    users: Mapping[str, str] = field(default_factory=dict)
+    guests: frozenset[str] = frozenset()
+    is_open: bool = True
+    requests: list[tuple[str, str]] = field(default_factory=list)
+
+    def refusal(self, authorization: str) -> int:
+        """Return the status with which a request is refused, 0 if it may pass."""
+        if not self.users:
+            return 0
+        for user, password in self.users.items():
+            token = base64.b64encode(f"{user}:{password}".encode()).decode()
+            if authorization == f"Basic {token}":
+                return 403 if user in self.guests else 0
+        return 401
+
+
+@contextmanager
+def door_to(
+    registry: Registry,
+    users: Mapping[str, str] | None = None,
+    guests: frozenset[str] = frozenset(),
+    is_open: bool = True,
+) -> Iterator[Door]:
+    """Give a door to a registry, on a port of loopback."""
+    urllib3 = load_extra("urllib3", "scenarios", "a registry")
+    root = urlsplit(registry.url)
+    upstream = f"{root.scheme}://{root.netloc}"
+    with urllib3.PoolManager(retries=False, timeout=30.0) as pool:
+
+        def ask(method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, bytes]:
+            answer = pool.request(method, upstream + path, body=body or None, headers=headers)
+            return answer.status, answer.data
+
+        door = Door(Registry(""), users or {}, guests, is_open)
+        server = _Server((_HOST, 0), _handler(door, ask))
+        door.service = Registry(f"http://{_HOST}:{server.server_address[1]}{root.path}")
+        with server:
+            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+            thread.start()
+            try:
+                yield door
+            finally:
+                server.shutdown()
+                thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Clients that leave are what scenarios are about."""
+
+
+Ask = Callable[[str, str, bytes, dict[str, str]], "tuple[int, bytes]"]
+
+
+def _handler(door: Door, ask: Ask) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def pass_on(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            door.requests.append((self.command, self.path))
+            if not door.is_open:
+                self.close_connection = True
+                return
+            status = door.refusal(self.headers.get("Authorization") or "")
+            if status:
+                answer = b'{"error_code":%d,"message":"no entry"}' % status
+            else:
+                headers = {name: self.headers[name] for name in _HEADERS if name in self.headers}
+                status, answer = ask(self.command, self.path, body, headers)
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        do_GET = do_POST = do_PUT = do_DELETE = pass_on
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            """Be silent."""
+
+    return Handler

@@ -1,0 +1,202 @@
+"""The stream of ``parcels`` in every format: in topics, in buckets, and in files.
+
+Each is made when it is first asked for, and kept; where rows are in it is found out without what is
+to be tested: by the plain decoders, or by Python's own readers of CSV and JSON.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import urlsplit
+
+from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.registry import get_format
+from cdcwire.model.events import RowChange
+from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire_conformance.sources.storage.generating import write_prefix
+from cdcwire_conformance.sources.storage.places import open_place
+from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_evidence.scenarios.buckets import make_bucket, name_of, objects
+from cdcwire_evidence.scenarios.feeds import Feed as Lane
+from cdcwire_evidence.scenarios.feeds import lanes_of
+from cdcwire_evidence.scenarios.frames import topic_of
+from cdcwire_evidence.scenarios.parcels import PLANTED_WITHIN, TABLE, PlantedName, plant, row_id
+from cdcwire_evidence.scenarios.services import Kafka, ObjectStore
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PARTITIONS = 3
+IN_TOPICS: Mapping[str, dict[str, OptionValue]] = {
+    "canal-json": {"enable-tidb-extension": True},
+    "avro": {"enable-tidb-extension": True},
+}
+IN_BUCKETS: Mapping[str, dict[str, OptionValue]] = {
+    "csv": {"include-commit-ts": True, "output-old-value": True},
+    "canal-json": {"transport": "storage", "enable-tidb-extension": True},
+}
+_NEED_DEFINITIONS = frozenset({"datahub-tuple"})
+_numbers = itertools.count(1)  # of topics and buckets, none of which has another's name
+_CSV_ID = 5  # behind op, table, schema, commit ts and the mark of an update's halves
+
+Where: TypeAlias = "tuple[str, int]"  # a partition and an offset, or a file and a line
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A feed where it lies, what decoding it needs, and where the rows are that were asked for.
+
+    ``rows``: the places of all changes of a row, in their order.
+    """
+
+    source: str
+    context: Context
+    rows: Mapping[int, list[Where]]
+
+
+@dataclass(frozen=True, slots=True)
+class Feeds:
+    """Makes feeds of one stream. ``wanted``: the rows whose places are to be known.
+
+    The object store is the one that the environment names to fsspec and boto3.
+    """
+
+    kafka: Kafka
+    store: ObjectStore
+    folder: Path
+    spark: SparkSession
+    changes: Sequence[RowChange]
+    wanted: frozenset[int]
+    made: dict[tuple[str, tuple[PlantedName, ...]], Made] = field(default_factory=dict)
+
+    def get(self, name: str, planted: tuple[PlantedName, ...] = ()) -> Made:
+        """Return the feed ``FORMAT``, in a topic, or ``FORMAT in PLACE``: bucket, lines, parquet.
+
+        ``planted``: what is planted in it.
+        """
+        found = self.made.get((name, planted))
+        if found is None:
+            format_name, _, place = name.partition(" in ")
+            changes = plant(self.changes, planted).changes if planted else self.changes
+            make = {
+                "": self._topic,
+                "bucket": self._bucket,
+                "lines": self._lines,
+                "parquet": self._parquet,
+            }[place]
+            found = self.made[name, planted] = make(format_name, changes)
+        return found
+
+    def _new_name(self, name: str) -> str:
+        return f"pairs-{os.getpid()}-{next(_numbers)}-{name}"
+
+    def _topic(self, name: str, changes: Sequence[RowChange]) -> Made:
+        lanes = _lanes(name, changes)
+        topic = self._new_name(name)
+        url = topic_of(self.kafka, topic, [lane.messages for lane in lanes])
+        places = self._places(lanes)
+        rows = {
+            row: [(f"{topic}[{lane}]", offset) for lane, offset in found]
+            for row, found in places.items()
+        }
+        return Made(f"{name}:{url}", _read_with(lanes[0]), rows)
+
+    def _lines(self, name: str, changes: Sequence[RowChange]) -> Made:
+        lanes = _lanes(name, changes)
+        folder = self.folder / self._new_name(name)
+        folder.mkdir()
+        files = [str(folder / f"{number}.jsonl") for number in range(PARTITIONS)]
+        for file, lane in zip(files, lanes, strict=True):
+            write_messages(file, lane.messages)
+        places = self._places(lanes)
+        rows = {
+            row: [(files[lane], offset + 1) for lane, offset in found]
+            for row, found in places.items()
+        }
+        return Made(f"{name}:file:{folder}", _read_with(lanes[0]), rows)
+
+    def _parquet(self, name: str, changes: Sequence[RowChange]) -> Made:
+        """A topic's records as Spark itself keeps them, with Kafka's columns."""
+        found = self._topic(name, changes)
+        url = urlsplit(found.source.partition(":")[2])
+        records = self.spark.read.format("kafka").options(
+            subscribe=url.path[1:], includeHeaders="true", **{"kafka.bootstrap.servers": url.netloc}
+        )
+        folder = self.folder / self._new_name(name)
+        records.load().write.parquet(str(folder))
+        return replace(found, source=f"{name}:file:{folder}")
+
+    def _bucket(self, name: str, changes: Sequence[RowChange]) -> Made:
+        bucket = make_bucket(self._new_name(name))
+        context = Context(IN_BUCKETS[name], tables=(TABLE,))
+        write_prefix(PrefixWriter(open_place(bucket), name, context), changes)
+        reach_bucket(self.spark, bucket, self.store)
+        url = f"s3a://{name_of(bucket)}"
+        rows: dict[int, list[Where]] = {}
+        for path, content in sorted(objects(bucket).items()):
+            if path.rpartition("/")[2].startswith("CDC") and path.endswith(_ENDS[name]):
+                for line, row in _rows_in(name, content):
+                    if row in self.wanted:
+                        rows.setdefault(row, []).append((f"{url}/{path}", line))
+        return Made(f"{name}:{url}", Context(IN_BUCKETS[name]), rows)
+
+    def _places(self, lanes: Sequence[Lane]) -> dict[int, list[tuple[int, int]]]:
+        """Return lane and number of the messages of each row that is wanted."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for number, lane in enumerate(lanes):
+            decode = get_format(lane.format).decode
+            events = 0
+            for offset, message in enumerate(lane.messages):
+                for event in decode(message, lane.context):
+                    events += 1
+                    if isinstance(event, RowChange) and row_id(event) in self.wanted:
+                        found.setdefault(row_id(event), []).append((number, offset))
+                if events > 2 * PLANTED_WITHIN:  # an update may be two
+                    break
+        return found
+
+
+def _lanes(name: str, changes: Sequence[RowChange]) -> list[Lane]:
+    return lanes_of(name, changes, Context(IN_TOPICS.get(name, {}), tables=(TABLE,)), PARTITIONS)
+
+
+def _read_with(lane: Lane) -> Context:
+    """Return what reading needs: no definitions where the messages say enough."""
+    return lane.context if lane.format in _NEED_DEFINITIONS else replace(lane.context, tables=())
+
+
+def reach_bucket(spark: SparkSession, bucket: str, store: ObjectStore) -> None:
+    """Let a session that runs read a bucket of a store by ``s3a://``."""
+    settings = spark.sparkContext._jsc.hadoopConfiguration()
+    for name, value in (
+        ("endpoint", store.endpoint),
+        ("endpoint.region", "us-east-1"),
+        ("path.style.access", "true"),
+        ("access.key", store.access_key),
+        ("secret.key", store.secret_key),
+    ):
+        settings.set(f"fs.s3a.bucket.{name_of(bucket)}.{name}", value)
+
+
+_ENDS = {"csv": ".csv", "canal-json": ".json"}
+
+
+def _rows_in(name: str, content: bytes) -> Iterator[tuple[int, int]]:
+    """Yield number and row of each line of a data file."""
+    for number, line in enumerate(content.decode().split("\n"), 1):
+        if line:
+            yield number, _row_in(name, line)
+
+
+def _row_in(name: str, line: str) -> int:
+    if name == "csv":
+        (fields,) = csv.reader([line])
+        return int(fields[_CSV_ID])
+    return int(json.loads(line)["data"][0]["id"])

@@ -1,0 +1,63 @@
+"""A member of a consumer group that commits only when it is told to.
+
+Run as ``python -m cdcwire_evidence.scenarios.groups HOST:PORT TOPIC GROUP COMMITTED READ`` it is
+a program to be killed: it commits after so many messages, reads on until it has so many, prints
+their offsets as one JSON line, and waits.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+from cdcwire_conformance.extras import load_extra
+from cdcwire_evidence.scenarios.services import Kafka
+from cdcwire_evidence.scenarios.topics import FeedTimeoutError, Received, received
+
+_SESSION_MS = 6000  # after which the broker takes a silent member for dead: its least
+
+
+def group_reader(kafka: Kafka, topic: str, group: str) -> Any:
+    """Return a consumer of a group, at the first message if the group has committed nothing."""
+    client = load_extra("confluent_kafka", "scenarios", "Kafka")
+    reader = client.Consumer(
+        {
+            "bootstrap.servers": kafka.bootstrap,
+            "group.id": group,
+            "enable.auto.commit": False,
+            "auto.offset.reset": "earliest",
+            "session.timeout.ms": _SESSION_MS,
+            "reconnect.backoff.max.ms": 500,
+            "log_level": 0,
+        }
+    )
+    reader.subscribe([topic])
+    return reader
+
+
+def read(reader: Any, wanted: int, seconds: float = 90.0) -> list[Received]:
+    """Read exactly so many messages. Raises: FeedTimeoutError."""
+    got: list[Received] = []
+    end = time.monotonic() + seconds
+    while len(got) < wanted:
+        if time.monotonic() > end:
+            raise FeedTimeoutError(f"{len(got)} of {wanted} messages after {seconds:g} s")
+        for each in reader.consume(min(100, wanted - len(got)), 0.5):
+            if each.error() is None:
+                got.append(received(each))
+    return got
+
+
+def main(bootstrap: str, topic: str, group: str, committed: str, wanted: str) -> None:
+    reader = group_reader(Kafka(bootstrap), topic, group)
+    got = read(reader, int(committed))
+    reader.commit(asynchronous=False)
+    got += read(reader, int(wanted) - int(committed))
+    print(json.dumps([each.offset for each in got]), flush=True)
+    time.sleep(3600)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,131 @@
+"""Storage prefixes of scenarios: what a sink writes, and what a reader gets of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from pathlib import Path
+
+from cdcwire.core.format import Context, OptionValue
+from cdcwire.model.events import Event, RowChange, SchemaChange
+from cdcwire.model.text import event_to_json
+from cdcwire.storage import Fault
+from cdcwire.storage.writing import WriteOrder
+from cdcwire_conformance.sources.storage.generating import write_prefix
+from cdcwire_conformance.sources.storage.places import LocalPlace, Place
+from cdcwire_conformance.sources.storage.reading import list_prefix, read_events
+from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_evidence.scenarios.feeds import row_of
+from cdcwire_generators.workloads import evolving_workload
+
+OPTIONS: dict[str, dict[str, OptionValue]] = {
+    "csv": {"include-commit-ts": True},
+    "canal-json": {"transport": "storage", "enable-tidb-extension": True},
+}
+_SEED = 1
+
+
+def events_of_sink(rows: int) -> list[Event]:
+    """Return a stream with schema changes, partitions and a rename, over four days."""
+    return list(evolving_workload(rows, _SEED))
+
+
+def write_all(writer: PrefixWriter, events: Iterable[Event]) -> None:
+    """Give events to a sink."""
+    for event in events:
+        writer.write(event)
+
+
+def go_on(writer: PrefixWriter, events: Iterable[Event]) -> PrefixWriter:
+    """Return the sink that follows one that failed, after it wrote the rest of a stream and closed.
+
+    As a producer does that starts again, it gets all that is not below the checkpoint.
+    Raises: PlaceError.
+    """
+    writer = writer.restarted()
+    catch_up(writer, events)
+    writer.close()
+    return writer
+
+
+def catch_up(writer: PrefixWriter, events: Iterable[Event]) -> None:
+    """Give a sink that was started again all that is not below its checkpoint."""
+    checkpoint = writer.checkpoint
+    for event in events:
+        commit_ts = event.position.commit_ts
+        assert commit_ts is not None
+        if checkpoint is not None and commit_ts < checkpoint:
+            continue
+        if isinstance(event, SchemaChange) and commit_ts == checkpoint:
+            continue  # it was done
+        writer.write(event)
+
+
+def replayed(
+    place: Place,
+    format_name: str,
+    context: Context,
+    write_order: WriteOrder = "data-first",
+    allowed: Collection[str] = (),
+) -> list[Event]:
+    """Replay a prefix that has no faults but those of the kinds that are allowed."""
+    events, faults = replayed_with_faults(place, format_name, context, write_order)
+    assert [fault for fault in faults if fault.kind not in allowed] == []
+    return events
+
+
+def replayed_with_faults(
+    place: Place, format_name: str, context: Context, write_order: WriteOrder = "data-first"
+) -> tuple[list[Event], list[Fault]]:
+    """Replay a prefix up to its checkpoint; without one nothing is promised yet."""
+    prefix = list_prefix(
+        place, format_name, context.options, context.tables, write_order=write_order
+    )
+    faults: list[Fault] = []
+    if prefix.checkpoint is None:
+        return [], [fault for fault in prefix.faults if fault.kind == "metadata-unreadable"]
+    return list(read_events(place, prefix, context, faults.append)), faults
+
+
+def undisturbed(
+    folder: Path,
+    format_name: str,
+    rows: int,
+    write_order: WriteOrder = "data-first",
+    options: Mapping[str, OptionValue] | None = None,
+) -> list[str]:
+    """Return the rows of a sink that writes the same stream into a directory and is not killed."""
+    return rows_of(undisturbed_events(folder, format_name, rows, write_order, options))
+
+
+def undisturbed_events(
+    folder: Path,
+    format_name: str,
+    rows: int,
+    write_order: WriteOrder = "data-first",
+    options: Mapping[str, OptionValue] | None = None,
+) -> list[Event]:
+    """Return the same as events."""
+    context = Context(OPTIONS[format_name] if options is None else options)
+    place = LocalPlace(folder)
+    writer = PrefixWriter(place, format_name, context, WriterSettings(write_order))
+    write_prefix(writer, events_of_sink(rows))
+    return replayed(place, format_name, context, write_order)
+
+
+def text_of(event: Event) -> str:
+    """An event as it compares."""
+    return repr(event_to_json(event))
+
+
+def rows_of(events: Iterable[Event]) -> list[str]:
+    """The row changes as they compare."""
+    return [text_of(event) for event in events if isinstance(event, RowChange)]
+
+
+def by_row(events: Iterable[Event]) -> dict[Hashable, list[str]]:
+    """The changes of each row by their commit ts: replay orders only what is in one partition."""
+    found: dict[Hashable, list[str]] = {}
+    for event in sorted(events, key=lambda event: event.position.commit_ts or 0):
+        if isinstance(event, RowChange):
+            found.setdefault(row_of(event), []).append(text_of(event))
+    return found

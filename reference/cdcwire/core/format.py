@@ -1,0 +1,173 @@
+"""What a format offers to everything that is not a codec: the runner, the command line, Spark.
+
+The codecs' own packages offer more (``craft.decode`` gives the wire's values). A ``Format`` is the
+common face: messages to neutral events and back, an explanation of bytes, options and losses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.message import Message
+from cdcwire.core.reader import Span
+from cdcwire.model.carries import Carries
+from cdcwire.model.events import Event, Table
+
+OptionValue: TypeAlias = "str | int | bool"
+Carrier: TypeAlias = Literal["queue", "storage"]
+TableName: TypeAlias = "tuple[str | None, str]"  # schema, table
+
+
+class OptionError(ValueError):
+    """An option is not known, or its value is not one that it allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A setting of the producer that the bytes don't say, spelled as its configuration does."""
+
+    name: str
+    default: OptionValue
+    doc: str
+    values: tuple[str, ...] | None = None
+
+    def parse(self, value: OptionValue) -> OptionValue:
+        """Return ``value`` in the type of the default. Text is read as a configuration file's.
+
+        Raises: OptionError, naming the option and what it allows.
+        """
+        parsed = self._convert(value)
+        if parsed is None or (self.values is not None and parsed not in self.values):
+            raise OptionError(f"option {self.name}={value!r} is not {self._allowed()}")
+        return parsed
+
+    def _convert(self, value: OptionValue) -> OptionValue | None:
+        if isinstance(self.default, bool):
+            words = {"true": True, "false": False}
+            return value if isinstance(value, bool) else words.get(str(value).lower())
+        if isinstance(self.default, int):
+            text = str(value)
+            is_number = text.isascii() and text.isdigit() and len(text) < 20
+            return int(text) if is_number and not isinstance(value, bool) else None
+        return value if isinstance(value, str) else None
+
+    def _allowed(self) -> str:
+        if self.values is not None:
+            return "one of " + ", ".join(map(repr, self.values))
+        if isinstance(self.default, bool):
+            return "true or false"
+        return "a number from 0" if isinstance(self.default, int) else "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The tables and columns that are wanted; None means all. The rest is skipped, undecoded."""
+
+    tables: frozenset[TableName] | None = None
+    columns: frozenset[str] | None = None
+
+    def wants(self, schema: str | None, table: str) -> bool:
+        return self.tables is None or (schema, table) in self.tables
+
+
+EVERYTHING = Selection()
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """The two functions of one compression, which the standard library lacks.
+
+    ``decompress`` raises ValueError for bytes that are not compressed so. How large its result may
+    get is its own business.
+    """
+
+    compress: Callable[[bytes], bytes]
+    decompress: Callable[[bytes], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a codec is told beside the bytes.
+
+    ``options``: the producer's settings. ``tables``: definitions, where the bytes need one.
+    ``schemas``: Avro schema texts by id. ``blobs``: claim-check files by location.
+    ``compressions``: functions by the names of the option ``large-message-handle-compression``.
+    """
+
+    options: Mapping[str, OptionValue] = field(default_factory=lambda: MappingProxyType({}))
+    tables: tuple[Table, ...] = ()
+    schemas: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    blobs: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
+    selection: Selection = EVERYTHING
+    compressions: Mapping[str, Compression] = field(default_factory=lambda: MappingProxyType({}))
+
+
+NO_CONTEXT = Context()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The spans of a message in the order of its bytes, and the error that ended them, if any."""
+
+    spans: tuple[Span, ...]
+    error: DecodeError | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def _as_told(messages: Iterable[Message], context: Context) -> Context:
+    return context
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format. ``decode`` keeps no state between messages; ``encode`` batches as its producer.
+
+    ``name``: as on the command line. ``title``: for people. ``page``: its page under docs/formats.
+    ``features``: what a testee may declare not to have, with a line each. ``choices``: what this
+    codec does where the format leaves it open, by the subjects of the golden cases. ``warnings``:
+    what decoding a message passes over, as the format allows it to. ``prepared``: the context with
+    what some of the messages tell about others (table definitions in schema files); who has all
+    messages of a feed calls it once, and decodes each by what it returned. It passes over messages
+    that are broken: decoding them says so. ``needs_tables``: whether decoding needs definitions of
+    tables beside the bytes. ``carriers``: where its messages travel; those of a storage sink are
+    files (``StoredFile``), those of a queue ``KafkaMessage``.
+    """
+
+    name: str
+    title: str
+    page: str
+    decode: Callable[[Message, Context], Iterator[Event]]
+    encode: Callable[[Iterable[Event], Context], Iterator[Message]]
+    explain: Callable[[Message, Context], Explanation]
+    options: tuple[Option, ...]
+    carries: Carries
+    features: Mapping[str, str]
+    choices: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    warnings: Callable[[Message], tuple[str, ...]] = lambda message: ()
+    prepared: Callable[[Iterable[Message], Context], Context] = _as_told
+    needs_tables: bool = False
+    carriers: tuple[Carrier, ...] = ("queue",)
+    has_claim_checks: bool = False
+    fixes_bytes: Literal["yes", "by value"] = "yes"
+
+
+def parse_options(
+    options: tuple[Option, ...], given: Mapping[str, OptionValue]
+) -> dict[str, OptionValue]:
+    """Return every option with its given or default value.
+
+    A name may stand with its section in front (``sink.open.output-old-value``).
+    Raises: OptionError for a name that is not an option, or a value that it does not allow.
+    """
+    known = {option.name: option for option in options}
+    values = {name: option.default for name, option in known.items()}
+    for full_name, value in given.items():
+        name = full_name.rpartition(".")[2]
+        if name not in known:
+            raise OptionError(f"{full_name!r} is not an option here; there are: {', '.join(known)}")
+        values[name] = known[name].parse(value)
+    return values

@@ -1,0 +1,121 @@
+"""A cursor over bytes that knows its bounds, and the same one that remembers what it read.
+
+Decoders move the cursor with ``take`` and the ``read_x`` functions; every length is checked against
+what is left before anything is cut. After a value is read, a decoder says so with ``note``: a plain
+``Reader`` ignores it, a ``RecordingReader`` keeps it as a ``Span`` for the annotated hexdump.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cdcwire.core.errors import DecodeError, Path, Step, TruncatedError
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A run of bytes and what it says.
+
+    ``path`` leads to the field. ``start`` and ``end`` are offsets in the whole key, value or file.
+    ``text`` is the value for people. ``note`` says what is odd about it, for example a known fault.
+    """
+
+    path: Path
+    start: int
+    end: int
+    text: str
+    clause: str
+    part: str = "value"
+    note: str = ""
+
+
+class Reader:
+    """Bytes from ``offset`` up to ``end``. The offsets count from the start of ``data``."""
+
+    __slots__ = ("data", "end", "offset")
+
+    def __init__(self, data: bytes, offset: int = 0, end: int | None = None) -> None:
+        self.data = data
+        self.offset = offset
+        self.end = len(data) if end is None else end
+
+    @property
+    def left(self) -> int:
+        return self.end - self.offset
+
+    def take(self, size: int, clause: str) -> bytes:
+        """Return the next ``size`` bytes and move past them. Raises: TruncatedError."""
+        stop = self.offset + size
+        if stop > self.end:
+            raise TruncatedError(
+                f"{size} bytes are announced, {self.left} are left", self.end, clause
+            )
+        taken = self.data[self.offset : stop]
+        self.offset = stop
+        return taken
+
+    def byte(self, clause: str) -> int:
+        """Return the next byte as a number and move past it. Raises: TruncatedError."""
+        if self.offset >= self.end:
+            raise TruncatedError("the bytes end here", self.end, clause)
+        value = self.data[self.offset]
+        self.offset += 1
+        return value
+
+    def region(self, size: int, clause: str) -> Reader:
+        """Return a reader of the next ``size`` bytes and move past them. Raises: TruncatedError."""
+        stop = self.offset + size
+        if stop > self.end:
+            raise TruncatedError(
+                f"{size} bytes are announced, {self.left} are left", self.end, clause
+            )
+        region = self._part(self.offset, stop)
+        self.offset = stop
+        return region
+
+    def expect_end(self, clause: str) -> None:
+        """Raise DecodeError unless everything was read."""
+        if self.left:
+            raise DecodeError(f"{self.left} bytes are left over", self.offset, clause)
+
+    def note(self, start: int, value: object, clause: str, *path: Step, note: str = "") -> None:
+        """Say that the bytes from ``start`` to here hold ``value``. Ignored here."""
+
+    def _part(self, start: int, end: int) -> Reader:
+        return Reader(self.data, start, end)
+
+
+class RecordingReader(Reader):
+    """A reader that keeps every ``note`` in ``spans``, in the order of reading."""
+
+    __slots__ = ("part", "spans")
+
+    def __init__(
+        self,
+        data: bytes,
+        offset: int = 0,
+        end: int | None = None,
+        spans: list[Span] | None = None,
+        part: str = "value",
+    ) -> None:
+        super().__init__(data, offset, end)
+        self.spans: list[Span] = [] if spans is None else spans
+        self.part = part
+
+    def note(self, start: int, value: object, clause: str, *path: Step, note: str = "") -> None:
+        self.spans.append(
+            Span(tuple(path), start, self.offset, _text(value), clause, self.part, note)
+        )
+
+    def _part(self, start: int, end: int) -> Reader:
+        return RecordingReader(self.data, start, end, self.spans, self.part)
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return value.hex(" ")
+    if isinstance(value, str):
+        return repr(value)
+    return str(value)

@@ -1,0 +1,401 @@
+"""A strict reader of JSON from untrusted bytes, for every format that carries JSON.
+
+What a loose reader lets pass is refused here: a byte order mark, other encodings than UTF-8, lone
+surrogates, ``NaN`` and ``Infinity``, members that stand twice, anything after the value. Nesting is
+limited before it is followed. Numbers stay text (``Number``): whoever knows what a number means
+converts it, and checks its length before. Every value keeps its place in the bytes.
+
+Positions are byte offsets in the whole ``data``, also when only a part of it is read. The clauses
+in errors are those of the format that asks (``Rules``). There is no writer here.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cdcwire.core.errors import DecodeError, TruncatedError
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The clauses that errors name, and what the format allows.
+
+    ``may_repeat``: members of the outermost object that may stand twice; the last one counts.
+    ``max_name_bytes``: the longest name of a member, in UTF-8; None is no limit.
+    """
+
+    text_clause: str
+    string_clause: str
+    limits_clause: str
+    max_depth: int = 64
+    max_name_bytes: int | None = None
+    may_repeat: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number as its text, so that nothing is rounded and no sign of zero is lost."""
+
+    text: str
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether it is written without fraction and exponent. ``1.0`` and ``1e2`` are not."""
+        return _NOT_INTEGER.search(self.text) is None
+
+    @property
+    def digits(self) -> int:
+        """How long an integer is, without its sign: to be checked before ``int(number.text)``."""
+        return len(self.text) - self.text.startswith("-")
+
+
+@dataclass(frozen=True, slots=True)
+class JsonArray:
+    """The items of an array; item ``i`` stands from ``places[2 * i]`` to ``places[2 * i + 1]``."""
+
+    items: tuple[JsonValue, ...]
+    places: array[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member: its name from ``name_start``, its value from ``start`` to ``end``."""
+
+    name: str
+    value: JsonValue
+    name_start: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class JsonObject:
+    """The members of an object in the order of the text. Names differ, unless rules say so."""
+
+    members: tuple[Member, ...]
+
+    def get(self, name: str) -> Member | None:
+        """Return the last member of this name. It searches: for one look-up, not for many."""
+        for member in reversed(self.members):
+            if member.name == name:
+                return member
+        return None
+
+    def by_name(self) -> dict[str, Member]:
+        """Return the members by name, for many look-ups."""
+        return {member.name: member for member in self.members}
+
+
+JsonValue: TypeAlias = "bool | str | Number | JsonArray | JsonObject | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The one value of a text, from ``start`` to ``end``; white space around it is outside."""
+
+    value: JsonValue
+    start: int
+    end: int
+
+
+def read_json(data: bytes, rules: Rules, start: int = 0, end: int | None = None) -> Document:
+    """Return the one value in ``data[start:end]``.
+
+    Raises: TruncatedError where the text ends before its value does; DecodeError.
+    """
+    return _Parser(data, rules, start, len(data) if end is None else end).document()
+
+
+def read_json_value(data: bytes, rules: Rules, start: int = 0, end: int | None = None) -> Document:
+    """Return the value that begins at ``start``, whatever follows it.
+
+    Raises: TruncatedError where the text ends before the value does; DecodeError.
+    """
+    parser = _Parser(data, rules, start, len(data) if end is None else end)
+    value = parser.value()
+    return Document(value, start, parser.offset)
+
+
+def json_kind(value: JsonValue) -> str:
+    """Return what a value is, for messages: "a string", "null"."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return "a string"
+        case Number():
+            return "a number"
+        case JsonArray():
+            return "an array"
+        case JsonObject():
+            return "an object"
+
+
+_NOT_INTEGER = re.compile(r"[.eE]")
+_SPACE = re.compile(rb"[ \t\n\r]*")
+_PLAIN = re.compile(rb'[^"\\\x00-\x1f]*')
+_NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_INTEGER_GOES_ON = re.compile(rb"\.|[eE][+-]?")
+_FRACTION_GOES_ON = re.compile(rb"[eE][+-]?")
+_HEX = re.compile(rb"[0-9a-fA-F]{4}")
+_ESCAPES = {
+    ord('"'): '"',
+    ord("\\"): "\\",
+    ord("/"): "/",
+    ord("b"): "\b",
+    ord("f"): "\f",
+    ord("n"): "\n",
+    ord("r"): "\r",
+    ord("t"): "\t",
+}
+_LITERALS: tuple[tuple[bytes, bool | None], ...] = (
+    (b"true", True),
+    (b"false", False),
+    (b"null", None),
+)
+_QUOTE, _BACKSLASH, _COMMA, _COLON = b'"\\,:'
+_OPEN_BRACE, _CLOSE_BRACE, _OPEN_BRACKET, _CLOSE_BRACKET = b"{}[]"
+_NUMBER_STARTS = frozenset(b"-0123456789")
+_SHOWN = 40
+
+
+class _Parser:
+    """A cursor over the text. Recursion goes as deep as the limit of the rules."""
+
+    __slots__ = ("data", "depth", "end", "offset", "rules")
+
+    def __init__(self, data: bytes, rules: Rules, start: int, end: int) -> None:
+        self.data = data
+        self.rules = rules
+        self.offset = start
+        self.end = end
+        self.depth = 0
+
+    def document(self) -> Document:
+        if self.data.startswith(b"\xef\xbb\xbf", self.offset, self.end):
+            raise self.error("the text begins with a byte order mark")
+        self.skip_space()
+        start = self.offset
+        value = self.value()
+        stop = self.offset
+        self.skip_space()
+        if self.offset < self.end:
+            raise self.error("something stands after the value")
+        return Document(value, start, stop)
+
+    def value(self) -> JsonValue:
+        byte = self.peek()
+        if byte == _QUOTE:
+            return self.string()
+        if byte == _OPEN_BRACE:
+            return self.object()
+        if byte in _NUMBER_STARTS:
+            return self.number()
+        if byte == _OPEN_BRACKET:
+            return self.array()
+        for literal, value in _LITERALS:
+            if self.data.startswith(literal, self.offset, self.end):
+                self.offset += len(literal)
+                return value
+            if literal.startswith(self.data[self.offset : min(self.end, self.offset + 5)]):
+                self.offset = self.end
+        raise self.unexpected("a value")
+
+    def object(self) -> JsonObject:
+        self.enter()
+        members: list[Member] = []
+        seen: set[str] = set()
+        if self.first_byte() != _CLOSE_BRACE:
+            more = True
+            while more:
+                members.append(self.member(seen))
+                more = self.goes_on(_CLOSE_BRACE, "',' or '}'")
+        self.offset += 1
+        self.depth -= 1
+        return JsonObject(tuple(members))
+
+    def member(self, seen: set[str]) -> Member:
+        name_start = self.offset
+        if self.peek() != _QUOTE:
+            raise self.unexpected("the name of a member")
+        name = self.name()
+        if name in seen and not (self.depth == 1 and name in self.rules.may_repeat):
+            problem = f"member {name!r:.{_SHOWN}} stands twice"
+            raise DecodeError(problem, name_start, self.rules.text_clause, (name,))
+        seen.add(name)
+        self.skip_space()
+        try:
+            if self.peek() != _COLON:
+                raise self.unexpected("':'")
+            self.first_byte()
+            start = self.offset
+            value = self.value()
+        except DecodeError as error:
+            error.path = (name, *error.path)
+            raise
+        return Member(name, value, name_start, start, self.offset)
+
+    def name(self) -> str:
+        start = self.offset
+        name = self.string()
+        limit = self.rules.max_name_bytes
+        if limit is not None and (len(name) > limit or len(name.encode()) > limit):
+            problem = f"a name has more than {limit} bytes"
+            raise DecodeError(problem, start, self.rules.limits_clause)
+        return name
+
+    def array(self) -> JsonArray:
+        self.enter()
+        items: list[JsonValue] = []
+        places = array("q")
+        if self.first_byte() != _CLOSE_BRACKET:
+            more = True
+            while more:
+                places.append(self.offset)
+                try:
+                    items.append(self.value())
+                except DecodeError as error:
+                    error.path = (len(items), *error.path)
+                    raise
+                places.append(self.offset)
+                more = self.goes_on(_CLOSE_BRACKET, "',' or ']'")
+        self.offset += 1
+        self.depth -= 1
+        return JsonArray(tuple(items), places)
+
+    def string(self) -> str:
+        """Read a string; the cursor stands on its first quote."""
+        start = self.offset + 1
+        stop = self.plain_end(start)
+        if stop < self.end and self.data[stop] == _QUOTE:
+            self.offset = stop + 1
+            return self.utf8(start, stop)
+        pieces: list[str] = []
+        while True:
+            if start < stop:
+                pieces.append(self.utf8(start, stop))
+            self.offset = stop
+            byte = self.peek()
+            if byte == _QUOTE:
+                self.offset += 1
+                return "".join(pieces)
+            if byte != _BACKSLASH:
+                problem = f"a string has the raw control character 0x{byte:02x}"
+                raise DecodeError(problem, stop, self.rules.string_clause)
+            pieces.append(self.escape())
+            start = self.offset
+            stop = self.plain_end(start)
+
+    def plain_end(self, start: int) -> int:
+        found = _PLAIN.match(self.data, start, self.end)
+        return found.end() if found else start
+
+    def utf8(self, start: int, stop: int) -> str:
+        try:
+            return self.data[start:stop].decode()
+        except UnicodeDecodeError as error:
+            if stop == self.end and error.reason == "unexpected end of data":
+                self.offset = stop
+                raise self.unexpected("the rest of a character") from None
+            problem = f"the string is not UTF-8: {error.reason}"
+            offset = start + error.start
+            raise DecodeError(problem, offset, self.rules.string_clause) from None
+
+    def escape(self) -> str:
+        """Read one escape, or a pair of them that is one character."""
+        start = self.offset
+        self.offset += 1
+        byte = self.peek()
+        self.offset += 1
+        if byte in _ESCAPES:
+            return _ESCAPES[byte]
+        if byte != ord("u"):
+            problem = f"a backslash stands before 0x{byte:02x}"
+            raise DecodeError(problem, start, self.rules.string_clause)
+        code = self.hex_digits(start)
+        if not 0xD800 <= code < 0xE000:
+            return chr(code)
+        if code < 0xDC00 and self.peek() == _BACKSLASH:
+            self.offset += 1
+            if self.peek() == ord("u"):
+                self.offset += 1
+                low = self.hex_digits(start)
+                if 0xDC00 <= low < 0xE000:
+                    return chr(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00))
+        problem = f"the surrogate \\u{code:04x} stands alone"
+        raise DecodeError(problem, start, self.rules.string_clause)
+
+    def hex_digits(self, start: int) -> int:
+        found = _HEX.match(self.data, self.offset, self.end)
+        if found is None:
+            if self.end - self.offset < 4:
+                raise TruncatedError(
+                    "the bytes end in an escape", self.end, self.rules.string_clause
+                )
+            raise DecodeError(
+                "\\u is not followed by four hex digits", start, self.rules.string_clause
+            )
+        self.offset = found.end()
+        return int(found.group(), 16)
+
+    def number(self) -> Number:
+        found = _NUMBER.match(self.data, self.offset, self.end)
+        if found is None:
+            self.offset += 1  # past the sign
+            raise self.unexpected("a digit")
+        self.offset = found.end()
+        text = found.group().decode("ascii")
+        goes_on = _INTEGER_GOES_ON if found.group(1) is None else _FRACTION_GOES_ON
+        begun = goes_on.match(self.data, self.offset, self.end)
+        if begun is not None and found.group(2) is None:
+            self.offset = begun.end()
+            raise self.unexpected("a digit")
+        return Number(text)
+
+    def enter(self) -> None:
+        self.depth += 1
+        if self.depth > self.rules.max_depth:
+            problem = f"values are nested deeper than {self.rules.max_depth}"
+            raise DecodeError(problem, self.offset, self.rules.limits_clause)
+
+    def first_byte(self) -> int:
+        """Move past one byte and the white space after it; return the byte there."""
+        self.offset += 1
+        self.skip_space()
+        return self.peek()
+
+    def goes_on(self, close: int, expected: str) -> bool:
+        """Stop on the closing byte, or move past a comma to what follows it."""
+        self.skip_space()
+        byte = self.peek()
+        if byte == _COMMA:
+            self.first_byte()
+            return True
+        if byte != close:
+            raise self.unexpected(expected)
+        return False
+
+    def skip_space(self) -> None:
+        found = _SPACE.match(self.data, self.offset, self.end)
+        if found is not None:
+            self.offset = found.end()
+
+    def peek(self) -> int:
+        if self.offset >= self.end:
+            raise self.unexpected("more")
+        return self.data[self.offset]
+
+    def error(self, problem: str) -> DecodeError:
+        return DecodeError(problem, self.offset, self.rules.text_clause)
+
+    def unexpected(self, expected: str) -> DecodeError:
+        if self.offset >= self.end:
+            problem = f"the text ends where {expected} is expected"
+            return TruncatedError(problem, self.end, self.rules.text_clause)
+        found = self.data[self.offset : self.offset + 1]
+        return self.error(f"{found!r} stands where {expected} is expected")

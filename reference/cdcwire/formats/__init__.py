@@ -1,0 +1,1 @@
+"""The formats, one package each. ``cdcwire.core.registry`` lists them."""

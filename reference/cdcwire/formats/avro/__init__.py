@@ -1,0 +1,50 @@
+"""TiCDC Avro: row changes as Avro records with their schemas in a registry.
+
+``decode`` and ``encode`` are the wire, without loss; ``to_events`` and ``from_events`` lead to and
+from the neutral model. A ``SchemaSource`` is the registry, as far as the codec needs one. The page
+of the format is docs/formats/avro.md.
+"""
+
+from cdcwire.formats.avro.checksum import row_checksum, verify_checksum
+from cdcwire.formats.avro.definitions import Labels
+from cdcwire.formats.avro.events import to_events
+from cdcwire.formats.avro.explain import explain
+from cdcwire.formats.avro.format import FORMAT
+from cdcwire.formats.avro.message import Branch, Checkpoint, Datums, Ddl, DeletedAt, Message
+from cdcwire.formats.avro.names import sanitize
+from cdcwire.formats.avro.schema import parse_schema
+from cdcwire.formats.avro.schema_text import schema_text
+from cdcwire.formats.avro.settings import OPTIONS, Settings, read_settings
+from cdcwire.formats.avro.sources import KnownSchemas, MemorySource, SchemaId, SchemaSource
+from cdcwire.formats.avro.wire import decode, encode
+from cdcwire.formats.avro.writing import MessageWriter, from_events, schemas_of
+
+__all__ = [
+    "FORMAT",
+    "OPTIONS",
+    "Branch",
+    "Checkpoint",
+    "Datums",
+    "Ddl",
+    "DeletedAt",
+    "KnownSchemas",
+    "Labels",
+    "MemorySource",
+    "Message",
+    "MessageWriter",
+    "SchemaId",
+    "SchemaSource",
+    "Settings",
+    "decode",
+    "encode",
+    "explain",
+    "from_events",
+    "parse_schema",
+    "read_settings",
+    "row_checksum",
+    "sanitize",
+    "schema_text",
+    "schemas_of",
+    "to_events",
+    "verify_checksum",
+]

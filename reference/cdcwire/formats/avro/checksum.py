@@ -1,0 +1,114 @@
+"""The row checksum: CRC32 over the values of a row, as TiDB makes it, so that consumers can check.
+
+For each column in the order of column ids, which is the order of the fields, NULL passed over:
+integers, YEAR and the numbers of ENUM, SET and BIT as 8 bytes, little-endian; floats as a double,
+little-endian; all else as its length in 4 bytes, little-endian, and its bytes. TIMESTAMP is taken
+in UTC.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from collections.abc import Iterable
+
+from cdcwire.formats.avro.message import Datum, Datums
+from cdcwire.formats.avro.plans import CHECKSUM_FIELD, FieldPlan, Form
+from cdcwire.formats.avro.values import unwrapped
+from cdcwire.model.kinds import EnumType, SetType, TimestampType
+from cdcwire.model.labels import index_of_label, mask_of_labels
+from cdcwire.model.temporal import temporal_text
+
+_UINT64_MASK = (1 << 64) - 1
+_LENGTH = struct.Struct("<I")
+_DOUBLE = struct.Struct("<d")
+_INTEGER_FORMS = frozenset(
+    {
+        *(Form.INT, Form.LONG, Form.UINT32_INT, Form.UINT32_LONG, Form.INT32_LONG),
+        *(Form.UINT64_LONG, Form.UINT64_TEXT),
+    }
+)
+
+
+def row_checksum(
+    columns: Iterable[tuple[FieldPlan, Datum]], time_zone: str | None = None
+) -> int | None:
+    """Return the checksum of a row; None where a label has no number.
+
+    ``time_zone``: of TIMESTAMP texts; None is taken for UTC.
+    """
+    crc = 0
+    for plan, datum in columns:
+        if datum is None:
+            continue
+        data = _bytes_of(plan, datum, time_zone)
+        if data is None:
+            return None
+        crc = zlib.crc32(data, crc)
+    return crc
+
+
+def verify_checksum(datums: Datums, time_zone: str | None = None) -> bool | None:
+    """Return whether a row's checksum is that of its values; None where that can't be said.
+
+    It can't where the row has none, where ``allowed`` leaves out a label, and where the zone of a
+    TIMESTAMP is not told and UTC does not fit.
+    """
+    plan, values = datums.plan, datums.values
+    place = plan.extension.get(CHECKSUM_FIELD)
+    told = None if place is None else values[place]
+    if not told:
+        return None
+    columns = [(plan.fields[index], values[index]) for index in plan.columns]
+    found = row_checksum(columns, time_zone)
+    if found is None:
+        return None
+    if str(found) == told:
+        return True
+    has_instant = any(isinstance(field.kind, TimestampType) and v for field, v in columns)
+    return None if has_instant and time_zone is None else False
+
+
+def _bytes_of(plan: FieldPlan, datum: Datum, time_zone: str | None) -> bytes | None:
+    form, kind = plan.form, plan.kind
+    if form in _INTEGER_FORMS:
+        return _number(unwrapped(int(datum)) if form is Form.UINT64_LONG else int(datum))
+    if form in (Form.FLOAT, Form.FLOAT_DOUBLE, Form.DOUBLE):
+        return _DOUBLE.pack(datum if math.isfinite(datum) else 0.0)
+    if form is Form.BIT:
+        return _number(int.from_bytes(datum, "big"))
+    if isinstance(kind, (EnumType, SetType)):
+        return _labelled(kind, datum)
+    if form in (Form.TEXT, Form.STRING, Form.BYTES, Form.DECIMAL_TEXT, Form.VECTOR):
+        if isinstance(kind, TimestampType):
+            datum = _in_utc(datum, time_zone)
+        raw = datum if isinstance(datum, bytes) else datum.encode()
+        return _LENGTH.pack(len(raw)) + raw
+    return None
+
+
+def _number(number: int) -> bytes:
+    return (number & _UINT64_MASK).to_bytes(8, "little")
+
+
+def _labelled(kind: EnumType | SetType, label: str) -> bytes | None:
+    try:
+        found = (
+            index_of_label(kind, label)
+            if isinstance(kind, EnumType)
+            else mask_of_labels(kind, label)
+        )
+    except ValueError:
+        return None
+    return None if found is None else _number(found)
+
+
+def _in_utc(text: str, time_zone: str | None) -> str:
+    """Return an instant's text in UTC; zero dates stay as they are."""
+    if time_zone in (None, "UTC", "+00:00"):
+        return text
+    try:
+        return temporal_text(TimestampType(zone=time_zone), text, "+00:00") or text
+    except ValueError:
+        return text

@@ -1,0 +1,79 @@
+"""What stands before the datum: the schema's id, as either registry has it."""
+
+from __future__ import annotations
+
+import uuid
+
+from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
+from cdcwire.core.reader import Reader
+from cdcwire.formats.avro.settings import Registry
+from cdcwire.formats.avro.sources import SchemaId
+
+CONFLUENT = "avro: envelope"
+GLUE = "avro: glue envelope"
+MAGIC = 0x00
+GLUE_VERSION = 0x03
+GLUE_NO_COMPRESSION = 0x00
+CONFLUENT_BYTES = 5
+GLUE_BYTES = 18
+ID_OFFSETS: dict[Registry, int] = {"confluent": 1, "glue": 2}
+_MAX_ID = (1 << 31) - 1
+
+
+def read_envelope(reader: Reader, registry: Registry) -> SchemaId:
+    """Read the envelope and return the id.
+
+    Raises: DecodeError; TruncatedError where it is short.
+    """
+    if registry == "glue":
+        return _read_glue(reader)
+    start = reader.offset
+    if reader.byte(CONFLUENT) != MAGIC:
+        found = reader.data[start]
+        raise DecodeError(f"the magic byte is 0x{found:02x}, not 0x00", start, CONFLUENT)
+    reader.note(start, MAGIC, CONFLUENT, "magic")
+    place = reader.offset
+    _expect(reader, CONFLUENT_BYTES - 1, CONFLUENT)
+    found = int.from_bytes(reader.take(CONFLUENT_BYTES - 1, CONFLUENT), "big", signed=True)
+    reader.note(place, found, CONFLUENT, "schema_id")
+    return found
+
+
+def _read_glue(reader: Reader) -> SchemaId:
+    start = reader.offset
+    version = reader.byte(GLUE)
+    if version != GLUE_VERSION:
+        raise DecodeError(f"the header version is 0x{version:02x}, not 0x03", start, GLUE)
+    reader.note(start, version, GLUE, "version")
+    compression = reader.byte(GLUE)
+    if compression != GLUE_NO_COMPRESSION:
+        problem = f"the compression is 0x{compression:02x}, not 0x00 (none)"
+        raise DecodeError(problem, start + 1, GLUE)
+    reader.note(start + 1, compression, GLUE, "compression")
+    place = reader.offset
+    _expect(reader, GLUE_BYTES - 2, GLUE)
+    found = str(uuid.UUID(bytes=reader.take(GLUE_BYTES - 2, GLUE)))
+    reader.note(place, found, GLUE, "schema_id")
+    return found
+
+
+def _expect(reader: Reader, size: int, clause: str) -> None:
+    if reader.left < size:
+        problem = f"the schema's id has {size} bytes, {reader.left} are left"
+        raise TruncatedError(problem, reader.end, clause)
+
+
+def write_envelope(out: bytearray, schema_id: SchemaId) -> None:
+    """Append the envelope of the registry whose kind of id it is. Raises: EncodeError."""
+    if isinstance(schema_id, int):
+        if not -_MAX_ID - 1 <= schema_id <= _MAX_ID:
+            raise EncodeError(f"{schema_id} is no number of 32 bits", CONFLUENT, ("schema_id",))
+        out.append(MAGIC)
+        out += schema_id.to_bytes(CONFLUENT_BYTES - 1, "big", signed=True)
+        return
+    try:
+        raw = uuid.UUID(schema_id).bytes
+    except ValueError:
+        raise EncodeError(f"{schema_id!r:.60} is no UUID", GLUE, ("schema_id",)) from None
+    out += bytes((GLUE_VERSION, GLUE_NO_COMPRESSION))
+    out += raw

@@ -1,0 +1,132 @@
+"""Avro as a format: what the registry of formats offers to the runner, the command line, Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.formats.avro.carries import CARRIES
+from cdcwire.formats.avro.definitions import Labels
+from cdcwire.formats.avro.events import to_events
+from cdcwire.formats.avro.explain import explain
+from cdcwire.formats.avro.settings import OPTIONS, read_settings
+from cdcwire.formats.avro.sources import KnownSchemas, MemorySource
+from cdcwire.formats.avro.wire import decode
+from cdcwire.formats.avro.writing import from_events
+from cdcwire.model.events import Event
+
+# A registry beside a feed on disk: each schema stands as a file before the first message that needs
+# it, as schemas/ID.avsc.
+SCHEMAS = "schemas"
+SCHEMA_SUFFIX = ".avsc"
+
+FEATURES: Mapping[str, str] = MappingProxyType(
+    {
+        "unsigned": "integers with the unsigned flag, up to 2**64-1",
+        "float": "FLOAT and DOUBLE",
+        "decimal": "DECIMAL",
+        "decimal over 38 digits": "DECIMAL(39) and more",
+        "text": "CHAR, VARCHAR and the TEXT types",
+        "bytes": "BINARY, VARBINARY and the BLOB types",
+        "date": "DATE",
+        "time": "TIME",
+        "datetime": "DATETIME",
+        "timestamp": "TIMESTAMP",
+        "year": "YEAR",
+        "bit": "BIT",
+        "enum": "ENUM",
+        "set": "SET",
+        "json": "JSON",
+        "vector": "VECTOR",
+        "position": "commit timestamps of rows",
+        "key": "the handle key columns of a row",
+        "ddl": "schema changes, a test message of the producer",
+        "checkpoint": "checkpoints, a test message of the producer",
+        "enable-tidb-extension": "the setting of this name",
+        "avro-decimal-handling-mode": "the setting of this name, when it is string",
+        "avro-bigint-unsigned-handling-mode": "the setting of this name, when it is string",
+        "integrity": "row checksums",
+        "registry": "the setting of this name, when it is glue",
+        "dialect": "the ways of writing that the setting of this name has",
+        "before value": "rows with their old values, of the newer producer",
+        "foreign types": "records that no TiCDC writes: arrays, maps, unions, bare columns",
+    }
+)
+
+CHOICES: Mapping[str, str] = MappingProxyType(
+    {
+        "before-value": "read, never written",
+        "checksum-mismatch": "accept and warn",
+        "commit-ts-negative": "reject",
+        "decimal-limit": "1000 digits",
+        "empty-op": "upsert",
+        "foreign-type": "keep the Avro value",
+        "int-unsigned-range": "reject",
+        "null-key": "accept a row, reject a delete",
+        "unsigned-wrap": "add 2^64 to a negative long",
+    }
+)
+
+
+def _decode(message: Message, context: Context) -> Iterator[Event]:
+    settings = read_settings(context.options)
+    if _schema_of(message) is not None:
+        return
+    kafka = _kafka(message)
+    source = KnownSchemas(context.schemas)
+    decoded = decode(kafka.key, kafka.value, source, settings, context.selection)
+    yield from to_events(decoded, settings, Labels(context.tables), context.selection)
+
+
+def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
+    settings = read_settings(context.options)
+    source = MemorySource(context.schemas, settings.registry)
+    for message in from_events(events, settings, context.tables, source):
+        for schema_id, text in source.take_new():
+            yield StoredFile(f"{SCHEMAS}/{schema_id}{SCHEMA_SUFFIX}", text.encode("utf-8"))
+        yield message
+
+
+def _explain(message: Message, context: Context) -> Explanation:
+    settings = read_settings(context.options)
+    return explain(_kafka(message), KnownSchemas(context.schemas), settings)
+
+
+def _prepared(messages: Iterable[Message], context: Context) -> Context:
+    found = dict(filter(None, map(_schema_of, messages)))
+    return replace(context, schemas={**context.schemas, **found}) if found else context
+
+
+def _schema_of(message: Message) -> tuple[str, str] | None:
+    """Return id and text of a schema file among the messages; None for any other message."""
+    if not isinstance(message, StoredFile):
+        return None
+    folder, _, name = message.path.rpartition("/")
+    if folder != SCHEMAS or not name.endswith(SCHEMA_SUFFIX):
+        return None
+    # What is no UTF-8 is no schema either, and found to be none where it is needed.
+    return name[: -len(SCHEMA_SUFFIX)], message.value.decode("utf-8", "replace")
+
+
+def _kafka(message: Message) -> KafkaMessage:
+    if not isinstance(message, KafkaMessage):
+        raise TypeError("a Kafka message is expected")
+    return message
+
+
+FORMAT = Format(
+    name="avro",
+    title="TiCDC Avro",
+    page="docs/formats/avro.md",
+    decode=_decode,
+    encode=_encode,
+    explain=_explain,
+    options=OPTIONS,
+    carries=CARRIES,
+    features=FEATURES,
+    choices=CHOICES,
+    prepared=_prepared,
+)

@@ -1,0 +1,65 @@
+"""The format's own values: what key and value of a Kafka message say, without loss.
+
+A datum is what its Avro type makes it: None, bool, int, float, bytes, str; a tuple for an array, a
+tuple of pairs for a map, a tuple of its fields for a record. In a union of NULL and one other type
+the value tells the branch; in any other one ``Branch`` does. A string whose bytes are not UTF-8
+(of a TEXT column only) is bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from cdcwire.formats.avro.plans import RecordPlan
+from cdcwire.formats.avro.sources import SchemaId
+
+Datum: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A value of a union whose branches the value alone does not tell apart."""
+
+    index: int
+    value: Datum
+
+
+@dataclass(frozen=True, slots=True)
+class Datums:
+    """One record behind its envelope, the values in the order of the schema's fields."""
+
+    schema_id: SchemaId
+    values: tuple[Datum, ...]
+    plan: RecordPlan = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ddl:
+    """A DDL. ``type`` is TiDB's number of the action; names that are not there are empty."""
+
+    query: str
+    type: int
+    schema: str
+    table: str
+    commit_ts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    commit_ts: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedAt:
+    """A delete that tells its commit timestamp, as the newer producer writes it in tests."""
+
+    commit_ts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A Kafka message. ``key`` None: no key; ``value`` None: Kafka's null, a delete."""
+
+    key: Datums | None
+    value: Datums | Ddl | Checkpoint | DeletedAt | None

@@ -1,0 +1,135 @@
+"""Where schemas come from: an interface for registries, and a source that lives in memory.
+
+A registry gives the text of an id and an id for a text. Ids never change their meaning.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Protocol, TypeAlias
+
+from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.formats.avro.schema import parse_schema
+from cdcwire.formats.avro.schema_text import schema_text
+from cdcwire.formats.avro.settings import Registry
+
+CLAUSE = "avro: registry"
+SchemaId: TypeAlias = "int | str"  # Confluent: a number; Glue: the text of a UUID
+
+_MAX_ID = (1 << 31) - 1
+_NAMESPACE = uuid.UUID("00000000-0000-0000-0000-000000000000")
+
+
+class SchemaSource(Protocol):
+    """A registry, as far as a codec needs it."""
+
+    def get(self, schema_id: SchemaId) -> str | None:
+        """Return the text of an id, None if there is no such id."""
+        ...
+
+    def register(self, subject: str, text: str) -> SchemaId:
+        """Return the id of a text under a subject; an equal text has the same id again."""
+        ...
+
+
+class MemorySource:
+    """Schemas in memory. A text that is new gets the next free number, from 1.
+
+    ``known``: texts by the text of their ids. With Glue, a new id is a UUID made from the text.
+    """
+
+    def __init__(
+        self, known: Mapping[str, str] | None = None, registry: Registry = "confluent"
+    ) -> None:
+        self.registry = registry
+        self._texts: dict[SchemaId, str] = {}
+        self._ids: dict[str, SchemaId] = {}
+        self._ids_of_equal: dict[str, SchemaId] | None = None
+        self._next = 1
+        for name, text in (known or {}).items():
+            self._keep(_id_of(name), text)
+        self._new: list[tuple[SchemaId, str]] = []
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The texts by the text of their ids, as ``Context.schemas`` takes them."""
+        return {str(schema_id): text for schema_id, text in self._texts.items()}
+
+    def take_new(self) -> list[tuple[SchemaId, str]]:
+        """Return ids and texts that were registered since this was asked last."""
+        found, self._new = self._new, []
+        return found
+
+    def get(self, schema_id: SchemaId) -> str | None:
+        return self._texts.get(schema_id)
+
+    def register(self, subject: str, text: str) -> SchemaId:
+        found = self._ids.get(text)
+        if found is None:
+            found = self._equal().get(_common_text(text) or "")
+        if found is None:
+            found = self._new_id(text)
+            self._keep(found, text)
+            self._new.append((found, text))
+        self._ids.setdefault(text, found)
+        return found
+
+    def _keep(self, schema_id: SchemaId, text: str) -> None:
+        self._texts[schema_id] = text
+        self._ids.setdefault(text, schema_id)
+        common = None if self._ids_of_equal is None else _common_text(text)
+        if self._ids_of_equal is not None and common is not None:
+            self._ids_of_equal.setdefault(common, schema_id)
+
+    def _equal(self) -> dict[str, SchemaId]:
+        """Return the ids by texts in which equal schemas are equal."""
+        if self._ids_of_equal is None:
+            self._ids_of_equal = {}
+            for schema_id, text in self._texts.items():
+                common = _common_text(text)
+                if common is not None:
+                    self._ids_of_equal.setdefault(common, schema_id)
+        return self._ids_of_equal
+
+    def _new_id(self, text: str) -> SchemaId:
+        if self.registry == "glue":
+            return str(uuid.uuid5(_NAMESPACE, text))
+        while self._next in self._texts:
+            self._next += 1
+        if self._next > _MAX_ID:
+            raise EncodeError("all numbers of schemas are used", CLAUSE)
+        return self._next
+
+
+class KnownSchemas:
+    """The schemas of a mapping, for reading: each is looked up when it is needed, none is copied.
+
+    ``texts``: by the text of their ids, UUIDs in small letters, as ``Context.schemas`` has them.
+    """
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+
+    def get(self, schema_id: SchemaId) -> str | None:
+        found = self._texts.get(str(schema_id))
+        if found is None and isinstance(schema_id, str):
+            return self._texts.get(schema_id.upper())
+        return found
+
+    def register(self, subject: str, text: str) -> SchemaId:
+        raise EncodeError("schemas that are only read take no new one", CLAUSE)
+
+
+def _id_of(name: str) -> SchemaId:
+    if name.isascii() and name.isdigit() and len(name) <= 10:
+        return int(name)
+    return name.lower()
+
+
+def _common_text(text: str) -> str | None:
+    """Return one text for all that say the same; None for what is no schema of a record."""
+    try:
+        return schema_text(parse_schema(text))
+    except (DecodeError, EncodeError):
+        return None

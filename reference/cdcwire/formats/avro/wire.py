@@ -1,0 +1,148 @@
+"""Whole messages, without loss: what key and value say, and their bytes again."""
+
+from __future__ import annotations
+
+from cdcwire.core.errors import DecodeError, step
+from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.reader import Reader
+from cdcwire.formats.avro.envelope import ID_OFFSETS, read_envelope, write_envelope
+from cdcwire.formats.avro.internal import (
+    CHECKPOINT_BYTE,
+    DDL_BYTE,
+    DELETE_BYTE,
+    TS_BYTES,
+    WATERMARK,
+    read_ddl,
+    read_timestamp,
+    write_ddl,
+    write_timestamp,
+)
+from cdcwire.formats.avro.message import Checkpoint, Datums, Ddl, DeletedAt, Message
+from cdcwire.formats.avro.names import schema_of_namespace
+from cdcwire.formats.avro.plans import RecordPlan, plan_of_text
+from cdcwire.formats.avro.records import read_record, write_record
+from cdcwire.formats.avro.schema import CLAUSE as SCHEMA_CLAUSE
+from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.avro.sources import CLAUSE as REGISTRY
+from cdcwire.formats.avro.sources import SchemaSource
+
+MESSAGES = "avro: messages"
+
+
+def decode(
+    key: bytes | None,
+    value: bytes | None,
+    source: SchemaSource,
+    settings: Settings = DEFAULT_SETTINGS,
+    selection: Selection = EVERYTHING,
+) -> Message:
+    """Return what a Kafka message says.
+
+    ``selection``: records of tables that are not wanted are not read behind their envelope, and
+    have no values; columns are read all the same.
+    Raises: DecodeError, with ``key`` or ``value`` first in its path, and the offset in it.
+    """
+    key_reader = None if key is None else Reader(key)
+    value_reader = None if value is None else Reader(value)
+    return read_message(key_reader, value_reader, source, settings, selection)
+
+
+def read_message(
+    key: Reader | None,
+    value: Reader | None,
+    source: SchemaSource,
+    settings: Settings,
+    selection: Selection = EVERYTHING,
+) -> Message:
+    """Read key and value. Raises: DecodeError."""
+    if key is None and value is None:
+        problem = "a message has a key or a value"
+        raise DecodeError(problem, 0, MESSAGES, ("key",))
+    found_key = None
+    if key is not None:
+        with step("key"):
+            found_key = read_datums(key, source, settings, selection)
+    if value is None:
+        return Message(found_key, None)
+    with step("value"):
+        found = _read_value(value, key is not None, source, settings, selection)
+        return Message(found_key, found)
+
+
+def read_datums(
+    reader: Reader, source: SchemaSource, settings: Settings, selection: Selection = EVERYTHING
+) -> Datums:
+    """Read an envelope and the record behind it. Raises: DecodeError."""
+    schema_id = read_envelope(reader, settings.registry)
+    place = ID_OFFSETS[settings.registry]
+    text = source.get(schema_id)
+    if text is None:
+        raise DecodeError(f"there is no schema of the id {schema_id}", place, REGISTRY)
+    plan = _plan(text, place, str(schema_id))
+    record = plan.record
+    if not selection.wants(schema_of_namespace(record.namespace), record.name):
+        return Datums(schema_id, (), plan)
+    return Datums(schema_id, read_record(reader, plan, ()), plan)
+
+
+def _plan(text: str, place: int, schema_id: str) -> RecordPlan:
+    """Return the plan of a text; what is wrong with it is reported at the id that leads to it."""
+    try:
+        return plan_of_text(text)
+    except DecodeError as error:
+        in_text = f"byte {error.offset} of the text: " if error.clause == SCHEMA_CLAUSE else ""
+        problem = f"schema {schema_id}: {in_text}{error.problem}"
+        raise DecodeError(problem, place, error.clause, error.path) from None
+
+
+def _read_value(
+    reader: Reader,
+    has_key: bool,
+    source: SchemaSource,
+    settings: Settings,
+    selection: Selection,
+) -> Datums | Ddl | Checkpoint | DeletedAt:
+    first = reader.data[reader.offset] if reader.left else None
+    if not has_key and first in (DDL_BYTE, CHECKPOINT_BYTE):
+        kind = reader.byte(WATERMARK)
+        reader.note(0, kind, "avro: ddl" if kind == DDL_BYTE else WATERMARK, "kind")
+        return read_ddl(reader) if kind == DDL_BYTE else Checkpoint(read_timestamp(reader))
+    if has_key and first == DELETE_BYTE and _may_tell_deletes(reader, settings):
+        reader.byte(WATERMARK)
+        reader.note(0, DELETE_BYTE, WATERMARK, "kind")
+        return DeletedAt(read_timestamp(reader))
+    return read_datums(reader, source, settings, selection)
+
+
+def _may_tell_deletes(reader: Reader, settings: Settings) -> bool:
+    """Whether 0x03 begins a delete: with Glue it begins every row, so there the option must say so.
+
+    A short envelope of Glue is not to be taken for a delete.
+    """
+    if settings.registry == "confluent":
+        return True
+    return settings.has_watermark and reader.left == 1 + TS_BYTES
+
+
+def encode(message: Message) -> tuple[bytes | None, bytes | None]:
+    """Return key and value of a Kafka message. Raises: EncodeError."""
+    with step("key"):
+        key = None if message.key is None else encode_datums(message.key)
+    with step("value"):
+        match message.value:
+            case None:
+                return key, None
+            case Datums() as datums:
+                return key, encode_datums(datums)
+            case Ddl() as ddl:
+                return key, write_ddl(ddl)
+            case Checkpoint() | DeletedAt() as internal:
+                return key, write_timestamp(internal)
+
+
+def encode_datums(datums: Datums) -> bytes:
+    """Return the envelope and the record behind it. Raises: EncodeError."""
+    out = bytearray()
+    write_envelope(out, datums.schema_id)
+    write_record(out, datums.plan, datums.values)
+    return bytes(out)

@@ -1,0 +1,364 @@
+"""Events to Kafka messages: one row, one message, schemas registered when they are first needed.
+
+An update that changes a column of the primary or of a unique key becomes a delete and an insert.
+DDL and progress are not sent, unless the options ask for the producer's test messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from cdcwire.core.errors import EncodeError, step
+from cdcwire.core.format import OptionError
+from cdcwire.core.message import KafkaMessage
+from cdcwire.formats.avro.checksum import row_checksum
+from cdcwire.formats.avro.columns import declared_of, field_of, is_scale_known
+from cdcwire.formats.avro.definitions import Definitions, columns_by_name, completed
+from cdcwire.formats.avro.extension import extension_fields, extension_values
+from cdcwire.formats.avro.message import Checkpoint, Datums, Ddl, Message
+from cdcwire.formats.avro.names import check_unique, namespace_of, sanitize
+from cdcwire.formats.avro.plans import RecordPlan, plan_of
+from cdcwire.formats.avro.schema import Field, Record
+from cdcwire.formats.avro.schema_text import schema_text
+from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.avro.sources import MemorySource, SchemaId, SchemaSource
+from cdcwire.formats.avro.topics import (
+    TopicRule,
+    TopicRuleError,
+    parse_topic_rule,
+    subject_of,
+)
+from cdcwire.formats.avro.values import ValueWriter, with_labels
+from cdcwire.formats.avro.wire import encode
+from cdcwire.model.events import (
+    Column,
+    Event,
+    Image,
+    Position,
+    Progress,
+    Role,
+    RowChange,
+    SchemaChange,
+    Table,
+    Value,
+)
+from cdcwire.model.kinds import BitType, EnumType, SetType
+from cdcwire.mysql.layouts import Bounded
+
+MESSAGES = "avro: messages"
+KEY_CLAUSE = "avro: key record"
+VALUE_CLAUSE = "avro: value record"
+RECORD_OVERHEAD = 36  # bytes that a Kafka record needs beside key and value
+_KNOWN_COLUMNS = 1 << 14
+_KEY_ROLES: frozenset[Role] = frozenset({"primary", "handle", "unique"})
+
+
+def from_events(
+    events: Iterable[Event],
+    settings: Settings = DEFAULT_SETTINGS,
+    tables: Iterable[Table] = (),
+    source: SchemaSource | None = None,
+) -> Iterator[KafkaMessage]:
+    """Yield the Kafka messages of events.
+
+    ``tables`` completes columns that come with their kind only. ``source`` is the registry; without
+    one, schemas are numbered from 1. Raises: EncodeError for what the format can't carry, with the
+    number of the event in the path.
+    """
+    writer = MessageWriter(settings, tables, source)
+    for index, event in enumerate(events):
+        with step("events", index):
+            messages = writer.messages(event)
+        yield from messages
+
+
+def schemas_of(table: Table, settings: Settings = DEFAULT_SETTINGS) -> tuple[str | None, str]:
+    """Return the schema texts of a table's keys and values, as its rows would register them.
+
+    The key's is None for a table without handle key. Raises: EncodeError for columns that have no
+    field, with their names in the path.
+    """
+    columns = tuple(c for c in table.columns or () if "virtual" not in c.roles)
+    layout = _Layout(table, columns, table, settings)
+    key = layout.key_side().text if layout.key else None
+    return key, layout.value_side().text
+
+
+class MessageWriter:
+    """Makes messages of events. It remembers the layouts of tables, up to a limit."""
+
+    def __init__(
+        self,
+        settings: Settings = DEFAULT_SETTINGS,
+        tables: Iterable[Table] = (),
+        source: SchemaSource | None = None,
+    ) -> None:
+        self.settings = settings
+        self.source = MemorySource(registry=settings.registry) if source is None else source
+        self._definitions = Definitions(tables)
+        self._layouts: Bounded[object, _Layout] = Bounded(_KNOWN_COLUMNS)
+        self._ids: Bounded[tuple[str, str], SchemaId] = Bounded(1 << 22)
+        self._rule = _topic_rule(settings.topic)
+
+    def messages(self, event: Event) -> list[KafkaMessage]:
+        """Return the messages of one event, often one. Raises: EncodeError."""
+        match event:
+            case RowChange():
+                return self._row_messages(event)
+            case SchemaChange() | Progress() if not self.settings.has_watermark:
+                return []
+            case SchemaChange():
+                return [self._kafka(Message(None, _ddl(event)))]
+            case Progress(what="checkpoint"):
+                commit_ts = _commit_ts(event.position, "avro: watermark")
+                return [self._kafka(Message(None, Checkpoint(commit_ts)))]
+            case _:
+                raise EncodeError(f"there is no message for {event.what!r}", MESSAGES, ("what",))
+
+    def _row_messages(self, event: RowChange) -> list[KafkaMessage]:
+        _check(event)
+        if event.op == "update" and event.before is not None and event.after is not None:
+            layout = self._layout(event.table, event.before.columns)
+            if layout.changes_key(event.before, event.after):
+                # Both tell the position; deletes can't.
+                delete = replace(event, op="delete", after=None)
+                insert = replace(event, op="insert", before=None)
+                return [self._row_message(delete), self._row_message(insert)]
+        return [self._row_message(event)]
+
+    def _row_message(self, event: RowChange) -> KafkaMessage:
+        is_delete = event.op == "delete"
+        image = event.before if is_delete else event.after
+        side = "before" if is_delete else "after"
+        if image is None:
+            raise EncodeError(f"{event.op} needs {side}", VALUE_CLAUSE, (side,))
+        layout = self._layout(event.table, image.columns)
+        topic = self._rule.topic(event.table.schema or "", event.table.name or "")
+        key = None
+        with step(side):
+            if layout.key:
+                key = self._datums(layout, layout.key_side(), image, topic)
+            elif is_delete:
+                raise EncodeError("a table without handle key has no deletes", KEY_CLAUSE)
+            if is_delete:
+                return self._kafka(Message(key, None))
+            value_side = layout.value_side()
+            schema_id = self._schema_id(value_side, subject_of(topic, "value"))
+            values = value_side.values(image)
+        checksum = None
+        if self.settings.integrity and "checksum" not in event.extra:
+            columns = zip(value_side.checksum_plan.fields, values, strict=False)
+            checksum = row_checksum(columns, self.settings.time_zone)
+        values += extension_values(event.op, event.position, event.extra, checksum, self.settings)
+        return self._kafka(Message(key, Datums(schema_id, values, value_side.plan)))
+
+    def _datums(self, layout: _Layout, side: _Side, image: Image, topic: str) -> Datums:
+        schema_id = self._schema_id(side, subject_of(topic, "key"))
+        return Datums(schema_id, side.values(image), side.plan)
+
+    def _schema_id(self, side: _Side, subject: str) -> SchemaId:
+        known = self._ids.get((subject, side.text))
+        if known is None:
+            known = self.source.register(subject, side.text)
+            self._ids.keep((subject, side.text), known, len(side.text))
+        return known
+
+    def _layout(self, table: Table, columns: tuple[Column, ...]) -> _Layout:
+        """Return what follows from the columns alone."""
+        place = (id(columns), table.schema, table.name, table.key)
+        known = self._layouts.get(place)
+        if known is None:
+            definition = self._definitions.of(table, columns)
+            known = _Layout(table, columns, definition, self.settings)
+            self._layouts.keep(place, known, len(columns) + 4)
+        return known
+
+    def _kafka(self, message: Message) -> KafkaMessage:
+        key, value = encode(message)
+        size = RECORD_OVERHEAD + len(key or b"") + len(value or b"")
+        limit = self.settings.max_message_bytes
+        if size > limit and isinstance(message.value, Datums):
+            problem = f"message too large: {size} bytes, {limit} are allowed"
+            raise EncodeError(problem, "avro: message size")
+        return KafkaMessage(key, value)
+
+
+class _Layout:
+    """The columns of a row: completed, in the table's order, and the two records of them."""
+
+    def __init__(
+        self,
+        table: Table,
+        columns: tuple[Column, ...],
+        definition: Table | None,
+        settings: Settings,
+    ) -> None:
+        self.given = columns  # kept, so that the id stays theirs
+        self.table = table
+        self.settings = settings
+        known = columns_by_name(definition)
+        defined = [known.get(column.name, (len(known), None)) for column in columns]
+        places = sorted(range(len(columns)), key=lambda place: defined[place][0])
+        self.columns = [(place, completed(columns[place], defined[place][1])) for place in places]
+        self.key = _key_names(table, definition, [column for _, column in self.columns])
+        self._key_side: _Side | None = None
+        self._value_side: _Side | None = None
+
+    def key_side(self) -> _Side:
+        if self._key_side is None:
+            chosen = [pair for pair in self.columns if pair[1].name in self.key]
+            missing = set(self.key) - {column.name for _, column in chosen}
+            if missing:
+                problem = f"the handle key has {min(missing)!r:.80}, the row has not"
+                raise EncodeError(problem, KEY_CLAUSE)
+            self._key_side = self._side(chosen, ())
+        return self._key_side
+
+    def value_side(self) -> _Side:
+        if self._value_side is None:
+            chosen = [pair for pair in self.columns if "virtual" not in pair[1].roles]
+            if self.settings.integrity:
+                chosen = _by_id(chosen)
+            self._value_side = self._side(chosen, extension_fields(self.settings))
+        return self._value_side
+
+    def changes_key(self, before: Image, after: Image) -> bool:
+        """Return whether an update changes a column of the primary key or of a unique key."""
+        new = dict(zip((column.name for column in after.columns), after.values, strict=True))
+        return any(
+            column.name in new and not _same(before.values[place], new[column.name])
+            for place, column in self.columns
+            if column.roles & _KEY_ROLES or column.name in self.key
+        )
+
+    def _side(self, chosen: list[tuple[int, Column]], extension: tuple[Field, ...]) -> _Side:
+        fields = []
+        for _, column in chosen:
+            with step(column.name):
+                fields.append(field_of(column, self.settings, self._is_nullable(column)))
+        check_unique(
+            (*(column.name for _, column in chosen), *(field.name for field in extension)),
+            (field.name for field in (*fields, *extension)),
+        )
+        record = Record(
+            sanitize(self.table.name or ""),
+            namespace_of(self.settings.namespace, self.table.schema),
+            (*fields, *extension),
+        )
+        plan = plan_of(record)
+        writers = []
+        for (place, column), field in zip(chosen, plan.fields, strict=False):
+            declared = declared_of(column)
+            bit_size = 1
+            if "padded-bit" in self.settings.dialects and isinstance(column.type, BitType):
+                bit_size = max(1, -(-(declared.flen or 1) // 8))
+            writer = ValueWriter(
+                with_labels(column, declared.elements),
+                declared,
+                field,
+                self.settings.time_zone,
+                is_scale_known(column),
+                bit_size,
+            )
+            writers.append((place, column.name, writer))
+        return _Side(schema_text(record), plan, tuple(writers), _with_options(plan, writers))
+
+    def _is_nullable(self, column: Column) -> bool:
+        if column.nullable is not None:
+            return column.nullable
+        return column.name not in self.key and not column.roles & {"primary", "handle"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """Key or value of a layout. ``checksum_plan``: with the labels as the definition has them."""
+
+    text: str
+    plan: RecordPlan
+    writers: tuple[tuple[int, str, ValueWriter], ...]
+    checksum_plan: RecordPlan
+
+    def values(self, image: Image) -> tuple[Value, ...]:
+        values = []
+        for place, name, writer in self.writers:
+            try:
+                values.append(writer.write(image.values[place]))
+            except EncodeError as error:
+                error.path = (name, *error.path)
+                raise
+        return tuple(values)
+
+
+def _with_options(plan: RecordPlan, writers: list[tuple[int, str, ValueWriter]]) -> RecordPlan:
+    fields = list(plan.fields)
+    for index, (_, _, writer) in enumerate(writers):
+        kind, options = fields[index].kind, writer.declared.elements
+        if isinstance(kind, (EnumType, SetType)):
+            fields[index] = replace(fields[index], kind=replace(kind, labels=options))
+    return replace(plan, fields=tuple(fields[: len(writers)]))
+
+
+def _by_id(chosen: list[tuple[int, Column]]) -> list[tuple[int, Column]]:
+    """Return the columns by id, as the row checksum takes them; without any id as they are."""
+    ids = [column.id for _, column in chosen]
+    if all(number is None for number in ids):
+        return chosen
+    if any(number is None for number in ids):
+        problem = "either all columns have an id or none"
+        raise EncodeError(problem, "avro: field order")
+    return sorted(chosen, key=lambda pair: pair[1].id or 0)
+
+
+def _key_names(table: Table, definition: Table | None, columns: list[Column]) -> tuple[str, ...]:
+    if table.key is not None:
+        return table.key
+    if definition is not None:
+        handles = tuple(c.name for c in definition.columns or () if "handle" in c.roles)
+        if handles or definition.key is not None:
+            return handles or definition.key or ()
+    return tuple(column.name for column in columns if "handle" in column.roles)
+
+
+def _same(left: Value, right: Value) -> bool:
+    return type(left) is type(right) and bool(left == right)
+
+
+def _topic_rule(expression: str) -> TopicRule:
+    try:
+        return parse_topic_rule(expression, "shipped")
+    except TopicRuleError as error:
+        raise OptionError(f"option topic: {error}") from error
+
+
+def _check(event: RowChange) -> None:
+    if event.half is not None:
+        raise EncodeError("an update is one event, never two halves", MESSAGES, ("half",))
+    if event.op == "read":
+        raise EncodeError("there is no message for 'read'", MESSAGES, ("op",))
+    if not event.table.name:
+        raise EncodeError("a row needs its table", "avro: names", ("table",))
+    if event.op != "delete" and event.sent in ("key", "changed"):
+        problem = f"a row has all its columns, this one was sent as {event.sent!r}"
+        raise EncodeError(problem, VALUE_CLAUSE, ("sent",))
+    if event.op == "insert" and event.before is not None:
+        raise EncodeError("insert has no before", VALUE_CLAUSE, ("before",))
+    if event.op == "delete" and event.after is not None:
+        raise EncodeError("delete has no after", VALUE_CLAUSE, ("after",))
+
+
+def _commit_ts(position: Position, clause: str) -> int:
+    if position.commit_ts is None:
+        raise EncodeError("the event needs a commit_ts", clause, ("position", "commit_ts"))
+    return position.commit_ts
+
+
+def _ddl(event: SchemaChange) -> Ddl:
+    clause = "avro: ddl"
+    if event.query is None:
+        raise EncodeError("a schema change needs its query", clause, ("query",))
+    if event.code is None:
+        raise EncodeError("a schema change needs its number", clause, ("code",))
+    schema, name = (event.table.schema, event.table.name) if event.table else (None, None)
+    commit_ts = _commit_ts(event.position, clause)
+    return Ddl(event.query, event.code, schema or "", name or "", commit_ts)

@@ -1,0 +1,37 @@
+"""Canal-JSON, of TiCDC and of the official Canal: rows, DDL and watermarks as JSON objects.
+
+``decode`` and ``encode`` are the wire of one object, without loss; ``read_messages`` takes a file
+of them. ``to_events``, ``from_events`` and ``to_files`` lead to and from the neutral model. The
+page of the format is docs/formats/canal-json.md.
+"""
+
+from cdcwire.formats.canal_json.batching import from_events
+from cdcwire.formats.canal_json.columns import Definitions
+from cdcwire.formats.canal_json.events import from_event, to_events
+from cdcwire.formats.canal_json.explain import explain
+from cdcwire.formats.canal_json.files import read_file, read_messages, to_files
+from cdcwire.formats.canal_json.format import FORMAT
+from cdcwire.formats.canal_json.message import Dialect, Extension, Message, Row
+from cdcwire.formats.canal_json.settings import OPTIONS, Settings, read_settings
+from cdcwire.formats.canal_json.wire import decode, encode
+
+__all__ = [
+    "FORMAT",
+    "OPTIONS",
+    "Definitions",
+    "Dialect",
+    "Extension",
+    "Message",
+    "Row",
+    "Settings",
+    "decode",
+    "encode",
+    "explain",
+    "from_event",
+    "from_events",
+    "read_file",
+    "read_messages",
+    "read_settings",
+    "to_events",
+    "to_files",
+]

@@ -1,0 +1,52 @@
+"""Claim-check files of Canal-JSON: the whole message of one row (``cdcwire.core.claim_check``).
+
+The message in the file is compressed as messages are; there is no Kafka key.
+"""
+
+from __future__ import annotations
+
+from cdcwire.core.claim_check import read_claim_check
+from cdcwire.core.errors import DecodeError, step
+from cdcwire.core.format import EVERYTHING, Compression
+from cdcwire.formats.canal_json.columns import NO_DEFINITIONS, Definitions
+from cdcwire.formats.canal_json.members import RULES
+from cdcwire.formats.canal_json.message import ROW_TYPES, Message
+from cdcwire.formats.canal_json.queue import read_message
+
+CLAUSE = "canal-json: claim check"
+
+
+def read_file(
+    data: bytes, compression: Compression | None, definitions: Definitions = NO_DEFINITIONS
+) -> Message:
+    """Return the row of a claim-check file.
+
+    Offsets of errors count in the file; under the path ``value`` in the decoded bytes of it.
+    Raises: DecodeError.
+    """
+    _, value = read_claim_check(data, CLAUSE, RULES)
+    with step("value"):
+        message = read_message(value, compression, EVERYTHING, definitions)
+        if message is None or message.is_ddl or message.type not in ROW_TYPES:
+            raise DecodeError("the stored message is no row", 0, CLAUSE)
+        if message.tidb is not None and message.tidb.claim_check_location:
+            raise DecodeError("the stored message has a claim check of its own", 0, CLAUSE)
+    return message
+
+
+def check_belongs(stored: Message, sent: Message) -> None:
+    """Raise DecodeError unless the stored row is of the event that points to it."""
+    pairs = {
+        "database": (stored.database, sent.database),
+        "table": (stored.table, sent.table),
+        "type": (stored.type, sent.type),
+        "commitTs": (_commit_ts(stored), _commit_ts(sent)),
+    }
+    for name, (left, right) in pairs.items():
+        if left != right:
+            problem = f"the stored row is another one: its {name} differs from the message's"
+            raise DecodeError(problem, 0, CLAUSE, ("value", name))
+
+
+def _commit_ts(message: Message) -> int | None:
+    return message.tidb.commit_ts if message.tidb is not None else None

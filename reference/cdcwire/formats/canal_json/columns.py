@@ -1,0 +1,303 @@
+"""Columns: ``mysqlType`` and ``sqlType`` to and from the neutral columns.
+
+``mysqlType`` gives the kind of a column, in its full form with length, scale and elements. A table
+definition adds what the short form leaves open, and gives the kind of a column that ``mysqlType``
+does not name. ``sqlType`` says nothing more, and differs between rows: it is written, never read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+
+from cdcwire.core.errors import EncodeError
+from cdcwire.model.events import Column, Role, Table
+from cdcwire.model.kinds import (
+    BitType,
+    BoolType,
+    BytesType,
+    DatetimeType,
+    DecimalType,
+    EnumType,
+    IntType,
+    SetType,
+    TextType,
+    TimestampType,
+    TimeType,
+    Type,
+    UnknownType,
+)
+from cdcwire.mysql.declared import (
+    INTEGER_BITS,
+    LARGE_SIZES,
+    TEMPORAL_NAMES,
+    DeclaredType,
+    declared_type,
+    parse_declared,
+    type_of_declared,
+)
+from cdcwire.mysql.values import WireValue
+
+CLAUSE = "canal-json: mysqlType"
+_PRIMARY: frozenset[Role] = frozenset({"primary"})
+
+# What is kept of types that were read: of short ones only, and not of too many.
+_MAX_KEPT_TYPE = 1024
+_MAX_KEPT = 4096
+
+
+class Definition:
+    """The columns of one table by name, as somebody defined them; none where nobody did."""
+
+    def __init__(self, columns: Iterable[Column] = ()) -> None:
+        self.columns = {column.name: column for column in columns}
+        self._limit = 64 + 4 * len(self.columns) if self.columns else _MAX_KEPT
+        self._made: dict[tuple[str, str | None, bool, str | None], Column] = {}
+
+    def column(
+        self,
+        name: str,
+        mysql_type: str | None,
+        is_primary: bool = False,
+        time_zone: str | None = None,
+    ) -> Column:
+        """Return the neutral column of a member.
+
+        Raises: ValueError when neither ``mysqlType`` nor the definition tells its type.
+        """
+        key = (name, mysql_type, is_primary, time_zone)
+        found = self._made.get(key)
+        if found is None:
+            found = _column_of(name, mysql_type, self.columns.get(name), is_primary, time_zone)
+            if mysql_type is None or len(mysql_type) <= _MAX_KEPT_TYPE:
+                if len(self._made) >= self._limit:
+                    self._made.clear()
+                self._made[key] = found
+        return found
+
+
+NO_DEFINITION = Definition()
+
+
+class Definitions:
+    """The definitions of tables that a caller told, by name and version."""
+
+    def __init__(self, tables: Iterable[Table] = ()) -> None:
+        self._known: dict[tuple[str | None, str | None], dict[int | None, Table]] = {}
+        for table in tables:
+            if table.columns is not None:
+                versions = self._known.setdefault((table.schema, table.name), {})
+                versions.setdefault(table.version, table)
+        self._columns: dict[int, Definition] = {}
+
+    def table(
+        self, schema: str | None, name: str | None, version: int | None = None
+    ) -> Table | None:
+        """Return the definition of this version, else the only one there is, else None."""
+        known = self._known.get((schema, name), {})
+        if version is not None and version in known:
+            return known[version]
+        return next(iter(known.values())) if len(known) == 1 else None
+
+    def columns(
+        self, schema: str | None, name: str | None, version: int | None = None
+    ) -> Definition:
+        table = self.table(schema, name, version)
+        if table is None:
+            return NO_DEFINITION
+        found = self._columns.get(id(table))  # the table is kept here, so that the id stays its own
+        if found is None:
+            found = Definition(table.columns or ())
+            self._columns[id(table)] = found
+        return found
+
+
+NO_DEFINITIONS = Definitions()
+_latest: list[tuple[tuple[Table, ...], Definitions]] = [((), NO_DEFINITIONS)]
+
+
+def definitions_of(tables: tuple[Table, ...]) -> Definitions:
+    """Return the definitions of these tables; those of the latest call are kept.
+
+    A context has the same tuple for all messages of a feed.
+    """
+    known, definitions = _latest[0]
+    if known is not tables:
+        definitions = Definitions(tables)
+        _latest[0] = (tables, definitions)
+    return definitions
+
+
+def _column_of(
+    name: str,
+    mysql_type: str | None,
+    definition: Column | None,
+    is_primary: bool,
+    time_zone: str | None,
+) -> Column:
+    roles = _PRIMARY if is_primary else frozenset()
+    if mysql_type is None:
+        if definition is None:
+            raise ValueError(f"the type of column {name!r:.80} is not told")
+        kind = _as_sent(definition.type, time_zone)
+        return replace(definition, type=kind, roles=definition.roles | roles)
+    kind = type_of_declared(parse_declared(mysql_type, False), time_zone)
+    if definition is None:
+        return Column(name, kind, mysql_type, roles=roles)
+    found = completed(Column(name, kind, mysql_type), definition)
+    return replace(found, roles=definition.roles | roles, nullable=definition.nullable)
+
+
+def completed(column: Column, definition: Column | None) -> Column:
+    """Return a column with what its definition adds to its type, if the two agree."""
+    if definition is None:
+        return column
+    kind = _completed_kind(column.type, definition.type)
+    if kind is None:
+        return column
+    roles = column.roles | definition.roles
+    nullable = definition.nullable if column.nullable is None else column.nullable
+    source = definition.source or column.source
+    return replace(column, type=kind, source=source, roles=roles, nullable=nullable)
+
+
+def _completed_kind(kind: Type, other: Type) -> Type | None:
+    """Return the kind with the parameters of another; None where they are not the same kind."""
+    match kind, other:
+        case (UnknownType(), _):
+            return other
+        case (DecimalType(precision=None), DecimalType()):
+            return other
+        case (EnumType(labels=None), EnumType(labels=labels)):
+            return replace(kind, labels=labels)
+        case (SetType(labels=None), SetType(labels=labels)):
+            return replace(kind, labels=labels)
+        case (TextType(length=None), TextType(length=length)):
+            return TextType(length)
+        case (BytesType(length=None), BytesType(length=length)):
+            return BytesType(length)
+        case (BitType(length=None), BitType(length=length)):
+            return BitType(length)
+        case (TimeType(fraction=None), TimeType(fraction=fraction)):
+            return replace(kind, fraction=fraction)
+        case (DatetimeType(fraction=None), DatetimeType(fraction=fraction)):
+            return replace(kind, fraction=fraction)
+        case (TimestampType(fraction=None), TimestampType(fraction=fraction)):
+            return replace(kind, fraction=fraction)
+        case (IntType(), IntType()):
+            return kind if kind == other else None
+        case _:
+            return kind if type(kind) is type(other) else None
+
+
+def _as_sent(kind: Type, time_zone: str | None) -> Type:
+    """Return a defined kind in the form in which Canal-JSON has its values."""
+    match kind:
+        case BoolType():
+            return IntType(8)
+        case EnumType() | SetType():
+            return replace(kind, form="index")
+        case TimestampType():
+            return replace(kind, form="text", zone=time_zone)
+        case TimeType() | DatetimeType():
+            return replace(kind, form="text")
+        case _:
+            return kind
+
+
+@lru_cache(maxsize=4096)
+def written_type(column: Column, is_full: bool) -> tuple[str, DeclaredType]:
+    """Return ``mysqlType`` of a column, in full with its parameters, and the declared type.
+
+    Parameters that nobody told are left out, but for the widths of integers and years.
+    Raises: EncodeError for kinds that MySQL does not have.
+    Source: canal-json, "content compatible".
+    """
+    declared = declared_type(column, CLAUSE)
+    base = declared.base
+    if isinstance(column.type, UnknownType):
+        declared = DeclaredType("binary")  # as the producer writes the null type
+        return ("binary(0)" if is_full else "binary"), declared
+    text = base + (_parameters(column, declared) if is_full else "")
+    if declared.is_unsigned and base not in ("bit", "year"):
+        text += " unsigned"
+    if declared.is_zerofill and base != "year":
+        text += " zerofill"
+    return text, declared
+
+
+def _parameters(column: Column, declared: DeclaredType) -> str:
+    base = declared.base
+    if base in INTEGER_BITS or base == "year":
+        return f"({declared.flen})"
+    if base in TEMPORAL_NAMES:
+        return f"({declared.decimal})" if declared.decimal else ""
+    if base in ("enum", "set"):
+        if declared.elements is None:
+            return ""
+        quoted = (element.replace("'", "''") for element in declared.elements)
+        return "('" + "','".join(quoted) + "')"
+    if base in ("float", "double"):
+        return f"({declared.flen},{declared.decimal})" if declared.decimal else ""
+    if declared.flen is None or base in LARGE_SIZES or not _tells_length(column):
+        return ""
+    return f"({declared.flen},{declared.decimal})" if base == "decimal" else f"({declared.flen})"
+
+
+def _tells_length(column: Column) -> bool:
+    match column.type:
+        case DecimalType(precision=None):
+            pass
+        case TextType(length=None) | BytesType(length=None) | BitType(length=None):
+            pass
+        case _:
+            return True
+    try:
+        return column.source is not None and parse_declared(column.source, False).flen is not None
+    except ValueError:
+        return False
+
+
+_SIGNED_CODES = {"tinyint": -6, "smallint": 5, "mediumint": 4, "int": 4, "bigint": -5}
+# base: the largest value of the signed type, and the code of what does not fit into it
+_UNSIGNED_CODES = {
+    "tinyint": (0x7F, 5),
+    "smallint": (0x7FFF, 4),
+    "int": (0x7FFFFFFF, -5),
+    "bigint": (0x7FFFFFFFFFFFFFFF, 3),
+}
+_CODES = {
+    "float": 7,
+    "double": 8,
+    "decimal": 3,
+    "bit": -7,
+    "set": -7,
+    "char": 1,
+    **dict.fromkeys(("varchar", "json", "year", "vector"), 12),
+    **dict.fromkeys(("tinytext", "text", "mediumtext", "longtext"), 2005),
+    **dict.fromkeys(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"), 2004),
+    "date": 91,
+    "time": 92,
+    "datetime": 93,
+    "timestamp": 93,
+    "enum": 4,
+}
+
+
+def sql_type_of(declared: DeclaredType, value: WireValue) -> int:
+    """Return ``sqlType`` of a value: an unsigned integer that a signed type can't hold has another.
+
+    Raises: EncodeError for types that have none.
+    Source: canal-json, "sqlType".
+    """
+    code = _SIGNED_CODES.get(declared.base)
+    if code is None:
+        found = _CODES.get(declared.base)
+        if found is None:
+            raise EncodeError(f"type {declared.base!r} has no sqlType", "canal-json: sqlType")
+        return found
+    limit = _UNSIGNED_CODES.get(declared.base) if declared.is_unsigned else None
+    if limit is not None and isinstance(value, int) and value > limit[0]:
+        return limit[1]
+    return code

@@ -1,0 +1,317 @@
+"""Canal-JSON bytes explained: every byte with its field, its value and its clause.
+
+Punctuation and white space belong to the member that follows them; the closing sign of an object or
+array has a span of its own, and so has the terminator behind a row of a file. A compressed message
+is one span. Of the other files of a prefix, each is one span.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta, timezone
+
+from cdcwire.core.errors import DecodeError, Path
+from cdcwire.core.format import EVERYTHING, Explanation
+from cdcwire.core.message import KafkaMessage, StoredFile
+from cdcwire.core.reader import Span
+from cdcwire.core.strict_json import (
+    Document,
+    JsonArray,
+    JsonObject,
+    JsonValue,
+    Member,
+    Number,
+    read_json,
+    read_json_value,
+)
+from cdcwire.formats.canal_json.columns import Definition, Definitions, definitions_of
+from cdcwire.formats.canal_json.events import PHYSICAL_SHIFT
+from cdcwire.formats.canal_json.files import read_line
+from cdcwire.formats.canal_json.members import RULES
+from cdcwire.formats.canal_json.queue import decompressed, read_message
+from cdcwire.formats.canal_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.canal_json.values import value_clause, value_reader
+from cdcwire.formats.canal_json.wire import decode
+from cdcwire.model.events import Table
+from cdcwire.storage.feeds import path_of, read_schema
+from cdcwire.storage.index_files import read_index
+from cdcwire.storage.metadata import read_metadata
+from cdcwire.storage.paths import DataPath, IndexPath, MetadataPath, SchemaPath
+
+_UNKNOWN = "canal-json: unknown members"
+_MEMBERS = "canal-json: members"
+_CLAUSES = {
+    **dict.fromkeys(("id", "database", "table", "es", "ts", "sql"), _MEMBERS),
+    "pkNames": "canal-json: primary key names",
+    "isDdl": "canal-json: event types",
+    "type": "canal-json: event types",
+    "sqlType": "canal-json: sqlType",
+    "mysqlType": "canal-json: mysqlType",
+    "data": "canal-json: row events",
+    "old": "canal-json: old",
+    "_tidb": "canal-json: tidb extension",
+    "gtid": "canal-json: official canal",
+}
+_EXTENSION_CLAUSES = {
+    "commitTs": "canal-json: tidb extension",
+    "watermarkTs": "canal-json: watermarks",
+    "onlyHandleKey": "canal-json: handle key only",
+    "claimCheckLocation": "canal-json: claim check",
+    "rowkey": "canal-json: tidb extension",
+}
+_TIMES = frozenset({"es", "ts"})
+_TIMESTAMPS = frozenset({"commitTs", "watermarkTs"})
+_SHOWN = 120
+_MAX_TIME_DIGITS = 20
+
+
+def explain(
+    message: KafkaMessage | StoredFile,
+    settings: Settings = DEFAULT_SETTINGS,
+    tables: Iterable[Table] = (),
+) -> Explanation:
+    """Return the spans of every byte of a message or file.
+
+    On broken bytes: the spans up to the place of the error, and the error.
+    """
+    definitions = definitions_of(tuple(tables))
+    if isinstance(message, StoredFile):
+        return _explain_file(message, settings, definitions)
+    spans = _Spans(message.value or b"")
+    if settings.compression is not None and message.value:
+        return _explain_compressed(message.value, settings, spans, definitions)
+    error = None
+    if spans.data:
+        error = _error_of(lambda: decode(spans.data, EVERYTHING, definitions))
+        spans.walk(lambda: read_json(spans.data, RULES), definitions, ())
+        spans.end((), "white space", RULES.text_clause, error)
+    return spans.explanation(error)
+
+
+def _explain_compressed(
+    value: bytes, settings: Settings, spans: _Spans, definitions: Definitions
+) -> Explanation:
+    clause = "canal-json: compression"
+    assert settings.compression is not None
+    try:
+        text = decompressed(value, settings.compression)
+        spans.add(len(value), (), f"compressed: {text!r}", clause)
+        read_message(value, settings.compression, EVERYTHING, definitions)
+    except DecodeError as error:
+        return Explanation(tuple(spans.spans), error)
+    return spans.explanation(None)
+
+
+def _explain_file(file: StoredFile, settings: Settings, definitions: Definitions) -> Explanation:
+    try:
+        place = path_of(file, settings.layout)
+    except DecodeError as wrong_path:
+        return Explanation((), wrong_path)
+    spans = _Spans(file.value)
+    error: DecodeError | None
+    match place:
+        case MetadataPath():
+            error = _error_of(lambda: read_metadata(file.value))
+            what, clause = "checkpoint", "storage: metadata"
+        case IndexPath():
+            error = _error_of(lambda: read_index(file.value, settings.layout, place.dispatcher))
+            what, clause = "name of the latest file", "storage: index files"
+        case SchemaPath():
+            error = _error_of(lambda: read_schema(file, place))
+            what, clause = "schema file", "storage: schema files"
+        case _:
+            return _explain_rows(spans, settings.terminator, definitions, place)
+    spans.end((), f"{what}: {file.value.decode('utf-8', 'backslashreplace')!r}", clause, error)
+    return spans.explanation(error)
+
+
+def _explain_rows(
+    spans: _Spans, terminator: bytes, definitions: Definitions, place: DataPath | None
+) -> Explanation:
+    error: DecodeError | None = None
+    version = None if place is None else place.version
+    index = 0
+    while error is None and spans.offset < len(spans.data):
+        start, path = spans.offset, ("rows", index)
+        end = start
+        try:
+            _, end = read_line(spans.data, start, terminator, EVERYTHING, definitions, place)
+        except DecodeError as caught:
+            error = caught
+            error.path = (*path, *error.path)
+        spans.walk(
+            lambda: read_json_value(spans.data, RULES, spans.offset), definitions, path, version
+        )
+        if error is None:
+            spans.add(end, (*path, "terminator"), repr(terminator), "canal-json: framing")
+        index += 1
+    return spans.explanation(error)
+
+
+def _error_of(read: Callable[[], object]) -> DecodeError | None:
+    try:
+        read()
+    except DecodeError as error:
+        return error
+    return None
+
+
+class _Spans:
+    """The spans of one message or file, without gaps: each begins where the one before ends."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.spans: list[Span] = []
+        self.offset = 0
+
+    def add(self, end: int, path: Path, text: str, clause: str, note: str = "") -> None:
+        if len(text) > _SHOWN:
+            text = f"{text[:_SHOWN]}…"
+        self.spans.append(Span(path, self.offset, end, text, clause, "value", note))
+        self.offset = end
+
+    def end(self, path: Path, text: str, clause: str, error: DecodeError | None) -> None:
+        """Add what is left, if anything is and nothing is wrong with it."""
+        if self.offset < len(self.data) and error is None:
+            self.add(len(self.data), path, text, clause)
+
+    def explanation(self, error: DecodeError | None) -> Explanation:
+        """Keep what stands before the error, and show what was read of the field it is in."""
+        if error is not None:
+            self.spans = [span for span in self.spans if span.end <= error.offset]
+            self.offset = self.spans[-1].end if self.spans else 0
+            if self.offset < error.offset:
+                self.add(error.offset, error.path, "read up to the error", error.clause)
+        return Explanation(tuple(self.spans), error)
+
+    def walk(
+        self,
+        read: Callable[[], Document],
+        definitions: Definitions,
+        path: Path,
+        version: int | None = None,
+    ) -> None:
+        """Add the spans of an object, as far as it is JSON; the error is known elsewhere."""
+        try:
+            document = read()
+        except DecodeError:
+            return
+        found = document.value
+        if not isinstance(found, JsonObject):
+            self.add(document.end, path, _shown(found), RULES.text_clause)
+            return
+        self.add(document.start + 1, path, "message", RULES.text_clause)
+        known = found.by_name()
+        names = _text_of(known, "database"), _text_of(known, "table")
+        definition = definitions.columns(*names, version)
+        types = _types_of(known.get("mysqlType"))
+        for member in found.members:
+            self._member(member, path, types, definition)
+        self.add(document.end, path, "end", RULES.text_clause)
+
+    def _member(
+        self, member: Member, path: Path, types: Mapping[str, str], definition: Definition
+    ) -> None:
+        name, value = member.name, member.value
+        clause, inner = _CLAUSES.get(name, _UNKNOWN), (*path, name)
+        if name in ("data", "old") and isinstance(value, JsonArray):
+            self.add(member.start + 1, inner, f"{len(value.items)} rows", clause)
+            for index, item in enumerate(value.items):
+                start, end = value.places[2 * index : 2 * index + 2]
+                self._row(item, start, end, (*inner, index), clause, types, definition)
+            self.add(member.end, inner, "end", clause)
+        elif name in ("sqlType", "mysqlType", "_tidb") and isinstance(value, JsonObject):
+            self.add(member.start + 1, inner, f"{len(value.members)} members", clause)
+            for each in value.members:
+                own = _EXTENSION_CLAUSES.get(each.name, _UNKNOWN) if name == "_tidb" else clause
+                note = _UNKNOWN_NOTE if own == _UNKNOWN else ""
+                self.add(each.end, (*inner, each.name), _number_text(each), own, note)
+            self.add(member.end, inner, "end", clause)
+        else:
+            note = _UNKNOWN_NOTE if clause == _UNKNOWN else ""
+            self.add(member.end, inner, _number_text(member), clause, note)
+
+    def _row(
+        self,
+        row: JsonValue,
+        start: int,
+        end: int,
+        path: Path,
+        clause: str,
+        types: Mapping[str, str],
+        definition: Definition,
+    ) -> None:
+        if not isinstance(row, JsonObject):
+            self.add(end, path, _shown(row), clause)
+            return
+        self.add(start + 1, path, f"a row of {len(row.members)}", clause)
+        for member in row.members:
+            text, own = _value_text(member, types.get(member.name), definition)
+            self.add(member.end, (*path, member.name), text, own)
+        self.add(end, path, "end", clause)
+
+
+_UNKNOWN_NOTE = "not known, ignored"
+
+
+def _text_of(known: Mapping[str, Member], name: str) -> str | None:
+    member = known.get(name)
+    return member.value if member is not None and isinstance(member.value, str) else None
+
+
+def _types_of(member: Member | None) -> dict[str, str]:
+    if member is None or not isinstance(member.value, JsonObject):
+        return {}
+    return {each.name: each.value for each in member.value.members if isinstance(each.value, str)}
+
+
+def _value_text(member: Member, mysql_type: str | None, definition: Definition) -> tuple[str, str]:
+    """Return what a value is, and its clause; what is no value of its type stays as it stands."""
+    try:
+        column = definition.column(member.name, mysql_type)
+    except ValueError:
+        return _shown(member.value), "canal-json: mysqlType"
+    if member.value is None:
+        return "NULL", "canal-json: null values"
+    clause = value_clause(column.type)
+    if not isinstance(member.value, str):
+        return _shown(member.value), clause
+    try:
+        value = value_reader(column.type)(member.value)
+    except ValueError:
+        return _shown(member.value), clause
+    if isinstance(value, bytes):
+        return value.hex(" ") or "no bytes", clause
+    return repr(value) if isinstance(value, str) else member.value, clause
+
+
+def _number_text(member: Member) -> str:
+    """Return a member's value, with the instant that a timestamp means."""
+    number = member.value
+    if not isinstance(number, Number) or not number.is_integer:
+        return _shown(number)
+    if number.digits > _MAX_TIME_DIGITS or member.name not in _TIMES | _TIMESTAMPS:
+        return number.text
+    value = int(number.text)
+    milliseconds = value >> PHYSICAL_SHIFT if member.name in _TIMESTAMPS else value
+    try:
+        instant = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return number.text
+    return f"{number.text} ({instant.isoformat(' ', 'milliseconds')})"
+
+
+def _shown(value: JsonValue) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case Number(text):
+            return text
+        case JsonObject(members):
+            return f"an object of {len(members)}"
+        case str():
+            return repr(value)
+        case _:
+            return f"[{', '.join(_shown(item) for item in value.items)}]"

@@ -1,0 +1,249 @@
+"""Files of a storage prefix: rows, and what stands beside them.
+
+A data file has one object a row, each with the terminator behind it. It is read object by object,
+so that any terminator does, and a file that was cut gives its whole rows before the error. The path
+says what a file is; a path without directories is a data file outside any layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError, step
+from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.message import StoredFile
+from cdcwire.core.strict_json import JsonObject, JsonValue, read_json_value
+from cdcwire.formats.canal_json.columns import Definitions, definitions_of
+from cdcwire.formats.canal_json.events import PHYSICAL_SHIFT, from_event, to_events
+from cdcwire.formats.canal_json.images import ImageWriter
+from cdcwire.formats.canal_json.members import RULES
+from cdcwire.formats.canal_json.message import ROW_TYPES, Message
+from cdcwire.formats.canal_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.canal_json.wire import encode, message_of
+from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import DatetimeType
+from cdcwire.model.temporal import count_text
+from cdcwire.storage.feeds import other_events, path_of
+from cdcwire.storage.metadata import write_metadata
+from cdcwire.storage.paths import METADATA_NAME, DataPath, path_text
+from cdcwire.storage.schema_files import schema_file_of
+from cdcwire.storage.writing import schema_put
+
+CLAUSE = "canal-json: files"
+_DATE_LENGTHS: Mapping[str, int] = MappingProxyType({"none": 0, "year": 4, "month": 7, "day": 10})
+
+_TableName = tuple[str | None, str | None]
+
+
+def read_file(
+    file: StoredFile,
+    settings: Settings = DEFAULT_SETTINGS,
+    tables: Iterable[Table] = (),
+    selection: Selection = EVERYTHING,
+) -> Iterator[Event]:
+    """Yield the events of a file, those before a fault first.
+
+    Raises: DecodeError, with the number of the row in the path.
+    """
+    place = path_of(file, settings.layout)
+    if not isinstance(place, (DataPath, type(None))):
+        yield from other_events(file, place, settings.layout, settings.time_zone, selection)
+        return
+    definitions = definitions_of(tuple(tables))
+    partition, version = (None, None) if place is None else (place.partition, place.version)
+    for message in read_messages(file.value, settings.terminator, selection, definitions, place):
+        yield from to_events(
+            message,
+            settings,
+            selection=selection,
+            definitions=definitions,
+            partition=partition,
+            version=version,
+        )
+
+
+def read_messages(
+    data: bytes,
+    terminator: bytes,
+    selection: Selection = EVERYTHING,
+    definitions: Definitions | None = None,
+    place: DataPath | None = None,
+) -> Iterator[Message]:
+    """Yield the messages of a data file. Raises: DecodeError."""
+    known = definitions or Definitions()
+    offset = index = 0
+    while offset < len(data):
+        with step("rows", index):
+            message, offset = read_line(data, offset, terminator, selection, known, place)
+        if message is not None:
+            yield message
+        index += 1
+
+
+def read_line(
+    data: bytes,
+    offset: int,
+    terminator: bytes,
+    selection: Selection,
+    definitions: Definitions,
+    place: DataPath | None = None,
+) -> tuple[Message | None, int]:
+    """Return the message that begins at ``offset``, and where the next one begins.
+
+    ``place``: the path of the file; all its messages are rows of that table.
+    Raises: DecodeError, also where the terminator does not follow.
+    """
+    document = read_json_value(data, RULES, offset)
+    version = None if place is None else place.version
+    message = message_of(document, data, selection, definitions, version)
+    if message is not None and place is not None:
+        _check_belongs(message, document.value, place)
+    end = document.end
+    if data.startswith(terminator, end):
+        return message, end + len(terminator)
+    if terminator.startswith(data[end : end + len(terminator)]):
+        problem = f"the file ends before the terminator {terminator!r}"
+        raise TruncatedError(problem, len(data), CLAUSE)
+    found = data[end : end + len(terminator)]
+    problem = f"{found!r} stands where the terminator {terminator!r} is expected"
+    raise DecodeError(problem, end, CLAUSE)
+
+
+def _check_belongs(message: Message, found: JsonValue, place: DataPath) -> None:
+    assert isinstance(found, JsonObject)
+    name = problem = ""
+    if message.is_ddl or message.type not in ROW_TYPES:
+        name, problem = "type", f"{message.type} is no row, and files have rows only"
+    elif not is_of_table(place, message.database, message.table):
+        name = "table" if message.database == place.schema else "database"
+        problem = (
+            f"a row of {message.database}.{message.table} in a file of {place.schema}.{place.table}"
+        )
+    member = found.get(name)
+    if member is not None:
+        raise DecodeError(problem, member.start, CLAUSE, (name,))
+
+
+def is_of_table(place: DataPath, database: str | None, table: str | None) -> bool:
+    """Return whether rows of a table may be there; a path of a table id does not tell."""
+    return not place.schema or (place.schema, place.table) == (database, table)
+
+
+def to_files(
+    events: Iterable[Event], settings: Settings = DEFAULT_SETTINGS, tables: Iterable[Table] = ()
+) -> Iterator[StoredFile]:
+    """Yield the files of events.
+
+    Rows are gathered in one file a table and partition, until it is full, the table changes, or
+    the events end. A schema change is a schema file. Checkpoints come last, as what they promise is
+    stored by then. The date of a path is that of the file's last row, in UTC.
+    Raises: EncodeError for what the format can't carry, with the number of the event in the path.
+    """
+    writer = _FileWriter(settings, tables)
+    checkpoints: list[bytes] = []
+    for index, event in enumerate(events):
+        with step("events", index):
+            match event:
+                case RowChange():
+                    yield from writer.add(event)
+                case SchemaChange():
+                    yield from writer.change(event)
+                case Progress(what="checkpoint", position=Position(commit_ts=int() as commit_ts)):
+                    checkpoints.append(write_metadata(commit_ts))
+                case _:
+                    problem = f"a file has no place for {event.what!r}"
+                    raise EncodeError(problem, "canal-json: framing", ("what",))
+    yield from writer.finish()
+    for checkpoint in checkpoints:
+        yield StoredFile(METADATA_NAME, checkpoint)
+
+
+@dataclass(slots=True)
+class _OpenFile:
+    """Rows that wait for their file to end, and the position of the last of them."""
+
+    rows: list[bytes]
+    size: int
+    position: Position
+
+
+class _FileWriter:
+    def __init__(self, settings: Settings, tables: Iterable[Table]) -> None:
+        self.settings = settings
+        # Messages of files are never compressed and never cut.
+        self.row_settings = replace(settings, compression=None, large_message="none")
+        self.images = ImageWriter(settings.time_zone, settings.has_full_types, tables)
+        self.open: dict[tuple[str, str, int | None], _OpenFile] = {}
+        self.numbers: dict[DataPath, int] = {}
+        self.versions: dict[_TableName, int] = {}
+
+    def add(self, event: RowChange) -> Iterator[StoredFile]:
+        message = from_event(event, self.row_settings, self.images)
+        row = encode(message, self.settings.dialect) + self.settings.terminator
+        partition = event.position.partition if self.settings.layout.has_partitions else None
+        name = (message.database, message.table, partition)
+        file = self.open.get(name)
+        if file is None:
+            # What no path can have is refused here, where the event is known.
+            path_text(self._directory(name, event.position), self.settings.layout)
+            self.open[name] = file = _OpenFile([], 0, event.position)
+        file.rows.append(row)
+        file.size += len(row)
+        file.position = event.position
+        if file.size >= self.settings.file_size:
+            yield self._end(name)
+
+    def change(self, event: SchemaChange) -> Iterator[StoredFile]:
+        table, version = event.table, event.position.commit_ts
+        if table is None or version is None:
+            missing = "table" if table is None else "commit_ts"
+            path = ("table",) if table is None else ("position", "commit_ts")
+            problem = f"a schema file needs the {missing}"
+            raise EncodeError(problem, "storage: schema files", path)
+        for name in [name for name in self.open if _concerns(table, name)]:
+            yield self._end(name)
+        if table.columns is None and table.name is not None:
+            defined = self.images.definitions.table(table.schema, table.name, version)
+            table = replace(table, columns=None if defined is None else defined.columns)
+        self.versions[table.schema, table.name] = version
+        put = schema_put(schema_file_of(table, event, version), self.settings.layout)
+        yield StoredFile(put.path, put.value)
+
+    def finish(self) -> Iterator[StoredFile]:
+        for name in list(self.open):
+            yield self._end(name)
+
+    def _end(self, name: tuple[str, str, int | None]) -> StoredFile:
+        file = self.open.pop(name)
+        directory = self._directory(name, file.position)
+        number = self.numbers.get(directory, 0) + 1
+        self.numbers[directory] = number
+        path = path_text(replace(directory, number=number), self.settings.layout)
+        return StoredFile(path, b"".join(file.rows))
+
+    def _directory(self, name: tuple[str, str, int | None], position: Position) -> DataPath:
+        """Return the path of a file but for its number."""
+        schema, table, partition = name
+        version = self.versions.get((schema, table))
+        if version is None:
+            defined = self.images.definitions.table(schema, table)
+            version = (defined.version or 0) if defined is not None else 0
+        return DataPath(schema, table, version, partition, self._date(position), 1)
+
+    def _date(self, position: Position) -> str:
+        length = _DATE_LENGTHS[self.settings.layout.date_separator]
+        if not length:
+            return ""
+        milliseconds = position.commit_ms
+        if position.commit_ts is not None:
+            milliseconds = position.commit_ts >> PHYSICAL_SHIFT
+        try:
+            return count_text(DatetimeType(form="ms"), milliseconds or 0)[:length]
+        except ValueError as error:
+            raise EncodeError(str(error), "storage: separators", ("position",)) from error
+
+
+def _concerns(table: Table, name: tuple[str, str, int | None]) -> bool:
+    return name[0] == table.schema and table.name in (None, name[1])

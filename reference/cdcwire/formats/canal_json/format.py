@@ -1,0 +1,110 @@
+"""Canal-JSON as a format: what the registry offers to the runner, the command line and Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.message import Message, StoredFile
+from cdcwire.formats.canal_json.batching import from_events
+from cdcwire.formats.canal_json.carries import CARRIES
+from cdcwire.formats.canal_json.columns import definitions_of
+from cdcwire.formats.canal_json.events import to_events
+from cdcwire.formats.canal_json.explain import explain
+from cdcwire.formats.canal_json.files import read_file, to_files
+from cdcwire.formats.canal_json.queue import read_message
+from cdcwire.formats.canal_json.settings import OPTIONS, read_settings
+from cdcwire.model.events import Event
+from cdcwire.storage.feeds import with_definitions
+
+FEATURES: Mapping[str, str] = MappingProxyType(
+    {
+        "unsigned": "unsigned integers, up to 2**64-1",
+        "float": "FLOAT and DOUBLE",
+        "decimal": "DECIMAL",
+        "text": "CHAR, VARCHAR and the TEXT types",
+        "bytes": "BINARY, VARBINARY and the BLOB types",
+        "date": "DATE",
+        "time": "TIME",
+        "datetime": "DATETIME",
+        "timestamp": "TIMESTAMP",
+        "year": "YEAR",
+        "bit": "BIT",
+        "enum": "ENUM",
+        "set": "SET",
+        "json": "JSON",
+        "vector": "VECTOR",
+        "position": "commit timestamps and times of events",
+        "key": "the primary key columns of a row",
+        "ddl": "schema changes",
+        "watermark": "watermarks",
+        "partition": "rows of partitioned tables in files, with their partition",
+        "enable-tidb-extension": "the setting of this name",
+        "only-output-updated-columns": "the setting of this name",
+        "content-compatible": "the setting of this name",
+        "delete-only-output-handle-key-columns": "the setting of this name",
+        "handle-key-only": "large messages cut to the handle key",
+        "claim-check": "large messages stored beside the queue",
+        "compression": "messages compressed with lz4 or snappy",
+        "dialect canal": "messages of the official Canal, with several rows each",
+        "files": "files of a storage prefix",
+    }
+)
+
+CHOICES: Mapping[str, str] = MappingProxyType(
+    {
+        "claim-check-file-missing": "give the handle key and the location",
+        "delete-row-in-old": "accept",
+        "empty-message": "accept",
+        "old-missing-column": "unchanged",
+        "pknames-null": "no primary key",
+        "update-without-old": "accept",
+    }
+)
+
+
+def _decode(message: Message, context: Context) -> Iterator[Event]:
+    settings = read_settings(context.options, context.compressions)
+    selection = context.selection
+    if isinstance(message, StoredFile):
+        yield from read_file(message, settings, context.tables, selection)
+        return
+    definitions = definitions_of(context.tables)
+    found = read_message(message.value, settings.compression, selection, definitions)
+    if found is not None:
+        yield from to_events(found, settings, context.blobs, selection, definitions)
+
+
+def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
+    settings = read_settings(context.options, context.compressions)
+    make = to_files if settings.transport == "storage" else from_events
+    yield from make(events, settings, context.tables)
+
+
+def _explain(message: Message, context: Context) -> Explanation:
+    settings = read_settings(context.options, context.compressions)
+    return explain(message, settings, context.tables)
+
+
+def _prepared(messages: Iterable[Message], context: Context) -> Context:
+    settings = read_settings(context.options, context.compressions)
+    return with_definitions(messages, context, settings.layout, settings.time_zone)
+
+
+FORMAT = Format(
+    name="canal-json",
+    title="Canal-JSON",
+    page="docs/formats/canal-json.md",
+    decode=_decode,
+    encode=_encode,
+    explain=_explain,
+    options=OPTIONS,
+    carries=CARRIES,
+    features=FEATURES,
+    choices=CHOICES,
+    prepared=_prepared,
+    carriers=("queue", "storage"),
+    has_claim_checks=True,
+    fixes_bytes="by value",
+)

@@ -1,0 +1,49 @@
+"""Messages of a queue: one JSON object each, compressed as a whole where the settings say so."""
+
+from __future__ import annotations
+
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import EVERYTHING, Compression, Selection
+from cdcwire.formats.canal_json.columns import NO_DEFINITIONS, Definitions
+from cdcwire.formats.canal_json.message import Dialect, Message
+from cdcwire.formats.canal_json.wire import decode, encode
+
+CLAUSE = "canal-json: compression"
+
+
+def read_message(
+    value: bytes | None,
+    compression: Compression | None = None,
+    selection: Selection = EVERYTHING,
+    definitions: Definitions = NO_DEFINITIONS,
+) -> Message | None:
+    """Return the message in a Kafka value; None if it is empty, or of a table not wanted.
+
+    Raises: DecodeError. Where the message is compressed, the offset is 0.
+    Source: canal-json, "framing": an empty message says nothing.
+    """
+    if not value:
+        return None
+    if compression is None:
+        return decode(value, selection, definitions)
+    text = decompressed(value, compression)
+    try:
+        return decode(text, selection, definitions)
+    except DecodeError as error:
+        error.problem += f" (byte {error.offset} of the decompressed message)"
+        error.offset = 0
+        raise
+
+
+def decompressed(value: bytes, compression: Compression) -> bytes:
+    """Return a message without its compression. Raises: DecodeError."""
+    try:
+        return compression.decompress(value)
+    except ValueError as error:
+        raise DecodeError(f"the message can't be decompressed: {error}", 0, CLAUSE) from error
+
+
+def write_message(message: Message, dialect: Dialect, compression: Compression | None) -> bytes:
+    """Return the Kafka value of a message. Raises: EncodeError."""
+    text = encode(message, dialect)
+    return compression.compress(text) if compression is not None else text

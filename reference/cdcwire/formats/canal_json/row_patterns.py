@@ -1,0 +1,283 @@
+"""Patterns of messages: one regular expression for the rows of one layout, values left open.
+
+A producer writes the rows of a table with the same names in the same order and without white space.
+All of this is literal text in the pattern, so that a match *is* the check of it: no member is
+missing, unknown, or there twice. What stays open is checked by the groups of the pattern and by
+what reads them. A text that does not match may be good or bad: the plain decoder knows.
+
+All is done on text that was decoded as a whole: so most groups are values as they are. What makes
+rows of them is generated code, from numbers and forms only; names and values are never part of it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from json.decoder import scanstring  # type: ignore[attr-defined]  # not in the stubs
+from typing import Any, TypeAlias
+
+from cdcwire.formats.canal_json.members import WRITE_STRING
+from cdcwire.formats.canal_json.values import (
+    FLOAT_PATTERN,
+    MAX_BITS,
+    MAX_FLOAT_CHARACTERS,
+    MAX_INDEX,
+    NUMBER_PATTERN,
+)
+from cdcwire.golang.numbers import read_float32
+from cdcwire.model.kinds import (
+    BitType,
+    BytesType,
+    DatetimeType,
+    DateType,
+    DecimalType,
+    EnumType,
+    FloatType,
+    IntType,
+    JsonType,
+    SetType,
+    TimestampType,
+    TimeType,
+    Type,
+    VectorType,
+    YearType,
+)
+from cdcwire.mysql.value_texts import integer_range, pattern
+from cdcwire.mysql.values import is_vector_text
+
+Read: TypeAlias = Callable[[str], Any]
+Texts: TypeAlias = "Sequence[str | None]"
+RowFunction: TypeAlias = Callable[[Texts], "tuple[Any, ...]"]
+
+
+class Irregular(Exception):
+    """The fast way does not apply; the message may be good or bad."""
+
+
+# What the fast way raises where the text is not as it expects. Errors of codecs are ValueErrors;
+# a KeyError is a small integer that is none.
+IRREGULARITIES = (Irregular, KeyError, ValueError)
+
+# What was matched once is never tried in another way, where Python knows how to say so: that is
+# faster, and needs no memory for each escape.
+_ONCE = "+" if sys.version_info >= (3, 11) else ""
+STRING = r'[^"\\\x00-\x1f]*@(?:\\.[^"\\\x00-\x1f]*@)*@'.replace("@", _ONCE)
+_FEW = 1 << 8  # kinds of so few values are read by a table of them
+
+TIMES = re.compile(r',"es":(0|[1-9][0-9]{0,17}),"ts":(0|[1-9][0-9]{0,17}),"sql":"","sqlType":')
+_TAIL = r'\](?:,"_tidb":\{"commitTs":(0|[1-9][0-9]{0,19})\})?\}'
+_SOME = rf'((?:"[^"\\]*":(?:"{STRING}"|null)(?:,(?=")|(?=\}})))*)'
+PAIR = re.compile(rf'("[^"\\]*"):(?:"({STRING})"|null),?')
+_SQL_CODE = ":(?:0|-?[1-9][0-9]{0,8})"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How the values of a kind are read: by one of these, or they stay as they are.
+
+    ``pattern``: of the text between the quotes. ``few``: all values by their texts. ``within``:
+    the least integer and the first one behind the largest. ``has_escapes``: it is text as JSON
+    writes it.
+    """
+
+    pattern: str
+    few: Mapping[str, int] | None = None
+    within: tuple[int, int] | None = None
+    has_escapes: bool = False
+    read: Read | None = None
+
+
+def form_of(kind: Type) -> Form:
+    """Return how a kind is read."""
+    match kind:
+        case IntType() | BitType():
+            return _number_form(pattern(kind), *integer_range(kind))
+        case YearType():
+            return Form(pattern(kind), within=(0, 1 << 16))
+        case EnumType():
+            return _number_form(NUMBER_PATTERN, 0, MAX_INDEX + 1)
+        case SetType():
+            return _number_form(NUMBER_PATTERN, 0, 1 << MAX_BITS)
+        case FloatType(bits):
+            return Form(FLOAT_PATTERN, read=_read_float if bits == 32 else _read_double)
+        case DecimalType() | DateType() | TimeType() | DatetimeType() | TimestampType():
+            return Form(pattern(kind))
+        case BytesType():
+            return Form(STRING, read=_read_bytes)
+        case JsonType():
+            return Form(f'(?!"){STRING}', has_escapes=True)
+        case VectorType():
+            return Form(STRING, read=_read_vector)
+        case _:
+            return Form(STRING, has_escapes=True)
+
+
+def _number_form(text: str, low: int, high: int) -> Form:
+    if high - low > _FEW:
+        return Form(text, within=(low, high))
+    table = {str(value): value for value in range(low, high)}
+    return Form(text, few=table)
+
+
+def name_of(name: str) -> str:
+    """Return a name as the producer writes it."""
+    return WRITE_STRING["ticdc"](name)
+
+
+def rows_pattern(
+    names: Sequence[str], forms: Sequence[Form], *, has_old: bool, is_part: bool
+) -> re.Pattern[str]:
+    """Return the pattern of a message with a row of these columns, from ``old`` to its end.
+
+    The groups: with ``has_old`` those of the old row, of which ``is_part`` makes one group; those
+    of the row; ``commitTs``.
+    """
+    row = ",".join(
+        f'{re.escape(name_of(name))}:(?:"({form.pattern})"|null)'
+        for name, form in zip(names, forms, strict=True)
+    )
+    old = r"\[\{" + (_SOME if is_part else row) + r"\}\]" if has_old else "null"
+    return re.compile(rf'"old":{old},"data":\[\{{{row}\}}{_TAIL}\Z')
+
+
+def sql_type_pattern(names: Sequence[str]) -> re.Pattern[str]:
+    """Return the pattern of ``sqlType``, whose numbers differ from row to row."""
+    return re.compile(r"\{" + ",".join(re.escape(name_of(n)) + _SQL_CODE for n in names) + r"\}")
+
+
+def row_function(forms: Sequence[Form], wanted: Sequence[int]) -> RowFunction:
+    """Return what makes a row of the groups of a message: the texts of its columns, ``commitTs``.
+
+    The row has the columns ``wanted``; all are checked. It raises one of IRREGULARITIES. It is made
+    as code, without a loop; what messages hold is never part of it.
+    """
+    code = _Code(forms)
+    lines = [f" ({code.names_of('v')}_,) = groups"]
+    for index in range(len(forms)):
+        body = code.body(f"v{index}", index)
+        if body:
+            lines += (f" if v{index} is not None:", *(f"  {line}" for line in body))
+    return code.function([*lines, f" return {code.row('v', wanted)}"])
+
+
+def rows_function(forms: Sequence[Form], wanted: Sequence[int]) -> RowFunction:
+    """Return what makes the old row and the row of their texts; most are the same in both.
+
+    The groups are those of the old row, those of the row, and ``commitTs``. See ``row_function``.
+    """
+    code = _Code(forms)
+    lines = [f" ({code.names_of('o')}{code.names_of('v')}_,) = groups"]
+    for index in range(len(forms)):
+        new, old = f"v{index}", f"o{index}"
+        body = code.body(new, index)
+        if body:
+            lines += (f" text = {new}", " if text is not None:", *(f"  {line}" for line in body))
+            lines += (f" if {old} == text: {old} = {new}", f" elif {old} is not None:")
+            lines += (f"  {line}" for line in code.body(old, index))
+    return code.function([*lines, f" return {code.row('o', wanted)}, {code.row('v', wanted)}"])
+
+
+class _Code:
+    """The parts of a function that reads the texts of columns. Its names are numbered."""
+
+    def __init__(self, forms: Sequence[Form]) -> None:
+        self.forms = forms
+        self.names: dict[str, Any] = {
+            "Irregular": Irregular,
+            "scan": scanstring,
+            "unescaped": unescaped,
+        }
+
+    def names_of(self, letter: str) -> str:
+        return "".join(f"{letter}{index}, " for index in range(len(self.forms)))
+
+    def row(self, letter: str, wanted: Sequence[int]) -> str:
+        return f"({''.join(f'{letter}{index}, ' for index in wanted)})"
+
+    def body(self, value: str, index: int) -> list[str]:
+        """Return what is done with a text that is not NULL; nothing if it is the value."""
+        form = self.forms[index]
+        if form.few is not None:
+            self.names[f"few{index}"] = form.few
+            return [f"{value} = few{index}[{value}]"]
+        if form.within is not None:
+            low, high = form.within  # the pattern lets 20 digits pass at most
+            return [
+                f"{value} = int({value})",
+                f"if not {low} <= {value} < {high}: raise Irregular",
+            ]
+        if form.has_escapes:
+            return [f"if '\\\\' in {value}: {value} = unescaped({value})"]
+        if form.read is _read_bytes:
+            return [
+                f"if '\\\\' in {value}: {value} = scan({value} + '\"', 0)[0]",
+                f"{value} = {value}.encode('latin-1')",
+            ]
+        if form.read is None:
+            return []
+        self.names[f"read{index}"] = form.read
+        return [f"{value} = read{index}({value})"]
+
+    def function(self, lines: Sequence[str]) -> RowFunction:
+        exec("\n".join(["def read(groups):", *lines]), self.names)  # numbers and forms only
+        function: RowFunction = self.names["read"]
+        return function
+
+
+def value_function(form: Form) -> Read:
+    """Return what reads one text that matches. It raises one of IRREGULARITIES."""
+    if form.few is not None:
+        return form.few.__getitem__
+    if form.within is not None:
+        return _integer_reader(*form.within)
+    if form.has_escapes:
+        return lambda text: unescaped(text) if "\\" in text else text
+    return str if form.read is None else form.read
+
+
+def _integer_reader(low: int, high: int) -> Read:
+    def read(text: str) -> int:
+        value = int(text)
+        if not low <= value < high:
+            raise Irregular
+        return value
+
+    return read
+
+
+def unescaped(inside: str) -> str:
+    """Return the text of the inside of a JSON string. Raises: ValueError."""
+    text: str = scanstring(inside + '"', 0)[0]
+    if not text.isascii():
+        text.encode()  # no lone surrogates
+    return text
+
+
+def _read_bytes(inside: str) -> bytes:
+    """Return the bytes of ISO-8859-1. Raises: ValueError."""
+    if "\\" in inside:
+        inside = scanstring(inside + '"', 0)[0]
+    return inside.encode("latin-1")
+
+
+def _read_float(text: str) -> float:
+    number = read_float32(text)
+    if number - number or len(text) > MAX_FLOAT_CHARACTERS:  # infinity less itself is no number
+        raise Irregular
+    return number
+
+
+def _read_double(text: str) -> float:
+    number = float(text)
+    if number - number or len(text) > MAX_FLOAT_CHARACTERS:
+        raise Irregular
+    return number
+
+
+def _read_vector(inside: str) -> str:
+    text = unescaped(inside) if "\\" in inside else inside
+    if not is_vector_text(text):
+        raise Irregular
+    return text

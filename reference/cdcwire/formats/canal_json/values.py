@@ -1,0 +1,244 @@
+"""Column values: each is a JSON string, or null for NULL.
+
+What the text says depends on the kind of the column. Integers, decimals, dates, times and JSON are
+TiDB's texts, the same as in CSV (``mysql.value_texts``). Floats, strings, bytes, enums and sets are
+Canal-JSON's own, and stand here.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import TypeAlias
+
+from cdcwire.core.errors import EncodeError
+from cdcwire.golang.numbers import (
+    narrow_float32,
+    plain_digits,
+    read_float32,
+    shortest_digits,
+)
+from cdcwire.model.events import UNAVAILABLE, Column, Value
+from cdcwire.model.kinds import (
+    ArrayType,
+    BitType,
+    BoolType,
+    BytesType,
+    DatetimeType,
+    DateType,
+    DecimalType,
+    EnumType,
+    FloatType,
+    IntervalType,
+    IntType,
+    JsonType,
+    MapType,
+    SetType,
+    StructType,
+    TextType,
+    TimestampType,
+    TimeType,
+    Type,
+    UnknownType,
+    VectorType,
+    YearType,
+    kind_text,
+)
+from cdcwire.model.labels import index_of_label, mask_of_labels
+from cdcwire.mysql.value_texts import reader, value_text
+from cdcwire.mysql.values import is_vector_text, read_vector, vector_text
+
+Read: TypeAlias = Callable[[str], Value]
+
+MAX_INDEX = 65535  # elements of an ENUM
+MAX_BITS = 64  # elements of a SET
+
+FLOAT_PATTERN = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+NUMBER_PATTERN = "(?:0|[1-9][0-9]{0,19})"
+_FLOAT = re.compile(FLOAT_PATTERN)
+_NUMBER = re.compile(NUMBER_PATTERN)
+MAX_FLOAT_CHARACTERS = 2048  # plain digits of a double are up to 1078
+
+
+def value_reader(kind: Type) -> Read:
+    """Return the function that reads the texts of a kind. It raises ValueError with the problem."""
+    match kind:
+        case FloatType(bits):
+            return read_float if bits == 32 else read_double
+        case TextType():
+            return _read_text
+        case BytesType():
+            return read_bytes
+        case EnumType():
+            return _read_index
+        case SetType():
+            return _read_mask
+        case VectorType():
+            return _read_vector
+        case UnknownType() | IntervalType() | ArrayType() | MapType() | StructType():
+            return _read_text
+        case _:
+            return _text_reader(kind)
+
+
+def value_clause(kind: Type) -> str:
+    """Return the clause that speaks of the values of a kind."""
+    match kind:
+        case FloatType():
+            return "canal-json: float values"
+        case DecimalType():
+            return "canal-json: decimal values"
+        case DateType() | TimeType() | DatetimeType() | TimestampType():
+            return "canal-json: temporal values"
+        case BytesType():
+            return "canal-json: binary values"
+        case EnumType() | SetType():
+            return "canal-json: enum and set values"
+        case JsonType():
+            return "canal-json: json values"
+        case VectorType():
+            return "canal-json: vector values"
+        case IntType() | BoolType() | YearType() | BitType():
+            return "canal-json: integer values"
+        case _:
+            return "canal-json: text values"
+
+
+def write_value(column: Column, value: Value, time_zone: str | None) -> str | None:
+    """Return the text of a value; bytes that are no UTF-8 stand as lone surrogates in it.
+
+    ``time_zone`` is the zone in which TIMESTAMP texts are written, where the settings tell it.
+    Raises: EncodeError when it is no value of the column's kind, or has no text.
+    """
+    if value is None:
+        return None
+    clause = value_clause(column.type)
+    if value is UNAVAILABLE:
+        raise EncodeError("an unavailable value has no form here", clause)
+    try:
+        text = _text(column.type, value, time_zone)
+    except ValueError as error:
+        raise EncodeError(str(error), clause) from error
+    if text is None:
+        problem = f"{value!r:.80} is no value of kind {kind_text(column.type):.80} here"
+        raise EncodeError(problem, clause)
+    return text
+
+
+def same_value(kind: Type, left: Value, right: Value) -> bool:
+    """Return whether an update leaves a value as it was. 0.0 and -0.0 are the same."""
+    return type(left) is type(right) and bool(left == right)
+
+
+def float_text(value: float, bits: int) -> str:
+    """Return the shortest digits that read back, without an exponent. Raises: ValueError."""
+    if not math.isfinite(value):
+        raise ValueError(f"there is no text for {value}")
+    if bits == 32 and narrow_float32(value) != value:
+        raise ValueError(f"{value!r} is not a 32-bit float")
+    sign, digits, exponent = shortest_digits(value, 32 if bits == 32 else 64)
+    return sign + plain_digits(digits, exponent)
+
+
+def read_float(text: str) -> float:
+    _check_float(text)
+    return _finite(read_float32(text), text)
+
+
+def read_double(text: str) -> float:
+    _check_float(text)
+    return _finite(float(text), text)
+
+
+def _check_float(text: str) -> None:
+    if len(text) > MAX_FLOAT_CHARACTERS or not _FLOAT.fullmatch(text):
+        raise ValueError(f"{text!r:.40} is no number")
+
+
+def _finite(value: float, text: str) -> float:
+    if math.isinf(value):
+        raise ValueError(f"{text!r:.40} is too large")
+    return value
+
+
+def _read_text(text: str) -> Value:
+    return text
+
+
+def read_bytes(text: str) -> bytes:
+    """Return the bytes of ISO-8859-1. Raises: ValueError for a character above U+00FF."""
+    try:
+        return text.encode("latin-1")
+    except UnicodeEncodeError as error:
+        code = ord(text[error.start])
+        raise ValueError(f"U+{code:04X} is no byte: binary values end at U+00FF") from None
+
+
+def _read_index(text: str) -> Value:
+    return _number(text, MAX_INDEX)
+
+
+def _read_mask(text: str) -> Value:
+    return _number(text, (1 << MAX_BITS) - 1)
+
+
+def _number(text: str, limit: int) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(f"{text!r:.40} is no number of an element")
+    number = int(text)
+    if number > limit:
+        raise ValueError(f"{text} is above {limit}")
+    return number
+
+
+def _read_vector(text: str) -> Value:
+    if not is_vector_text(text):
+        raise ValueError(f"{text!r:.40} is not the text of a vector")
+    return read_vector(text)
+
+
+@lru_cache(maxsize=1024)
+def _text_reader(kind: Type) -> Read:
+    match kind:
+        case DateType() | TimeType() | DatetimeType() | TimestampType():
+            return reader(replace(kind, form="text"))
+        case _:
+            return reader(kind)
+
+
+def _text(kind: Type, value: Value, time_zone: str | None) -> str | None:
+    match kind:
+        case FloatType(bits):
+            return float_text(value, bits) if isinstance(value, float) else None
+        case TextType() if isinstance(value, bytes):
+            return value.decode("utf-8", "surrogateescape")
+        case TextType():
+            return value if isinstance(value, str) else None
+        case BytesType():
+            return value.decode("latin-1") if isinstance(value, bytes) else None
+        case EnumType():
+            return _checked(index_of_label(kind, value), MAX_INDEX)
+        case SetType():
+            return _checked(mask_of_labels(kind, value), (1 << MAX_BITS) - 1)
+        case VectorType():
+            return _vector_text(value)
+        case UnknownType() | IntervalType() | ArrayType() | MapType() | StructType():
+            return None
+        case _:
+            return value_text(kind, value, time_zone)
+
+
+def _checked(number: int | None, limit: int) -> str | None:
+    return None if number is None or not 0 <= number <= limit else str(number)
+
+
+def _vector_text(value: Value) -> str | None:
+    if not isinstance(value, tuple):
+        return None
+    for item in value:
+        if not isinstance(item, float) or not math.isfinite(item) or narrow_float32(item) != item:
+            raise ValueError("a vector holds finite 32-bit floats only")
+    return vector_text(value)

@@ -1,0 +1,217 @@
+"""CDL JSON messages as neutral events, and events as messages.
+
+Names of ``extra``: ``connector`` (DATA_STORE), ``heartbeat_identifier``, ``lob_columns``,
+``message_type`` where it is not ``0``, ``transaction_properties``: those other than lsn and txId,
+as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from cdcwire.connect import Envelope, Field, Schema
+from cdcwire.connect import encode as encode_envelope
+from cdcwire.connect.images import check_images, written_rows
+from cdcwire.connect.logical import image_of
+from cdcwire.connect.types import CONNECT_TIMESTAMP
+from cdcwire.core.errors import EncodeError, step
+from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.message import KafkaMessage
+from cdcwire.formats.cdl_json.message import (
+    MESSAGE_VERSION,
+    ROW_CHANGE,
+    Change,
+    Message,
+    Row,
+    Tombstone,
+)
+from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.model.events import Event, Image, Marker, Op, Position, RowChange, Table
+
+_OPS: dict[str, Op] = {"INSERT": "insert", "UPDATE": "update", "DELETE": "delete"}
+_OPERATIONS: dict[str, str] = {
+    "insert": "INSERT",
+    "read": "INSERT",
+    "update": "UPDATE",
+    "delete": "DELETE",
+}
+_STRING = Schema("string")
+_TEXT = Schema("string", True)
+_TIMESTAMP = Schema("int64", name=CONNECT_TIMESTAMP, version=1)
+_PROPERTY = Schema("struct", fields=(Field("name", _STRING), Field("value", Schema("int64"))))
+_TRANSACTION = Schema(
+    "struct",
+    name="transaction",
+    fields=(Field("properties", Schema("array", items=_PROPERTY)),),
+)
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")  # as it comes back
+_TSO_LOGICAL_BITS = 18
+_PLACED = ("lsn", "txId")
+
+
+def to_events(message: Message, selection: Selection = EVERYTHING) -> Iterator[Event]:
+    """Yield the event of a message.
+
+    Raises: DecodeError with offset -1, for a value that its logical type does not have: the place
+    in the bytes is known to who has them (``Format.decode`` puts it in).
+    """
+    if isinstance(message, Tombstone):
+        sent_key = None if message.key is None else encode_envelope(message.key)
+        yield Marker("tombstone", extra={"message_key": sent_key})
+        return
+    if not selection.wants(message.seg_owner, message.table_name):
+        return
+    properties = dict(message.properties)
+    tx_id = properties.get("txId")
+    position = Position(
+        lsn=properties.get("lsn"),
+        tx_id=None if tx_id is None else str(tx_id),
+        commit_ms=message.timestamp,
+    )
+    key = tuple(field.name for field in message.unique.schema.fields)
+    table = Table(message.table_name, message.seg_owner, key=key)
+    before = _image(message.before, "before", selection)
+    after = _image(message.data, "data", selection)
+    op = _OPS[message.operation]
+    yield RowChange(table, op, before, after, position, extra=_extra(message, properties))
+
+
+def _image(row: Row, name: str, selection: Selection) -> Image | None:
+    if row.values is None:
+        return None
+    with step(name):
+        return image_of(row.schema, row.values, "", selection.columns)
+
+
+def _extra(message: Change, properties: dict[str, int]) -> dict[str, str | bytes | None]:
+    extra: dict[str, str | bytes | None] = {"connector": message.data_store}
+    if message.heartbeat_identifier is not None:
+        extra["heartbeat_identifier"] = message.heartbeat_identifier
+    if message.lob_columns is not None:
+        extra["lob_columns"] = message.lob_columns
+    if message.message_type != ROW_CHANGE:
+        extra["message_type"] = message.message_type
+    others = {name: value for name, value in properties.items() if name not in _PLACED}
+    if others:
+        extra["transaction_properties"] = json.dumps(others, separators=(",", ":"))
+    return extra
+
+
+def from_events(
+    events: Iterable[Event], settings: Settings = DEFAULT_SETTINGS
+) -> Iterator[KafkaMessage]:
+    """Yield one message for each event. Raises: EncodeError."""
+    for index, event in enumerate(events):
+        with step("events", index):
+            message = _message(event, settings)
+        yield message
+
+
+def _message(event: Event, settings: Settings) -> KafkaMessage:
+    if isinstance(event, Marker) and event.what == "tombstone":
+        key = event.extra.get("message_key")
+        return KafkaMessage(key if isinstance(key, bytes) else None, None)
+    if not isinstance(event, RowChange):
+        raise EncodeError("only changes of rows have a form here", "cdl-json: fields")
+    wrapped = settings.schemas_enable != "false"
+    return KafkaMessage(None, encode_envelope(write_change(event, settings, wrapped)))
+
+
+def write_change(event: RowChange, settings: Settings, wrapped: bool = True) -> Envelope:
+    """Return the envelope of a change. Raises: EncodeError."""
+    if event.half is not None:
+        problem = "an update is one event, never two halves"
+        raise EncodeError(problem, "cdl-json: operation", ("half",))
+    if event.op not in _OPERATIONS:
+        problem = f"a row of op {event.op} has no form here"
+        raise EncodeError(problem, "cdl-json: operation", ("op",))
+    check_images(event, "cdl-json: images")
+    table, extra = event.table, event.extra
+    if table.name is None or table.schema is None:
+        raise EncodeError("a row needs the names of schema and table", "cdl-json: fields")
+    rows = written_rows(event, settings.style)
+    store = extra.get("connector")
+    payload = (
+        store.upper() if isinstance(store, str) else settings.data_store,
+        table.schema,
+        table.name,
+        commit_ms(event.position),
+        _OPERATIONS[event.op],
+        _text(event, "lob_columns"),
+        (_properties(event),),
+        rows.key_after if rows.after is not None else rows.key_before,
+        rows.after,
+        rows.before,
+        MESSAGE_VERSION,
+        _text(event, "message_type") or ROW_CHANGE,
+        _text(event, "heartbeat_identifier"),
+    )
+    fields = (
+        Field("DATA_STORE", _STRING),
+        Field("SEG_OWNER", _STRING),
+        Field("TABLE_NAME", _STRING),
+        Field("TIMESTAMP", _TIMESTAMP),
+        Field("OPERATION", _STRING),
+        Field("LOB_COLUMNS", _TEXT),
+        Field("transaction", _TRANSACTION),
+        Field("unique", replace(rows.key, name="unique", optional=True)),
+        Field("data", replace(rows.struct, name="data")),
+        Field("before", replace(rows.struct, name="before")),
+        Field("message_version", _STRING),
+        Field("message_type", _STRING),
+        Field("HEARTBEAT_IDENTIFIER", _TEXT),
+    )
+    schema = Schema("struct", name=f"{table.schema}.{table.name}", fields=fields)
+    return Envelope(schema, payload, wrapped)
+
+
+def commit_ms(position: Position) -> int:
+    """Return when a change was committed; a TSO has it in its upper bits. Raises: EncodeError."""
+    if position.commit_ms is not None:
+        return position.commit_ms
+    if position.commit_ts is not None:
+        return position.commit_ts >> _TSO_LOGICAL_BITS
+    raise EncodeError(
+        "the time of the commit is required", "cdl-json: timestamp", ("position", "commit_ms")
+    )
+
+
+def _text(event: RowChange, name: str) -> str | None:
+    value = event.extra.get(name)
+    if value is not None and not isinstance(value, str):
+        raise EncodeError(f"{name} is text", "cdl-json: fields", ("extra", name))
+    return value
+
+
+def _properties(event: RowChange) -> tuple[tuple[str, int], ...]:
+    """Return the properties of the transaction: lsn, txId, then the others."""
+    position = event.position
+    pairs: dict[str, int] = {}
+    if position.lsn is not None:
+        pairs["lsn"] = position.lsn
+    if position.tx_id is not None:
+        if _INTEGER.fullmatch(position.tx_id) is None:
+            problem = f"transaction id {position.tx_id!r:.40} is no integer"
+            raise EncodeError(problem, "cdl-json: transaction", ("position", "tx_id"))
+        pairs["txId"] = int(position.tx_id)
+    others = _text(event, "transaction_properties")
+    if others is not None:
+        pairs.update(_other_properties(others))
+    return tuple(pairs.items())
+
+
+def _other_properties(text: str) -> dict[str, int]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, dict) and not found.keys() & set(_PLACED):
+        numbers: dict[str, int] = {n: v for n, v in found.items() if isinstance(v, int)}
+        if len(numbers) == len(found):
+            return numbers
+    path = ("extra", "transaction_properties")
+    problem = "transaction_properties is no JSON object of integers by other names"
+    raise EncodeError(problem, "cdl-json: transaction", path)

@@ -1,0 +1,92 @@
+"""CDL JSON as a format: what the registry offers to the runner, the command line and Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from cdcwire.connect.fields import events_located
+from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.formats.cdl_json.carries import CARRIES
+from cdcwire.formats.cdl_json.events import from_events, to_events
+from cdcwire.formats.cdl_json.explain import explain
+from cdcwire.formats.cdl_json.settings import OPTIONS, read_settings
+from cdcwire.formats.cdl_json.wire import decode
+from cdcwire.model.events import Event
+
+FEATURES: Mapping[str, str] = MappingProxyType(
+    {
+        "unsigned": "unsigned integers, as wider ones or as decimals",
+        "float": "float and double",
+        "decimal": "decimals as text",
+        "text": "text",
+        "bytes": "bytes",
+        "date": "dates",
+        "time": "times",
+        "datetime": "dates with times",
+        "timestamp": "instants",
+        "year": "years",
+        "bit": "bit strings",
+        "enum": "enums by label",
+        "set": "sets by label",
+        "json": "JSON",
+        "array": "arrays",
+        "map": "maps",
+        "struct": "structs",
+        "position": "lsn, transaction id and time of the commit",
+        "key": "the key columns of a row",
+        "tombstone": "messages without value",
+        "schemas off": "messages without schema",
+    }
+)
+
+CHOICES: Mapping[str, str] = MappingProxyType(
+    {
+        "cdl-tombstone": "accept",
+        "cdl-message-type": "kept, with a warning",
+        "connect-null-with-default": "stays null",
+        "connect-unknown-member": "dropped, with a warning",
+    }
+)
+
+
+def _decode(message: Message, context: Context) -> Iterator[Event]:
+    settings = read_settings(context.options)
+    kafka = _kafka(message)
+    decoded = decode(kafka.value, kafka.key, settings, context.tables)
+    with events_located(kafka.value, settings.schemas_enable):
+        yield from to_events(decoded, context.selection)
+
+
+def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
+    yield from from_events(events, read_settings(context.options))
+
+
+def _explain(message: Message, context: Context) -> Explanation:
+    return explain(_kafka(message), read_settings(context.options))
+
+
+def _warnings(message: Message) -> tuple[str, ...]:
+    return explain(_kafka(message)).warnings
+
+
+def _kafka(message: Message) -> KafkaMessage:
+    if not isinstance(message, KafkaMessage):
+        raise TypeError("a Kafka message is expected")
+    return message
+
+
+FORMAT = Format(
+    name="cdl-json",
+    title="CDL JSON 1.0",
+    page="docs/formats/cdl-json.md",
+    decode=_decode,
+    encode=_encode,
+    explain=_explain,
+    options=OPTIONS,
+    carries=CARRIES,
+    features=FEATURES,
+    choices=CHOICES,
+    warnings=_warnings,
+)

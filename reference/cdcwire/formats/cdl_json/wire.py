@@ -1,0 +1,180 @@
+"""Kafka key and value to the wire's values, and back.
+
+Paths begin with ``key`` or ``value``; offsets count from the start of that side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cdcwire.connect import Envelope, Parsed, Schema
+from cdcwire.connect import encode as encode_envelope
+from cdcwire.connect.columns import struct_of
+from cdcwire.connect.fields import NO_OFFSET, Fields, located, read_part, typed
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.strict_json import JsonObject
+from cdcwire.formats.cdl_json.message import (
+    MESSAGE_VERSION,
+    OPERATIONS,
+    ROW_CHANGE,
+    Change,
+    Message,
+    Row,
+    Tombstone,
+)
+from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.model.events import Table
+
+_FIELDS = "cdl-json: fields"
+_OPERATION = "cdl-json: operation"
+_TRANSACTION = "cdl-json: transaction"
+_IMAGES = "cdl-json: images"
+_UNIQUE = "cdl-json: unique"
+_VERSION = "cdl-json: message version"
+_LINT = "cdl-json: lint"
+_NO_FIELDS = Schema("struct", True)
+
+
+def decode(
+    value: bytes | None,
+    key: bytes | None = None,
+    settings: Settings = DEFAULT_SETTINGS,
+    tables: tuple[Table, ...] = (),
+) -> Message:
+    """Return the change of a message; without a value it is a tombstone.
+
+    ``tables``: definitions that give the types of columns where messages have no schema.
+    Raises: TruncatedError, DecodeError.
+    """
+    key_envelope = None
+    if key is not None:
+        key_envelope = read_part(key, "key", settings.schemas_enable).envelope
+    if value is None:
+        return Tombstone(key_envelope)
+    parsed = read_part(value, "value", settings.schemas_enable, settings.null_is_default)
+    with located(parsed, "value"):
+        envelope = typed(parsed, _image_schemas(parsed, settings, tables))
+        change = _change(envelope, parsed, key_envelope)
+        if settings.lint == "strict" and change.warnings:
+            raise DecodeError(change.warnings[0], NO_OFFSET, _LINT)
+    return change
+
+
+def encode(message: Message) -> tuple[bytes | None, bytes | None]:
+    """Return Kafka key and value. Raises: EncodeError."""
+    key = None if message.key is None else encode_envelope(message.key)
+    if isinstance(message, Tombstone):
+        return key, None
+    return key, encode_envelope(message.envelope)
+
+
+def change_of(envelope: Envelope) -> Change:
+    """Return the change that an envelope of schema and payload holds. Raises: DecodeError."""
+    return _change(envelope, Parsed(envelope, None, 0, 0), None)
+
+
+def _image_schemas(
+    parsed: Parsed, settings: Settings, tables: tuple[Table, ...]
+) -> dict[str, Schema]:
+    """Return the structs of a payload without schema, where a definition gives them."""
+    payload = parsed.json
+    if parsed.envelope.schema is not None or not isinstance(payload, JsonObject):
+        return {}
+    names = [payload.get(name) for name in ("SEG_OWNER", "TABLE_NAME")]
+    schema, table = (member.value if member is not None else None for member in names)
+    for known in tables:
+        if known.columns is not None and (known.schema, known.name) == (schema, table):
+            struct = struct_of(known.columns, settings.style)
+            return {"data": struct, "before": struct}
+    return {}
+
+
+def _change(envelope: Envelope, parsed: Parsed, key: Envelope | None) -> Change:
+    # The payload without schema stays in the envelope as it came, so that it is written so.
+    fields = Fields(envelope.schema, envelope.payload, _FIELDS)
+    version = fields.text("message_version")
+    if version != MESSAGE_VERSION:
+        problem = f"message_version is {version!r:.20}, not {MESSAGE_VERSION!r}"
+        raise fields.error(problem, "message_version", _VERSION)
+    change = Change(
+        fields.text("DATA_STORE"),
+        fields.text("SEG_OWNER"),
+        fields.text("TABLE_NAME"),
+        fields.integer("TIMESTAMP"),
+        fields.text("OPERATION"),
+        fields.optional_text("LOB_COLUMNS"),
+        _properties(fields),
+        _row(fields, "unique"),
+        _row(fields, "data"),
+        _row(fields, "before"),
+        fields.text("message_type"),
+        fields.optional_text("HEARTBEAT_IDENTIFIER"),
+        envelope if parsed.envelope.schema is not None else parsed.envelope,
+        key,
+    )
+    _check_images(change, fields)
+    warnings = (*parsed.warnings, *_warnings(change, parsed.envelope.schema is not None))
+    return replace(change, warnings=warnings) if warnings else change
+
+
+def _properties(fields: Fields) -> tuple[tuple[str, int], ...]:
+    transaction = fields.struct("transaction")
+    transaction.clause = _TRANSACTION
+    items = transaction.get("properties")
+    schema = transaction.schema_of("properties")
+    if not isinstance(items, tuple) or schema is None or schema.type != "array":
+        raise transaction.error("properties is not an array", "properties")
+    pairs: dict[str, int] = {}
+    for index, item in enumerate(items):
+        path = (*transaction.path, "properties", index)
+        entry = Fields(schema.items, item, _TRANSACTION, path)
+        name = entry.text("name")
+        if name in pairs:
+            raise entry.error(f"property {name!r:.40} stands twice", "name")
+        pairs[name] = entry.integer("value")
+    return tuple(pairs.items())
+
+
+def _row(fields: Fields, name: str) -> Row:
+    schema = fields.schema_of(name)
+    if schema is None:
+        raise fields.error(f"{name} is required", name)
+    value = fields.get(name)
+    if value is None:
+        return Row(schema if schema.type == "struct" else _NO_FIELDS, None)
+    fields.struct(name)
+    return Row(schema, value)
+
+
+def _check_images(change: Change, fields: Fields) -> None:
+    """Check which of data and before an operation has."""
+    if change.operation not in OPERATIONS:
+        problem = f"OPERATION is {change.operation!r:.20}, not one of {', '.join(OPERATIONS)}"
+        raise fields.error(problem, "OPERATION", _OPERATION)
+    if (change.data.values is None) != (change.operation == "DELETE"):
+        which = "has" if change.data.values is not None else "has no"
+        raise fields.error(f"{change.operation} {which} data", "data", _IMAGES)
+    if change.operation == "INSERT" and change.before.values is not None:
+        raise fields.error("INSERT has a row before", "before", _IMAGES)
+    if change.operation == "DELETE" and change.before.values is None:
+        raise fields.error("DELETE has no row before", "before", _IMAGES)
+
+
+def _warnings(change: Change, has_types: bool) -> list[str]:
+    """Return what is odd. ``has_types``: without a schema a NULL looks like another type."""
+    warnings = []
+    if change.message_type != ROW_CHANGE:
+        warnings.append(
+            f"message_type {change.message_type!r:.20} is not known (cdl-json: message type)"
+        )
+    row = change.data if change.data.values is not None else change.before
+    columns = {field.name: index for index, field in enumerate(row.schema.fields)}
+    for field, value in zip(change.unique.schema.fields, change.unique.values or (), strict=False):
+        place = columns.get(field.name)
+        if place is None or row.values is None or row.values[place] != value:
+            warnings.append(f"unique column {field.name!r:.40} is not that of the row ({_UNIQUE})")
+    data, before = change.data.schema.fields, change.before.schema.fields
+    names = [[field.name for field in fields] for fields in (data, before)]
+    if data and before and (data != before if has_types else names[0] != names[1]):
+        warnings.append(f"data and before have other columns ({_IMAGES})")
+    return warnings

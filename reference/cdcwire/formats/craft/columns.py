@@ -1,0 +1,206 @@
+"""Column groups and DDL bodies: what stands inside one event, shared by both Craft formats.
+
+The formats write column names differently (term ids or strings in place), so the functions take
+what reads or writes the names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from cdcwire.core.errors import DecodeError, EncodeError, Path, step
+from cdcwire.core.reader import Reader
+from cdcwire.core.varints import read_uvarint, write_uvarint
+from cdcwire.formats.craft.arrays import (
+    Place,
+    bytes_of,
+    check_count,
+    read_uvarints,
+    read_varints,
+    text_of,
+    write_uvarints,
+    write_varints,
+)
+from cdcwire.formats.craft.message import SKIPPED, Column, Skipped
+from cdcwire.formats.craft.profile import Profile
+from cdcwire.formats.craft.values import encode_value, read_value, value_clause
+from cdcwire.golang.numbers import is_float32
+from cdcwire.mysql.types import TYPE_FLOAT
+from cdcwire.mysql.values import WireValue
+
+NULL_LENGTH = -1
+INEXACT_FLOAT = "not exactly a 32-bit float"
+
+NameReader: TypeAlias = Callable[[Reader, int, Place], "list[str]"]
+NameWriter: TypeAlias = Callable[[bytearray, "Sequence[str]", Place], None]
+
+_MAX_BYTE = 255  # of a type code and of a DDL type, which are uvarints of one byte's range
+
+
+def read_columns(
+    reader: Reader,
+    read_names: NameReader,
+    profile: Profile,
+    wanted: frozenset[str] | None,
+    path: Path,
+) -> tuple[Column, ...]:
+    """Read what follows the type of a group: number of columns, names, types, flags, values.
+
+    ``wanted``: the columns whose values are decoded; None means all. The values of the others are
+    passed over by their lengths and stand as ``SKIPPED``.
+    """
+    start = reader.offset
+    with step(*path, "count"):
+        count = read_uvarint(reader, profile.integers)
+        if count == 0:
+            raise DecodeError("a group without columns", start, profile.column_groups)
+        check_count(reader, count, (), profile.column_groups)
+    reader.note(start, count, profile.column_groups, *path, "count")
+    before = (*path, "columns")
+    names = read_names(reader, count, Place(before, ("name",), profile.column_names))
+    types = read_uvarints(
+        reader, count, Place(before, ("type",), profile.column_types), profile, _beyond_a_byte
+    )
+    flags = read_uvarints(reader, count, Place(before, ("flags",), profile.column_flags), profile)
+    lengths = read_varints(
+        reader,
+        count,
+        Place(before, ("length",), profile.nullable_bytes_arrays),
+        profile,
+        _below_null,
+    )
+    columns = []
+    for index, (name, code, flag, length) in enumerate(
+        zip(names, types, flags, lengths, strict=True)
+    ):
+        try:
+            is_wanted = wanted is None or name in wanted
+            value = _read_nullable(reader, code, flag, length, profile, is_wanted)
+        except DecodeError as error:
+            error.path = (*before, index, "value", *error.path)
+            raise
+        if length > 0:
+            note = _float_note(code, value)
+            clause = value_clause(code, profile)
+            reader.note(reader.offset - length, value, clause, *before, index, "value", note=note)
+        columns.append(Column(name, code, flag, value))
+    return tuple(columns)
+
+
+def write_columns(
+    out: bytearray,
+    columns: tuple[Column, ...],
+    write_names: NameWriter,
+    profile: Profile,
+    path: Path,
+) -> None:
+    """Append what follows the type of a group."""
+    if not columns:
+        raise EncodeError("a group without columns", profile.column_groups, path)
+    before = (*path, "columns")
+    _check_names(columns, before, profile)
+    write_uvarint(out, len(columns), profile.integers)
+    names = [column.name for column in columns]
+    write_names(out, names, Place(before, ("name",), profile.column_names))
+    types_place = Place(before, ("type",), profile.column_types)
+    for index, column in enumerate(columns):
+        if problem := _beyond_a_byte(index, column.type):
+            raise EncodeError(problem, profile.column_types, types_place.at(index))
+    write_uvarints(out, [column.type for column in columns], types_place, profile)
+    flags_place = Place(before, ("flags",), profile.column_flags)
+    write_uvarints(out, [column.flags for column in columns], flags_place, profile)
+    coded = []
+    for index, column in enumerate(columns):
+        with step(*before, index, "value"):
+            coded.append(encode_nullable(column, profile))
+    lengths = [NULL_LENGTH if raw is None else len(raw) for raw in coded]
+    write_varints(out, lengths, Place(before, ("value",), profile.nullable_bytes_arrays), profile)
+    for raw in coded:
+        out += raw or b""
+
+
+def encode_nullable(column: Column, profile: Profile) -> bytes | None:
+    """Return the bytes of a column's value; None for NULL."""
+    if isinstance(column.value, Skipped):
+        raise EncodeError(
+            "the value was skipped when it was decoded", profile.nullable_bytes_arrays
+        )
+    if column.value is None:
+        return None
+    return encode_value(column.value, column.type, column.flags, profile)
+
+
+def read_ddl_body(reader: Reader, profile: Profile, path: Path) -> tuple[int, str]:
+    """Read the body of a DDL event: its type, and the query."""
+    start = reader.offset
+    with step(*path, "type"):
+        code = read_uvarint(reader, profile.integers)
+        if problem := _beyond_a_byte(0, code):
+            raise DecodeError(problem, start, profile.ddl_events)
+    reader.note(start, code, profile.ddl_events, *path, "type")
+    with step(*path, "query"):
+        start = reader.offset
+        length = read_uvarint(reader, profile.integers)
+        reader.note(start, length, profile.strings, *path, "query", "length")
+        start = reader.offset
+        query = text_of(reader.take(length, profile.strings), start, profile.ddl_events)
+    if length:
+        reader.note(start, query, profile.ddl_events, *path, "query")
+    return code, query
+
+
+def write_ddl_body(out: bytearray, code: int, query: str, profile: Profile, path: Path) -> None:
+    if problem := _beyond_a_byte(0, code):
+        raise EncodeError(problem, profile.ddl_events, (*path, "type"))
+    raw = bytes_of(query, profile.ddl_events, (*path, "query"))
+    write_uvarint(out, code, profile.integers)
+    write_uvarint(out, len(raw), profile.integers)
+    out += raw
+
+
+def no_repeated_names() -> Callable[[int, str], str | None]:
+    """Return a check that finds the second column of the same name."""
+    seen: set[str] = set()
+
+    def check(index: int, name: str) -> str | None:
+        if not name:
+            return "a column without name"
+        if name in seen:
+            return f"column {name!r:.80} appears twice in the group"
+        seen.add(name)
+        return None
+
+    return check
+
+
+def _read_nullable(
+    reader: Reader, code: int, flags: int, length: int, profile: Profile, is_wanted: bool
+) -> WireValue | Skipped:
+    if length == NULL_LENGTH:
+        return None if is_wanted else SKIPPED
+    value = reader.region(length, profile.nullable_bytes_arrays)
+    return read_value(value, code, flags, profile) if is_wanted else SKIPPED
+
+
+def _check_names(columns: tuple[Column, ...], before: Path, profile: Profile) -> None:
+    check = no_repeated_names()
+    for index, column in enumerate(columns):
+        if problem := check(index, column.name):
+            raise EncodeError(problem, profile.column_names, (*before, index, "name"))
+
+
+def _beyond_a_byte(index: int, value: int) -> str | None:
+    if 0 <= value <= _MAX_BYTE:
+        return None
+    return f"type {value} is not in 0 to {_MAX_BYTE}"
+
+
+def _below_null(index: int, length: int) -> str | None:
+    return None if length >= NULL_LENGTH else f"length {length}; -1 is NULL, less is not allowed"
+
+
+def _float_note(code: int, value: object) -> str:
+    if code == TYPE_FLOAT and isinstance(value, float) and not is_float32(value):
+        return INEXACT_FLOAT
+    return ""

@@ -1,0 +1,145 @@
+"""Craft bytes explained: every byte with its field, its value and its clause.
+
+Both Craft formats use what stands here. Codes get their names beside them, term numbers their
+terms. A FLOAT that no 32-bit float equals is said to be one; where its bytes show the fault of the
+shipped encoder (see the page of the format), that is said too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import pairwise
+
+from cdcwire.core.errors import DecodeError, Path, Step
+from cdcwire.core.format import EVERYTHING, Context, Explanation
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.reader import Reader, RecordingReader, Span
+from cdcwire.formats.craft.columns import INEXACT_FLOAT
+from cdcwire.formats.craft.message import (
+    EVENT_DDL,
+    EVENT_RESOLVED,
+    EVENT_ROW,
+    GROUP_NEW,
+    GROUP_OLD,
+)
+from cdcwire.formats.craft.profile import CRAFT, Profile
+from cdcwire.formats.craft.values import is_number_type
+from cdcwire.formats.craft.wire import read_message
+from cdcwire.mysql.types import FLAG_BINARY, column_of
+
+SHIPPED_FLOAT_FAULT = (
+    f"{INEXACT_FLOAT}: its upper half repeats the start of the next number, which is the fault of "
+    "the shipped encoder"
+)
+
+_EVENT_NAMES = {EVENT_ROW: "row", EVENT_DDL: "DDL", EVENT_RESOLVED: "resolved"}
+_GROUP_NAMES = {GROUP_NEW: "new", GROUP_OLD: "old"}
+_FLAG_NAMES = (
+    "binary",
+    "handle key",
+    "generated",
+    "primary key",
+    "unique key",
+    "multiple key",
+    "nullable",
+    "unsigned",
+)
+_FAULT_BYTES = 4  # the upper half of a FLOAT's 8 bytes
+
+
+def explain(message: Message, context: Context) -> Explanation:
+    """Return the spans of every byte of a message, in the order of the bytes.
+
+    On broken bytes: the spans of what was read, and the error.
+    """
+
+    def read(reader: Reader) -> None:
+        read_message(reader, EVERYTHING)
+
+    return Explanation(*explain_with(message, read, CRAFT))
+
+
+def explain_with(
+    message: Message,
+    read: Callable[[Reader], None],
+    profile: Profile,
+    more_groups: Mapping[int, str] | None = None,
+) -> tuple[tuple[Span, ...], DecodeError | None]:
+    """Return the spans that ``read`` notes, named and in order, and the error that stopped it."""
+    error: DecodeError | None = None
+    value = message.value
+    reader = RecordingReader(value or b"")
+    if value is None:
+        error = DecodeError("the Kafka message has no value", 0, profile.kafka_message)
+    else:
+        try:
+            read(reader)
+        except DecodeError as caught:
+            error = caught
+    spans = sorted(reader.spans, key=lambda span: span.start)
+    group_names = {**_GROUP_NAMES, **(more_groups or {})}
+    terms = {span.path[1]: span.text for span in spans if span.path[0] == "dictionary"}
+    spans = _with_faults(spans, value or b"")
+    named = [_with_name(span, group_names, terms) for span in spans]
+    return (*_key_spans(message, profile), *named), error
+
+
+def _key_spans(message: Message, profile: Profile) -> tuple[Span, ...]:
+    key = message.key if isinstance(message, KafkaMessage) else None
+    if not key:
+        return ()
+    note = "not read: the format leaves the key null"
+    return (Span((), 0, len(key), key.hex(" "), profile.kafka_message, "key", note),)
+
+
+def _with_faults(spans: list[Span], data: bytes) -> list[Span]:
+    """Return the spans with the note of each inexact FLOAT sharpened where its bytes tell more."""
+    types: dict[Path, int] = {
+        span.path[:-1]: int(span.text)
+        for span in spans
+        if len(span.path) >= 3 and span.path[-3::2] == ("columns", "type")
+    }
+    numbers = [
+        index
+        for index, span in enumerate(spans)
+        if span.path[-1] == "value" and is_number_type(types.get(span.path[:-1], 0))
+    ]
+    for index, following in pairwise(numbers):
+        span, after = spans[index], spans[following]
+        upper_half = data[span.end - _FAULT_BYTES : span.end]
+        if span.note == INEXACT_FLOAT and data.startswith(upper_half, after.start, after.end):
+            spans[index] = replace(span, note=SHIPPED_FLOAT_FAULT)
+    return spans
+
+
+def _with_name(span: Span, group_names: Mapping[int, str], terms: Mapping[Step, str]) -> Span:
+    """Return the span of a code with its meaning in the text."""
+    match span.path:
+        case (*_, "schema" | "table" | "name") if terms and span.text != "-1":
+            name = terms.get(int(span.text), "")
+        case ("events", int(), "type") if span.clause.endswith(": event types"):
+            name = _EVENT_NAMES.get(int(span.text), "not known")
+        case ("events", int(), "groups", int(), "type"):
+            name = group_names.get(int(span.text), "not known")
+        case ("events", int(), "groups", int(), "columns", int(), "type"):
+            name = _type_name(int(span.text))
+        case ("events", int(), "groups", int(), "columns", int(), "flags"):
+            name = _flag_names(int(span.text))
+        case (*_, "length") if span.text == "-1":
+            name = "NULL"
+        case (*_, "partition" | "schema" | "table") if span.text == "-1":
+            name = "none"
+        case _:
+            return span
+    return replace(span, text=f"{span.text} ({name})") if name else span
+
+
+def _type_name(code: int) -> str:
+    text, binary = (column_of("", code, flags).source or "" for flags in (0, FLAG_BINARY))
+    return text if text == binary else f"{text} or {binary}"
+
+
+def _flag_names(flags: int) -> str:
+    bits = (bit for bit in range(flags.bit_length()) if flags >> bit & 1)
+    return ", ".join(_FLAG_NAMES[bit] if bit < len(_FLAG_NAMES) else f"bit {bit}" for bit in bits)

@@ -1,0 +1,39 @@
+"""TiCDC's Craft protocol as its proposal describes it; no producer writes it."""
+
+from cdcwire.formats.craft.message import SKIPPED, Column, Skipped
+from cdcwire.formats.craft.proposal.events import from_events, to_events
+from cdcwire.formats.craft.proposal.explain import explain
+from cdcwire.formats.craft.proposal.message import (
+    ColumnGroup,
+    DDLEvent,
+    Event,
+    Group,
+    Message,
+    ResolvedEvent,
+    RowEvent,
+    UnknownEvent,
+    UnknownGroup,
+    warnings_of,
+)
+from cdcwire.formats.craft.proposal.wire import decode, encode
+
+__all__ = [
+    "SKIPPED",
+    "Column",
+    "ColumnGroup",
+    "DDLEvent",
+    "Event",
+    "Group",
+    "Message",
+    "ResolvedEvent",
+    "RowEvent",
+    "Skipped",
+    "UnknownEvent",
+    "UnknownGroup",
+    "decode",
+    "encode",
+    "explain",
+    "from_events",
+    "to_events",
+    "warnings_of",
+]

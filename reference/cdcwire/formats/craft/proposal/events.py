@@ -1,0 +1,170 @@
+"""Messages of the Craft proposal to neutral events, and events to messages.
+
+The encoder keeps kinds apart as the shipped one does: a DDL or resolved event has its own message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from cdcwire.core.errors import EncodeError, step
+from cdcwire.formats.craft.events import (
+    batches,
+    commit_ts_of,
+    ddl_names,
+    ddl_parts,
+    ddl_table,
+    no_form,
+    row_names,
+)
+from cdcwire.formats.craft.images import (
+    ColumnWriter,
+    check_row,
+    estimated_size,
+    handle_key,
+    read_image,
+)
+from cdcwire.formats.craft.message import GROUP_NEW, GROUP_OLD
+from cdcwire.formats.craft.profile import PROPOSAL
+from cdcwire.formats.craft.proposal.message import (
+    GROUP_DELETE,
+    ColumnGroup,
+    DDLEvent,
+    Message,
+    ResolvedEvent,
+    RowEvent,
+    UnknownEvent,
+)
+from cdcwire.formats.craft.proposal.message import Event as WireEvent
+from cdcwire.formats.craft.proposal.wire import MAX_PAIRS
+from cdcwire.formats.craft.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.model.events import (
+    NO_EXTRA,
+    Event,
+    Extra,
+    Op,
+    Position,
+    Progress,
+    RowChange,
+    SchemaChange,
+    Table,
+)
+from cdcwire.mysql.ddl import schema_change_kind
+
+ROW_ID = "row_id"  # the name of the row id in an event's ``extra``
+
+_ROW_ID_CLAUSE = "craft-proposal: row id"
+_DIGITS = re.compile(r"-?[1-9][0-9]{0,18}")
+
+
+def to_events(message: Message, settings: Settings = DEFAULT_SETTINGS) -> list[Event]:
+    """Return the neutral events of a message, in its order, without what is not known."""
+    found = (_event(event, settings) for event in message.events)
+    return [event for event in found if event is not None]
+
+
+def from_events(
+    events: Iterable[Event], settings: Settings = DEFAULT_SETTINGS, tables: Iterable[Table] = ()
+) -> Iterator[Message]:
+    """Give the messages that a producer with these settings sends.
+
+    ``tables`` completes columns that come with their kind only. Raises: EncodeError; its path
+    begins with the number of the event.
+    """
+    columns = ColumnWriter(settings, tables, PROPOSAL)
+
+    def wire_event(event: Event) -> tuple[WireEvent, int | None]:
+        if not isinstance(event, RowChange):
+            return _single_event(event), None
+        row = _row_event(event, columns)
+        groups = (group.columns for group in row.known_groups)
+        return row, estimated_size(row.schema, row.table, groups, PROPOSAL)
+
+    max_batch_size = min(settings.max_batch_size, MAX_PAIRS)
+    for batch in batches(events, wire_event, settings.max_message_bytes, max_batch_size):
+        yield Message(batch)
+
+
+def _event(event: WireEvent, settings: Settings) -> Event | None:
+    if isinstance(event, UnknownEvent):
+        return None
+    position = Position(commit_ts=event.commit_ts, partition=event.partition)
+    extra: Extra = {ROW_ID: str(event.row_id)} if event.row_id else NO_EXTRA
+    match event:
+        case RowEvent():
+            return _row_change(event, position, extra, settings)
+        case DDLEvent():
+            table = ddl_table(event.schema, event.table)
+            what = schema_change_kind(event.type)
+            return SchemaChange(what, event.query, event.type, table, position, extra)
+        case ResolvedEvent():
+            return Progress("resolved", position, extra)
+
+
+def _row_change(
+    event: RowEvent, position: Position, extra: Extra, settings: Settings
+) -> RowChange | None:
+    groups = {group.type: group.columns for group in event.known_groups}
+    if not groups:
+        return None
+    new = groups.get(GROUP_NEW)
+    old = groups.get(GROUP_DELETE, groups.get(GROUP_OLD))
+    op: Op = "delete" if new is None else "insert" if old is None else "update"
+    is_cut = op == "delete" and settings.delete_only_output_handle_key_columns
+    return RowChange(
+        Table(event.table, event.schema, key=handle_key(new or old or ())),
+        op,
+        None if old is None else read_image(old, settings.time_zone),
+        None if new is None else read_image(new, settings.time_zone),
+        position,
+        sent="key" if is_cut else None,
+        extra=extra,
+    )
+
+
+def _row_event(event: RowChange, columns: ColumnWriter) -> RowEvent:
+    check_row(event, PROPOSAL)
+    schema, table = row_names(event.table, PROPOSAL)
+    groups = []
+    if event.after is not None:
+        with step("after"):
+            groups.append(ColumnGroup(GROUP_NEW, columns.columns(event.table, event.after)))
+    if event.before is not None:
+        is_delete = event.op == "delete"
+        choose = columns.deleted_columns if is_delete else columns.columns
+        with step("before"):
+            kind = GROUP_DELETE if is_delete else GROUP_OLD
+            groups.append(ColumnGroup(kind, choose(event.table, event.before)))
+    return RowEvent(
+        commit_ts_of(event.position, PROPOSAL),
+        schema,
+        table,
+        tuple(groups),
+        _row_id(event.extra),
+        event.position.partition,
+    )
+
+
+def _single_event(event: Event) -> DDLEvent | ResolvedEvent:
+    commit_ts = commit_ts_of(event.position, PROPOSAL)
+    row_id = _row_id(event.extra)
+    partition = event.position.partition
+    if isinstance(event, SchemaChange):
+        code, query = ddl_parts(event, PROPOSAL)
+        schema, table = ddl_names(event.table)
+        return DDLEvent(commit_ts, code, query, schema, table, row_id, partition)
+    if isinstance(event, Progress) and event.what == "resolved":
+        return ResolvedEvent(commit_ts, None, None, row_id, partition)
+    raise no_form(event, PROPOSAL)
+
+
+def _row_id(extra: Extra) -> int:
+    text = extra.get(ROW_ID)
+    if text is None:
+        return 0
+    if not isinstance(text, str) or _DIGITS.fullmatch(text) is None:
+        raise EncodeError(
+            f"{text!r:.80} is no row id; 0 means none", _ROW_ID_CLAUSE, ("extra", ROW_ID)
+        )
+    return int(text)

@@ -1,0 +1,26 @@
+"""Bytes of the Craft proposal explained, with warnings for what a reader passes over."""
+
+from __future__ import annotations
+
+from cdcwire.core.format import EVERYTHING, Context, Explanation
+from cdcwire.core.message import Message
+from cdcwire.core.reader import Reader
+from cdcwire.formats.craft.explain import explain_with
+from cdcwire.formats.craft.profile import PROPOSAL
+from cdcwire.formats.craft.proposal.message import GROUP_DELETE, warnings_of
+from cdcwire.formats.craft.proposal.wire import read_message
+
+
+def explain(message: Message, context: Context) -> Explanation:
+    """Return the spans of every byte of a message, in the order of the bytes.
+
+    On broken bytes: the spans of what was read, and the error.
+    """
+    warnings: tuple[str, ...] = ()
+
+    def read(reader: Reader) -> None:
+        nonlocal warnings
+        warnings = warnings_of(read_message(reader, EVERYTHING))
+
+    spans, error = explain_with(message, read, PROPOSAL, {GROUP_DELETE: "delete"})
+    return Explanation(spans, error, warnings)

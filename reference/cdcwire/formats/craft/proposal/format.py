@@ -1,0 +1,56 @@
+"""The Craft proposal as a format: what the registry offers to the runner and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.formats.craft.carries import CARRIES
+from cdcwire.formats.craft.format import FEATURES as SHIPPED_FEATURES
+from cdcwire.formats.craft.format import value_of
+from cdcwire.formats.craft.profile import PROPOSAL
+from cdcwire.formats.craft.proposal.events import from_events, to_events
+from cdcwire.formats.craft.proposal.explain import explain
+from cdcwire.formats.craft.proposal.message import warnings_of
+from cdcwire.formats.craft.proposal.wire import decode, encode
+from cdcwire.formats.craft.settings import OPTIONS, settings_of
+from cdcwire.model.events import Event
+
+FEATURES: Mapping[str, str] = MappingProxyType(
+    {
+        **SHIPPED_FEATURES,
+        "row_id": "the row id of an event",
+        "mixed-kinds": "rows, DDL and resolved events in one message",
+        "unknown-bits": "skipping event types, column groups and bytes that are not defined",
+    }
+)
+
+
+def _decode(message: Message, context: Context) -> Iterator[Event]:
+    decoded = decode(value_of(message, PROPOSAL), context.selection)
+    yield from to_events(decoded, settings_of(context.options))
+
+
+def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
+    for message in from_events(events, settings_of(context.options), context.tables):
+        yield KafkaMessage(None, encode(message))
+
+
+def _warnings(message: Message) -> tuple[str, ...]:
+    return warnings_of(decode(value_of(message, PROPOSAL)))
+
+
+FORMAT = Format(
+    name="craft-proposal",
+    title="TiCDC Craft, as proposed",
+    page="docs/formats/craft-proposal.md",
+    decode=_decode,
+    encode=_encode,
+    explain=explain,
+    options=OPTIONS,
+    carries=CARRIES,
+    features=FEATURES,
+    warnings=_warnings,
+)

@@ -1,0 +1,288 @@
+"""Craft messages as bytes, and back: version, headers, bodies, dictionary, size tables, tail.
+
+``decode`` follows the order in which a reader learns the offsets: version, tail, size tables,
+dictionary, headers, bodies. Integers may be written longer than they need; the encoder never does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.reader import Reader
+from cdcwire.core.varints import read_uvarint, write_uvarint
+from cdcwire.formats.craft.columns import (
+    read_columns,
+    read_ddl_body,
+    write_columns,
+    write_ddl_body,
+)
+from cdcwire.formats.craft.headers import (
+    Header,
+    Terms,
+    name_reader,
+    read_dictionary,
+    read_headers,
+    write_headers,
+)
+from cdcwire.formats.craft.message import (
+    EVENT_DDL,
+    EVENT_RESOLVED,
+    EVENT_ROW,
+    GROUP_NEW,
+    GROUP_OLD,
+    ColumnGroup,
+    DDLEvent,
+    Event,
+    Message,
+    ResolvedEvent,
+    RowEvent,
+)
+from cdcwire.formats.craft.profile import CRAFT
+from cdcwire.formats.craft.tables import (
+    read_delta_table,
+    split_at_tables,
+    write_delta_table,
+    write_tail,
+)
+
+VERSION = 1
+
+_MESSAGE = "craft: message"
+_VERSION = "craft: version"
+_SIZE_TABLES = "craft: size tables"
+
+
+@dataclass(frozen=True, slots=True)
+class SizeTables:
+    """The sizes of all parts, in bytes. ``groups`` has one table an event of a row message."""
+
+    headers: int
+    dictionary: int
+    bodies: list[int]
+    groups: list[list[int]]
+
+
+def decode(value: bytes, selection: Selection = EVERYTHING) -> Message:
+    """Return the message that a Kafka value holds.
+
+    Rows of tables that ``selection`` leaves out are passed over by their size and are not in the
+    message; values of columns that it leaves out stand as ``SKIPPED``. A DDL is a matter of its
+    table too, as far as it names one; resolved events are always there.
+    Raises: DecodeError.
+    """
+    return read_message(Reader(value), selection)
+
+
+def encode(message: Message) -> bytes:
+    """Return the one canonical form of a message. Raises: EncodeError."""
+    events = message.events
+    types = _event_types(events)
+    out = bytearray()
+    write_uvarint(out, VERSION, _VERSION)
+    start = len(out)
+    terms = Terms()
+    write_headers(out, events, types, terms)
+    headers_size = len(out) - start
+    body_sizes = []
+    group_sizes = []
+    for index, event in enumerate(events):
+        start = len(out)
+        sizes = _write_body(out, index, event, terms)
+        body_sizes.append(len(out) - start)
+        if sizes:
+            group_sizes.append(sizes)
+    start = len(out)
+    terms.write(out)
+    tables = bytearray()
+    for sizes in ([headers_size, len(out) - start], body_sizes, *group_sizes):
+        write_delta_table(tables, sizes, CRAFT)
+    write_tail(out, bytes(tables), CRAFT)
+    return bytes(out)
+
+
+def read_message(reader: Reader, selection: Selection) -> Message:
+    """Read the message that fills ``reader``."""
+    _read_version(reader)
+    body, table_reader = split_at_tables(reader, CRAFT)
+    tables = _read_size_tables(table_reader)
+    _check_sizes(tables, body)
+    header_reader = body.region(tables.headers, _SIZE_TABLES)
+    bodies = body.region(sum(tables.bodies), _SIZE_TABLES)
+    dictionary = read_dictionary(body)
+    headers = read_headers(header_reader, len(tables.bodies), dictionary)
+    rows = sum(header.type == EVENT_ROW for header in headers)
+    if len(tables.groups) != rows:
+        raise DecodeError(
+            f"{len(tables.groups)} tables of column group sizes for {rows} rows",
+            table_reader.end,
+            _SIZE_TABLES,
+            ("size_tables", "groups"),
+        )
+    if rows:
+        return Message(_read_rows(bodies, headers, tables, dictionary, selection))
+    event = _read_single(bodies, headers[0])
+    is_wanted = event.table is None or selection.wants(event.schema, event.table)
+    return Message((event,) if is_wanted else ())
+
+
+def _read_version(reader: Reader) -> None:
+    start = reader.offset
+    with step("version"):
+        version = read_uvarint(reader, CRAFT.integers)
+        if version != VERSION:
+            raise DecodeError(f"unsupported version {version}, {VERSION} is known", start, _VERSION)
+    reader.note(start, version, _VERSION, "version")
+
+
+def _read_size_tables(reader: Reader) -> SizeTables:
+    meta_start = reader.offset
+    meta = read_delta_table(reader, ("size_tables", "meta"), CRAFT)
+    if len(meta) != 2:
+        raise DecodeError(
+            f"the first table has {len(meta)} elements, not 2",
+            meta_start,
+            _SIZE_TABLES,
+            ("size_tables", "meta"),
+        )
+    bodies = read_delta_table(reader, ("size_tables", "bodies"), CRAFT)
+    groups: list[list[int]] = []
+    while reader.left:
+        groups.append(read_delta_table(reader, ("size_tables", "groups", len(groups)), CRAFT))
+    headers, dictionary = meta
+    return SizeTables(headers, dictionary, bodies, groups)
+
+
+def _check_sizes(tables: SizeTables, body: Reader) -> None:
+    total = tables.headers + sum(tables.bodies) + tables.dictionary
+    if total != body.left:
+        raise DecodeError(
+            f"the size tables speak of {total} bytes, {body.left} are there",
+            body.end,
+            _SIZE_TABLES,
+            ("size_tables",),
+        )
+
+
+def _read_rows(
+    bodies: Reader,
+    headers: list[Header],
+    tables: SizeTables,
+    dictionary: list[str],
+    selection: Selection,
+) -> tuple[RowEvent, ...]:
+    rows = []
+    for index, (header, size, group_sizes) in enumerate(
+        zip(headers, tables.bodies, tables.groups, strict=True)
+    ):
+        if sum(group_sizes) != size:
+            raise DecodeError(
+                f"column groups of {sum(group_sizes)} bytes in a body of {size}",
+                bodies.offset,
+                _SIZE_TABLES,
+                ("size_tables", "groups", index),
+            )
+        body = bodies.region(size, _SIZE_TABLES)
+        # The headers of a row message all have both names; it was checked when they were read.
+        assert header.schema is not None
+        assert header.table is not None
+        if selection.wants(header.schema, header.table):
+            groups = _read_groups(body, index, group_sizes, dictionary, selection)
+            rows.append(
+                RowEvent(header.commit_ts, header.schema, header.table, groups, header.partition)
+            )
+    return tuple(rows)
+
+
+def _read_groups(
+    body: Reader, index: int, sizes: list[int], dictionary: list[str], selection: Selection
+) -> tuple[ColumnGroup, ...]:
+    groups: list[ColumnGroup] = []
+    for number, size in enumerate(sizes):
+        path = ("events", index, "groups", number)
+        group = body.region(size, CRAFT.column_groups)
+        start = group.offset
+        with step(*path, "type"):
+            kind = group.byte(CRAFT.column_groups)
+            if kind not in (GROUP_NEW, GROUP_OLD):
+                raise DecodeError(
+                    f"column group type {kind} is not defined", start, CRAFT.column_groups
+                )
+            if any(kind == other.type for other in groups):
+                raise DecodeError(
+                    f"column group type {kind} stands twice", start, CRAFT.column_groups
+                )
+        group.note(start, kind, CRAFT.column_groups, *path, "type")
+        columns = read_columns(group, name_reader(dictionary), CRAFT, selection.columns, path)
+        with step(*path):
+            group.expect_end(CRAFT.column_groups)
+        groups.append(ColumnGroup(kind, columns))
+    return tuple(groups)
+
+
+def _read_single(body: Reader, header: Header) -> DDLEvent | ResolvedEvent:
+    names = (header.schema, header.table, header.partition)
+    path = ("events", 0)
+    if header.type == EVENT_DDL:
+        code, query = read_ddl_body(body, CRAFT, path)
+        event: DDLEvent | ResolvedEvent = DDLEvent(header.commit_ts, code, query, *names)
+        clause = CRAFT.ddl_events
+    else:
+        event = ResolvedEvent(header.commit_ts, *names)
+        clause = CRAFT.resolved_events
+    with step(*path):
+        body.expect_end(clause)
+    return event
+
+
+def _event_types(events: tuple[Event, ...]) -> list[int]:
+    if not events:
+        raise EncodeError("a message without events", _MESSAGE, ("events",))
+    types = []
+    for index, event in enumerate(events):
+        match event:
+            case RowEvent():
+                types.append(EVENT_ROW)
+            case DDLEvent():
+                types.append(EVENT_DDL)
+            case ResolvedEvent():
+                types.append(EVENT_RESOLVED)
+        if types[-1] != EVENT_ROW and len(events) > 1:
+            raise EncodeError(
+                "a DDL or resolved event stands alone in its message",
+                CRAFT.event_types,
+                ("events", index),
+            )
+    return types
+
+
+def _write_body(out: bytearray, index: int, event: Event, terms: Terms) -> list[int]:
+    """Append the body of an event; return the sizes of its column groups, if it has any."""
+    path = ("events", index)
+    match event:
+        case RowEvent():
+            return _write_groups(out, event, terms, index)
+        case DDLEvent():
+            write_ddl_body(out, event.type, event.query, CRAFT, path)
+        case ResolvedEvent():
+            pass  # its body has no bytes
+    return []
+
+
+def _write_groups(out: bytearray, event: RowEvent, terms: Terms, index: int) -> list[int]:
+    kinds = [group.type for group in event.groups]
+    if not kinds or not set(kinds) <= {GROUP_NEW, GROUP_OLD} or len(set(kinds)) != len(kinds):
+        raise EncodeError(
+            f"column groups of types {kinds}; a row has 1, 2 or both",
+            CRAFT.row_events,
+            ("events", index, "groups"),
+        )
+    sizes = []
+    for number, group in enumerate(event.groups):
+        start = len(out)
+        out.append(group.type)
+        path = ("events", index, "groups", number)
+        write_columns(out, group.columns, terms.write_names, CRAFT, path)
+        sizes.append(len(out) - start)
+    return sizes

@@ -1,0 +1,189 @@
+"""CSV files explained: every byte with its field, its value and its clause.
+
+Quotes, and the delimiter or terminator behind a field, belong to the field. The other files of a
+prefix are one span each. Without a definition of the table, columns have numbers instead of names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cdcwire.core.errors import DecodeError, Path
+from cdcwire.core.format import EVERYTHING, Explanation
+from cdcwire.core.message import StoredFile
+from cdcwire.core.reader import Span
+from cdcwire.formats.csv.events import find_table, read_events
+from cdcwire.formats.csv.fields import FieldReader
+from cdcwire.formats.csv.header import read_header
+from cdcwire.formats.csv.message import Field
+from cdcwire.formats.csv.records import CLAUSE_RECORD, text_of
+from cdcwire.formats.csv.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.csv.tables import Definitions, FilePlan, file_plan, stored_columns
+from cdcwire.formats.csv.values import CLAUSE_SCHEMA, ColumnCodec
+from cdcwire.model.events import Progress, SchemaChange, Table
+from cdcwire.storage.feeds import other_events, path_of
+from cdcwire.storage.paths import DataPath, IndexPath, MetadataPath, SchemaPath
+
+_OPERATIONS = {b"I": "I (insert)", b"U": "U (update)", b"D": "D (delete)"}
+_SHOWN = 120
+
+
+def explain(
+    file: StoredFile, settings: Settings = DEFAULT_SETTINGS, tables: Iterable[Table] = ()
+) -> Explanation:
+    """Return the spans of every byte of a file.
+
+    On broken bytes: the spans up to the place of the error, and the error.
+    """
+    try:
+        place = path_of(file, settings.layout)
+    except DecodeError as caught:
+        return Explanation((), caught)
+    if place is not None and not isinstance(place, DataPath):
+        return _explain_other(file, place, settings)
+    definitions = Definitions(tables)
+    error = _error_of(file.value, settings, definitions, place)
+    spans = _Spans(file.value)
+    try:
+        spans.walk(settings, _plan(file.value, settings, definitions, place))
+    except DecodeError as caught:
+        error = error or caught
+    if error is not None and error.clause == CLAUSE_SCHEMA and not error.path:
+        return Explanation(tuple(spans.spans), None, (error.problem,))
+    if error is not None:
+        spans.cut(error)
+    return Explanation(tuple(spans.spans), error)
+
+
+def _error_of(
+    value: bytes, settings: Settings, definitions: Definitions, place: DataPath | None
+) -> DecodeError | None:
+    try:
+        for _ in read_events(value, settings, definitions, place):
+            pass
+    except DecodeError as error:
+        return error
+    return None
+
+
+def _explain_other(
+    file: StoredFile, place: IndexPath | SchemaPath | MetadataPath, settings: Settings
+) -> Explanation:
+    clause, text = "storage: schema files", "describes a table"
+    if isinstance(place, MetadataPath):
+        clause = "storage: metadata"
+    elif isinstance(place, IndexPath):
+        clause, text = "storage: index files", repr(file.value[:_SHOWN])
+    try:
+        for event in other_events(file, place, settings.layout, settings.time_zone):
+            if isinstance(event, Progress):
+                text = f"checkpoint {event.position.commit_ts}"
+            elif isinstance(event, SchemaChange):
+                text = f"{event.what}: {event.query!r:.{_SHOWN}}"
+    except DecodeError as error:
+        before = Span((), 0, error.offset, "read up to the error", error.clause)
+        return Explanation((before,) if error.offset else (), error)
+    return Explanation((Span((), 0, len(file.value), text, clause),) if file.value else ())
+
+
+def _plan(
+    value: bytes, settings: Settings, definitions: Definitions, place: DataPath | None
+) -> FilePlan | None:
+    """Return how the file is read, or None without a definition that fits."""
+    try:
+        table = find_table(value, settings, definitions, place)
+        names = tuple(column.name for column in stored_columns(table))
+        found = read_header(value, settings, names)[1]
+        return file_plan(table, found or (), settings, EVERYTHING)
+    except DecodeError:
+        return None
+
+
+class _Spans:
+    """The spans of a data file, without gaps: each begins where the one before ends."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.spans: list[Span] = []
+        self.offset = 0
+
+    def add(self, end: int, path: Path, text: str, clause: str, note: str = "") -> None:
+        self.spans.append(Span(path, self.offset, end, text, clause, note=note))
+        self.offset = end
+
+    def walk(self, settings: Settings, plan: FilePlan | None) -> None:
+        """Add the spans of the header line and of all fields. Raises: DecodeError."""
+        if not self.data:
+            return
+        names = None if plan is None else plan.names
+        line, _, end = read_header(self.data, settings, names)
+        if line is not None:
+            self.add(end, ("header",), _shown(line), "csv: header line")
+        meta = _meta(settings)
+        record = 0
+        while self.offset < len(self.data):
+            reader = FieldReader(self.data, settings, self.offset)
+            index = 0
+            while not reader.is_end:
+                field = reader.field()
+                if index < len(meta):
+                    name, clause = meta[index]
+                    text = _shown(text_of(field, settings))
+                    text = _OPERATIONS.get(field.raw, text) if name == "op" else text
+                    self.add(reader.offset, ("records", record, name), text, clause)
+                else:
+                    self._column(reader.offset, record, index - len(meta), field, settings, plan)
+                index += 1
+            record += 1
+
+    def _column(
+        self,
+        end: int,
+        record: int,
+        index: int,
+        field: Field,
+        settings: Settings,
+        plan: FilePlan | None,
+    ) -> None:
+        is_known = plan is not None and index < len(plan.names)
+        codec: ColumnCodec | None = plan.codecs[index] if plan is not None and is_known else None
+        name = plan.names[index] if plan is not None and is_known else index
+        path: Path = ("records", record, "columns", name)
+        text, clause, note = _shown(text_of(field, settings)), CLAUSE_RECORD, ""
+        if codec is not None:
+            clause = codec.clause
+            try:
+                value, is_ambiguous = codec.read(field, self.offset)
+            except DecodeError:
+                value, is_ambiguous = field, False
+            if value is None:
+                text, clause = "NULL", "csv: null values"
+            elif isinstance(value, bytes):
+                text = value.hex(" ")[:_SHOWN] or "no bytes"
+            if is_ambiguous:
+                clause, note = "csv: ambiguous null", "a text may be written so too"
+        self.add(end, path, text, clause, note)
+
+    def cut(self, error: DecodeError) -> None:
+        """Keep what stands before the error, and show what was read of the field it is in."""
+        self.spans = [span for span in self.spans if span.end <= error.offset]
+        self.offset = self.spans[-1].end if self.spans else 0
+        if self.offset < error.offset:
+            self.add(error.offset, error.path, "read up to the error", error.clause)
+
+
+def _meta(settings: Settings) -> list[tuple[str, str]]:
+    """Return the names and clauses of the fields in front of the columns."""
+    found = [("op", "csv: operations"), ("table", CLAUSE_RECORD), ("schema", CLAUSE_RECORD)]
+    if settings.include_commit_ts:
+        found.append(("commit_ts", "csv: commit-ts"))
+    if settings.output_old_value:
+        found.append(("is_update", "csv: old value"))
+    if settings.output_handle_key:
+        found.append(("handle_key", "csv: handle key"))
+    return found
+
+
+def _shown(text: bytes) -> str:
+    shown = text[: _SHOWN * 4].decode("utf-8", "backslashreplace")
+    return repr(shown[:_SHOWN]) + ("..." if len(shown) > _SHOWN else "")

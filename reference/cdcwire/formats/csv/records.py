@@ -1,0 +1,225 @@
+"""One record of a data file, to and from bytes: what stands in front of the columns, and these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from cdcwire.core.errors import DecodeError, EncodeError, Step, step
+from cdcwire.formats.csv.escapes import double, escape, undouble, unescape
+from cdcwire.formats.csv.fields import FieldReader, write_field
+from cdcwire.formats.csv.message import Field, Operation, Record
+from cdcwire.formats.csv.settings import Settings
+
+CLAUSE_RECORD = "csv: record"
+CLAUSE_KINDS = "csv: kinds of fields"
+CLAUSE_LIMITS = "csv: limits"
+MAX_COLUMNS = 4096  # TiDB's limit
+
+_INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,19}")
+_UINT64_END = 1 << 64
+_INT64_END = 1 << 63
+_WORDS = {b"true": True, b"false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A record with its place: where it starts, where each of its columns does, where it ends."""
+
+    record: Record
+    start: int
+    columns: tuple[int, ...]
+    end: int
+
+
+def read_record(
+    value: bytes,
+    settings: Settings,
+    columns: Sequence[str] | None,
+    offset: int,
+    count: int | None,
+) -> Located:
+    """Read the record at ``offset``, which must have ``count`` columns. Raises: DecodeError."""
+    reader = FieldReader(value, settings, offset)
+    meta = _Meta(reader, settings)
+    op, table, schema = meta.names()
+    commit_ts = is_update = handle_key = None
+    if settings.include_commit_ts:
+        with step("commit_ts"):
+            commit_ts = meta.commit_ts()
+    if settings.output_old_value:
+        with step("is_update"):
+            is_update = meta.is_update(op)
+    if settings.output_handle_key:
+        with step("handle_key"):
+            handle_key = meta.handle_key()
+    fields, starts = _fields(reader, columns, count, meta)
+    record = Record(op, table, schema, commit_ts, is_update, handle_key, fields)
+    return Located(record, offset, starts, reader.offset)
+
+
+def read_names(value: bytes, settings: Settings, offset: int) -> tuple[str, str]:
+    """Return schema and table of the record at ``offset``, and read no further.
+
+    Raises: DecodeError.
+    """
+    _, table, schema = _Meta(FieldReader(value, settings, offset), settings).names()
+    return schema, table
+
+
+def _fields(
+    reader: FieldReader, columns: Sequence[str] | None, count: int | None, meta: _Meta
+) -> tuple[tuple[Field, ...], tuple[int, ...]]:
+    fields: list[Field] = []
+    starts: list[int] = []
+    stop = reader.offset
+    while not reader.is_end:
+        index, stop = len(fields), reader.offset
+        if count is not None and index == count:
+            problem = (
+                f"there are more fields than the {meta.count} of the record and {count} columns"
+            )
+            raise DecodeError(problem, stop, CLAUSE_RECORD)
+        if index == MAX_COLUMNS:
+            raise DecodeError(f"more than {MAX_COLUMNS} columns", stop, CLAUSE_LIMITS)
+        name: Step = index if columns is None else columns[index]
+        with step("columns", name):
+            fields.append(reader.field())
+        starts.append(stop)
+    if not fields:
+        problem = f"a record of {meta.count} fields has no columns"
+        raise DecodeError(problem, meta.end, CLAUSE_RECORD)
+    if count is not None and len(fields) != count:
+        problem = (
+            f"{len(fields)} columns, where {count} are expected; the columns of a schema file "
+            "include virtual generated ones, records don't"
+        )
+        raise DecodeError(problem, _end(reader), CLAUSE_RECORD)
+    return tuple(fields), tuple(starts)
+
+
+def _end(reader: FieldReader) -> int:
+    return reader.offset - len(reader.terminator)
+
+
+class _Meta:
+    """The fields in front of the columns."""
+
+    def __init__(self, reader: FieldReader, settings: Settings) -> None:
+        self.reader = reader
+        self.settings = settings
+        self.start = reader.offset
+        self.count = 0
+
+    @property
+    def end(self) -> int:
+        return _end(self.reader)
+
+    def _field(self) -> Field:
+        if self.reader.is_end:
+            problem = f"a record of {self.count} fields ends before its columns"
+            raise DecodeError(problem, self.end, CLAUSE_RECORD)
+        self.start = self.reader.offset
+        self.count += 1
+        return self.reader.field()
+
+    def names(self) -> tuple[Operation, str, str]:
+        """Read operation, table and schema."""
+        with step("op"):
+            op = self.string()
+            if op not in ("I", "U", "D"):
+                problem = f"{op[:80]!r:.80} is no operation, which are I, U and D"
+                raise DecodeError(problem, self.start, "csv: operations")
+        with step("table"):
+            table = self.string()
+        with step("schema"):
+            schema = self.string()
+        return cast(Operation, op), table, schema
+
+    def string(self, kind_clause: str = CLAUSE_KINDS, clause: str = CLAUSE_RECORD) -> str:
+        """Read a string, which is quoted if anything is."""
+        field = self._field()
+        if self.settings.quote and not field.is_quoted:
+            raise DecodeError(f"{field.raw[:80]!r:.80} is not quoted", self.start, kind_clause)
+        try:
+            return text_of(field, self.settings).decode()
+        except UnicodeDecodeError as error:
+            raise DecodeError("it is not UTF-8", self.start, clause) from error
+
+    def _bare(self, clause: str) -> bytes:
+        field = self._field()
+        if field.is_quoted:
+            raise DecodeError(f"{field.raw[:80]!r:.80} is quoted", self.start, clause)
+        return field.raw
+
+    def commit_ts(self) -> int:
+        clause = "csv: commit-ts"
+        return self._integer(self._bare(clause), 0, _UINT64_END, clause)
+
+    def is_update(self, op: str) -> bool:
+        clause = "csv: old value"
+        raw = self._bare(clause)
+        if raw not in _WORDS:
+            problem = f"{raw[:80]!r:.80} is not true or false"
+            raise DecodeError(problem, self.start, clause)
+        if op == "U":
+            problem = "with old values an update is the records D and I, never U"
+            raise DecodeError(problem, self.start, clause)
+        return _WORDS[raw]
+
+    def handle_key(self) -> int:
+        clause = "csv: handle key"
+        return self._integer(self.string(clause, clause).encode(), -_INT64_END, _INT64_END, clause)
+
+    def _integer(self, digits: bytes, low: int, high: int, clause: str) -> int:
+        if not _INTEGER.fullmatch(digits) or not low <= int(digits) < high:
+            problem = f"{digits[:80]!r:.80} is not an integer of {low} to {high - 1}"
+            raise DecodeError(problem, self.start, clause)
+        return int(digits)
+
+
+def write_record(record: Record, settings: Settings) -> bytes:
+    """Return the bytes of a record with its terminator.
+
+    Raises: EncodeError when a field is missing, or there and the settings don't have it.
+    """
+    parts = [
+        write_string(text.encode(), settings) for text in (record.op, record.table, record.schema)
+    ]
+    for name, value, is_set, clause in (
+        ("commit_ts", record.commit_ts, settings.include_commit_ts, "csv: commit-ts"),
+        ("is_update", record.is_update, settings.output_old_value, "csv: old value"),
+        ("handle_key", record.handle_key, settings.output_handle_key, "csv: handle key"),
+    ):
+        if (value is not None) != is_set:
+            raise EncodeError(
+                "missing" if is_set else "the settings don't have it", clause, (name,)
+            )
+    if record.commit_ts is not None:
+        parts.append(b"%d" % record.commit_ts)
+    if record.is_update is not None:
+        parts.append(b"true" if record.is_update else b"false")
+    if record.handle_key is not None:
+        parts.append(write_string(b"%d" % record.handle_key, settings))
+    parts += (write_field(field, settings) for field in record.fields)
+    return settings.delimiter.join(parts) + settings.terminator
+
+
+def text_of(field: Field, settings: Settings) -> bytes:
+    """Return the bytes that a field stands for."""
+    if field.is_quoted:
+        return undouble(field.raw, settings.quote)
+    return field.raw if settings.quote else unescape(field.raw)
+
+
+def field_of(text: bytes, settings: Settings) -> Field:
+    """Return the field of a string."""
+    if settings.quote:
+        return Field(double(text, settings.quote), True)
+    return Field(escape(text, settings.delimiter), False)
+
+
+def write_string(text: bytes, settings: Settings) -> bytes:
+    return write_field(field_of(text, settings), settings)

@@ -1,0 +1,32 @@
+"""DataHub Blob: changes of a database's tables as JSON, one a record, alone or in bodies.
+
+``decode`` and ``encode`` are a record's bytes, without loss; ``to_events`` and ``from_events`` lead
+to and from the neutral model. The page of the format is docs/formats/datahub-blob.md.
+"""
+
+from cdcwire.formats.datahub_blob.batching import decode_messages, from_events, to_events
+from cdcwire.formats.datahub_blob.events import from_event, to_event
+from cdcwire.formats.datahub_blob.explain import explain
+from cdcwire.formats.datahub_blob.format import FORMAT
+from cdcwire.formats.datahub_blob.message import BlobColumn, BlobMessage, Ddl, Source
+from cdcwire.formats.datahub_blob.settings import OPTIONS, Settings, read_settings
+from cdcwire.formats.datahub_blob.wire import decode, encode
+
+__all__ = [
+    "FORMAT",
+    "OPTIONS",
+    "BlobColumn",
+    "BlobMessage",
+    "Ddl",
+    "Settings",
+    "Source",
+    "decode",
+    "decode_messages",
+    "encode",
+    "explain",
+    "from_event",
+    "from_events",
+    "read_settings",
+    "to_event",
+    "to_events",
+]

@@ -1,0 +1,104 @@
+"""Events to messages, and messages to events: records by themselves, or in bodies.
+
+Source: datahub-blob, "records", "updates".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from cdcwire.core.errors import DecodeError, step
+from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.strict_json import JsonObject, read_json
+from cdcwire.datahub.body import CONTENT_TYPES, BodySettings
+from cdcwire.datahub.carrying import headers_of, read_records, value_of, write_records
+from cdcwire.datahub.frame import MAGIC
+from cdcwire.datahub.message import Record
+from cdcwire.formats.datahub_blob.events import from_event, to_event
+from cdcwire.formats.datahub_blob.members import RULES
+from cdcwire.formats.datahub_blob.message import BlobMessage
+from cdcwire.formats.datahub_blob.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.datahub_blob.wire import decode, encode
+from cdcwire.model.events import Event
+
+
+def is_record(message: KafkaMessage, settings: Settings) -> bool:
+    """Return whether the value is one record, not a body. Raises: DecodeError.
+
+    ``encoding=auto``: a body is what its headers call so, what begins with the frame's magic, what
+    has a content encoding, and a JSON object with ``Records`` or ``Action``.
+    """
+    if settings.encoding != "auto":
+        return settings.encoding == "record"
+    headers = headers_of(message)
+    content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type in CONTENT_TYPES or "content-encoding" in headers:
+        return False
+    value = value_of(message)
+    if value.startswith(MAGIC) or settings.body.content_encoding != "none":
+        return False
+    found = read_json(value, RULES).value
+    if not isinstance(found, JsonObject):
+        return True
+    names = found.by_name().keys()
+    return not names & {"Records", "Action"}
+
+
+def decode_messages(
+    message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS
+) -> list[tuple[BlobMessage, Record]]:
+    """Return the Blob messages that a message carries, with their records. Raises: DecodeError.
+
+    An error inside a body stands where the record's data does; the path tells the record.
+    """
+    if is_record(message, settings):
+        value = value_of(message)
+        return [(decode(value, settings), Record(value))]
+    found = []
+    for path, record in read_records(message, None, settings.body):
+        assert isinstance(record.data, bytes)  # no fields: a blob topic
+        with step(*path):
+            try:
+                found.append((decode(record.data, settings), record))
+            except DecodeError as error:
+                error.offset = record.offset
+                raise
+    return found
+
+
+def to_events(
+    message: KafkaMessage,
+    settings: Settings = DEFAULT_SETTINGS,
+    selection: Selection = EVERYTHING,
+) -> list[Event]:
+    """Return the neutral events of a message. Raises: DecodeError."""
+    events = (to_event(each, selection) for each, _ in decode_messages(message, settings))
+    return [event for event in events if event is not None]
+
+
+def from_events(
+    events: Iterable[Event], settings: Settings = DEFAULT_SETTINGS
+) -> Iterator[KafkaMessage]:
+    """Yield messages. The two halves of an update stay side by side, in one body.
+
+    Raises: EncodeError for what the format can't carry, with the number of the event in the path.
+    """
+    if settings.encoding == "record":
+        for group in _records(events, settings):
+            for record in group:
+                assert isinstance(record.data, bytes)
+                yield KafkaMessage(None, record.data)
+        return
+    body: BodySettings = settings.body
+    if settings.encoding == "auto":
+        body = replace(body, encoding="json")
+    yield from write_records(_records(events, settings), None, body, settings.max_batch_size)
+
+
+def _records(events: Iterable[Event], settings: Settings) -> Iterator[list[Record]]:
+    for index, event in enumerate(events):
+        with step("events", index):
+            group = [Record(encode(message)) for message in from_event(event, settings)]
+        yield group

@@ -1,0 +1,145 @@
+"""Blob bytes explained: every byte of a record with its field, its value and its clause.
+
+A body is explained as far as its records; each of those is one span, for it is JSON of its own.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from cdcwire.core.base64_text import read_base64
+from cdcwire.core.errors import DecodeError, Path
+from cdcwire.core.format import Explanation
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, read_json
+from cdcwire.datahub.explain import (
+    NOT_KNOWN,
+    Describe,
+    Described,
+    body_spans,
+    cut,
+    json_spans,
+    shown,
+)
+from cdcwire.datahub.ops import OPS
+from cdcwire.datahub.streamx import CLAUSES, StreamXType, streamx_type
+from cdcwire.formats.datahub_blob.batching import decode_messages, is_record
+from cdcwire.formats.datahub_blob.members import CLAUSE_MEMBERS, RULES
+from cdcwire.formats.datahub_blob.payload import (
+    CLAUSE_DDL,
+    CLAUSE_IMAGES,
+    CLAUSE_META,
+    CLAUSE_SEQUENCE,
+    CLAUSE_TIMES,
+)
+from cdcwire.formats.datahub_blob.schema_part import (
+    CLAUSE_COLUMNS,
+    CLAUSE_KEY,
+    CLAUSE_SOURCE,
+    SOURCE_MEMBERS,
+)
+from cdcwire.formats.datahub_blob.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.datahub_blob.wire import CLAUSE_VERSION
+
+_CLAUSES: dict[str, str] = {
+    "schema": CLAUSE_MEMBERS,
+    "schema.dataColumn": CLAUSE_COLUMNS,
+    "schema.dataColumn.*": CLAUSE_COLUMNS,
+    "schema.dataColumn.*.name": CLAUSE_COLUMNS,
+    "schema.dataColumn.*.type": CLAUSE_COLUMNS,
+    "schema.primaryKey": CLAUSE_KEY,
+    "schema.primaryKey.*": CLAUSE_KEY,
+    "schema.source": CLAUSE_SOURCE,
+    **{f"schema.source.{name}": CLAUSE_SOURCE for name, _ in SOURCE_MEMBERS},
+    "payload": CLAUSE_MEMBERS,
+    "payload.op": "datahub-blob: ops",
+    "payload.before": CLAUSE_IMAGES,
+    "payload.before.dataColumn": CLAUSE_IMAGES,
+    "payload.after": CLAUSE_IMAGES,
+    "payload.after.dataColumn": CLAUSE_IMAGES,
+    "payload.sequenceId": CLAUSE_SEQUENCE,
+    "payload.timestamp": CLAUSE_TIMES,
+    "payload.timestamp.eventTime": CLAUSE_TIMES,
+    "payload.timestamp.systemTime": CLAUSE_TIMES,
+    "payload.timestamp.checkpointTime": CLAUSE_TIMES,
+    "payload.ddl": CLAUSE_DDL,
+    "payload.ddl.text": CLAUSE_DDL,
+    "payload.ddl.ddlMeta": CLAUSE_META,
+    "version": CLAUSE_VERSION,
+}
+
+
+def explain(message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS) -> Explanation:
+    """Return the spans of every byte of a message.
+
+    On broken bytes: the spans up to the place of the error, and the error.
+    """
+    error: DecodeError | None = None
+    try:
+        decode_messages(message, settings)
+        is_one = is_record(message, settings)
+    except DecodeError as caught:
+        error = caught
+        is_one = settings.encoding == "record"
+    value = message.value or b""
+    if is_one:
+        return Explanation(cut(json_spans(value, RULES, _describer(value)), error), error)
+    spans, _ = body_spans(message, None, settings.body)
+    return Explanation(cut(spans, error), error)
+
+
+def _describer(value: bytes) -> Describe:
+    types = _types(value)
+
+    def describe(path: Path, found: JsonValue) -> Described:
+        if not path:
+            return CLAUSE_MEMBERS, "message", ""
+        name = ".".join("*" if isinstance(each, int) else each for each in path)
+        match path:
+            case ("payload", "before" | "after", "dataColumn", str(column)):
+                return _cell(types.get(column), found)
+            case ("payload", "op") if isinstance(found, str) and found in OPS:
+                return _CLAUSES[name], f"{found} ({OPS[found].group})", ""
+            case ("payload", "ddl", "ddlMeta") if isinstance(found, str):
+                return CLAUSE_META, f"a Java stream, {len(found)} characters of base64", ""
+            case _:
+                pass
+        clause = _CLAUSES.get(name)
+        if clause is None:
+            return "datahub-blob: unknown members", None, NOT_KNOWN
+        return clause, None, ""
+
+    return describe
+
+
+def _cell(type_: StreamXType | None, found: JsonValue) -> Described:
+    if type_ is None:
+        return CLAUSE_IMAGES, None, "not declared"
+    if found is None:
+        return "datahub-blob: null values", None, ""
+    text = shown(found)
+    if type_ == "BYTES" and isinstance(found, str):
+        with suppress(DecodeError):  # shown as it stands; the decoder tells what is wrong
+            text = read_base64(found, 0, CLAUSES["BYTES"]).hex(" ") or "no bytes"
+    return CLAUSES[type_], f"{text} ({type_})", ""
+
+
+def _types(value: bytes) -> dict[str, StreamXType]:
+    """Return the types of the declared columns, as far as they can be read."""
+    types: dict[str, StreamXType] = {}
+    try:
+        found = read_json(value, RULES).value
+    except DecodeError:
+        return types
+    for name in ("schema", "dataColumn"):
+        member = found.get(name) if isinstance(found, JsonObject) else None
+        found = None if member is None else member.value
+    for item in found.items if isinstance(found, JsonArray) else ():
+        members = item.by_name() if isinstance(item, JsonObject) else {}
+        column, written = (
+            members[name].value if name in members else None for name in ("name", "type")
+        )
+        type_ = streamx_type(written) if isinstance(written, str) else None
+        if isinstance(column, str) and type_ is not None:
+            types[column] = type_
+    return types

@@ -1,0 +1,77 @@
+"""DataHub Blob as a format: what the registry offers to the runner, the command line and Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.message import Message
+from cdcwire.datahub.carrying import queued
+from cdcwire.formats.datahub_blob.batching import from_events, to_events
+from cdcwire.formats.datahub_blob.carries import CARRIES
+from cdcwire.formats.datahub_blob.explain import explain
+from cdcwire.formats.datahub_blob.settings import OPTIONS, read_settings
+from cdcwire.model.events import Event
+
+FEATURES: Mapping[str, str] = MappingProxyType(
+    {
+        "long": "LONG, up to 64 bits",
+        "double": "DOUBLE",
+        "boolean": "BOOLEAN",
+        "text": "STRING",
+        "bytes": "BYTES",
+        "date": "DATE, milliseconds since 1970",
+        "position": "sequence ids and times of events",
+        "key": "the primary key columns of a row",
+        "update": "updates as one message with both rows",
+        "halves": "updates as two messages, before and after",
+        "ddl": "schema changes",
+        "ddlMeta": "the serialised statement of a schema change, as bytes",
+        "markers": "transaction borders and the other markers",
+        "heartbeat": "heartbeats",
+        "json bodies": "bodies of the service in JSON",
+        "protobuf bodies": "bodies of the service in protobuf",
+        "batch bodies": "bodies of the service with binary batches",
+        "compression": "batches and bodies that are compressed",
+        "date-digits": "the setting of this name",
+        "lenient-ops": "the setting of this name",
+    }
+)
+
+CHOICES: Mapping[str, str] = MappingProxyType(
+    {
+        "date-width": "any number of digits",
+        "missing-column": "absent, not NULL",
+        "null-members": "read as not there",
+        "primary-key-missing": "no primary key",
+        "sequence-id-of-heartbeat": "may be missing",
+    }
+)
+
+
+def _decode(message: Message, context: Context) -> Iterator[Event]:
+    settings = read_settings(context.options, context.compressions)
+    yield from to_events(queued(message), settings, context.selection)
+
+
+def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
+    yield from from_events(events, read_settings(context.options, context.compressions))
+
+
+def _explain(message: Message, context: Context) -> Explanation:
+    return explain(queued(message), read_settings(context.options, context.compressions))
+
+
+FORMAT = Format(
+    name="datahub-blob",
+    title="DataHub Blob",
+    page="docs/formats/datahub-blob.md",
+    decode=_decode,
+    encode=_encode,
+    explain=_explain,
+    options=OPTIONS,
+    carries=CARRIES,
+    features=FEATURES,
+    choices=CHOICES,
+)

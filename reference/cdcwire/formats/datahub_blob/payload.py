@@ -1,0 +1,196 @@
+"""The member ``payload``: op, images, sequence id, statement and times.
+
+Source: datahub-blob, "row images", "sequence ids", "timestamps", "ddl".
+"""
+
+from __future__ import annotations
+
+import re
+
+from cdcwire.core.base64_text import read_base64, write_base64
+from cdcwire.core.errors import DecodeError, EncodeError, Path, step
+from cdcwire.core.strict_json import JsonObject, Member, json_kind
+from cdcwire.datahub.fields import is_unicode
+from cdcwire.datahub.ops import Op
+from cdcwire.datahub.streamx import BlobValue, StreamXType, check_value, read_value
+from cdcwire.formats.datahub_blob.members import Members, inner, integer_of, text_of
+from cdcwire.formats.datahub_blob.message import BlobColumn, BlobMessage, Cells, Ddl
+
+CLAUSE_IMAGES = "datahub-blob: row images"
+CLAUSE_SEQUENCE = "datahub-blob: sequence ids"
+CLAUSE_TIMES = "datahub-blob: timestamps"
+CLAUSE_DDL = "datahub-blob: ddl"
+CLAUSE_META = "datahub-blob: ddlMeta"
+
+MAX_TIME = 9999999999999  # 13 digits
+MAX_SEQUENCE_DIGITS = 38
+JAVA_STREAM = b"\xac\xed\x00\x05"  # magic and version of a Java Object Serialization stream
+_SEQUENCE_ID = re.compile(r"[0-9]+")
+
+
+def read_image(
+    payload: Members,
+    name: str,
+    op: Op,
+    columns: tuple[BlobColumn, ...] | None,
+    date_digits: int,
+) -> Cells | None:
+    """Return the image ``before`` or ``after``, as the op has one. Raises: DecodeError."""
+    if not (op.has_before if name == "before" else op.has_after):
+        payload.refuse(name, CLAUSE_IMAGES, f"{op.name} has no {name}")
+        return None
+    member = payload.need(name, CLAUSE_IMAGES)
+    members = inner(member, CLAUSE_IMAGES)
+    types: dict[str, StreamXType] = {column.name: column.type for column in columns or ()}
+    with step(name):
+        cells = members.need("dataColumn", CLAUSE_IMAGES)
+        with step("dataColumn"):
+            if not isinstance(cells.value, JsonObject):
+                problem = f"an object is expected, not {json_kind(cells.value)}"
+                raise DecodeError(problem, cells.start, CLAUSE_IMAGES)
+            if not cells.value.members:
+                raise DecodeError("an image without a column", cells.start, CLAUSE_IMAGES)
+            return tuple(
+                (each.name, _read_cell(each, types, date_digits)) for each in cells.value.members
+            )
+
+
+def _read_cell(cell: Member, types: dict[str, StreamXType], date_digits: int) -> BlobValue:
+    type_ = types.get(cell.name)
+    with step(cell.name):
+        if type_ is None:
+            raise DecodeError("the column is not declared", cell.name_start, CLAUSE_IMAGES)
+        return read_value(type_, cell.value, cell.start, date_digits)
+
+
+def read_sequence_id(payload: Members, op: Op) -> str | None:
+    """Return the digits, None for a heartbeat without them. Raises: DecodeError."""
+    member = payload.get("sequenceId")
+    if member is None:
+        if op.group != "heartbeat":
+            payload.need("sequenceId", CLAUSE_SEQUENCE)
+        return None
+    digits = text_of(member, CLAUSE_SEQUENCE)
+    problem = sequence_problem(digits)
+    if problem:
+        raise DecodeError(problem, member.start, CLAUSE_SEQUENCE, ("sequenceId",))
+    return digits
+
+
+def sequence_problem(digits: str) -> str:
+    """Return what is wrong with a sequence id, "" if nothing is."""
+    if len(digits) > MAX_SEQUENCE_DIGITS:
+        return f"a sequence id of {len(digits)} characters; {MAX_SEQUENCE_DIGITS} digits are read"
+    return "" if _SEQUENCE_ID.fullmatch(digits) else f"{digits!r} is no sequence id: digits only"
+
+
+def read_times(payload: Members) -> tuple[int, int | None, int | None]:
+    """Return event, system and checkpoint time. Raises: DecodeError."""
+    times = inner(payload.need("timestamp", CLAUSE_TIMES), CLAUSE_TIMES)
+    with step("timestamp"):
+        event = integer_of(times.need("eventTime", CLAUSE_TIMES), 0, MAX_TIME, CLAUSE_TIMES)
+        return event, _time(times, "systemTime"), _time(times, "checkpointTime")
+
+
+def _time(times: Members, name: str) -> int | None:
+    member = times.get(name)
+    return None if member is None else integer_of(member, 0, MAX_TIME, CLAUSE_TIMES)
+
+
+def read_ddl(payload: Members, op: Op) -> Ddl | None:
+    """Return the statement of a DDL. Raises: DecodeError."""
+    if op.group != "ddl":
+        payload.refuse("ddl", CLAUSE_DDL, f"{op.name} has no ddl")
+        return None
+    members = inner(payload.need("ddl", CLAUSE_DDL), CLAUSE_DDL)
+    with step("ddl"):
+        member = members.need("text", CLAUSE_DDL)
+        text = text_of(member, CLAUSE_DDL)
+        if not text:
+            raise DecodeError("the statement is empty", member.start, CLAUSE_DDL, ("text",))
+        found = members.get("ddlMeta")
+        if found is None:
+            return Ddl(text)
+        with step("ddlMeta"):
+            if not isinstance(found.value, str):
+                problem = f"text is expected, not {json_kind(found.value)}"
+                raise DecodeError(problem, found.start, CLAUSE_META)
+            meta = read_base64(found.value, found.start, CLAUSE_META)
+            if not meta.startswith(JAVA_STREAM):
+                problem = "it is no Java stream: that begins with AC ED 00 05"
+                raise DecodeError(problem, found.start, CLAUSE_META)
+    return Ddl(text, meta)
+
+
+# ---- writing ---------------------------------------------------------------------------------
+
+
+def payload_of(message: BlobMessage, op: Op) -> dict[str, object]:
+    """Return the member as it is written. Raises: EncodeError."""
+    found: dict[str, object] = {"op": op.name}
+    for name, cells, is_needed in (
+        ("before", message.before, op.has_before),
+        ("after", message.after, op.has_after),
+    ):
+        if (cells is not None) != is_needed:
+            problem = f"{op.name} {'needs' if is_needed else 'has no'} {name}"
+            raise EncodeError(problem, CLAUSE_IMAGES, (name,))
+        if cells is not None:
+            found[name] = {"dataColumn": _image(cells, message, name)}
+    if message.sequence_id is not None:
+        problem = sequence_problem(message.sequence_id)
+        if problem:
+            raise EncodeError(problem, CLAUSE_SEQUENCE, ("sequenceId",))
+        found["sequenceId"] = message.sequence_id
+    elif op.group != "heartbeat":
+        raise EncodeError(f"{op.name} needs a sequence id", CLAUSE_SEQUENCE, ("sequenceId",))
+    if message.ddl is not None or op.group == "ddl":
+        found["ddl"] = _ddl(message.ddl, op)
+    found["timestamp"] = _times(message)
+    return found
+
+
+def _image(cells: Cells, message: BlobMessage, name: str) -> dict[str, object]:
+    path: Path = (name, "dataColumn")
+    types: dict[str, StreamXType] = {c.name: c.type for c in message.columns or ()}
+    if not cells:
+        raise EncodeError("an image without a column", CLAUSE_IMAGES, path)
+    found: dict[str, object] = {}
+    for column, value in cells:
+        with step(*path, column):
+            if column not in types:
+                raise EncodeError("the column is not declared", CLAUSE_IMAGES)
+            if column in found:
+                raise EncodeError("the column stands twice", CLAUSE_IMAGES)
+            check_value(types[column], value)
+        found[column] = write_base64(value) if isinstance(value, bytes) else value
+    return found
+
+
+def _ddl(ddl: Ddl | None, op: Op) -> dict[str, object]:
+    if op.group != "ddl":
+        raise EncodeError(f"{op.name} has no ddl", CLAUSE_DDL, ("ddl",))
+    if ddl is None or not ddl.text or not is_unicode(ddl.text):
+        raise EncodeError(f"{op.name} needs its statement", CLAUSE_DDL, ("ddl", "text"))
+    found: dict[str, object] = {"text": ddl.text}
+    if ddl.meta is not None:
+        if not ddl.meta.startswith(JAVA_STREAM):
+            problem = "it is no Java stream: that begins with AC ED 00 05"
+            raise EncodeError(problem, CLAUSE_META, ("ddl", "ddlMeta"))
+        found["ddlMeta"] = write_base64(ddl.meta)
+    return found
+
+
+def _times(message: BlobMessage) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name, value in (
+        ("eventTime", message.event_time),
+        ("systemTime", message.system_time),
+        ("checkpointTime", message.checkpoint_time),
+    ):
+        if value is not None:
+            if isinstance(value, bool) or not 0 <= value <= MAX_TIME:
+                problem = f"{value} is no time of 13 digits"
+                raise EncodeError(problem, CLAUSE_TIMES, ("timestamp", name))
+            found[name] = value
+    return found

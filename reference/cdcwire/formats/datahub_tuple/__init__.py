@@ -1,0 +1,45 @@
+"""DataHub Tuple: changes of one table as rows of a topic with a fixed schema.
+
+``decode`` and ``record_of`` are the rows of bodies, without loss; ``to_events`` and ``from_events``
+lead to and from the neutral model. The page of the format is docs/formats/datahub-tuple.md.
+"""
+
+from cdcwire.formats.datahub_tuple.events import (
+    UnsupportedInTupleError,
+    from_event,
+    from_events,
+    to_event,
+    to_events,
+)
+from cdcwire.formats.datahub_tuple.explain import explain
+from cdcwire.formats.datahub_tuple.format import FORMAT
+from cdcwire.formats.datahub_tuple.message import TupleRow
+from cdcwire.formats.datahub_tuple.settings import OPTIONS, Settings, read_settings
+from cdcwire.formats.datahub_tuple.topic import (
+    SchemaMismatchError,
+    Topic,
+    find_table,
+    topic_of,
+)
+from cdcwire.formats.datahub_tuple.wire import decode, record_of, row_of
+
+__all__ = [
+    "FORMAT",
+    "OPTIONS",
+    "SchemaMismatchError",
+    "Settings",
+    "Topic",
+    "TupleRow",
+    "UnsupportedInTupleError",
+    "decode",
+    "explain",
+    "find_table",
+    "from_event",
+    "from_events",
+    "read_settings",
+    "record_of",
+    "row_of",
+    "to_event",
+    "to_events",
+    "topic_of",
+]

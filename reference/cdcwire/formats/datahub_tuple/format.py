@@ -1,0 +1,82 @@
+"""DataHub Tuple as a format: what the registry offers to the runner, the command line and Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.message import Message
+from cdcwire.datahub.carrying import queued
+from cdcwire.formats.datahub_tuple.carries import CARRIES
+from cdcwire.formats.datahub_tuple.events import from_events, to_events
+from cdcwire.formats.datahub_tuple.explain import explain
+from cdcwire.formats.datahub_tuple.settings import OPTIONS, Settings, read_settings
+from cdcwire.formats.datahub_tuple.topic import Topic, find_table, topic_of
+from cdcwire.model.events import Event
+
+FEATURES: Mapping[str, str] = MappingProxyType(
+    {
+        "small integers": "TINYINT, SMALLINT and INTEGER",
+        "bigint": "BIGINT",
+        "float": "FLOAT and DOUBLE",
+        "boolean": "BOOLEAN",
+        "timestamp": "TIMESTAMP, microseconds since 1970",
+        "text": "STRING",
+        "decimal": "DECIMAL",
+        "bytes": "bytes in a STRING, as base64",
+        "position": "sequence ids and times of rows",
+        "json bodies": "bodies of the service in JSON",
+        "protobuf bodies": "bodies of the service in protobuf",
+        "batch bodies": "bodies of the service with binary batches",
+        "compression": "batches and bodies that are compressed",
+        "empty-is-null": "the setting of this name",
+        "execute-time-column": "the setting of this name",
+    }
+)
+
+CHOICES: Mapping[str, str] = MappingProxyType(
+    {
+        "field-count-zero": "accept",
+        "float-not-finite": "accept",
+        "leading-zeros": "accept",
+        "other-table": "reject",
+        "source-table-column-missing": "accept",
+    }
+)
+
+
+def _told(context: Context) -> tuple[Settings, Topic]:
+    settings = read_settings(context.options, context.compressions)
+    return settings, topic_of(find_table(context.tables, settings), settings)
+
+
+def _decode(message: Message, context: Context) -> Iterator[Event]:
+    settings, topic = _told(context)
+    yield from to_events(queued(message), topic, settings, context.selection)
+
+
+def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
+    settings, topic = _told(context)
+    yield from from_events(events, topic, settings)
+
+
+def _explain(message: Message, context: Context) -> Explanation:
+    settings, topic = _told(context)
+    return explain(queued(message), topic, settings)
+
+
+FORMAT = Format(
+    name="datahub-tuple",
+    title="DataHub Tuple",
+    page="docs/formats/datahub-tuple.md",
+    decode=_decode,
+    encode=_encode,
+    explain=_explain,
+    options=OPTIONS,
+    carries=CARRIES,
+    features=FEATURES,
+    choices=CHOICES,
+    needs_tables=True,
+    fixes_bytes="by value",
+)

@@ -1,0 +1,192 @@
+"""The schema of a Tuple topic, from the definition of its table.
+
+A definition lists the data columns alone, and then the six metadata columns stand in front; or it
+lists all columns as the topic has them. Source: datahub-tuple, "topic schema", "metadata columns".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cdcwire.core.errors import EncodeError, Path
+from cdcwire.core.format import OptionError
+from cdcwire.datahub.fields import Field, FieldType, field_type, kind_of
+from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS, EXECUTE_TIMES, Settings
+from cdcwire.model.events import Column, Table
+from cdcwire.model.kinds import (
+    BitType,
+    BoolType,
+    BytesType,
+    DecimalType,
+    FloatType,
+    IntType,
+    TimestampType,
+    YearType,
+)
+
+CLAUSE_SCHEMA = "datahub-tuple: topic schema"
+
+SEQUENCE_ID = "_sequence_id_"
+OPERATION_TYPE = "_operation_type_"
+SOURCE_TABLE = "_source_table_"
+BEFORE_IMAGE = "_before_image_"
+AFTER_IMAGE = "_after_image_"
+_STRINGS = (SEQUENCE_ID, OPERATION_TYPE, SOURCE_TABLE, BEFORE_IMAGE, AFTER_IMAGE)
+METADATA: frozenset[str] = frozenset((*_STRINGS, *EXECUTE_TIMES))
+
+_SIGNED: dict[int, FieldType] = {
+    8: "TINYINT",
+    16: "SMALLINT",
+    24: "INTEGER",
+    32: "INTEGER",
+    64: "BIGINT",
+}
+_UNSIGNED: dict[int, FieldType] = {
+    8: "SMALLINT",
+    16: "INTEGER",
+    24: "INTEGER",
+    32: "BIGINT",
+    64: "STRING",
+}
+
+
+class SchemaMismatchError(EncodeError):
+    """A row's columns are not the topic's; ``column`` is the one that is missing or too many."""
+
+    def __init__(self, column: str, problem: str, path: Path = ()) -> None:
+        super().__init__(f"column {column!r:.60} {problem}", CLAUSE_SCHEMA, path)
+        self.column = column
+        self._problem = problem
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.column, self._problem, self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic. ``fields``: all of them in their order; ``places`` and ``data`` are indexes of them.
+
+    ``columns``: those of the model for the data fields. ``places`` has None for ``_source_table_``
+    in a topic that lacks it.
+    """
+
+    table: Table
+    fields: tuple[Field, ...]
+    sequence_id: int
+    operation_type: int
+    execute_time: int
+    source_table: int | None
+    before_image: int
+    after_image: int
+    data: tuple[int, ...]
+    columns: tuple[Column, ...]
+
+
+def find_table(tables: Sequence[Table], settings: Settings = DEFAULT_SETTINGS) -> Table:
+    """Return the definition of the topic's table. Raises: OptionError unless there is just one."""
+    wanted = settings.table
+    if wanted:
+        schema, _, name = wanted.rpartition(".")
+        found = [
+            table
+            for table in tables
+            if table.name in (wanted, name) and schema in ("", table.schema)
+        ]
+    else:
+        found = list(tables)
+    if len(found) != 1:
+        if not tables:
+            raise OptionError("a Tuple topic doesn't say its types: its table is to be defined")
+        what = f"named {wanted!r}" if wanted else "told"
+        raise OptionError(
+            f"a Tuple topic has one table; {len(found)} are {what} (option table chooses)"
+        )
+    return found[0]
+
+
+def topic_of(table: Table, settings: Settings = DEFAULT_SETTINGS) -> Topic:
+    """Return the topic of a table. Raises: OptionError for a definition that makes none."""
+    listed = table.columns or ()
+    names = [column.name for column in listed]
+    for name in names:
+        if names.count(name) > 1:
+            raise OptionError(f"table {table.name!r}: column {name!r} stands twice")
+    fields = [_field(column) for column in listed]
+    if not METADATA.intersection(names):
+        # The service lets them be NULL; the decoder does not.
+        front = (SEQUENCE_ID, OPERATION_TYPE, "", SOURCE_TABLE, BEFORE_IMAGE, AFTER_IMAGE)
+        fields = [
+            Field(name, "STRING") if name else Field(settings.execute_time_column, "BIGINT")
+            for name in front
+        ] + fields
+    places = {field.name: index for index, field in enumerate(fields)}
+    times = [name for name in EXECUTE_TIMES if name in places]
+    missing = [name for name in _STRINGS if name not in places and name != SOURCE_TABLE]
+    if missing or len(times) != 1:
+        what = ", ".join(missing) or f"one of {' and '.join(EXECUTE_TIMES)}, just one"
+        raise OptionError(f"table {table.name!r}: the topic needs the metadata column {what}")
+    for name in (*_STRINGS, times[0]):
+        wanted = "STRING" if name in _STRINGS else "BIGINT"
+        if name in places and fields[places[name]].type != wanted:
+            raise OptionError(f"table {table.name!r}: {name} is a {wanted}")
+    data = tuple(index for index, field in enumerate(fields) if field.name not in METADATA)
+    if not data:
+        raise OptionError(f"table {table.name!r} has no data column")
+    known = {column.name: column for column in listed}
+    return Topic(
+        table,
+        tuple(fields),
+        places[SEQUENCE_ID],
+        places[OPERATION_TYPE],
+        places[times[0]],
+        places.get(SOURCE_TABLE),
+        places[BEFORE_IMAGE],
+        places[AFTER_IMAGE],
+        data,
+        tuple(_column(known[fields[index].name], fields[index]) for index in data),
+    )
+
+
+def _column(column: Column, field: Field) -> Column:
+    """Return the column that decoded rows have. BYTES travel as STRING; the definition knows."""
+    kind = column.type if isinstance(column.type, BytesType) else kind_of(field.type)
+    return Column(field.name, kind, field.type, column.nullable, roles=column.roles)
+
+
+def _field(column: Column) -> Field:
+    if not column.name:
+        raise OptionError("a column of the definition has no name")
+    return Field(column.name, field_type_of(column), column.nullable is not False)
+
+
+def field_type_of(column: Column) -> FieldType:
+    """Return the type of a column's field: its source's, if that fits its kind, else by kind.
+
+    MySQL has a ``timestamp``, too, whose zone is not known: only ``TIMESTAMP`` in capitals is taken
+    for the field type where the kind does not tell the zone.
+    """
+    told = None if column.source is None else field_type(column.source)
+    if isinstance(column.type, TimestampType) and column.type.zone is None:
+        told = "TIMESTAMP" if column.source == "TIMESTAMP" else "STRING"
+    if told is not None and (
+        told == "STRING" or (isinstance(column.type, type(kind_of(told))) and told != "BOOLEAN")
+    ):
+        return told
+    match column.type:
+        case IntType(bits, unsigned):
+            return (_UNSIGNED if unsigned else _SIGNED)[bits]
+        case YearType():
+            return "INTEGER"
+        case BitType(length) if length is not None and length < 64:
+            return "BIGINT"
+        case BoolType():
+            return "BOOLEAN"
+        case FloatType(bits):
+            return "FLOAT" if bits == 32 else "DOUBLE"
+        case DecimalType():
+            return "DECIMAL"
+        case TimestampType(zone=zone) if zone is not None:
+            return "TIMESTAMP"
+        case _:
+            return "STRING"

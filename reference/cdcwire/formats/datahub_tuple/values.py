@@ -1,0 +1,134 @@
+"""Values of a Tuple topic's data columns, from and to the kinds of the model.
+
+Source: datahub-tuple, "bytes values", "other kinds", "timestamp values".
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from math import isfinite
+
+from cdcwire.core.base64_text import read_base64, write_base64
+from cdcwire.core.errors import EncodeError
+from cdcwire.datahub.fields import Field, FieldValue, check_value, clause_of
+from cdcwire.datahub.streamx import UTC, milliseconds_of, text_of
+from cdcwire.model.events import UNAVAILABLE, Column, Value
+from cdcwire.model.kinds import (
+    BitType,
+    BoolType,
+    BytesType,
+    DecimalType,
+    FloatType,
+    IntType,
+    TextType,
+    TimestampType,
+    YearType,
+    kind_text,
+)
+from cdcwire.model.temporal import temporal_text
+
+CLAUSE_BYTES = "datahub-tuple: bytes values"
+CLAUSE_KINDS = "datahub-tuple: other kinds"
+CLAUSE_TIMESTAMPS = "datahub-tuple: timestamp values"
+
+_US_DIGITS = 6
+
+
+def to_model(column: Column, value: FieldValue, offset: int) -> Value:
+    """Return the model's value. Raises: DecodeError for BYTES that are not in base64."""
+    if isinstance(column.type, BytesType) and isinstance(value, str):
+        return read_base64(value, offset, CLAUSE_BYTES)
+    return value
+
+
+def to_field(field: Field, column: Column, value: Value) -> FieldValue:
+    """Return the value of a field. Raises: EncodeError."""
+    if value is None:
+        if not field.nullable:
+            raise EncodeError("NULL in a field that is not null", "datahub: null fields")
+        return None
+    if value is UNAVAILABLE:
+        raise EncodeError("an unavailable value has no form here", CLAUSE_KINDS)
+    found = _converted(field, column, value)
+    problem = check_value(field.type, found)
+    if isinstance(found, float) and not isfinite(found):
+        problem = f"{found} is not written"
+    if problem:
+        raise EncodeError(problem, clause_of(field.type))
+    return found
+
+
+def _converted(field: Field, column: Column, value: Value) -> FieldValue:
+    kind = column.type
+    is_int = isinstance(value, int) and not isinstance(value, bool)
+    match field.type, kind:
+        case "TINYINT" | "SMALLINT" | "INTEGER" | "BIGINT", IntType() | YearType() | BitType():
+            if is_int:
+                return int(value)
+        case "FLOAT" | "DOUBLE", FloatType():
+            if isinstance(value, float):
+                return value
+        case "BOOLEAN", BoolType():
+            if isinstance(value, bool):
+                return value
+        case "DECIMAL", DecimalType():
+            if isinstance(value, Decimal):
+                return value
+        case "DECIMAL", IntType():
+            if is_int:
+                return Decimal(value)
+        case "TIMESTAMP", TimestampType():
+            return _microseconds(kind, value)
+        case "STRING", TextType():
+            if isinstance(value, str):
+                return value
+        case "STRING", BytesType():
+            if isinstance(value, bytes):
+                return write_base64(value)
+        case "STRING", BoolType():
+            if isinstance(value, bool):
+                return "true" if value else "false"
+        case "STRING", FloatType():
+            pass
+        case "STRING", YearType():
+            if is_int:
+                return str(value)
+        case "STRING", _:
+            try:
+                return text_of(kind, value)
+            except EncodeError as error:
+                raise EncodeError(error.problem, CLAUSE_KINDS) from error
+        case _:
+            pass
+    problem = f"{value!r:.60}, a {kind_text(kind):.40}, is no {field.type}"
+    raise EncodeError(problem, CLAUSE_KINDS)
+
+
+def _microseconds(kind: TimestampType, value: Value) -> int:
+    """Return an instant as microseconds since 1970."""
+    if kind.form in ("ms", "us", "ns") and isinstance(value, int) and not isinstance(value, bool):
+        if kind.form == "ms":
+            return int(value) * 1000
+        count, rest = divmod(int(value), 1 if kind.form == "us" else 1000)
+        if rest:
+            raise EncodeError(f"{value} ns are no whole microseconds", CLAUSE_TIMESTAMPS)
+        return count
+    if kind.zone is None:
+        problem = "the zone is not known, so this is no instant; a STRING carries its text"
+        raise EncodeError(problem, CLAUSE_TIMESTAMPS)
+    try:
+        text = temporal_text(kind, value, UTC)
+        if text is None:
+            raise ValueError(f"{value!r:.60} is no text of an instant")
+        return microseconds_of(text)
+    except ValueError as error:
+        raise EncodeError(str(error), CLAUSE_TIMESTAMPS) from error
+
+
+def microseconds_of(text: str) -> int:
+    """Return the text of an instant in UTC as microseconds since 1970. Raises: ValueError."""
+    clock, _, fraction = text.partition(".")
+    if len(fraction.rstrip("0")) > _US_DIGITS or (fraction and not fraction.isdigit()):
+        raise ValueError(f"{text!r:.60} is no whole number of microseconds")
+    digits = int(fraction[:_US_DIGITS].ljust(_US_DIGITS, "0")) if fraction else 0
+    return milliseconds_of(clock) * 1000 + digits

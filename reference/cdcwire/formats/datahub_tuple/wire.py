@@ -1,0 +1,143 @@
+"""Rows of a Tuple topic and the records of its bodies, both ways, without loss.
+
+Source: datahub-tuple, "metadata columns", "image flags".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import cast
+
+from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.message import KafkaMessage
+from cdcwire.datahub.carrying import read_records
+from cdcwire.datahub.fields import FieldValue
+from cdcwire.datahub.message import Record
+from cdcwire.formats.datahub_tuple.message import Operation, TupleRow
+from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.datahub_tuple.topic import Topic
+
+CLAUSE_METADATA = "datahub-tuple: metadata columns"
+CLAUSE_SEQUENCE = "datahub-tuple: sequence ids"
+CLAUSE_OPERATION = "datahub-tuple: operation types"
+CLAUSE_TIME = "datahub-tuple: execute time"
+CLAUSE_TABLE = "datahub-tuple: source table"
+CLAUSE_FLAGS = "datahub-tuple: image flags"
+
+MAX_TIME = 9999999999999  # 13 digits
+MAX_SEQUENCE_DIGITS = 38
+# Operation type, and whether the row is of the image before and after.
+COMBINATIONS: frozenset[tuple[str, bool, bool]] = frozenset(
+    {("I", False, True), ("U", True, False), ("U", False, True), ("D", True, False)}
+)
+_SEQUENCE_ID = re.compile(r"[0-9]{1,38}")
+_FLAGS = {"Y": True, "N": False}
+
+
+def decode(
+    message: KafkaMessage, topic: Topic, settings: Settings = DEFAULT_SETTINGS
+) -> list[tuple[TupleRow, Record]]:
+    """Return the rows of a body, with their records. Raises: DecodeError.
+
+    What is wrong with a metadata column stands where the record's data does.
+    """
+    found = []
+    for path, record in read_records(message, topic.fields, settings.body):
+        with step(*path):
+            found.append((row_of(record, topic), record))
+    return found
+
+
+def row_of(record: Record, topic: Topic) -> TupleRow:
+    """Return the row of a record. Raises: DecodeError."""
+    data, at = cast("tuple[FieldValue, ...]", record.data), record.offset
+    sequence_id = _text(data, topic, topic.sequence_id, at)
+    if not _SEQUENCE_ID.fullmatch(sequence_id):
+        problem = f"{sequence_id[:60]!r} is no sequence id: 1 to {MAX_SEQUENCE_DIGITS} digits"
+        raise _error(problem, CLAUSE_SEQUENCE, topic, topic.sequence_id, at)
+    operation = _text(data, topic, topic.operation_type, at)
+    if operation not in ("I", "U", "D"):
+        problem = f"{operation[:60]!r} is not I, U or D"
+        raise _error(problem, CLAUSE_OPERATION, topic, topic.operation_type, at)
+    time = _present(data, topic, topic.execute_time, at)
+    if not isinstance(time, int) or not 0 <= time <= MAX_TIME:
+        problem = f"{time} is no time in milliseconds of up to 13 digits"
+        raise _error(problem, CLAUSE_TIME, topic, topic.execute_time, at)
+    table = None
+    if topic.source_table is not None:
+        table = _text(data, topic, topic.source_table, at)
+        if not table:
+            raise _error("no name", CLAUSE_TABLE, topic, topic.source_table, at)
+        if topic.table.name not in (None, table):
+            problem = f"a row of table {table[:60]!r}; the topic's is {topic.table.name!r}"
+            raise _error(problem, "datahub: topics", topic, topic.source_table, at)
+    has_before = _flag(data, topic, topic.before_image, at)
+    has_after = _flag(data, topic, topic.after_image, at)
+    if (operation, has_before, has_after) not in COMBINATIONS:
+        flags = f"{'NY'[has_before]},{'NY'[has_after]}"
+        problem = f"{operation} with the flags {flags}; I has N,Y, U has Y,N or N,Y, D has Y,N"
+        raise _error(problem, CLAUSE_FLAGS, topic, topic.after_image, at)
+    values = tuple([data[index] for index in topic.data])
+    return TupleRow(
+        cast(Operation, operation), has_before, has_after, sequence_id, time, table, values
+    )
+
+
+def _present(
+    data: tuple[FieldValue, ...], topic: Topic, index: int, at: int
+) -> str | int | float | object:
+    value = data[index]
+    if value is None:
+        raise _error("a metadata column is never NULL", CLAUSE_METADATA, topic, index, at)
+    return value
+
+
+def _text(data: tuple[FieldValue, ...], topic: Topic, index: int, at: int) -> str:
+    return cast(str, _present(data, topic, index, at))
+
+
+def _flag(data: tuple[FieldValue, ...], topic: Topic, index: int, at: int) -> bool:
+    text = _text(data, topic, index, at)
+    flag = _FLAGS.get(text)
+    if flag is None:
+        raise _error(f"{text[:60]!r} is neither Y nor N", CLAUSE_FLAGS, topic, index, at)
+    return flag
+
+
+def _error(problem: str, clause: str, topic: Topic, index: int, at: int) -> DecodeError:
+    return DecodeError(problem, at, clause, (topic.fields[index].name,))
+
+
+# ---- writing ---------------------------------------------------------------------------------
+
+
+def record_of(row: TupleRow, topic: Topic) -> Record:
+    """Return the record of a row. Raises: EncodeError."""
+    if (row.operation, row.has_before, row.has_after) not in COMBINATIONS:
+        problem = f"{row.operation} with {row.has_before}, {row.has_after} is no row"
+        raise EncodeError(problem, CLAUSE_FLAGS, ("operation",))
+    if not _SEQUENCE_ID.fullmatch(row.sequence_id):
+        problem = f"{row.sequence_id[:60]!r} is no sequence id: 1 to {MAX_SEQUENCE_DIGITS} digits"
+        raise EncodeError(problem, CLAUSE_SEQUENCE, ("sequence_id",))
+    if isinstance(row.execute_time, bool) or not 0 <= row.execute_time <= MAX_TIME:
+        problem = f"{row.execute_time} is no time in milliseconds of up to 13 digits"
+        raise EncodeError(problem, CLAUSE_TIME, ("execute_time",))
+    if len(row.values) != len(topic.data):
+        problem = f"{len(row.values)} values; the topic has {len(topic.data)} data columns"
+        raise EncodeError(problem, "datahub-tuple: topic schema", ("values",))
+    data: list[FieldValue] = [None] * len(topic.fields)
+    data[topic.sequence_id] = row.sequence_id
+    data[topic.operation_type] = row.operation
+    data[topic.execute_time] = row.execute_time
+    data[topic.before_image] = "NY"[row.has_before]
+    data[topic.after_image] = "NY"[row.has_after]
+    if topic.source_table is not None:
+        if not row.table:
+            raise EncodeError("a row names its table", CLAUSE_TABLE, ("table",))
+        if topic.table.name not in (None, row.table):
+            problem = f"a row of table {row.table!r:.60}; the topic's is {topic.table.name!r}"
+            raise EncodeError(problem, "datahub: topics", ("table",))
+        data[topic.source_table] = row.table
+    for index, value in zip(topic.data, row.values, strict=True):
+        data[index] = value
+    return Record(tuple(data))

@@ -1,0 +1,39 @@
+"""Debezium JSON, and CDL's with message_version 2.0: decoder and encoder.
+
+``decode`` and ``encode`` are the wire layer, ``to_events`` and ``from_events`` the neutral model.
+"""
+
+from cdcwire.formats.debezium_json.events import to_events
+from cdcwire.formats.debezium_json.explain import explain
+from cdcwire.formats.debezium_json.message import (
+    Boundary,
+    Change,
+    Heartbeat,
+    LogicalMessage,
+    Message,
+    Row,
+    Source,
+    Tombstone,
+)
+from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings, read_settings
+from cdcwire.formats.debezium_json.wire import decode, encode
+from cdcwire.formats.debezium_json.writing import from_events
+
+__all__ = [
+    "DEFAULT_SETTINGS",
+    "Boundary",
+    "Change",
+    "Heartbeat",
+    "LogicalMessage",
+    "Message",
+    "Row",
+    "Settings",
+    "Source",
+    "Tombstone",
+    "decode",
+    "encode",
+    "explain",
+    "from_events",
+    "read_settings",
+    "to_events",
+]

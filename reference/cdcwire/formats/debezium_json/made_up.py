@@ -1,0 +1,91 @@
+"""What the producer puts where it has nothing: the columns of a delete that are not its key."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from cdcwire.connect.types import ISO_DATE, ISO_TIME, ISO_TIMESTAMP
+from cdcwire.formats.debezium_json.schemas import is_new
+from cdcwire.formats.debezium_json.settings import Settings
+from cdcwire.model.events import ABSENT, Column, Expression, Image, Table, Value
+from cdcwire.model.kinds import (
+    ArrayType,
+    BitType,
+    BoolType,
+    BytesType,
+    DatetimeType,
+    DateType,
+    DecimalType,
+    EnumType,
+    FloatType,
+    IntervalType,
+    IntType,
+    JsonType,
+    MapType,
+    SetType,
+    StructType,
+    TextType,
+    TimestampType,
+    TimeType,
+    VectorType,
+    YearType,
+)
+
+
+def filled(image: Image | None, table: Table, settings: Settings) -> Image | None:
+    """Return a key with the table's other columns, as the producer fills them in."""
+    if image is None or table.columns is None:
+        return image
+    sent = {c.name: (c, value) for c, value in zip(image.columns, image.values, strict=True)}
+    if not {column.name for column in table.columns}.issuperset(sent):
+        return image
+    is_default = is_new(settings.dialect)
+    pairs = [
+        sent[column.name] if column.name in sent else (column, _made_up(column, is_default))
+        for column in table.columns
+    ]
+    return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
+
+
+def _made_up(column: Column, is_default: bool) -> Value:
+    """Return NULL; where it can't be, the column's default if there is one, else a zero."""
+    if column.nullable is not False:
+        return None
+    default = column.default
+    is_known = default not in (ABSENT, None) and not isinstance(default, Expression)
+    return default if is_known and is_default else _zero(column)
+
+
+def _zero(column: Column) -> Value:
+    zulu = "Z" if column.source in (ISO_DATE, ISO_TIME, ISO_TIMESTAMP) else ""
+    match column.type:
+        case BoolType():
+            return False
+        case IntType() | BitType() | YearType():
+            return 0
+        case FloatType():
+            return 0.0
+        case DecimalType(_, scale):
+            return Decimal(0).scaleb(-(scale or 0))
+        case TextType() | EnumType() | SetType() | JsonType():
+            return ""
+        case BytesType():
+            return b""
+        case ArrayType() | MapType() | VectorType():
+            return ()
+        case StructType(columns):
+            return Image(columns, tuple(_made_up(inner, False) for inner in columns))
+        case IntervalType(form):
+            return 0 if form == "us" else "P0Y0M0DT0H0M0S"
+        case DateType(form):
+            return 0 if form != "text" else f"1970-01-01{zulu}"
+        case TimeType() as kind:
+            zone = zulu if kind.zone is None else "Z"
+            return 0 if kind.form != "text" else f"00:00:00{zone}"
+        case DatetimeType() as kind:
+            text = "1970-01-01T00:00:00Z" if zulu else "1970-01-01 00:00:00"
+            return 0 if kind.form != "text" else text
+        case TimestampType() as kind:
+            return 0 if kind.form != "text" else "1970-01-01T00:00:00Z"
+        case _:
+            return None

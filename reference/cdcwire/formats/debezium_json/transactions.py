@@ -1,0 +1,131 @@
+"""Begin, end and order of transactions, made from the ids that the changes tell.
+
+What Debezium adds with ``provide.transaction.metadata``. What an event tells of it by itself stays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from cdcwire.formats.debezium_json.schemas import is_new
+from cdcwire.formats.debezium_json.settings import Settings
+from cdcwire.model.events import Event, Marker, Position, RowChange, SchemaChange
+
+
+@dataclass(slots=True)
+class _Open:
+    """A transaction whose end has not come. ``is_told``: its begin was an event."""
+
+    tx_id: str | None
+    id: str
+    is_told: bool
+    last: Position
+    total: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+def with_transactions(events: Iterable[Event], settings: Settings) -> Iterator[Event]:
+    """Yield the events with their order in their transactions, between begin and end of each.
+
+    Changes of one transaction stand together. A change without transaction id is in none.
+    """
+    now: _Open | None = None
+    for event in events:
+        match event:
+            case Marker("begin", id):
+                if now is not None and not now.is_told:
+                    yield _end(now, settings)
+                now = _Open(event.position.tx_id, id or "", True, event.position)
+                yield event
+            case Marker("end"):
+                if now is not None and not now.is_told:
+                    yield _end(now, settings)
+                yield event if now is None or not now.is_told else _counted(event, now)
+                now = None
+            case RowChange() | SchemaChange() | Marker("logical_message"):
+                if now is not None and not now.is_told and event.position.tx_id != now.tx_id:
+                    yield _end(now, settings)
+                    now = None
+                if now is None and event.position.tx_id is not None and not _is_told(event):
+                    name = _name(event.position, settings)
+                    now = _Open(event.position.tx_id, name, False, event.position)
+                    yield Marker("begin", name, _moment(event.position))
+                yield event if now is None else _placed(event, now, settings)
+            case _:
+                yield event
+    if now is not None and not now.is_told:
+        yield _end(now, settings)
+
+
+def moved_behind(event: RowChange) -> RowChange:
+    """Return the second change of an update that moves its row: one later in the transaction."""
+    order = event.extra.get("data_collection_order")
+    if event.position.tx_order is None or not isinstance(order, str) or not order.isdecimal():
+        return event
+    position = replace(event.position, tx_order=event.position.tx_order + 1)
+    extra = {**event.extra, "data_collection_order": str(int(order) + 1)}
+    return replace(event, position=position, extra=extra)
+
+
+def _is_told(event: RowChange | SchemaChange | Marker) -> bool:
+    return "transaction_id" in event.extra
+
+
+def _placed(
+    event: RowChange | SchemaChange | Marker, now: _Open, settings: Settings
+) -> RowChange | SchemaChange | Marker:
+    """Return a change with its order, and count it."""
+    now.last = event.position
+    name = _collection(event)
+    now.total += 1
+    now.counts[name] = now.counts.get(name, 0) + 1
+    total, order = now.total, now.counts[name]
+    if isinstance(event, RowChange) and _moves(event):
+        now.total += 1
+        now.counts[name] += 1
+    if _is_told(event):
+        return event
+    told = now.id if now.is_told else _name(event.position, settings)
+    extra = {**event.extra, "transaction_id": told, "data_collection_order": str(order)}
+    return replace(event, position=replace(event.position, tx_order=total), extra=extra)
+
+
+def _collection(event: RowChange | SchemaChange | Marker) -> str:
+    if isinstance(event, Marker) or event.table is None:
+        return "message" if isinstance(event, Marker) else ""
+    return ".".join(part for part in (event.table.schema, event.table.name) if part)
+
+
+def _moves(event: RowChange) -> bool:
+    """Whether an update changes its key, so that it is written as two changes."""
+    before, after = event.before, event.after
+    if before is None or after is None:
+        return False
+    return any(
+        name in before and name in after and before[name] != after[name]
+        for name in event.table.key or ()
+    )
+
+
+def _name(position: Position, settings: Settings) -> str:
+    """Return the id of a transaction: later versions say the place in the log too."""
+    lsn = position.lsn if is_new(settings.dialect) else None
+    return f"{position.tx_id}" if lsn is None else f"{position.tx_id}:{lsn}"
+
+
+def _moment(position: Position) -> Position:
+    # The producer tells the time of the commit, not when it handled the change.
+    told = position.commit_ms if position.commit_ms is not None else position.sent_ms
+    return Position(sent_ms=told)
+
+
+def _end(now: _Open, settings: Settings) -> Marker:
+    return _counted(Marker("end", _name(now.last, settings), _moment(now.last)), now)
+
+
+def _counted(event: Marker, now: _Open) -> Marker:
+    counts = json.dumps(list(now.counts.items()), separators=(",", ":"), ensure_ascii=False)
+    extra = {"event_count": str(now.total), "data_collections": counts, **event.extra}
+    return replace(event, extra=extra)

@@ -1,0 +1,343 @@
+"""Kafka key and value to the wire's values, and back.
+
+What a message is, its payload shows: ``source`` and ``op`` are a change or a logical message,
+``status`` is a border of a transaction, ``ts_ms`` alone a heartbeat, no value a tombstone.
+Paths begin with ``key`` or ``value``; offsets count from the start of that side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeAlias
+
+from cdcwire.connect import Envelope, Parsed, Schema
+from cdcwire.connect import encode as encode_envelope
+from cdcwire.connect.columns import struct_of
+from cdcwire.connect.fields import NO_OFFSET, Fields, located, read_part, typed
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.strict_json import JsonObject
+from cdcwire.formats.debezium_json.message import (
+    MESSAGE_VERSION,
+    OPERATIONS,
+    ROW_CHANGE,
+    SNAPSHOTS,
+    Block,
+    Boundary,
+    CdlMembers,
+    Change,
+    Heartbeat,
+    LogicalMessage,
+    Message,
+    Row,
+    Source,
+    Tombstone,
+)
+from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.model.events import Table
+
+_MEMBERS = "debezium-json: members"
+_SOURCE = "debezium-json: source"
+_OPERATION = "debezium-json: operation"
+_IMAGES = "debezium-json: images"
+_KEYS = "debezium-json: keys"
+_BLOCK = "debezium-json: transaction block"
+_BOUNDARY = "debezium-json: transaction boundaries"
+_HEARTBEAT = "debezium-json: heartbeats"
+_LOGICAL = "debezium-json: logical messages"
+_VERSION = "debezium-json: message version"
+_SNAPSHOT = "debezium-json: snapshot"
+_LINT = "debezium-json: lint"
+_USUAL_SNAPSHOTS = (None, "false", "true", "last")  # which every version has
+_NO_FIELDS = Schema("struct", True)
+_NAMED = frozenset(
+    ("version", "connector", "name", "ts_ms", "snapshot", "db", "schema", "table", "txId", "lsn")
+)
+WithValue: TypeAlias = "Change | LogicalMessage | Boundary | Heartbeat"
+_CDL_CONNECTORS = ("postgresql", "opengauss", "drs-opengauss-json")
+
+
+def decode(
+    value: bytes | None,
+    key: bytes | None = None,
+    settings: Settings = DEFAULT_SETTINGS,
+    tables: tuple[Table, ...] = (),
+) -> Message:
+    """Return what a message says; without a value it is a tombstone.
+
+    ``tables``: definitions that give the types of columns where messages have no schema.
+    Raises: TruncatedError, DecodeError.
+    """
+    key_parsed = None
+    if key is not None:
+        key_parsed = read_part(key, "key", settings.schemas_enable)
+    if value is None:
+        return Tombstone(None if key_parsed is None else key_parsed.envelope)
+    parsed = read_part(value, "value", settings.schemas_enable, settings.null_is_default)
+    with located(parsed, "value"):
+        envelope = typed(parsed, image_schemas(parsed.envelope, settings, tables))
+        fields = Fields(envelope.schema, envelope.payload, _MEMBERS)
+        message = _message(fields, parsed, key_parsed)
+        if settings.lint == "strict" and message.warnings:
+            raise DecodeError(message.warnings[0], NO_OFFSET, _LINT)
+    return message
+
+
+def encode(message: Message) -> tuple[bytes | None, bytes | None]:
+    """Return Kafka key and value. Raises: EncodeError."""
+    key = None if message.key_envelope is None else encode_envelope(message.key_envelope)
+    if isinstance(message, Tombstone):
+        return key, None
+    return key, encode_envelope(message.envelope)
+
+
+def change_of(envelope: Envelope) -> Change:
+    """Return the change that an envelope of schema and payload holds. Raises: DecodeError."""
+    fields = Fields(envelope.schema, envelope.payload, _MEMBERS)
+    return _change(fields, Parsed(envelope, None, 0, 0), None)
+
+
+def message_of(envelope: Envelope, key: Parsed | None) -> WithValue:
+    """Return what an envelope of schema and payload says.
+
+    Raises: DecodeError without a place, which ``decode`` knows of the same bytes.
+    """
+    fields = Fields(envelope.schema, envelope.payload, _MEMBERS)
+    return _message(fields, Parsed(envelope, None, 0, 0), key)
+
+
+def image_schemas(
+    envelope: Envelope, settings: Settings, tables: tuple[Table, ...]
+) -> dict[str, Schema]:
+    """Return the structs of a payload without schema, where a definition gives them."""
+    payload = envelope.payload
+    if envelope.schema is not None or not isinstance(payload, JsonObject):
+        return {}
+    source = payload.get("source")
+    if source is None or not isinstance(source.value, JsonObject):
+        return {}
+    names = [source.value.get(name) for name in ("schema", "table")]
+    schema, table = (member.value if member is not None else None for member in names)
+    for known in tables:
+        if known.columns is not None and (known.schema, known.name) == (schema, table):
+            struct = struct_of(known.columns, settings.style)
+            return {"before": struct, "after": struct}
+    return {}
+
+
+def _message(fields: Fields, parsed: Parsed, key: Parsed | None) -> WithValue:
+    if fields.has("op"):
+        if fields.get("op") == "m":
+            return _logical_message(fields, parsed, key)
+        return _change(fields, parsed, key)
+    if fields.has("status"):
+        return _boundary(fields, parsed, key)
+    if fields.has("ts_ms") and not fields.has("source"):
+        return _heartbeat(fields, parsed, key)
+    raise DecodeError("the payload is no message of Debezium's", NO_OFFSET, _MEMBERS)
+
+
+def _change(fields: Fields, parsed: Parsed, key: Parsed | None) -> Change:
+    op = fields.text("op")
+    if op not in OPERATIONS:
+        problem = f"op is {op!r:.20}, not one of {', '.join(OPERATIONS)} or m"
+        raise fields.error(problem, "op", _OPERATION)
+    source = _source(fields)
+    cdl = _cdl_members(fields)
+    before, after = _row(fields, "before"), _row(fields, "after")
+    change = Change(
+        op,
+        before,
+        after,
+        source,
+        fields.optional_integer("ts_ms"),
+        fields.optional_integer("ts_us"),
+        fields.optional_integer("ts_ns"),
+        _block(fields),
+        _key_names(key, cdl),
+        cdl,
+        _kept(fields, parsed),
+        None if key is None else key.envelope,
+    )
+    _check_images(change, fields)
+    warnings = (*parsed.warnings, *_warnings(change, fields))
+    return replace(change, warnings=warnings) if warnings else change
+
+
+def _kept(fields: Fields, parsed: Parsed) -> Envelope:
+    """Return what is written back: a payload without schema stays as it came."""
+    if parsed.envelope.schema is None:
+        return parsed.envelope
+    return Envelope(fields.schema, fields.values, parsed.envelope.wrapped)
+
+
+def _source(fields: Fields) -> Source:
+    source = fields.struct("source")
+    source.clause = _SOURCE
+    others = tuple(
+        (field.name, value)
+        for field, value in zip(source.schema.fields, source.values, strict=True)
+        if field.name not in _NAMED
+    )
+    return Source(
+        source.text("version"),
+        source.text("connector"),
+        source.text("name"),
+        source.integer("ts_ms"),
+        source.optional_text("snapshot"),
+        source.text("db"),
+        source.optional_text("schema") or "",
+        source.text("table"),
+        _transaction_id(source),
+        source.optional_integer("lsn"),
+        others,
+    )
+
+
+def _transaction_id(source: Fields) -> int | None:
+    """Return the number of the transaction; Oracle's is text and stays with the other fields."""
+    return None if isinstance(source.get("txId"), str) else source.optional_integer("txId")
+
+
+def _cdl_members(fields: Fields) -> CdlMembers | None:
+    if not fields.has("message_version"):
+        return None
+    version = fields.text("message_version")
+    if version != MESSAGE_VERSION:
+        problem = f"message_version is {version!r:.20}, not {MESSAGE_VERSION!r}"
+        raise fields.error(problem, "message_version", _VERSION)
+    fields.integer("ts_ms")
+    return CdlMembers(
+        fields.text("message_type"),
+        fields.optional_text("LOB_COLUMNS"),
+        _row(fields, "unique"),
+        fields.optional_text("HEARTBEAT_IDENTIFIER"),
+    )
+
+
+def _row(fields: Fields, name: str) -> Row:
+    schema, value = fields.schema_of(name), fields.get(name)
+    if value is None:
+        is_struct = schema is not None and schema.type == "struct"
+        return Row(schema if schema is not None and is_struct else _NO_FIELDS, None)
+    found = fields.struct(name)
+    return Row(found.schema, found.values)
+
+
+def _block(fields: Fields) -> Block | None:
+    block = fields.optional_struct("transaction")
+    if block is None:
+        return None
+    block.clause = _BLOCK
+    return Block(
+        block.text("id"), block.integer("total_order"), block.integer("data_collection_order")
+    )
+
+
+def _key_names(key: Parsed | None, cdl: CdlMembers | None) -> tuple[str, ...]:
+    if cdl is not None:
+        return tuple(field.name for field in cdl.unique.schema.fields)
+    if key is None:
+        return ()
+    schema, json = key.envelope.schema, key.json
+    if schema is not None:
+        return tuple(field.name for field in schema.fields)
+    return tuple(member.name for member in json.members) if isinstance(json, JsonObject) else ()
+
+
+def _check_images(change: Change, fields: Fields) -> None:
+    """Check which rows an operation has."""
+    has = {"before": change.before.values is not None, "after": change.after.values is not None}
+    must = {"c": (False, True), "r": (False, True), "d": (True, False), "t": (False, False)}
+    wanted = must.get(change.op, (has["before"], True))
+    for name, is_wanted in zip(("before", "after"), wanted, strict=True):
+        if has[name] != is_wanted:
+            which = "has" if has[name] else "has no"
+            raise fields.error(f"op {change.op} {which} row {name}", name, _IMAGES)
+
+
+def _warnings(change: Change, fields: Fields) -> list[str]:
+    warnings = []
+    if change.source.snapshot not in _USUAL_SNAPSHOTS:
+        warnings += _snapshot_warnings(change.source.snapshot, fields)
+    columns = {field.name for field in change.before.schema.fields or change.after.schema.fields}
+    if columns and not columns.issuperset(change.key):
+        warnings.append(f"the key has columns that the row has not ({_KEYS})")
+    if change.cdl is None:
+        return warnings
+    if change.cdl.message_type != ROW_CHANGE:
+        warnings.append(f"message_type {change.cdl.message_type!r:.20} is not known ({_VERSION})")
+    if change.source.connector not in _CDL_CONNECTORS:
+        warnings.append(f"connector {change.source.connector!r:.40} is not CDL's ({_SOURCE})")
+    return warnings
+
+
+def _snapshot_warnings(snapshot: str | None, fields: Fields) -> list[str]:
+    if snapshot not in SNAPSHOTS:
+        return [f"snapshot {snapshot!r:.40} is not known ({_SNAPSHOT})"]
+    schema = fields.struct("source").schema_of("snapshot")
+    allowed = None if schema is None else schema.parameter("allowed")
+    if allowed is None or snapshot in allowed.split(","):
+        return []
+    return [f"snapshot {snapshot!r} is not among those of its own schema ({_SNAPSHOT})"]
+
+
+def _logical_message(fields: Fields, parsed: Parsed, key: Parsed | None) -> LogicalMessage:
+    message = fields.struct("message")
+    message.clause = _LOGICAL
+    content = message.get("content")
+    if content is not None and not isinstance(content, (str, bytes)):
+        raise message.error("content is neither text nor bytes", "content")
+    return LogicalMessage(
+        message.optional_text("prefix"),
+        content,
+        _source(fields),
+        fields.optional_integer("ts_ms"),
+        _block(fields),
+        _kept(fields, parsed),
+        None if key is None else key.envelope,
+        parsed.warnings,
+    )
+
+
+def _boundary(fields: Fields, parsed: Parsed, key: Parsed | None) -> Boundary:
+    fields.clause = _BOUNDARY
+    status = fields.text("status")
+    if status != "BEGIN" and status != "END":
+        raise fields.error(f"status is {status!r:.20}, not BEGIN or END", "status")
+    collections = fields.get("data_collections")
+    counts = None
+    if collections is not None:
+        schema = fields.schema_of("data_collections")
+        if not isinstance(collections, tuple) or schema is None or schema.type != "array":
+            raise fields.error("data_collections is not an array", "data_collections")
+        entries = [
+            Fields(schema.items, item, _BOUNDARY, ("data_collections", index))
+            for index, item in enumerate(collections)
+        ]
+        counts = tuple((one.text("data_collection"), one.integer("event_count")) for one in entries)
+    return Boundary(
+        "BEGIN" if status == "BEGIN" else "END",
+        fields.text("id"),
+        fields.optional_integer("ts_ms"),
+        fields.optional_integer("event_count"),
+        counts,
+        _kept(fields, parsed),
+        None if key is None else key.envelope,
+        parsed.warnings,
+    )
+
+
+def _heartbeat(fields: Fields, parsed: Parsed, key: Parsed | None) -> Heartbeat:
+    fields.clause = _HEARTBEAT
+    name = None
+    if key is not None:
+        with located(key, "key"):
+            envelope = typed(key, {})
+            name = Fields(envelope.schema, envelope.payload, _HEARTBEAT).optional_text("serverName")
+    return Heartbeat(
+        fields.integer("ts_ms"),
+        name,
+        _kept(fields, parsed),
+        None if key is None else key.envelope,
+        parsed.warnings,
+    )

@@ -1,0 +1,228 @@
+"""Neutral events as Debezium's messages, in the way of the dialect that the options tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from cdcwire.connect import ConnectValue, Envelope, Field, Schema
+from cdcwire.connect.columns import struct_of
+from cdcwire.connect.images import WrittenRows, check_images, written_rows
+from cdcwire.core.errors import EncodeError, step
+from cdcwire.core.message import KafkaMessage
+from cdcwire.formats.debezium_json.made_up import filled
+from cdcwire.formats.debezium_json.message import MESSAGE_VERSION, ROW_CHANGE
+from cdcwire.formats.debezium_json.schemas import (
+    OPTIONAL_STRING,
+    STRING,
+    block_schema,
+    is_new,
+    moments,
+    safe_name,
+    source_schema,
+)
+from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.debezium_json.transactions import moved_behind, with_transactions
+from cdcwire.formats.debezium_json.writing_others import write_heartbeat, write_marker
+from cdcwire.formats.debezium_json.writing_parts import (
+    block_values,
+    envelope_bytes,
+    extra_text,
+    moment_values,
+    source_values,
+)
+from cdcwire.model.events import (
+    Event,
+    Extra,
+    Marker,
+    Position,
+    Progress,
+    RowChange,
+    SchemaChange,
+    Table,
+)
+
+_OPERATION = "debezium-json: operation"
+_OPS = {"insert": "c", "update": "u", "delete": "d", "read": "r"}
+
+
+def from_events(
+    events: Iterable[Event],
+    settings: Settings = DEFAULT_SETTINGS,
+    tables: tuple[Table, ...] = (),
+) -> Iterator[KafkaMessage]:
+    """Yield the messages of events; an update that changes its key is a delete and an insert.
+
+    ``tables``: definitions, from which a delete that has its key only takes the other columns.
+    Raises: EncodeError.
+    """
+    definitions = {(table.schema, table.name): table for table in tables}
+    numbered = _Numbered(events)
+    told: Iterable[Event] = numbered
+    if settings.has_transaction_metadata and settings.dialect != "cdl":
+        told = with_transactions(numbered, settings)
+    for event in told:
+        with step("events", numbered.index):
+            messages = list(_messages(event, settings, definitions))
+        yield from messages
+
+
+class _Numbered:
+    """Events, and the number of the last one that was taken."""
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        self.events = events
+        self.index = 0
+
+    def __iter__(self) -> Iterator[Event]:
+        for index, event in enumerate(self.events):
+            self.index = index
+            yield event
+
+
+def _messages(
+    event: Event, settings: Settings, definitions: dict[tuple[str | None, str | None], Table]
+) -> Iterator[KafkaMessage]:
+    match event:
+        case RowChange():
+            yield from _row_messages(event, settings, definitions)
+        case SchemaChange():
+            yield _truncate(event, settings, definitions)
+        case Progress():
+            yield write_heartbeat(event, settings)
+        case Marker():
+            yield write_marker(event, settings)
+
+
+def _row_messages(
+    event: RowChange, settings: Settings, definitions: dict[tuple[str | None, str | None], Table]
+) -> Iterator[KafkaMessage]:
+    if event.half is not None:
+        raise EncodeError("an update is one event, never two halves", _OPERATION, ("half",))
+    if event.op not in _OPS:
+        raise EncodeError(f"a row of op {event.op} has no form here", _OPERATION, ("op",))
+    check_images(event, "debezium-json: images")
+    known = definitions.get((event.table.schema, event.table.name))
+    if event.op == "delete" and event.sent == "key" and known is not None:
+        event = replace(event, before=filled(event.before, known, settings))
+    rows = written_rows(event, settings.style)
+    if settings.dialect == "cdl":
+        yield KafkaMessage(None, envelope_bytes(cdl_envelope(event, rows, settings), settings))
+        return
+    moved = rows.key_before is not None and rows.key_after not in (None, rows.key_before)
+    if not moved:
+        yield _row_message(event, rows, _OPS[event.op], settings)
+        return
+    gone = _row_message(event, replace(rows, after=None, key_after=None), "d", settings)
+    yield gone
+    yield KafkaMessage(gone.key, None)
+    new = replace(rows, before=None, key_before=None)
+    yield _row_message(moved_behind(event), new, "c", settings)
+
+
+def _row_message(event: RowChange, rows: WrittenRows, op: str, settings: Settings) -> KafkaMessage:
+    name, key = _name(event.table, settings, event.extra), None
+    values = rows.key_after if rows.after is not None else rows.key_before
+    if values is not None:
+        schema = replace(rows.key, name=safe_name(settings.dialect, name, "Key"))
+        key = envelope_bytes(Envelope(schema, values), settings)
+    envelope = _envelope(
+        event.table,
+        event.position,
+        event.extra,
+        rows.struct,
+        (rows.before, rows.after),
+        op,
+        settings,
+    )
+    return KafkaMessage(key, envelope_bytes(envelope, settings))
+
+
+def _name(table: Table, settings: Settings, extra: Extra) -> str:
+    server = extra_text(extra, "source_name") or settings.topic_prefix
+    parts = (part for part in (server, table.schema, table.name) if part)
+    return ".".join(parts)
+
+
+def _envelope(
+    table: Table,
+    position: Position,
+    extra: Extra,
+    struct: Schema,
+    images: tuple[ConnectValue, ConnectValue],
+    op: str,
+    settings: Settings,
+) -> Envelope:
+    dialect = settings.dialect
+    name = _name(table, settings, extra)
+    row = replace(struct, name=safe_name(dialect, name, "Value"))
+    block = block_values(position, extra)
+    source = source_values(table, position, extra, settings, op)
+    fields = [Field("before", row), Field("after", row), Field("source", source_schema(dialect))]
+    members: list[ConnectValue] = [*images, source]
+    if is_new(dialect):
+        fields += [Field("transaction", block_schema(dialect)), Field("op", STRING)]
+        members += [block, op]
+        fields += moments(dialect)
+        members += moment_values(position, extra, settings)
+        version: int | None = 2
+    else:
+        fields += [Field("op", STRING), *moments(dialect)]
+        members += [op, *moment_values(position, extra, settings), block]
+        fields.append(Field("transaction", block_schema(dialect)))
+        version = None
+    schema = Schema(
+        "struct", False, safe_name(dialect, name, "Envelope"), version, fields=tuple(fields)
+    )
+    return Envelope(schema, tuple(members))
+
+
+def cdl_envelope(event: RowChange, rows: WrittenRows, settings: Settings) -> Envelope:
+    """Return the envelope of a change as CDL writes it, message_version 2.0."""
+    table, position, extra = event.table, event.position, event.extra
+    op = "c" if event.op == "read" else _OPS[event.op]
+    source = source_values(table, position, extra, settings, "r" if event.op == "read" else op)
+    sent_ms = position.sent_ms if position.sent_ms is not None else source[3]
+    fields = [
+        Field("before", replace(rows.struct, name="before")),
+        Field("after", replace(rows.struct, name="data")),
+        Field("source", source_schema("cdl")),
+        Field("op", STRING),
+        Field("ts_ms", Schema("int64")),
+        Field("message_version", STRING),
+        Field("message_type", STRING),
+        Field("LOB_COLUMNS", OPTIONAL_STRING),
+        Field("unique", replace(rows.key, name="unique", optional=True)),
+    ]
+    members: list[ConnectValue] = [
+        rows.before,
+        rows.after,
+        source,
+        op,
+        sent_ms,
+        MESSAGE_VERSION,
+        extra_text(extra, "message_type") or ROW_CHANGE,
+        extra_text(extra, "lob_columns"),
+        rows.key_after if rows.after is not None else rows.key_before,
+    ]
+    if settings.heartbeat_identifier == "append":
+        fields.append(Field("HEARTBEAT_IDENTIFIER", OPTIONAL_STRING))
+        members.append(extra_text(extra, "heartbeat_identifier"))
+    name = f"{table.schema}.{table.name}"
+    return Envelope(Schema("struct", name=name, fields=tuple(fields)), tuple(members))
+
+
+def _truncate(
+    event: SchemaChange,
+    settings: Settings,
+    definitions: dict[tuple[str | None, str | None], Table],
+) -> KafkaMessage:
+    if event.what != "truncate" or event.table is None or settings.dialect == "cdl":
+        problem = f"a schema change {event.what} has no form here"
+        raise EncodeError(problem, "debezium-json: truncate")
+    table = event.table
+    known = definitions.get((table.schema, table.name), table)
+    struct = struct_of(known.columns or (), settings.style)
+    position, extra = event.position, event.extra
+    envelope = _envelope(table, position, extra, struct, (None, None), "t", settings)
+    return KafkaMessage(None, envelope_bytes(envelope, settings))

@@ -1,0 +1,105 @@
+"""Debezium's messages that are about no row: heartbeats, transactions, logical messages."""
+
+from __future__ import annotations
+
+import json
+
+from cdcwire.connect import ConnectType, ConnectValue, Envelope
+from cdcwire.core.errors import EncodeError
+from cdcwire.core.message import KafkaMessage
+from cdcwire.formats.debezium_json.schemas import (
+    boundary_key_schema,
+    boundary_schema,
+    heartbeat_key_schema,
+    heartbeat_schema,
+    is_new,
+    logical_key_schema,
+    logical_schema,
+)
+from cdcwire.formats.debezium_json.settings import Settings
+from cdcwire.formats.debezium_json.writing_parts import (
+    block_values,
+    envelope_bytes,
+    extra_number,
+    extra_text,
+    source_values,
+)
+from cdcwire.model.events import Marker, Progress, Table
+
+_OPERATION = "debezium-json: operation"
+_BOUNDARY = "debezium-json: transaction boundaries"
+_HEARTBEAT = "debezium-json: heartbeats"
+
+
+def write_heartbeat(event: Progress, settings: Settings) -> KafkaMessage:
+    """Return the message of a heartbeat. Raises: EncodeError, for other progress."""
+    if event.what != "heartbeat" or settings.dialect == "cdl":
+        problem = f"progress {event.what} has no form here"
+        raise EncodeError(problem, "debezium-json: heartbeats")
+    moment = event.position.sent_ms
+    if moment is None:
+        raise EncodeError(
+            "the time is required", "debezium-json: heartbeats", ("position", "sent_ms")
+        )
+    name = extra_text(event.extra, "source_name") or settings.topic_prefix
+    dialect = settings.dialect
+    key = Envelope(heartbeat_key_schema(dialect), (name,))
+    value = Envelope(heartbeat_schema(dialect), (moment,))
+    return KafkaMessage(envelope_bytes(key, settings), envelope_bytes(value, settings))
+
+
+def write_marker(event: Marker, settings: Settings) -> KafkaMessage:
+    """Return the message of a marker. Raises: EncodeError, for what has no form."""
+    if event.what == "tombstone":
+        key = event.extra.get("message_key")
+        return KafkaMessage(key if isinstance(key, bytes) else None, None)
+    if settings.dialect != "cdl":
+        if event.what in ("begin", "end"):
+            return _boundary(event, settings)
+        if event.what == "logical_message":
+            return _logical(event, settings)
+    raise EncodeError(f"a marker {event.what} has no form here", _OPERATION)
+
+
+def _boundary(event: Marker, settings: Settings) -> KafkaMessage:
+    moment, extra, dialect = event.position.sent_ms, event.extra, settings.dialect
+    if event.id is None or (moment is None and is_new(dialect)):
+        raise EncodeError("the border of a transaction needs its id and time", _BOUNDARY)
+    text = extra_text(extra, "data_collections")
+    payload: list[ConnectValue] = [
+        event.what.upper(),
+        event.id,
+        extra_number(extra, "event_count"),
+        None if text is None else _collections(text),
+    ]
+    if is_new(dialect):
+        payload.append(moment)
+    key = Envelope(boundary_key_schema(dialect), (event.id,))
+    value = Envelope(boundary_schema(dialect), tuple(payload))
+    return KafkaMessage(envelope_bytes(key, settings), envelope_bytes(value, settings))
+
+
+def _collections(text: str) -> tuple[tuple[str, int], ...]:
+    try:
+        return tuple((name, count) for name, count in json.loads(text))
+    except (ValueError, TypeError, RecursionError) as error:
+        problem = "data_collections is no JSON array of pairs"
+        raise EncodeError(problem, _BOUNDARY, ("extra", "data_collections")) from error
+
+
+def _logical(event: Marker, settings: Settings) -> KafkaMessage:
+    extra, position, dialect = event.extra, event.position, settings.dialect
+    content = extra.get("content")
+    block = block_values(position, extra)
+    kind: ConnectType = "string" if isinstance(content, str) else "bytes"
+    has_block = block is not None or dialect == "debezium-3.2"  # there always, 2.7 has none
+    schema = logical_schema(dialect, kind, has_block)
+    table = Table("", "", extra_text(extra, "database") or settings.database)
+    source = source_values(table, position, extra, settings, "m")
+    payload: list[ConnectValue] = ["m", position.sent_ms, source]
+    if has_block:
+        payload.append(block)
+    payload.append((event.id, content))
+    key = Envelope(logical_key_schema(dialect), (event.id,))
+    value = Envelope(schema, tuple(payload))
+    return KafkaMessage(envelope_bytes(key, settings), envelope_bytes(value, settings))

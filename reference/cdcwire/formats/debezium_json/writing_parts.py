@@ -1,0 +1,109 @@
+"""What all of Debezium's messages have in common when they are written."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from cdcwire.connect import ConnectValue, Envelope
+from cdcwire.connect import encode as encode_envelope
+from cdcwire.core.errors import EncodeError
+from cdcwire.formats.debezium_json.schemas import VERSIONS, is_new, source_schema
+from cdcwire.formats.debezium_json.settings import Settings
+from cdcwire.model.events import Extra, Position, Table
+
+_MEMBERS = "debezium-json: members"
+_SOURCE = "debezium-json: source"
+_BLOCK = "debezium-json: transaction block"
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")  # as it comes back
+_TSO_LOGICAL_BITS = 18
+
+
+def source_values(
+    table: Table, position: Position, extra: Extra, settings: Settings, op: str
+) -> tuple[ConnectValue, ...]:
+    """Return the values of ``source`` in the order of its schema."""
+    if table.name is None:
+        raise EncodeError("a change needs the name of its table", _SOURCE)
+    connector = extra_text(extra, "connector")
+    values: dict[str, ConnectValue] = {
+        "version": extra_text(extra, "connector_version") or VERSIONS[settings.dialect],
+        "connector": "postgresql" if connector is None else connector.lower(),
+        "name": extra_text(extra, "source_name") or settings.topic_prefix,
+        "ts_ms": _commit_ms(position),
+        "snapshot": _snapshot(extra, op),
+        "db": table.database or settings.database,
+        "sequence": extra_text(extra, "sequence"),
+        "ts_us": extra_number(extra, "source_ts_us"),
+        "ts_ns": extra_number(extra, "source_ts_ns"),
+        "schema": table.schema or "",
+        "table": table.name,
+        "txId": _transaction_number(position),
+        "lsn": position.lsn,
+        "xmin": extra_number(extra, "xmin"),
+    }
+    return tuple(values[field.name] for field in source_schema(settings.dialect).fields)
+
+
+def _snapshot(extra: Extra, op: str) -> str | None:
+    if "snapshot" in extra:
+        return extra_text(extra, "snapshot")
+    return "true" if op == "r" else "false"
+
+
+def _commit_ms(position: Position) -> int:
+    if position.commit_ms is not None:
+        return position.commit_ms
+    if position.commit_ts is not None:
+        return position.commit_ts >> _TSO_LOGICAL_BITS
+    raise EncodeError("the time of the commit is required", _SOURCE, ("position", "commit_ms"))
+
+
+def _transaction_number(position: Position) -> int | None:
+    if position.tx_id is None:
+        return None
+    if _INTEGER.fullmatch(position.tx_id) is None:
+        problem = f"transaction id {position.tx_id!r:.40} is no integer"
+        raise EncodeError(problem, _SOURCE, ("position", "tx_id"))
+    return int(position.tx_id)
+
+
+def block_values(position: Position, extra: Extra) -> tuple[ConnectValue, ...] | None:
+    """Return the values of ``transaction``; None where no id is told. Raises: EncodeError."""
+    name = extra_text(extra, "transaction_id")
+    if name is None:
+        return None
+    order = extra_number(extra, "data_collection_order")
+    if position.tx_order is None or order is None:
+        raise EncodeError("a transaction's id stands without the order in it", _BLOCK)
+    return name, position.tx_order, order
+
+
+def moment_values(position: Position, extra: Extra, settings: Settings) -> list[int | None]:
+    """Return when the connector handled an event, as far as the dialect says it."""
+    if not is_new(settings.dialect):
+        return [position.sent_ms]
+    return [position.sent_ms, extra_number(extra, "ts_us"), extra_number(extra, "ts_ns")]
+
+
+def envelope_bytes(envelope: Envelope, settings: Settings) -> bytes:
+    """Return the bytes of a key or value, with its schema unless that is off."""
+    return encode_envelope(replace(envelope, wrapped=settings.schemas_enable != "false"))
+
+
+def extra_text(extra: Extra, name: str) -> str | None:
+    """Return a text that ``extra`` has. Raises: EncodeError."""
+    value = extra.get(name)
+    if value is not None and not isinstance(value, str):
+        raise EncodeError(f"{name} is text", _MEMBERS, ("extra", name))
+    return value
+
+
+def extra_number(extra: Extra, name: str) -> int | None:
+    """Return an integer that ``extra`` has as text. Raises: EncodeError."""
+    text = extra_text(extra, name)
+    if text is None:
+        return None
+    if _INTEGER.fullmatch(text) is None:
+        raise EncodeError(f"{name} {text!r:.40} is no integer", _MEMBERS, ("extra", name))
+    return int(text)

@@ -1,0 +1,41 @@
+"""TiCDC Open Protocol: row, DDL and resolved events as JSON in Kafka keys and values.
+
+``decode`` and ``encode`` are the wire, without loss; ``to_events`` and ``from_events`` lead to and
+from the neutral model. The page of the format is docs/formats/open-protocol.md.
+"""
+
+from cdcwire.formats.open_protocol.batching import from_events
+from cdcwire.formats.open_protocol.events import from_event, to_events
+from cdcwire.formats.open_protocol.explain import explain
+from cdcwire.formats.open_protocol.format import FORMAT
+from cdcwire.formats.open_protocol.message import (
+    Column,
+    Ddl,
+    Dialect,
+    Item,
+    Key,
+    Message,
+    Row,
+)
+from cdcwire.formats.open_protocol.settings import OPTIONS, Settings, read_settings
+from cdcwire.formats.open_protocol.wire import decode, encode
+
+__all__ = [
+    "FORMAT",
+    "OPTIONS",
+    "Column",
+    "Ddl",
+    "Dialect",
+    "Item",
+    "Key",
+    "Message",
+    "Row",
+    "Settings",
+    "decode",
+    "encode",
+    "explain",
+    "from_event",
+    "from_events",
+    "read_settings",
+    "to_events",
+]

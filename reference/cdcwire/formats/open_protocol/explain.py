@@ -1,0 +1,256 @@
+"""Open Protocol bytes explained: every byte with its field, its value and its clause.
+
+Punctuation and white space belong to the member that follows them; the closing brace of an object
+has a span of its own. The spans of the Kafka key come first, then those of the value. What stands
+in a compressed item has no place of its own in the bytes: it is one span.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+from cdcwire.core.errors import DecodeError, Path
+from cdcwire.core.format import Explanation
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.reader import Span
+from cdcwire.core.strict_json import JsonObject, JsonValue, Member, Number, Rules, read_json
+from cdcwire.formats.open_protocol.framing import (
+    NUMBER_BYTES,
+    Place,
+    read_key_frame,
+    read_value_frame,
+)
+from cdcwire.formats.open_protocol.members import KEY_RULES, VALUE_RULES
+from cdcwire.formats.open_protocol.message import EVENT_DDL, EVENT_RESOLVED, EVENT_ROW
+from cdcwire.formats.open_protocol.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.open_protocol.values import read_value, value_clause
+from cdcwire.formats.open_protocol.wire import decode, decompressed
+from cdcwire.mysql.types import FLAG_BINARY, FLAG_HANDLE_KEY, STRING_TYPES, column_of
+
+_KEY_CLAUSES = {
+    "ts": "open-protocol: key members",
+    "scm": "open-protocol: key members",
+    "tbl": "open-protocol: key members",
+    "t": "open-protocol: event types",
+    "rid": "open-protocol: row id",
+    "ptn": "open-protocol: partition",
+    "ohk": "open-protocol: handle key only",
+    "ccl": "open-protocol: claim check",
+}
+_ROW_CLAUSES: dict[str, str] = dict.fromkeys(("u", "p", "d"), "open-protocol: row value")
+_COLUMN_CLAUSES: dict[str, str] = dict.fromkeys(
+    ("t", "h", "f", "v"), "open-protocol: column members"
+)
+_DDL_CLAUSES: dict[str, str] = dict.fromkeys(("q", "t"), "open-protocol: ddl value")
+_UNKNOWN = "open-protocol: unknown members"
+_EVENT_NAMES = {EVENT_ROW: "row", EVENT_DDL: "DDL", EVENT_RESOLVED: "resolved"}
+_GROUP_NAMES: dict[str, str] = {"u": "new columns", "p": "columns before", "d": "deleted columns"}
+_FLAG_NAMES = (
+    "binary",
+    "handle key",
+    "generated",
+    "primary key",
+    "unique key",
+    "multiple key",
+    "nullable",
+    "unsigned",
+)
+
+
+def explain(message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS) -> Explanation:
+    """Return the spans of every byte of key and value.
+
+    On broken bytes: the spans up to the place of the error, and the error.
+    """
+    error: DecodeError | None = None
+    try:
+        decode(message.key, message.value, compression=settings.compression)
+    except DecodeError as caught:
+        error = caught
+    key, value = _Part(message.key or b"", "key"), _Part(message.value or b"", "value")
+    with suppress(DecodeError):  # what can't be walked can't be decoded either: it is in ``error``
+        event_types = _key_spans(key)
+        if error is None or error.path[0] == "value":
+            _value_spans(value, event_types, settings)
+    for part in (key, value):
+        if error is not None and error.path[0] == part.name:
+            part.cut(error)
+    return Explanation((*key.spans, *value.spans), error)
+
+
+class _Part:
+    """The spans of one side, without gaps: each begins where the one before ends."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self.data = data
+        self.name = name
+        self.spans: list[Span] = []
+        self.offset = 0
+
+    def add(self, end: int, path: Path, text: str, clause: str, note: str = "") -> None:
+        span = Span((self.name, *path), self.offset, end, text, clause, self.name, note)
+        self.spans.append(span)
+        self.offset = end
+
+    def cut(self, error: DecodeError) -> None:
+        """Keep what stands before the error, and show what was read of the field it is in."""
+        self.spans = [span for span in self.spans if span.end <= error.offset]
+        self.offset = self.spans[-1].end if self.spans else 0
+        if self.offset < error.offset:
+            self.add(error.offset, error.path[1:], "read up to the error", error.clause)
+
+    def json(self, place: Place, path: Path, rules: Rules, what: str) -> JsonObject | None:
+        """Add the opening of an item's object and return it; anything else is one span."""
+        document = read_json(self.data, rules, *place)
+        if isinstance(document.value, JsonObject):
+            self.add(document.start + 1, path, what, rules.text_clause)
+            return document.value
+        self.add(place[1], path, what, rules.text_clause)
+        return None
+
+    def close(self, end: int, path: Path, clause: str) -> None:
+        self.add(end, path, "end", clause)
+
+    def members(self, members: Iterable[Member], path: Path, clauses: dict[str, str]) -> None:
+        for member in members:
+            self.member(member, path, clauses.get(member.name, _UNKNOWN))
+
+    def member(
+        self, member: Member, path: Path, clause: str, text: str = "", note: str = ""
+    ) -> None:
+        if clause == _UNKNOWN:
+            note = "not known, ignored"
+        self.add(member.end, (*path, member.name), text or _shown(member.value), clause, note)
+
+
+def _key_spans(part: _Part) -> list[int]:
+    """Add the spans of the Kafka key; return the event type of each item, 0 where unreadable."""
+    event_types = []
+    places = read_key_frame(part.data)
+    part.add(NUMBER_BYTES, ("version",), "1", "open-protocol: batch version")
+    for index, place in enumerate(places):
+        _length_span(part, place, index)
+        found = part.json(place, (index,), KEY_RULES, "key")
+        event_types.append(0)
+        if found is None:
+            continue
+        for member in found.members:
+            text, note = "", ""
+            if member.name == "t" and isinstance(member.value, Number):
+                event_types[-1] = next(
+                    (code for code in _EVENT_NAMES if member.value.text == str(code)), 0
+                )
+                text = f"{member.value.text} ({_EVENT_NAMES.get(event_types[-1], 'not defined')})"
+            if member is not found.get(member.name):
+                note = "stands again later; the last one counts"
+            clause = _KEY_CLAUSES.get(member.name, _UNKNOWN)
+            part.member(member, (index,), clause, text, note)
+        part.close(place[1], (index,), "open-protocol: json text")
+    return event_types
+
+
+def _value_spans(part: _Part, event_types: list[int], settings: Settings) -> None:
+    for index, place in enumerate(read_value_frame(part.data)):
+        _length_span(part, place, index)
+        event_type = event_types[index] if index < len(event_types) else 0
+        if place[0] == place[1]:
+            continue
+        if settings.compression is not None:
+            text = f"compressed: {_shown(decompressed(part.data, place, settings.compression))}"
+            part.add(place[1], (index,), text, "open-protocol: compression")
+            continue
+        found = part.json(place, (index,), VALUE_RULES, _EVENT_NAMES.get(event_type, "value"))
+        if found is None:
+            continue
+        if event_type == EVENT_ROW:
+            _row_spans(part, found, (index,))
+        else:
+            part.members(found.members, (index,), _DDL_CLAUSES)
+        part.close(place[1], (index,), "open-protocol: json text")
+
+
+def _length_span(part: _Part, place: Place, index: int) -> None:
+    text = f"{place[1] - place[0]} bytes"
+    part.add(place[0], (index, "length"), text, "open-protocol: item lengths")
+
+
+def _row_spans(part: _Part, row: JsonObject, path: Path) -> None:
+    for member in row.members:
+        clause = _ROW_CLAUSES.get(member.name, _UNKNOWN)
+        group = member.value
+        if clause == _UNKNOWN or not isinstance(group, JsonObject):
+            part.member(member, path, clause)
+            continue
+        inner = (*path, member.name)
+        part.add(member.start + 1, inner, _GROUP_NAMES[member.name], clause)
+        for column in group.members:
+            _column_spans(part, column, inner)
+        part.close(member.end, inner, clause)
+
+
+def _column_spans(part: _Part, column: Member, path: Path) -> None:
+    clause = "open-protocol: column members"
+    if not isinstance(column.value, JsonObject):
+        part.member(column, path, clause)
+        return
+    inner = (*path, column.name)
+    part.add(column.start + 1, inner, f"column {column.name!r}", clause)
+    known = column.value.by_name()
+    code, flag = (_small_number(known.get(name)) for name in ("t", "f"))
+    for member in column.value.members:
+        text, note, member_clause = "", "", _COLUMN_CLAUSES.get(member.name, _UNKNOWN)
+        if member.name == "t":
+            text = f"{_shown(member.value)} ({column_of('', code, flag).source})"
+        elif member.name == "f":
+            text = f"{_shown(member.value)} ({_flag_names(flag)})" if flag else ""
+            if bool(flag & FLAG_HANDLE_KEY) != ("h" in known and known["h"].value is True):
+                note = "h and the handle-key flag differ"
+        elif member.name == "v":
+            is_null = member.value is None
+            member_clause = "open-protocol: null values" if is_null else value_clause(code, flag)
+            text = _value_text(member, code, flag)
+        part.member(member, inner, member_clause, text, note)
+    part.close(column.end, inner, clause)
+
+
+def _value_text(member: Member, code: int, flag: int) -> str:
+    """Return what a value is; what is no value of its type stays as it stands."""
+    try:
+        value = read_value(member.value, code, flag, member.start)
+    except DecodeError:
+        return _shown(member.value)
+    if isinstance(value, bytes):
+        if code in STRING_TYPES and not flag & FLAG_BINARY:
+            return repr(value.decode("utf-8", "backslashreplace"))
+        return value.hex(" ") or "no bytes"
+    return _shown(member.value) if isinstance(value, float) or value is None else str(value)
+
+
+def _small_number(member: Member | None) -> int:
+    """Return a type code or flags, 0 where there are none that can be read."""
+    number = member.value if member is not None else None
+    if isinstance(number, Number) and number.is_integer and number.digits <= 20:
+        return max(int(number.text), 0)
+    return 0
+
+
+def _flag_names(flags: int) -> str:
+    bits = (bit for bit in range(flags.bit_length()) if flags >> bit & 1)
+    return ", ".join(_FLAG_NAMES[bit] if bit < len(_FLAG_NAMES) else f"bit {bit}" for bit in bits)
+
+
+def _shown(value: JsonValue | bytes) -> str:
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return "true" if value else "false"
+        case Number(text):
+            return text
+        case JsonObject(members):
+            return f"an object of {len(members)}"
+        case str() | bytes():
+            return repr(value)
+        case _:
+            return f"an array of {len(value.items)}"

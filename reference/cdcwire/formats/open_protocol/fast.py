@@ -1,0 +1,274 @@
+"""The fast decoder: Open Protocol messages to typed rows, with the plain decoder behind it.
+
+It accepts and rejects exactly what ``decode`` does, by construction: what is
+not as usual, damaged or just rare, is given to the plain decoder. Usual are rows written without
+white space, whose columns have ``t`` and ``f``; see ``row_patterns`` for how they are read.
+
+Not read in the fast way: compressed items, DDL and resolved events, row ids and claim checks. With
+``only-output-updated-columns`` old columns come in too many sets to be remembered.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.rows import Layout, Row, Values
+from cdcwire.formats.open_protocol.events import to_events
+from cdcwire.formats.open_protocol.images import handle_key_names
+from cdcwire.formats.open_protocol.keys import read_key
+from cdcwire.formats.open_protocol.members import INT64_END, UINT64_END
+from cdcwire.formats.open_protocol.message import EVENT_ROW, Column, Columns, Key, Message
+from cdcwire.formats.open_protocol.message import Row as RowItem
+from cdcwire.formats.open_protocol.row_patterns import (
+    IRREGULARITIES,
+    Integers,
+    Irregular,
+    RowFunction,
+    form_of,
+    make_row_function,
+    pattern_of,
+)
+from cdcwire.formats.open_protocol.rows import read_row
+from cdcwire.formats.open_protocol.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.open_protocol.wire import decode
+from cdcwire.model.events import Event, Sent, Table
+from cdcwire.mysql.layouts import Bounded, Credit, Described, Layouts, row_value
+from cdcwire.mysql.types import FLAG_HANDLE_KEY
+
+# Limits of what is kept. A column takes some two kilobytes with its pattern and its code.
+_MAX_GROUP_COLUMNS = 1 << 13
+_MAX_SUBJECT_BYTES = 1 << 18
+_ENTRY = 64  # what a table weighs beside its bytes
+_MAX_GROUPS = 8  # of one table
+_MAX_COLUMNS = 512
+
+# Making a pattern takes about as long as the plain decoder takes for so many bytes a column.
+_PRICE_OF_A_COLUMN = 1 << 8
+
+_KEY_START = b"\0\0\0\0\0\0\0\1"
+_TS = b'{"ts":'
+_NEW = b'{"u":{'
+_OLD = b',"p":{'
+_DELETED = b'{"d":{'
+_MAX_DIGITS = 20
+
+_read_u64: Callable[[bytes, int], tuple[int]] = struct.Struct(">Q").unpack_from
+_new_row: Callable[[tuple[object, ...]], Row] = partial(tuple.__new__, Row)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """How the columns of one layout are read."""
+
+    match: Callable[[bytes, int, int], re.Match[bytes] | None]
+    read: RowFunction
+    layout: Layout
+    key: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """What a key says behind its timestamp: the table, and whether rows are cut to its key."""
+
+    schema: str
+    name: str
+    partition: int | None
+    is_wanted: bool
+    sent: Sent | None
+    groups: list[tuple[Group, Table]] = field(default_factory=list)
+
+
+class RowDecoder:
+    """Decodes the messages of a feed. Keep one: it learns the layouts of the tables it meets.
+
+    What is remembered is bounded, whatever the messages hold. Not to be shared between threads.
+    """
+
+    def __init__(
+        self, selection: Selection = EVERYTHING, settings: Settings = DEFAULT_SETTINGS
+    ) -> None:
+        self.selection = selection
+        self.settings = settings
+        self.layouts = Layouts(settings.time_zone)
+        self._signed = Integers(-INT64_END, INT64_END)
+        self._unsigned = Integers(0, UINT64_END)
+        self._subjects: Bounded[bytes, Subject] = Bounded(_MAX_SUBJECT_BYTES)
+        self._groups: Bounded[tuple[tuple[str, int, bool, int], ...], Group] = Bounded(
+            _MAX_GROUP_COLUMNS
+        )
+        self._credit = Credit()
+        self._sent_of_delete: Sent | None = "key" if settings.delete_only_handle_key else None
+        self._sent_of_update: Sent | None = "changed" if settings.only_updated_columns else None
+
+    def decode(self, key: bytes | None, value: bytes | None) -> list[Row | Event]:
+        """Return the rows and events of a Kafka message.
+
+        A row that has a row id or a claim check is given as its neutral event, which names them.
+        Raises: DecodeError, the same as ``cdcwire.formats.open_protocol.decode``.
+        """
+        if key is not None and value is not None and self.settings.compression is None:
+            try:
+                return self._usual_rows(key, value)
+            except IRREGULARITIES:
+                pass  # left behind here, so that an error of the plain decoder stands alone
+        return self._plain_rows(key, value)
+
+    def decode_events(self, key: bytes | None, value: bytes | None) -> list[Event]:
+        """Return the neutral events of a Kafka message. Raises: DecodeError."""
+        return [row.to_event() if isinstance(row, Row) else row for row in self.decode(key, value)]
+
+    def _usual_rows(self, key: bytes, value: bytes) -> list[Row | Event]:
+        """Raises: one of IRREGULARITIES."""
+        self._credit.earn(len(value))
+        if not key.startswith(_KEY_START) or len(key) == len(_KEY_START):
+            raise Irregular
+        rows: list[Row | Event] = []
+        key_end, value_end = len(_KEY_START), 0
+        while key_end < len(key):
+            key_start, value_start = key_end + 8, value_end + 8
+            key_end = key_start + _read_u64(key, key_start - 8)[0]
+            value_end = value_start + _read_u64(value, value_start - 8)[0]
+            if key_end > len(key) or value_end > len(value):
+                raise Irregular
+            digits_start = key_start + len(_TS)
+            comma = key.find(b",", digits_start, key_end)
+            digits = key[digits_start:comma]
+            if comma < 0 or not _is_timestamp(digits) or not key.startswith(_TS, key_start):
+                raise Irregular
+            subject = self._subjects.get(key[comma:key_end])
+            if subject is None:
+                subject = self._new_subject(key, key_start, comma, key_end)
+            if subject.is_wanted:
+                rows.append(self._row(subject, int(digits), value, value_start, value_end))
+        if value_end != len(value):
+            raise Irregular
+        return rows
+
+    def _new_subject(self, key: bytes, start: int, comma: int, end: int) -> Subject:
+        """Learn what stands behind the timestamp; it means the same behind every other one."""
+        found = read_key(key, start, end)
+        if found.t != EVENT_ROW or found.rid or found.ccl:
+            raise Irregular
+        subject = Subject(
+            found.scm,
+            found.tbl,
+            found.ptn or None,
+            self.selection.wants(found.scm, found.tbl),
+            "key" if found.ohk else None,
+        )
+        self._subjects.keep(key[comma:end], subject, end - comma + _ENTRY)
+        return subject
+
+    def _row(self, subject: Subject, commit_ts: int, value: bytes, start: int, end: int) -> Row:
+        is_new = value.startswith(_NEW, start)
+        if not is_new and not value.startswith(_DELETED, start):
+            raise Irregular
+        group, table, found = self._match(subject, value, start + len(_NEW), start, end)
+        values = group.read(found.groups())
+        stop = found.end()
+        row: tuple[object, ...] = (table, commit_ts, subject.partition)
+        if not is_new:
+            row += (None, None, group.layout, values, subject.sent or self._sent_of_delete)
+        elif value.startswith(_OLD, stop):
+            old, _, found = self._match(subject, value, stop + len(_OLD), start, end)
+            images = (group.layout, values, old.layout, old.read(found.groups()))
+            row += (*images, subject.sent or self._sent_of_update)
+            stop = found.end()
+        else:
+            row += (group.layout, values, None, None, subject.sent)
+        if not value.startswith(b"}", stop) or stop + 1 != end:
+            raise Irregular
+        return _new_row(row)
+
+    def _match(
+        self, subject: Subject, value: bytes, position: int, start: int, end: int
+    ) -> tuple[Group, Table, re.Match[bytes]]:
+        """Match the columns at ``position``; the item goes from ``start`` to ``end``."""
+        for group, table in subject.groups:
+            found = group.match(value, position, end)
+            if found is not None:
+                return group, table, found
+        self._learn(subject, read_row(value, start, end))
+        for group, table in subject.groups:
+            found = group.match(value, position, end)
+            if found is not None:
+                return group, table, found
+        raise Irregular
+
+    def _learn(self, subject: Subject, row: RowItem) -> None:
+        known = [group for group, _ in subject.groups]
+        for columns in (row.u, row.p, row.d):
+            if columns:
+                group = self._group(columns)
+                if group not in known:
+                    table = Table(subject.name, subject.schema, key=group.key)
+                    subject.groups.insert(0, (group, table))
+        del subject.groups[_MAX_GROUPS:]
+
+    def _group(self, columns: Columns) -> Group:
+        described = tuple((each.name, each.type, each.h, each.flag) for each in columns)
+        group = self._groups.get(described)
+        if group is None:
+            size = len(columns)
+            if size > _MAX_COLUMNS or not self._credit.spend(size * _PRICE_OF_A_COLUMN):
+                raise Irregular
+            forms = bytes(form_of(each.type, each.flag) for each in columns)
+            wanted = tuple(index for index, each in enumerate(columns) if self._wants(each))
+            group = Group(
+                pattern_of(columns).match,
+                make_row_function(forms, wanted, self._signed, self._unsigned),
+                self.layouts.of(tuple(_described(columns[index]) for index in wanted)),
+                handle_key_names(columns),
+            )
+            self._groups.keep(described, group, size)
+        return group
+
+    def _wants(self, column: Column) -> bool:
+        return self.selection.columns is None or column.name in self.selection.columns
+
+    def _plain_rows(self, key: bytes | None, value: bytes | None) -> list[Row | Event]:
+        found: list[Row | Event] = []
+        for item in decode(key, value, self.selection, self.settings.compression).items:
+            if isinstance(item.value, RowItem) and not item.key.rid and not item.key.ccl:
+                found.append(self._plain_row(item.key, item.value))
+            else:
+                found += to_events(Message((item,)), self.settings, selection=self.selection)
+        return found
+
+    def _plain_row(self, key: Key, row: RowItem) -> Row:
+        sent = self._sent_of_delete if row.d else self._sent_of_update if row.p else None
+        return Row(
+            Table(key.tbl, key.scm, key=handle_key_names(row.u or row.d or ())),
+            key.ts,
+            key.ptn or None,
+            *self._image(row.u),
+            *self._image(row.d or row.p),
+            "key" if key.ohk else sent,
+        )
+
+    def _image(self, columns: Columns | None) -> tuple[Layout | None, Values | None]:
+        if not columns:
+            return None, None
+        read = [column for column in columns if self._wants(column)]
+        layout = self.layouts.of(tuple(map(_described, read)))
+        return layout, tuple(row_value(each.value, each.type, each.flag) for each in read)
+
+
+def _is_timestamp(digits: bytes) -> bool:
+    """Return whether these are the digits of an unsigned 64-bit integer, as JSON has them."""
+    return (
+        digits.isdigit()
+        and (len(digits) < _MAX_DIGITS or (len(digits) == _MAX_DIGITS and int(digits) < UINT64_END))
+        and (digits == b"0" or not digits.startswith(b"0"))
+    )
+
+
+def _described(column: Column) -> Described:
+    """Return a column for its layout; ``h`` says the same as the flag."""
+    flags = column.flag | FLAG_HANDLE_KEY if column.h else column.flag
+    return column.name, column.type, flags

@@ -1,0 +1,96 @@
+"""Open Protocol as a format: what the registry offers to the runner, the command line and Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.formats.open_protocol.batching import from_events
+from cdcwire.formats.open_protocol.carries import CARRIES
+from cdcwire.formats.open_protocol.events import to_events
+from cdcwire.formats.open_protocol.explain import explain
+from cdcwire.formats.open_protocol.settings import OPTIONS, read_settings
+from cdcwire.formats.open_protocol.wire import decode
+from cdcwire.model.events import Event
+
+FEATURES: Mapping[str, str] = MappingProxyType(
+    {
+        "unsigned": "integers with the unsigned flag, up to 2**64-1",
+        "float": "FLOAT and DOUBLE",
+        "decimal": "DECIMAL",
+        "text": "CHAR, VARCHAR and the TEXT types",
+        "bytes": "BINARY, VARBINARY and the BLOB types",
+        "date": "DATE",
+        "time": "TIME",
+        "datetime": "DATETIME",
+        "timestamp": "TIMESTAMP",
+        "year": "YEAR",
+        "bit": "BIT",
+        "enum": "ENUM",
+        "set": "SET",
+        "json": "JSON",
+        "vector": "VECTOR",
+        "position": "commit timestamps and partitions of events",
+        "key": "the handle key columns of a row",
+        "ddl": "schema changes",
+        "resolved": "resolved timestamps",
+        "partition": "rows of partitioned tables, with their partition",
+        "delete-only-output-handle-key-columns": "the setting of this name",
+        "only-output-updated-columns": "the setting of this name",
+        "output-old-value": "the setting of this name, when it is off",
+        "handle-key-only": "large messages cut to the handle key",
+        "claim-check": "large messages stored beside the queue",
+        "compression": "value items compressed with lz4 or snappy",
+        "dialect ticdc": "the way of writing of the newer producer",
+    }
+)
+
+CHOICES: Mapping[str, str] = MappingProxyType(
+    {
+        "claim-check-file-missing": "give the handle key and the location",
+        "duplicate-ohk": "last one wins",
+        "handle-key": "h or flag bit 1",
+        "ptn-zero": "read as none",
+        "resolved-null-value": "accept",
+        "rid-zero": "read as none",
+    }
+)
+
+
+def _decode(message: Message, context: Context) -> Iterator[Event]:
+    settings = read_settings(context.options, context.compressions)
+    kafka = _kafka(message)
+    decoded = decode(kafka.key, kafka.value, context.selection, settings.compression)
+    yield from to_events(decoded, settings, context.blobs, context.selection)
+
+
+def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
+    settings = read_settings(context.options, context.compressions)
+    yield from from_events(events, settings, context.tables)
+
+
+def _explain(message: Message, context: Context) -> Explanation:
+    return explain(_kafka(message), read_settings(context.options, context.compressions))
+
+
+def _kafka(message: Message) -> KafkaMessage:
+    if not isinstance(message, KafkaMessage):
+        raise TypeError("a Kafka message is expected; claim-check files belong into the blobs")
+    return message
+
+
+FORMAT = Format(
+    name="open-protocol",
+    title="TiCDC Open Protocol",
+    page="docs/formats/open-protocol.md",
+    decode=_decode,
+    encode=_encode,
+    explain=_explain,
+    options=OPTIONS,
+    carries=CARRIES,
+    features=FEATURES,
+    choices=CHOICES,
+    has_claim_checks=True,
+)

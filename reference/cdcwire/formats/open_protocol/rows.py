@@ -1,0 +1,128 @@
+"""Value items: rows (``u``, ``p``, ``d`` with their columns) and DDL (``q``, ``t``)."""
+
+from __future__ import annotations
+
+from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.strict_json import Member, read_json
+from cdcwire.formats.open_protocol.members import (
+    UINT64_END,
+    VALUE_RULES,
+    expect_object,
+    flag_of,
+    integer_of,
+    required,
+    text_of,
+    write_integer,
+    write_name,
+    write_text,
+)
+from cdcwire.formats.open_protocol.message import Column, Columns, Ddl, Dialect, Row
+from cdcwire.formats.open_protocol.values import read_value, write_value
+
+ROW_MEMBERS = ("u", "p", "d")
+BYTE_END = 1 << 8  # type codes and DDL types
+
+
+def read_row(data: bytes, start: int, end: int) -> Row:
+    """Return the row in ``data[start:end]``. Raises: DecodeError."""
+    clause = "open-protocol: row value"
+    document = read_json(data, VALUE_RULES, start, end)
+    known = expect_object(document.value, document.start, clause).by_name()
+    groups = {name: _read_group(known.get(name)) for name in ROW_MEMBERS}
+    filled = [name for name in ROW_MEMBERS if groups[name]]
+    if not filled:
+        raise DecodeError("none of u, p and d has a column", document.end - 1, clause)
+    if filled not in (["u"], ["u", "p"], ["d"]):
+        names = " and ".join(filled)
+        place = max(known[name].name_start for name in filled)
+        raise DecodeError(f"{names} without u, or beside d: no row has these", place, clause)
+    return Row(groups["u"] or None, groups["p"], groups["d"] or None)
+
+
+def _read_group(member: Member | None) -> Columns | None:
+    if member is None:
+        return None
+    name = member.name
+    group = expect_object(member.value, member.start, "open-protocol: row value", (name,))
+    with step(name):
+        return tuple(_read_column(column) for column in group.members)
+
+
+def _read_column(member: Member) -> Column:
+    clause = "open-protocol: column members"
+    with step(member.name):
+        known = expect_object(member.value, member.start, clause).by_name()
+        code = integer_of(required(known, "t", member.end, clause), 0, BYTE_END, clause)
+        flag = integer_of(known["f"], 0, UINT64_END, clause) if "f" in known else 0
+        h = "h" in known and flag_of(known["h"], clause)
+        value = required(known, "v", member.end, clause)
+        with step("v"):
+            return Column(
+                member.name, code, h, flag, read_value(value.value, code, flag, value.start)
+            )
+
+
+def write_row(row: Row, dialect: Dialect) -> bytes:
+    """Return a row. The tiflow dialect sorts columns by name, the ticdc dialect does not.
+
+    Raises: EncodeError when the groups are not those of an insert, update or delete.
+    """
+    clause = "open-protocol: row value"
+    has_new, has_old, is_delete = bool(row.u), bool(row.p), bool(row.d)
+    if not (has_new or is_delete):
+        raise EncodeError("a row needs a column in u or d", clause)
+    if is_delete and (has_new or has_old):
+        raise EncodeError("a row can't have d beside u or p", clause)
+    members = []
+    for name, group in (("u", row.u), ("p", row.p), ("d", row.d)):
+        # The ticdc dialect writes an update without any changed column with an empty p.
+        if group or (dialect == "ticdc" and name == "p" and group is not None and has_new):
+            with step(name):
+                members.append(f'"{name}":{{{_write_columns(group, dialect)}}}')
+    return f"{{{','.join(members)}}}".encode()
+
+
+def _write_columns(columns: Columns, dialect: Dialect) -> str:
+    names: set[str] = set()
+    written: list[tuple[bytes, str]] = []
+    for column in columns:
+        with step(column.name):
+            if column.name in names:
+                problem = "a column stands twice"
+                raise EncodeError(problem, "open-protocol: column members")
+            names.add(column.name)
+            text = f"{write_name(column.name, dialect)}:{_write_column(column, dialect)}"
+            written.append((column.name.encode(), text))
+    if dialect == "tiflow":
+        written.sort()
+    return ",".join(text for _, text in written)
+
+
+def _write_column(column: Column, dialect: Dialect) -> str:
+    clause = "open-protocol: column members"
+    with step("t"):
+        code = write_integer(column.type, 0, BYTE_END, clause)
+    with step("f"):
+        flag = write_integer(column.flag, 0, UINT64_END, clause)
+    with step("v"):
+        value = write_value(column.value, column.type, column.flag, dialect)
+    handle = '"h":true,' if column.h else ""
+    return f'{{"t":{code},{handle}"f":{flag},"v":{value}}}'
+
+
+def read_ddl(data: bytes, start: int, end: int) -> Ddl:
+    """Return the DDL in ``data[start:end]``. Raises: DecodeError."""
+    clause = "open-protocol: ddl value"
+    document = read_json(data, VALUE_RULES, start, end)
+    known = expect_object(document.value, document.start, clause).by_name()
+    query = text_of(required(known, "q", document.end, clause), clause)
+    return Ddl(query, integer_of(required(known, "t", document.end, clause), 0, BYTE_END, clause))
+
+
+def write_ddl(ddl: Ddl, dialect: Dialect) -> bytes:
+    """Return a DDL. Raises: EncodeError."""
+    with step("q"):
+        query = write_text(ddl.q, dialect)
+    with step("t"):
+        code = write_integer(ddl.t, 0, BYTE_END, "open-protocol: ddl value")
+    return f'{{"q":{query},"t":{code}}}'.encode()

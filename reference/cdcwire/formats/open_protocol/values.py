@@ -1,0 +1,213 @@
+"""Column values: the JSON of ``v``, by type code and flag bits.
+
+A value is read into the form that all formats of the MySQL family share (``mysql.values``). FLOAT
+is read as a float32, rounded once from its digits. The text of dates, decimals and JSON is not
+looked into; integers are checked for 64 bits, not for the width of their column.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+from cdcwire.core.base64_text import read_base64, write_base64
+from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.strict_json import JsonValue, Number, json_kind
+from cdcwire.formats.open_protocol.members import (
+    INT64_END,
+    UINT64_END,
+    read_integer,
+    write_escaped,
+    write_integer,
+    write_text,
+)
+from cdcwire.formats.open_protocol.message import Dialect
+from cdcwire.golang.numbers import float_text, narrow_float32, read_float32
+from cdcwire.golang.quote import QuoteError, quote, unquote
+from cdcwire.mysql.types import (
+    FLAG_BINARY,
+    FLAG_UNSIGNED,
+    INTEGER_TYPES,
+    LARGE_STRING_TYPES,
+    STRING_TYPES,
+    TEXT_TYPES,
+    TYPE_DOUBLE,
+    TYPE_FLOAT,
+    TYPE_VECTOR,
+    TYPE_YEAR,
+    UNSIGNED_TYPES,
+)
+from cdcwire.mysql.values import WireValue, is_vector_text
+
+_Read: TypeAlias = Callable[[JsonValue, int, int, int], WireValue]
+_Write: TypeAlias = Callable[[WireValue, int, int, Dialect], str]
+
+
+def read_value(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
+    """Return the value that stands at ``start``. ``null`` is NULL of every type.
+
+    Raises: DecodeError when it is not a value of the type.
+    """
+    if value is None:
+        return None
+    read = _READ.get(code)
+    if read is None:
+        problem = f"type code {code} has no values, only null"
+        raise DecodeError(problem, start, "open-protocol: types without values")
+    return read(value, code, flags, start)
+
+
+def write_value(value: WireValue, code: int, flags: int, dialect: Dialect) -> str:
+    """Return the JSON of a value. Raises: EncodeError when it is not a value of the type."""
+    if value is None:
+        return "null"
+    write = _WRITE.get(code)
+    if write is None:
+        problem = f"type code {code} has no values, only NULL"
+        raise EncodeError(problem, "open-protocol: types without values")
+    return write(value, code, flags, dialect)
+
+
+def value_clause(code: int, flags: int) -> str:
+    """Return the clause that speaks of the values of a type."""
+    if code in STRING_TYPES - LARGE_STRING_TYPES and flags & FLAG_BINARY:
+        return "open-protocol: binary quoting"
+    for codes, _, _, clause in _CODES:
+        if code in codes:
+            return clause
+    return "open-protocol: types without values"
+
+
+def _is_unsigned(code: int, flags: int) -> bool:
+    # YEAR is flagged unsigned, and is a signed number all the same.
+    return code in UNSIGNED_TYPES or (code in INTEGER_TYPES and bool(flags & FLAG_UNSIGNED))
+
+
+def _read_integer(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
+    low, high = (0, UINT64_END) if _is_unsigned(code, flags) else (-INT64_END, INT64_END)
+    return read_integer(value, start, low, high, "open-protocol: integer values")
+
+
+def _write_integer(value: WireValue, code: int, flags: int, dialect: Dialect) -> str:
+    low, high = (0, UINT64_END) if _is_unsigned(code, flags) else (-INT64_END, INT64_END)
+    if not isinstance(value, int):
+        raise _wrong_value(value, "an integer", "open-protocol: integer values")
+    return write_integer(value, low, high, "open-protocol: integer values")
+
+
+def _read_float(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
+    clause = "open-protocol: float values"
+    if not isinstance(value, Number):
+        raise DecodeError(f"it is {json_kind(value)}, not a number", start, clause)
+    number = read_float32(value.text) if code == TYPE_FLOAT else float(value.text)
+    if math.isinf(number):
+        bits = 32 if code == TYPE_FLOAT else 64
+        problem = f"{value.text:.40} is too large for a {bits}-bit float"
+        raise DecodeError(problem, start, clause)
+    return number
+
+
+def _write_float(value: WireValue, code: int, flags: int, dialect: Dialect) -> str:
+    clause = "open-protocol: float values"
+    if not isinstance(value, float):
+        raise _wrong_value(value, "a float", clause)
+    if not math.isfinite(value):
+        raise EncodeError(f"JSON has no {value}", clause)
+    if code == TYPE_DOUBLE:
+        return float_text(value, 64)
+    if narrow_float32(value) != value:
+        raise EncodeError(f"{value!r} is not a 32-bit float", clause)
+    return float_text(value, 32)
+
+
+def _read_text(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
+    if not isinstance(value, str):
+        problem = f"it is {json_kind(value)}, not a string"
+        raise DecodeError(problem, start, "open-protocol: text values")
+    return value
+
+
+def _write_text(value: WireValue, code: int, flags: int, dialect: Dialect) -> str:
+    if not isinstance(value, str):
+        raise _wrong_value(value, "text", "open-protocol: text values")
+    return write_text(value, dialect)
+
+
+def _read_string(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
+    if not isinstance(value, str):
+        problem = f"it is {json_kind(value)}, not a string"
+        raise DecodeError(problem, start, "open-protocol: string values")
+    if not flags & FLAG_BINARY:
+        return value.encode()
+    try:
+        return unquote(value)
+    except QuoteError as error:
+        raise DecodeError(str(error), start, "open-protocol: binary quoting") from None
+
+
+def _write_string(value: WireValue, code: int, flags: int, dialect: Dialect) -> str:
+    if not isinstance(value, bytes):
+        raise _wrong_value(value, "bytes", "open-protocol: string values")
+    if flags & FLAG_BINARY:
+        return write_escaped(quote(value), dialect)
+    return write_escaped(value.decode("utf-8", "surrogateescape"), dialect)
+
+
+def _read_base64(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
+    clause = "open-protocol: base64 values"
+    if not isinstance(value, str):
+        raise DecodeError(f"it is {json_kind(value)}, not a string", start, clause)
+    return read_base64(value, start, clause)
+
+
+def _write_base64(value: WireValue, code: int, flags: int, dialect: Dialect) -> str:
+    if not isinstance(value, bytes):
+        raise _wrong_value(value, "bytes", "open-protocol: base64 values")
+    return f'"{write_base64(value)}"'
+
+
+def _read_vector(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
+    clause = "open-protocol: vector values"
+    if not isinstance(value, str):
+        raise DecodeError(f"it is {json_kind(value)}, not a string", start, clause)
+    if not is_vector_text(value):
+        raise DecodeError(f"{value!r:.40} is not the text of a vector", start, clause)
+    return value
+
+
+def _write_vector(value: WireValue, code: int, flags: int, dialect: Dialect) -> str:
+    if not isinstance(value, str) or not is_vector_text(value):
+        raise _wrong_value(value, "the text of a vector", "open-protocol: vector values")
+    return write_text(value, dialect)
+
+
+def _wrong_value(value: WireValue, expected: str, clause: str) -> EncodeError:
+    return EncodeError(f"{value!r:.40} is not {expected}", clause)
+
+
+_CODES: tuple[tuple[frozenset[int], _Read, _Write, str], ...] = (
+    (
+        INTEGER_TYPES | UNSIGNED_TYPES | {TYPE_YEAR},
+        _read_integer,
+        _write_integer,
+        "open-protocol: integer values",
+    ),
+    (
+        frozenset({TYPE_FLOAT, TYPE_DOUBLE}),
+        _read_float,
+        _write_float,
+        "open-protocol: float values",
+    ),
+    (TEXT_TYPES, _read_text, _write_text, "open-protocol: text values"),
+    (
+        STRING_TYPES - LARGE_STRING_TYPES,
+        _read_string,
+        _write_string,
+        "open-protocol: string values",
+    ),
+    (LARGE_STRING_TYPES, _read_base64, _write_base64, "open-protocol: base64 values"),
+    (frozenset({TYPE_VECTOR}), _read_vector, _write_vector, "open-protocol: vector values"),
+)
+_READ: dict[int, _Read] = {code: read for codes, read, _, _ in _CODES for code in codes}
+_WRITE: dict[int, _Write] = {code: write for codes, _, write, _ in _CODES for code in codes}

@@ -1,0 +1,65 @@
+"""``compare`` as its users call it, as far as no Spark is needed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from cdcwire_conformance.cli import main
+
+
+@pytest.fixture
+def feed(tmp_path: Path) -> str:
+    (tmp_path / "feed").mkdir()
+    (tmp_path / "feed" / "messages.jsonl").write_text("")
+    return f"craft:file:{tmp_path / 'feed'}"
+
+
+def test_without_pyspark_one_line_says_what_to_install(
+    feed: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    assert main(["compare", feed, feed]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("cdcwire compare: ")
+    assert "pip install 'cdcwire[spark]'" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["craft:file:FEED/nowhere", "craft:file:FEED"], "there is no such directory"),
+        (["FEED", "craft:file:FEED"], "a source begins with its format"),
+        (["craft:file:FEED", "craft:file:FEED", "--option", "x=1"], "is one of neither"),
+        (["craft:file:FEED", "craft:file:FEED", "--right-option", "x=1"], "is not an option"),
+        (["craft:file:FEED", "craft:file:FEED", "--conf", "x"], "is not KEY=VALUE"),
+        (["craft:file:FEED", "craft:file:FEED", "--limit", "-1"], "is a number from 0"),
+        (["craft:file:FEED", "craft:file:FEED", "--include", "orders"], "is not SCHEMA.TABLE"),
+    ],
+)
+def test_mistakes_are_told_in_one_line_before_spark_is_started(
+    feed: str,
+    arguments: list[str],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    folder = feed.removeprefix("craft:file:")
+    assert main(["compare", *(word.replace("FEED", folder) for word in arguments)]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_help_has_examples_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "Exit code: 0 they are equal, 1 they differ" in out
+    assert "cdcwire compare craft:file:a open-protocol:file:b\n" in out
+    assert main(["--help"]) == 0
+    assert "tell whether two feeds are equal" in capsys.readouterr().out

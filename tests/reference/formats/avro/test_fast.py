@@ -1,0 +1,191 @@
+"""The fast decoder gives what the plain one gives, and refuses the same in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import EVERYTHING, OptionValue, Selection
+from cdcwire.core.varints import write_varint
+from cdcwire.formats.avro import MemorySource, decode, from_events, read_settings, to_events
+from cdcwire.formats.avro import fast as fast_module
+from cdcwire.formats.avro.fast import Row, RowDecoder
+from cdcwire.formats.avro.record_plan import read_int, read_length, read_long
+from cdcwire.formats.avro.settings import Settings
+from cdcwire.model.events import Event
+from cdcwire.model.text import event_to_json
+from cdcwire_generators.strategies import damaged_bytes
+from cdcwire_generators.workloads import workload, workload_tables
+
+Pair: TypeAlias = "tuple[bytes | None, bytes | None]"
+
+NAMES = ("orders-10", "proposal-29", "updates", "mostly-null", "large-values", "tiny")
+MODES: dict[str, dict[str, OptionValue]] = {
+    "plain": {},
+    "extension": {"enable-tidb-extension": True},
+    "text": {
+        "enable-tidb-extension": True,
+        "avro-decimal-handling-mode": "string",
+        "avro-bigint-unsigned-handling-mode": "string",
+    },
+    "checked": {
+        "enable-tidb-extension": True,
+        "avro-decimal-handling-mode": "string",
+        "avro-bigint-unsigned-handling-mode": "string",
+        "integrity": True,
+        "dialect": "float-as-double,padded-bit",
+    },
+    "glue": {"registry": "glue", "unsigned-wrap": False},
+}
+SELECTIONS = {
+    "everything": EVERYTHING,
+    "columns": Selection(columns=frozenset({"id", "c1", "c20", "price", "note"})),
+    "table": Selection(tables=frozenset({("test", "test_flink")})),
+}
+each_mode = pytest.mark.parametrize("mode", MODES)
+each_selection = pytest.mark.parametrize("selection", SELECTIONS.values(), ids=SELECTIONS)
+many = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+class Feed:
+    """Messages of a workload with their schemas."""
+
+    def __init__(self, name: str, mode: str) -> None:
+        self.settings: Settings = read_settings(MODES[mode])
+        self.source = MemorySource(registry=self.settings.registry)
+        tables = workload_tables(name)
+        events = workload(name, 40, 1)
+        messages = from_events(events, self.settings, tables, self.source)
+        self.pairs: list[Pair] = [(each.key, each.value) for each in messages]
+
+    def decoder(self, selection: Selection = EVERYTHING) -> RowDecoder:
+        made = RowDecoder(self.source, self.settings, selection)
+        made._credit.earn(1 << 30)
+        return made
+
+    def assert_same(self, pair: Pair, each: RowDecoder) -> None:
+        def plain() -> list[Event]:
+            message = decode(*pair, self.source, self.settings, each.selection)
+            return to_events(message, self.settings, selection=each.selection)
+
+        assert outcome(lambda: each.decode_events(*pair)) == outcome(plain)
+
+
+def outcome(decoded: Callable[[], list[Event]]) -> object:
+    """Return events in their text form, or all that an error says."""
+    try:
+        events = decoded()
+    except DecodeError as error:
+        return (type(error), error.problem, error.offset, error.path, error.clause)
+    return [(event_to_json(event), repr(event)) for event in events]
+
+
+FEEDS: dict[tuple[str, str], Feed] = {}
+
+
+def feed(name: str, mode: str) -> Feed:
+    found = FEEDS.get((name, mode))
+    if found is None:
+        found = FEEDS[name, mode] = Feed(name, mode)
+    return found
+
+
+@each_selection
+@each_mode
+@pytest.mark.parametrize("name", NAMES)
+def test_a_workload_is_read_as_the_plain_decoder_reads_it(
+    name: str, mode: str, selection: Selection
+) -> None:
+    found = feed(name, mode)
+    each = found.decoder(selection)
+    for pair in found.pairs:
+        found.assert_same(pair, each)
+
+
+@each_mode
+@pytest.mark.parametrize("name", NAMES)
+def test_a_workload_never_needs_the_plain_decoder(
+    name: str, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object) -> None:
+        raise AssertionError("the plain decoder was asked")
+
+    monkeypatch.setattr(fast_module, "decode", refuse)
+    found = feed(name, mode)
+    each = found.decoder()
+    for pair in found.pairs:
+        (row,) = each.decode(*pair)
+        assert isinstance(row, Row)
+
+
+@each_selection
+@each_mode
+@many
+@given(data=st.data())
+def test_damage_is_refused_as_the_plain_decoder_refuses_it(
+    data: st.DataObject, mode: str, selection: Selection
+) -> None:
+    """The decoder knows the schemas of the message before it was damaged."""
+    found = feed(data.draw(st.sampled_from(NAMES)), mode)
+    key, value = data.draw(st.sampled_from(found.pairs))
+    each = found.decoder(selection)
+    each.decode(key, value)
+    assert key is not None
+    found.assert_same((data.draw(damaged_bytes(key)), value), each)
+    if value is not None:
+        found.assert_same((key, data.draw(damaged_bytes(value))), each)
+
+
+@each_mode
+def test_every_changed_byte_is_taken_as_the_plain_decoder_takes_it(mode: str) -> None:
+    found = feed("orders-10", mode)
+    key, value = next((k, v) for k, v in found.pairs if k is not None and v is not None)
+    each = found.decoder()
+    each.decode(key, value)
+    for place, byte in enumerate(value):
+        for lie in {0x00, 0x01, 0x03, 0x7F, 0x80, 0xFF, byte ^ 1} - {byte}:
+            found.assert_same((key, value[:place] + bytes((lie,)) + value[place + 1 :]), each)
+    for cut in range(len(value)):
+        found.assert_same((key, value[:cut]), each)
+    for cut in range(len(key)):
+        found.assert_same((key[:cut], value), each)
+        found.assert_same((key[:cut], None), each)
+    for pair in ((None, value), (None, None), (value, key), (key, key), (key, value + b"\0")):
+        found.assert_same(pair, each)
+
+
+@many
+@given(st.integers(-(1 << 63), (1 << 63) - 1), st.binary(max_size=12))
+def test_numbers_of_many_bytes_are_read(value: int, behind: bytes) -> None:
+    out = bytearray(b"x")
+    write_varint(out, value, "")
+    if len(out) > 3:
+        assert read_long(bytes(out) + behind, 1) == (value, len(out))
+        if -(1 << 31) <= value < 1 << 31:
+            assert read_int(bytes(out) + behind, 1) == (value, len(out))
+    if value >= 64:
+        assert read_length(bytes(out) + behind, 1) == (value, len(out))
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    """Every message has names that were never there before."""
+    source = MemorySource()
+    each = RowDecoder(source)
+    for number in range(600):
+        fields = ",".join(f'{{"name":"c{number}_{n}","type":"int"}}' for n in range(20))
+        text = f'{{"type":"record","name":"t{number}","namespace":"a.b","fields":[{fields}]}}'
+        schema_id = source.register("s", text)
+        assert isinstance(schema_id, int)
+        each._credit.earn(1 << 20)
+        data = b"\0" + schema_id.to_bytes(4, "big") + b"\2" * 20
+        (row,) = each.decode(data, data)
+        assert isinstance(row, Row)
+        assert row.values == (1,) * 20
+    assert each._routes.weight <= each._routes.limit
+    assert each._layouts.weight <= each._layouts.limit
+    assert len(each._routes) < 600

@@ -1,0 +1,203 @@
+"""What a real producer wrote: keys, values, schema texts and registrations, both ways."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cdcwire.core.message import KafkaMessage
+from cdcwire.formats.avro import (
+    MemorySource,
+    Settings,
+    decode,
+    encode,
+    explain,
+    from_events,
+    parse_schema,
+    read_settings,
+    schema_text,
+    to_events,
+)
+from cdcwire.formats.avro.fast import RowDecoder
+from cdcwire.formats.avro.topics import registration, subject_of
+from cdcwire.model.events import ABSENT, Column, Image, Position, RowChange, Table, Value
+from cdcwire.model.kinds import DecimalType, TextType
+from cdcwire.mysql.declared import parse_declared, type_of_declared
+
+RUNS: dict[str, list[dict[str, Any]]] = json.loads(
+    (Path(__file__).parent / "data" / "producer.json").read_text("utf-8")
+)
+OPS: dict[str, Any] = {"c": "insert", "u": "update", "d": "delete"}
+
+
+def _runs() -> Iterator[Any]:
+    for name, runs in RUNS.items():
+        for number, run in enumerate(runs):
+            yield pytest.param(run, id=f"{name}-{number}")
+
+
+each_run = pytest.mark.parametrize("run", list(_runs()))
+
+
+def settings_of(run: dict[str, Any]) -> Settings:
+    return read_settings({**run["options"], "topic": "tidb_{schema}_{table}"})
+
+
+def column_of(row: list[Any]) -> Column:
+    name, source, nullable, default, roles, number = row
+    kind = type_of_declared(parse_declared(source))
+    plain = ABSENT if default is None else default
+    return Column(name, kind, source, nullable, plain, frozenset(roles), number)
+
+
+def value_of(column: Column, given: Any) -> Value:
+    if isinstance(given, dict):
+        raw = bytes.fromhex(given["hex"])
+        return raw.decode() if isinstance(column.type, TextType) else raw
+    if given is None:
+        return None
+    if isinstance(column.type, DecimalType):
+        return Decimal(given)
+    is_text = column.type.__class__.__name__ in (
+        *("DateType", "TimeType", "DatetimeType", "TimestampType", "JsonType"),
+    )
+    return given if is_text else int(given)
+
+
+def events_of(run: dict[str, Any]) -> list[RowChange]:
+    layouts = [tuple(map(column_of, layout)) for layout in run["layouts"]]
+    found = []
+    for event in run["events"]:
+        columns = layouts[event["layout"]]
+        values = tuple(map(value_of, columns, event["values"]))
+        image, op = Image(columns, values), OPS[event["op"]]
+        before, after = (image, None) if op == "delete" else (None, image)
+        table = Table(event["table"], event["schema"])
+        position = Position(commit_ts=int(event["commit_ts"]))
+        found.append(RowChange(table, op, before, after, position))
+    return found
+
+
+def messages_of(run: dict[str, Any]) -> list[KafkaMessage]:
+    return [
+        KafkaMessage(
+            bytes.fromhex(event["key"]),
+            None if event["value"] is None else bytes.fromhex(event["value"]),
+        )
+        for event in run["events"]
+    ]
+
+
+@each_run
+def test_events_are_encoded_to_the_producer_s_bytes_and_schemas(run: dict[str, Any]) -> None:
+    source = MemorySource()
+    assert list(from_events(events_of(run), settings_of(run), (), source)) == messages_of(run)
+    assert source.texts == run["schemas"]
+
+
+@each_run
+def test_wire_layer_gives_the_same_bytes_again(run: dict[str, Any]) -> None:
+    source = MemorySource(run["schemas"])
+    for message in messages_of(run):
+        decoded = decode(message.key, message.value, source, settings_of(run))
+        assert encode(decoded) == (message.key, message.value)
+
+
+@each_run
+def test_schema_texts_are_read_and_written_again(run: dict[str, Any]) -> None:
+    for text in run["schemas"].values():
+        assert schema_text(parse_schema(text)) == text
+
+
+@each_run
+def test_messages_are_decoded_to_the_rows(run: dict[str, Any]) -> None:
+    settings, source = settings_of(run), MemorySource(run["schemas"])
+    for message, sent, told in zip(messages_of(run), events_of(run), run["events"], strict=True):
+        (event,) = to_events(decode(message.key, message.value, source, settings), settings)
+        assert isinstance(event, RowChange)
+        assert (event.op, event.table.name, event.table.schema) == (sent.op, *_names(sent))
+        image, original = event.before or event.after, sent.before or sent.after
+        assert image is not None
+        assert original is not None
+        labels = (
+            {"a": "enum", "b": "set", "c": "enum", "d": "set"} if "t_es" in _names(sent) else {}
+        )
+        for name, value in zip(image.names, image.values, strict=True):
+            if name not in labels:
+                assert value == original[name]
+        keys = {column.name for column in original.columns if "handle" in column.roles}
+        assert set(event.table.key or ()) == keys
+        if sent.op == "delete":
+            assert (set(image.names), event.sent) == (keys, "key")
+            assert event.position.commit_ts is None
+        else:
+            assert event.position.commit_ts == int(told["commit_ts"])
+            assert event.position.commit_ms == told["commit_ms"]
+
+
+def _names(event: RowChange) -> tuple[str | None, str | None]:
+    return event.table.name, event.table.schema
+
+
+@each_run
+def test_decoded_rows_are_encoded_to_the_same_bytes(run: dict[str, Any]) -> None:
+    settings, source = settings_of(run), MemorySource(run["schemas"])
+    tables = [Table(e.table.name, e.table.schema, columns=_columns(e)) for e in events_of(run)]
+    for message in messages_of(run):
+        events = to_events(decode(message.key, message.value, source, settings), settings)
+        assert list(from_events(events, settings, tables, source)) == [message]
+
+
+def _columns(event: RowChange) -> tuple[Column, ...]:
+    image = event.after or event.before
+    assert image is not None
+    return image.columns
+
+
+@each_run
+def test_every_byte_is_explained_once(run: dict[str, Any]) -> None:
+    source = MemorySource(run["schemas"])
+    for message in messages_of(run):
+        found = explain(message, source, settings_of(run))
+        assert (found.error, found.warnings) == (None, ())
+        for part, data in (("key", message.key or b""), ("value", message.value or b"")):
+            spans = [span for span in found.spans if span.part == part]
+            ends = [0, *(span.end for span in spans)]
+            assert [span.start for span in spans] == ends[:-1]
+            assert ends[-1] == len(data)
+
+
+@each_run
+def test_fast_decoder_gives_the_same_rows(run: dict[str, Any]) -> None:
+    settings, source = settings_of(run), MemorySource(run["schemas"])
+    decoder = RowDecoder(source, settings)
+    for message in messages_of(run):
+        plain = to_events(decode(message.key, message.value, source, settings), settings)
+        assert decoder.decode_events(message.key, message.value) == plain
+
+
+@each_run
+def test_registrations_are_those_of_the_producer(run: dict[str, Any]) -> None:
+    topic = f"tidb_{run['events'][0]['schema']}_{run['events'][0]['table']}"
+    found = [
+        registration(subject_of(topic, "key" if number == "1" else "value"), text)
+        for number, text in run["schemas"].items()
+    ]
+    assert [[each.path, each.body.decode()] for each in found] == run["registrations"]
+
+
+def test_enum_and_set_give_labels_and_their_options() -> None:
+    (run,) = RUNS["enum_set"]
+    message = messages_of(run)[0]
+    decoded = decode(message.key, message.value, MemorySource(run["schemas"]))
+    (event,) = to_events(decoded)
+    assert isinstance(event, RowChange)
+    assert event.after is not None
+    assert event.after.values == (1, "a,b", "x,w'v", "only", "p")
+    kinds = {column.name: column.type for column in event.after.columns}
+    assert getattr(kinds["a"], "labels", None) == ("a,b", "c'd", "<e>&", "f")

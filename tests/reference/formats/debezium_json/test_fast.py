@@ -1,0 +1,173 @@
+"""The fast decoder of Debezium's messages says what the plain one says, good or broken."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, OptionValue, Selection
+from cdcwire.core.message import KafkaMessage
+from cdcwire.formats.debezium_json.fast import RowDecoder
+from cdcwire.formats.debezium_json.format import FORMAT
+from cdcwire.formats.debezium_json.settings import read_settings
+from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
+from cdcwire.model.kinds import BytesType, DecimalType, IntType, TextType
+
+FEEDS = ("debezium-1.4-default.jsonl", "debezium-modes.jsonl")
+OPTIONS: dict[str, dict[str, OptionValue]] = {
+    "default": {},
+    "full": {"replica-identity": "full"},
+    "strict": {"lint": "strict"},
+    "defaults": {"replace-null-with-default": True},
+    "alone": {"schemas-enable": "false"},
+    "reads": {"read-r-as-c": True},
+}
+SELECTIONS = {
+    "all": Selection(),
+    "table": Selection(tables=frozenset({("public", "ct_pg2hudi")})),
+    "columns": Selection(columns=frozenset({"id", "c_text"})),
+}
+
+
+@lru_cache(maxsize=1)
+def messages() -> tuple[KafkaMessage, ...]:
+    """Return messages that are short enough to be damaged one by one."""
+    found = []
+    for name in FEEDS:
+        for line in Path(__file__).with_name(name).read_text().splitlines():
+            entry = json.loads(line)
+            key, value = (None if entry[n] is None else entry[n].encode() for n in ("key", "value"))
+            if value is None or len(value) < 4000:
+                found.append(KafkaMessage(key, value))
+    return tuple(found)
+
+
+def outcome(decode: object, message: KafkaMessage) -> object:
+    assert callable(decode)
+    try:
+        return repr(list(decode(message)))
+    except DecodeError as error:
+        return type(error), error.args, error.path
+
+
+@pytest.mark.parametrize(
+    ("options", "selection"),
+    [*((name, "all") for name in OPTIONS), ("default", "table"), ("default", "columns")],
+)
+def test_feed_is_that_of_the_plain_decoder(options: str, selection: str) -> None:
+    context = Context(options=OPTIONS[options], selection=SELECTIONS[selection])
+    decoder = RowDecoder(read_settings(context.options), context.selection)
+    for message in messages() * 2:
+        plain = outcome(lambda one: FORMAT.decode(one, context), message)
+        assert outcome(decoder.decode, message) == plain
+
+
+CHANGES = (b"", b"0", b"null", b'"', b"}", b",", b'"d"', b"\\ud800", b" ", b"-", b"1e5", b'"=="')
+
+
+@given(st.data())
+def test_damaged_message_is_that_of_the_plain_decoder(data: st.DataObject) -> None:
+    """fast(b) is plain(b), whatever stands in b."""
+    message = data.draw(st.sampled_from([one for one in messages() if one.value is not None]))
+    assert message.value is not None
+    decoder = RowDecoder()
+    for _ in range(3):
+        decoder.decode(message)
+    start = message.value.find(b'},"payload":') + 1
+    parts = {"value": (message.value, start), "key": (message.key or b"{}", 0)}
+    name = data.draw(st.sampled_from(sorted(parts)))
+    part, first = parts[name]
+    at = data.draw(st.integers(first, len(part)))
+    end = data.draw(st.integers(at, min(at + 8, len(part))))
+    part = part[:at] + data.draw(st.sampled_from(CHANGES)) + part[end:]
+    key, value = (message.key, part) if name == "value" else (part, message.value)
+    damaged = KafkaMessage(key, value)
+    plain = outcome(lambda one: FORMAT.decode(one, Context()), damaged)
+    assert outcome(decoder.decode, damaged) == plain
+
+
+def test_known_schema_is_read_the_fast_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [one for one in messages() if b'"op":"c"' in (one.value or b"")][:4]
+    decoder = RowDecoder()
+    for message in rows * 3:
+        decoder.decode(message)
+    monkeypatch.setattr("cdcwire.formats.debezium_json.fast.decode", None)
+    assert all(len(decoder.decode(message)) == 1 for message in rows)
+
+
+COLUMNS = (
+    Column("id", IntType(32), nullable=False),
+    Column("v", TextType(), nullable=True),
+    Column("d", DecimalType(8, 2), nullable=True),
+    Column("b", BytesType(), nullable=True),
+)
+TABLES = (
+    Table("t", "public", columns=COLUMNS, key=("id",)),
+    Table("u", "public", columns=(*COLUMNS[:3], Column("b", TextType())), key=("id",)),
+)
+
+
+def alone(dialect: str) -> list[KafkaMessage]:
+    """Return changes of two tables whose columns differ in their types only, without schema."""
+    position = Position(lsn=2**60, tx_id="7", commit_ms=5, sent_ms=6)
+    events: list[Event] = []
+    for number in range(4):
+        for table in TABLES:
+            columns = table.columns or ()
+            last = b"ab" if table.name == "t" else "YWI="
+            values = (number, f'"{number}', Decimal(number).scaleb(-2), last)
+            new = Image(columns, values if number % 2 else (number, None, None, None))
+            old = Image(columns, (number, "x", None, last))
+            events.append(RowChange(table, "insert", None, new, position))
+            events.append(RowChange(table, "update", old, new, position))
+            events.append(RowChange(table, "delete", old, None, position))
+    options: dict[str, OptionValue] = {"dialect": dialect, "schemas-enable": "false"}
+    found = FORMAT.encode(events, Context(options=options))
+    return [one for one in found if isinstance(one, KafkaMessage)]
+
+
+DIALECTS = ("cdl", "debezium-1.4", "debezium-2.7", "debezium-3.2")
+
+
+@pytest.mark.parametrize("enable", ["auto", "false", "true"])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_payload_alone_is_that_of_the_plain_decoder(dialect: str, enable: str) -> None:
+    context = Context(options={"schemas-enable": enable}, tables=TABLES)
+    decoder = RowDecoder(read_settings(context.options), context.selection, TABLES)
+    for message in alone(dialect) * 2:
+        plain = outcome(lambda one: FORMAT.decode(one, context), message)
+        assert outcome(decoder.decode, message) == plain
+
+
+@given(st.data())
+def test_damaged_payload_alone_is_that_of_the_plain_decoder(data: st.DataObject) -> None:
+    """fast(b) is plain(b), whatever stands in b."""
+    context = Context(tables=TABLES)
+    decoder = RowDecoder(tables=TABLES)
+    feed = alone("debezium-2.7")
+    for message in feed[:8]:
+        decoder.decode(message)
+    message = data.draw(st.sampled_from(feed))
+    value = message.value or b""
+    at = data.draw(st.integers(0, len(value)))
+    end = data.draw(st.integers(at, min(at + 8, len(value))))
+    damaged = value[:at] + data.draw(st.sampled_from(CHANGES)) + value[end:]
+    message = KafkaMessage(message.key, damaged)
+    plain = outcome(lambda one: FORMAT.decode(one, context), message)
+    assert outcome(decoder.decode, message) == plain
+
+
+def test_payload_of_a_known_table_is_read_the_fast_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoder = RowDecoder(tables=TABLES)
+    feed = [one for one in alone("debezium-3.2") if one.value is not None]
+    for message in feed[:6]:
+        decoder.decode(message)
+    monkeypatch.setattr("cdcwire.formats.debezium_json.fast.decode", None)
+    assert all(len(decoder.decode(message)) == 1 for message in feed)
