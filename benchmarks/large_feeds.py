@@ -35,7 +35,7 @@ from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Image, RowChange
-from cdcwire_conformance.spark.sources import Source, source_of_folder
+from cdcwire_conformance.sources.source_urls import Source, source_of_folder
 from cdcwire_generators.workloads import workload, workload_tables
 
 WORKLOAD = "orders-10"

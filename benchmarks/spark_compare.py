@@ -34,8 +34,8 @@ from cdcwire.model.events import RowChange
 from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
 from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
 from cdcwire_conformance.spark import spark_session
-from cdcwire_conformance.spark.compare import compare_frames
-from cdcwire_conformance.spark.result import TableComparison
+from cdcwire_conformance.spark.compare.changes import compare_frames
+from cdcwire_conformance.spark.compare.result import TableComparison
 from cdcwire_generators.workloads import workload, workload_tables
 
 if TYPE_CHECKING:

@@ -34,8 +34,8 @@ from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
 from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire_conformance.sources.source_urls import Source, source_of_folder
 from cdcwire_conformance.spark import decode_frame, spark_session
-from cdcwire_conformance.spark.sources import Source, source_of_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -31,12 +31,12 @@ from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.arrow.batches import Place
 from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire_conformance.sources.source_urls import source_of_folder
 from cdcwire_conformance.sources.storage.generating import write_prefix
 from cdcwire_conformance.sources.storage.places import open_place
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.spark import decode_frame, describe_feed, open_source, spark_session
-from cdcwire_conformance.spark.reading import Job, decode_messages
-from cdcwire_conformance.spark.sources import source_of_folder
+from cdcwire_conformance.spark.decode.reading import Job, decode_messages
 from cdcwire_evidence.scenarios.feeds import make_lanes
 from cdcwire_generators.workloads import workload, workload_tables
 

@@ -23,15 +23,15 @@ from cdcwire_conformance.cli.follow import add_follow_arguments, check_follow_ar
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.registry import open_schemas
+from cdcwire_conformance.sources.source_urls import Source, parse_source
 from cdcwire_conformance.spark.jars import with_connectors
 from cdcwire_conformance.spark.session import readable_errors, spark_session
-from cdcwire_conformance.spark.sources import Source, parse_source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.spark.feeds import Feed, Wishes
-    from cdcwire_conformance.spark.windows import Window
+    from cdcwire_conformance.spark.compare.feeds import Feed, Wishes
+    from cdcwire_conformance.spark.compare.windows import Window
 
 NAME = "compare"
 HELP = "tell whether two feeds are equal, in whatever formats, on Spark"
@@ -197,8 +197,8 @@ def run(arguments: argparse.Namespace) -> int:
         spark = spark_session(arguments.master, settings, "cdcwire compare")
         sides = list(zip(sources, options, schemas, strict=True))
         left, right, wishes = _asked(arguments, context, sides)
-        from cdcwire_conformance.spark.feeds import compare_feeds
-        from cdcwire_conformance.spark.report import json_text, text
+        from cdcwire_conformance.spark.compare.feeds import compare_feeds
+        from cdcwire_conformance.spark.compare.report import json_text, text
 
         with readable_errors(), _watched(spark, progress) as report:
             if arguments.follow:
@@ -219,7 +219,7 @@ def _asked(
     sides: Sequence[tuple[Source, Mapping[str, OptionValue], Mapping[str, str]]],
 ) -> tuple[Feed, Feed, Wishes]:
     """Return both feeds, and what is wanted of their comparison."""
-    from cdcwire_conformance.spark.feeds import Feed, Wishes
+    from cdcwire_conformance.spark.compare.feeds import Feed, Wishes
 
     selection = context.selection
     # Workers find their compressions themselves; what to select is a wish.
@@ -281,7 +281,7 @@ def _schemas(arguments: argparse.Namespace, context: Context) -> list[Mapping[st
 
 
 def _window(arguments: argparse.Namespace) -> Window | None:
-    from cdcwire_conformance.spark.windows import Window
+    from cdcwire_conformance.spark.compare.windows import Window
 
     if arguments.start is None and arguments.end is None:
         return None

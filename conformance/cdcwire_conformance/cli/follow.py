@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.spark.feeds import Feed, Wishes
+    from cdcwire_conformance.spark.compare.feeds import Feed, Wishes
 
 EVERY_SECONDS = 10.0
 EQUAL, DIFFERENT = 0, 1
@@ -86,8 +86,8 @@ def follow(
     progress: ProgressLine,
 ) -> int:
     """Follow two topics, and print each window. Returns: the exit code."""
-    from cdcwire_conformance.spark.follow import Pace, follow_feeds
-    from cdcwire_conformance.spark.follow_report import WindowLines, terms_text, window_text
+    from cdcwire_conformance.spark.follow.following import Pace, follow_feeds
+    from cdcwire_conformance.spark.follow.report import WindowLines, terms_text, window_text
 
     state = Path(arguments.state) if arguments.state else None
     lines = None

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING, Any
 from cdcwire_conformance.extras import load_extra
 
 if TYPE_CHECKING:
-    from cdcwire_conformance.spark.datasource import register_datasource
-    from cdcwire_conformance.spark.decode import (
+    from cdcwire_conformance.sources.source_urls import Source, SourceError, parse_source
+    from cdcwire_conformance.spark.decode.datasource import register_datasource
+    from cdcwire_conformance.spark.decode.describe import Described, describe_feed
+    from cdcwire_conformance.spark.decode.frames import (
         decode_frame,
         decode_kafka_frame,
         errors_frame,
         flat,
         good_rows,
     )
-    from cdcwire_conformance.spark.describe import Described, describe_feed
+    from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
+    from cdcwire_conformance.spark.decode.reading import FeedError
+    from cdcwire_conformance.spark.decode.streaming import decode_stream, stream_to_parquet
     from cdcwire_conformance.spark.jars import kafka_jars, s3a_jars
-    from cdcwire_conformance.spark.opening import OpenedSource, open_source
-    from cdcwire_conformance.spark.reading import FeedError
     from cdcwire_conformance.spark.session import SparkUnavailable, readable_errors, spark_session
-    from cdcwire_conformance.spark.sources import Source, SourceError, parse_source
-    from cdcwire_conformance.spark.streaming import decode_stream, stream_to_parquet
 
 __all__ = [
     "Described",
@@ -53,24 +53,31 @@ __all__ = [
     "stream_to_parquet",
 ]
 
-_ROOMS = {
-    "datasource": ("register_datasource",),
-    "decode": ("decode_frame", "decode_kafka_frame", "errors_frame", "flat", "good_rows"),
-    "describe": ("Described", "describe_feed"),
-    "jars": ("kafka_jars", "s3a_jars"),
-    "opening": ("OpenedSource", "open_source"),
-    "reading": ("FeedError",),
-    "session": ("SparkUnavailable", "readable_errors", "spark_session"),
-    "sources": ("Source", "SourceError", "parse_source"),
-    "streaming": ("decode_stream", "stream_to_parquet"),
+_HERE = "cdcwire_conformance.spark"
+_MODULES = {
+    f"{_HERE}.decode.datasource": ("register_datasource",),
+    f"{_HERE}.decode.describe": ("Described", "describe_feed"),
+    f"{_HERE}.decode.frames": (
+        "decode_frame",
+        "decode_kafka_frame",
+        "errors_frame",
+        "flat",
+        "good_rows",
+    ),
+    f"{_HERE}.decode.opening": ("OpenedSource", "open_source"),
+    f"{_HERE}.decode.reading": ("FeedError",),
+    f"{_HERE}.decode.streaming": ("decode_stream", "stream_to_parquet"),
+    f"{_HERE}.jars": ("kafka_jars", "s3a_jars"),
+    f"{_HERE}.session": ("SparkUnavailable", "readable_errors", "spark_session"),
+    "cdcwire_conformance.sources.source_urls": ("Source", "SourceError", "parse_source"),
 }
-_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    room = _ROOM_OF.get(name)
-    if room is None:
+    module = _MODULE_OF.get(name)
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     for library in ("pyspark", "pyarrow", "pandas"):
         load_extra(library, "spark", "a DataFrame of a feed")
-    return getattr(import_module(f"{__name__}.{room}"), name)
+    return getattr(import_module(module), name)

@@ -145,8 +145,8 @@ def readable_errors() -> Iterator[None]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    from cdcwire_conformance.spark.files import SourceError
-    from cdcwire_conformance.spark.reading import FeedError
+    from cdcwire_conformance.sources.hadoop_files import SourceError
+    from cdcwire_conformance.spark.decode.reading import FeedError
 
     try:
         yield

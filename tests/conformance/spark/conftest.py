@@ -44,7 +44,7 @@ def compare(
 ) -> Callable[..., tuple[int, str, dict[str, Any]]]:
     """Run the command. Returns: its exit code, its text, and its JSON document, validated."""
     jsonschema = pytest.importorskip("jsonschema", reason="needs the extra check")
-    from cdcwire_conformance.spark.report import schema
+    from cdcwire_conformance.spark.compare.report import schema
 
     def run(*arguments: str) -> tuple[int, str, dict[str, Any]]:
         file = tmp_path / "found.json"

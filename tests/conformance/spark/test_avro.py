@@ -18,6 +18,7 @@ from cdcwire_generators.workloads import workload
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
+from cdcwire_conformance.sources.source_urls import SourceError
 from cdcwire_conformance.spark import (
     decode_frame,
     describe_feed,
@@ -25,8 +26,7 @@ from cdcwire_conformance.spark import (
     parse_source,
     readable_errors,
 )
-from cdcwire_conformance.spark.reading import FeedError
-from cdcwire_conformance.spark.sources import SourceError
+from cdcwire_conformance.spark.decode.reading import FeedError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

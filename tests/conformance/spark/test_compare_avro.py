@@ -20,11 +20,11 @@ from cdcwire_generators.workloads import workload
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.formats.avro.column_names import named_like
 from cdcwire_conformance.spark import describe_feed, parse_source
-from cdcwire_conformance.spark.avro_names import named_like
-from cdcwire_conformance.spark.compare import compare_frames
-from cdcwire_conformance.spark.result import Counts
-from cdcwire_conformance.spark.rules import Rules, Side, terms_of
+from cdcwire_conformance.spark.compare.changes import compare_frames
+from cdcwire_conformance.spark.compare.result import Counts
+from cdcwire_conformance.spark.compare.rules import Rules, Side, terms_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

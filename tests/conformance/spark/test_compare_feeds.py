@@ -25,7 +25,8 @@ from cdcwire_generators.workloads import workload
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
-from cdcwire_conformance.spark.feeds import (
+from cdcwire_conformance.sources.source_urls import parse_source
+from cdcwire_conformance.spark.compare.feeds import (
     NO_WISHES,
     Feed,
     Wishes,
@@ -33,8 +34,7 @@ from cdcwire_conformance.spark.feeds import (
     opened,
     tables_of,
 )
-from cdcwire_conformance.spark.result import Counts
-from cdcwire_conformance.spark.sources import parse_source
+from cdcwire_conformance.spark.compare.result import Counts
 
 pytestmark = pytest.mark.usefixtures("spark")
 

@@ -14,11 +14,11 @@ from cdcwire.model.kinds import DecimalType, FloatType, IntType, TextType
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
-from cdcwire_conformance.spark.compare import compare_frames
-from cdcwire_conformance.spark.final_state import final_rules
-from cdcwire_conformance.spark.result import ABSENT, NULL, Counts, Shown, TableComparison
-from cdcwire_conformance.spark.rules import Rules
-from cdcwire_conformance.spark.windows import Window
+from cdcwire_conformance.spark.compare.changes import compare_frames
+from cdcwire_conformance.spark.compare.final_state import final_rules
+from cdcwire_conformance.spark.compare.result import ABSENT, NULL, Counts, Shown, TableComparison
+from cdcwire_conformance.spark.compare.rules import Rules
+from cdcwire_conformance.spark.compare.windows import Window
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

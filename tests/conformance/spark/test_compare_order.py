@@ -19,10 +19,10 @@ from cdcwire.model.kinds import IntType
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
-from cdcwire_conformance.spark.compare import compare_frames
-from cdcwire_conformance.spark.result import Counts, RowDifference, TableComparison
-from cdcwire_conformance.spark.rules import Rules
-from cdcwire_conformance.spark.windows import Window
+from cdcwire_conformance.spark.compare.changes import compare_frames
+from cdcwire_conformance.spark.compare.result import Counts, RowDifference, TableComparison
+from cdcwire_conformance.spark.compare.rules import Rules
+from cdcwire_conformance.spark.compare.windows import Window
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -12,8 +12,8 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 
 import jsonschema
 
-from cdcwire_conformance.spark.report import json_text, schema, text
-from cdcwire_conformance.spark.result import (
+from cdcwire_conformance.spark.compare.report import json_text, schema, text
+from cdcwire_conformance.spark.compare.result import (
     ABSENT,
     NULL,
     ColumnDifference,

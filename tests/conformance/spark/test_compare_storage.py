@@ -19,7 +19,7 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 pytest.importorskip("sqlglot", reason="needs the extra ddl")
 
 from cdcwire_conformance.spark import decode_frame, describe_feed, parse_source
-from cdcwire_conformance.spark.decode import good_rows
+from cdcwire_conformance.spark.decode.frames import good_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

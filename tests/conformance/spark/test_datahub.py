@@ -23,13 +23,13 @@ from cdcwire_generators.workloads.stream import stream
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
+from cdcwire_conformance.sources.source_urls import SourceError
 from cdcwire_conformance.spark import (
     decode_frame,
     describe_feed,
     errors_frame,
     parse_source,
 )
-from cdcwire_conformance.spark.sources import SourceError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -25,8 +25,8 @@ from cdcwire_conformance.spark import (
     readable_errors,
     register_datasource,
 )
-from cdcwire_conformance.spark.datasource import OPTIONS
-from cdcwire_conformance.spark.reading import FeedError
+from cdcwire_conformance.spark.decode.datasource import OPTIONS
+from cdcwire_conformance.spark.decode.reading import FeedError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

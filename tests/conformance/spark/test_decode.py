@@ -35,6 +35,7 @@ from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.corpus import golden_root, load_case
 from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire_conformance.sources.source_urls import source_of_folder
 from cdcwire_conformance.spark import (
     FeedError,
     Source,
@@ -46,8 +47,7 @@ from cdcwire_conformance.spark import (
     good_rows,
     readable_errors,
 )
-from cdcwire_conformance.spark.reading import CLAUSE_MESSAGES
-from cdcwire_conformance.spark.sources import source_of_folder
+from cdcwire_conformance.spark.decode.reading import CLAUSE_MESSAGES
 from cdcwire_generators.workloads import workload, workload_tables
 
 if TYPE_CHECKING:

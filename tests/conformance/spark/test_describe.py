@@ -26,6 +26,7 @@ from cdcwire.model.kinds import (
 )
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire_conformance.sources.source_urls import source_of_folder
 from cdcwire_conformance.spark import (
     FeedError,
     Source,
@@ -34,7 +35,6 @@ from cdcwire_conformance.spark import (
     flat,
     readable_errors,
 )
-from cdcwire_conformance.spark.sources import source_of_folder
 from cdcwire_generators.workloads import workload, workload_tables
 
 if TYPE_CHECKING:

@@ -14,7 +14,9 @@ import pytest
 
 from cdcwire.core.format import Context
 from cdcwire_conformance.cli import main
+from cdcwire_conformance.sources import hadoop_files as files_room
 from cdcwire_conformance.sources.messages_io import read_messages
+from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.spark import (
     FeedError,
     SourceError,
@@ -24,9 +26,7 @@ from cdcwire_conformance.spark import (
     parse_source,
     readable_errors,
 )
-from cdcwire_conformance.spark import files as files_room
 from cdcwire_conformance.spark.jars import with_connectors
-from cdcwire_conformance.spark.sources import Source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -22,14 +22,21 @@ from cdcwire.model.events import Event, Position, Progress, RowChange
 from cdcwire_conformance.arrow.batches import Place
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import canonical_table
-from cdcwire_conformance.spark.feeds import NO_WISHES, Feed, Wishes
-from cdcwire_conformance.spark.follow import (
+from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
+from cdcwire_conformance.sources.source_urls import Source, SourceError, parse_source
+from cdcwire_conformance.spark.compare.feeds import NO_WISHES, Feed, Wishes
+from cdcwire_conformance.spark.compare.result import Comparison, Counts, TableComparison
+from cdcwire_conformance.spark.compare.rules import PositionName
+from cdcwire_conformance.spark.compare.windows import Window
+from cdcwire_conformance.spark.decode.kafka import BrokersSilent
+from cdcwire_conformance.spark.follow.following import (
     Pace,
     WindowComparison,
     follow_feeds,
     question_of,
 )
-from cdcwire_conformance.spark.frontier import (
+from cdcwire_conformance.spark.follow.progress import Look, seen_in
+from cdcwire_conformance.spark.follow.watermarks import (
     BLOCKS,
     Block,
     Edges,
@@ -42,13 +49,6 @@ from cdcwire_conformance.spark.frontier import (
     read_state,
     write_state,
 )
-from cdcwire_conformance.spark.kafka import BrokersSilent
-from cdcwire_conformance.spark.kafka_url import KafkaTopic, OffsetRange
-from cdcwire_conformance.spark.marks import Look, seen_in
-from cdcwire_conformance.spark.result import Comparison, Counts, TableComparison
-from cdcwire_conformance.spark.rules import PositionName
-from cdcwire_conformance.spark.sources import Source, SourceError, parse_source
-from cdcwire_conformance.spark.windows import Window
 from cdcwire_evidence.scenarios.feeds import make_feed
 from cdcwire_generators.workloads import workload, workload_tables
 
@@ -339,7 +339,7 @@ class Topics:
             "tables_of": lambda _, feed, wishes, only: tables,
             "compare_tables": self.compared,
         }.items():
-            monkeypatch.setattr(f"cdcwire_conformance.spark.follow.{name}", fake)
+            monkeypatch.setattr(f"cdcwire_conformance.spark.follow.following.{name}", fake)
 
     def lanes_of(self, topic: KafkaTopic) -> list[list[int]]:
         return self.rows["ab".index(topic.topic)]
@@ -488,11 +488,11 @@ def test_brokers_that_do_not_answer_are_waited_for(monkeypatch: pytest.MonkeyPat
             return {number: (0, len(lane)) for number, lane in enumerate(topics.lanes_of(topic))}
         raise BrokersSilent("no broker answers")
 
-    monkeypatch.setattr("cdcwire_conformance.spark.follow.topic_edges", edges)
+    monkeypatch.setattr("cdcwire_conformance.spark.follow.following.topic_edges", edges)
     found = next(topics.followed(Pace()))
     assert (found.end, found.is_equal) == (49, True)
     assert next(answers, None) is None
     answers = iter([False] * 10**6)
-    monkeypatch.setattr("cdcwire_conformance.spark.follow.PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr("cdcwire_conformance.spark.follow.following.PATIENCE_SECONDS", 0.01)
     with pytest.raises(BrokersSilent):
         next(topics.followed(Pace()))

@@ -11,10 +11,10 @@ import pytest
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.spark.follow import WindowComparison
-from cdcwire_conformance.spark.follow_report import WindowLines, window_document, window_text
-from cdcwire_conformance.spark.frontier import Notices
-from cdcwire_conformance.spark.result import Comparison, Counts, TableComparison
+from cdcwire_conformance.spark.compare.result import Comparison, Counts, TableComparison
+from cdcwire_conformance.spark.follow.following import WindowComparison
+from cdcwire_conformance.spark.follow.report import WindowLines, window_document, window_text
+from cdcwire_conformance.spark.follow.watermarks import Notices
 
 
 def window(number: int, **notices: Notices) -> WindowComparison:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire_conformance.spark.kafka import client_settings
-from cdcwire_conformance.spark.kafka_url import KafkaTopic, Moment, OffsetRange, parse_kafka_url
-from cdcwire_conformance.spark.sources import SourceError, parse_source
+from cdcwire_conformance.sources.kafka_url import KafkaTopic, Moment, OffsetRange, parse_kafka_url
+from cdcwire_conformance.sources.source_urls import SourceError, parse_source
+from cdcwire_conformance.spark.decode.kafka import client_settings
 
 BROKER = ("b1:9092",)
 

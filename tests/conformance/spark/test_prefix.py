@@ -26,14 +26,14 @@ import numpy as np
 from cdcwire_conformance.arrow.decoders import file_decoder
 from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.formats.csv import arrow_blocks as csv_blocks
-from cdcwire_conformance.spark.files import LocalFiles
-from cdcwire_conformance.spark.prefix import FileMark, Prefix, StoredData, read_prefix
-from cdcwire_conformance.spark.query_labels import told_by_queries
-from cdcwire_conformance.spark.reading import Job
-from cdcwire_conformance.spark.sources import SourceError, parse_source, source_of_folder
-from cdcwire_conformance.spark.stored_lines import lines_of_rows
-from cdcwire_conformance.spark.stored_rows import FileGate, decode_files, mark_files
-from cdcwire_conformance.spark.work import shares_of_files
+from cdcwire_conformance.sources.hadoop_files import LocalFiles
+from cdcwire_conformance.sources.source_urls import SourceError, parse_source, source_of_folder
+from cdcwire_conformance.spark.decode.prefix import FileMark, Prefix, StoredData, read_prefix
+from cdcwire_conformance.spark.decode.query_labels import told_by_queries
+from cdcwire_conformance.spark.decode.reading import Job
+from cdcwire_conformance.spark.decode.stored_lines import lines_of_rows
+from cdcwire_conformance.spark.decode.stored_rows import FileGate, decode_files, mark_files
+from cdcwire_conformance.spark.decode.work import shares_of_files
 
 OPTIONS: dict[str, str | bool] = {"include-commit-ts": True, "output-old-value": True}
 OF_FILES = Context(options=OPTIONS)

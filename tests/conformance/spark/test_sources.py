@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire_conformance.spark.sources import (
+from cdcwire_conformance.sources.source_urls import (
     Source,
     SourceError,
     line_number,

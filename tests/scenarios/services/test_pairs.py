@@ -22,8 +22,8 @@ from cdcwire_evidence.scenarios.services import Kafka, ObjectStore
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.spark.result import Comparison, RowDifference
-    from cdcwire_conformance.spark.result import Place as ShownPlace
+    from cdcwire_conformance.spark.compare.result import Comparison, RowDifference
+    from cdcwire_conformance.spark.compare.result import Place as ShownPlace
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
@@ -164,8 +164,8 @@ PAIRS = (
 
 def compared(feeds: Feeds, pair: Pair, planted: tuple[PlantedName, ...] = ()) -> Comparison:
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.feeds import Feed as ComparedFeed
-    from cdcwire_conformance.spark.feeds import Wishes, compare_feeds
+    from cdcwire_conformance.spark.compare.feeds import Feed as ComparedFeed
+    from cdcwire_conformance.spark.compare.feeds import Wishes, compare_feeds
 
     made = feeds.get(pair.left), feeds.get(pair.right, planted)
     left, right = (ComparedFeed(parse_source(each.source), each.context) for each in made)

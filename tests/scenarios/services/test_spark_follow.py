@@ -37,7 +37,7 @@ from cdcwire_generators.workloads import workload, workload_tables
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.spark.feeds import Wishes
+    from cdcwire_conformance.spark.compare.feeds import Wishes
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
@@ -128,8 +128,8 @@ def followed(
     growing: Growing, spark: SparkSession, wishes: Wishes | None = None, **pace: Any
 ) -> Iterator[Any]:
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.feeds import NO_WISHES, Feed
-    from cdcwire_conformance.spark.follow import Pace, follow_feeds
+    from cdcwire_conformance.spark.compare.feeds import NO_WISHES, Feed
+    from cdcwire_conformance.spark.follow.following import Pace, follow_feeds
 
     left, right = (Feed(parse_source(text)) for text in growing.sources)
     return follow_feeds(spark, left, right, wishes or NO_WISHES, Pace(every=0.2, **pace))
@@ -240,7 +240,7 @@ def test_each_difference_is_told_in_its_window(
 def test_new_columns_and_bad_messages_while_followed(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
-    from cdcwire_conformance.spark.feeds import Wishes
+    from cdcwire_conformance.spark.compare.feeds import Wishes
 
     with telling(
         "spark/follow-widened",
@@ -439,8 +439,8 @@ def test_formats_without_progress_go_by_their_rows(
     kafka: Kafka, new_name: NewName, spark: SparkSession, left: str, right: str, position: str
 ) -> None:
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.feeds import Feed
-    from cdcwire_conformance.spark.follow import Pace, follow_feeds
+    from cdcwire_conformance.spark.compare.feeds import Feed
+    from cdcwire_conformance.spark.follow.following import Pace, follow_feeds
 
     with telling(
         f"spark/follow-{left}-{right}",

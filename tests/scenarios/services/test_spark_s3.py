@@ -327,7 +327,7 @@ def test_object_without_rights_is_one_line(
 ) -> None:
     """A bucket that everybody may list and nobody may read."""
     from cdcwire_conformance.spark import SparkUnavailable, open_source, parse_source
-    from cdcwire_conformance.spark.describe import describe_feed
+    from cdcwire_conformance.spark.decode.describe import describe_feed
     from cdcwire_conformance.spark.session import readable_errors
 
     name = place.removeprefix("s3a://")

@@ -23,13 +23,13 @@ from cdcwire_conformance.cli.context import DEFAULT_SCHEMA, UsageError, read_tab
 from cdcwire_conformance.ddl import read_ddl_file
 from cdcwire_conformance.extras import MissingExtraError
 from cdcwire_conformance.registry import RegistryError, open_schemas
-from cdcwire_conformance.spark.decode import OtherColumns, job_of, spark_schema
-from cdcwire_conformance.spark.describe import describe_feed
-from cdcwire_conformance.spark.opening import OpenedSource, open_source
-from cdcwire_conformance.spark.reading import FeedError, Job, OnError, decode_pieces
-from cdcwire_conformance.spark.sources import SHARE_BYTES, Source, SourceError, parse_source
-from cdcwire_conformance.spark.stored_rows import decode_files, problem_batches
-from cdcwire_conformance.spark.work import Work, work_of_files, work_of_lines
+from cdcwire_conformance.sources.source_urls import SHARE_BYTES, Source, SourceError, parse_source
+from cdcwire_conformance.spark.decode.describe import describe_feed
+from cdcwire_conformance.spark.decode.frames import OtherColumns, job_of, spark_schema
+from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
+from cdcwire_conformance.spark.decode.reading import FeedError, Job, OnError, decode_pieces
+from cdcwire_conformance.spark.decode.stored_rows import decode_files, problem_batches
+from cdcwire_conformance.spark.decode.work import Work, work_of_files, work_of_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,7 +9,7 @@ from cdcwire.core.format import Context
 from cdcwire.formats.canal_json.settings import read_settings as read_canal_settings
 from cdcwire.formats.csv.settings import read_settings as read_csv_settings
 from cdcwire_conformance.compressions import known_compressions
-from cdcwire_conformance.spark.files import OpenFile, open_here
+from cdcwire_conformance.sources.hadoop_files import OpenFile, open_here
 
 _LINE_ENDS = frozenset({b"\n", b"\r\n"})
 

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 from cdcwire.model.text import Json
-from cdcwire_conformance.spark.result import (
+from cdcwire_conformance.spark.compare.result import (
     ColumnDifference,
     Comparison,
     Counts,

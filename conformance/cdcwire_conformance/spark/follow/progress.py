@@ -19,9 +19,11 @@ from cdcwire.core.rows import Row
 from cdcwire.model.events import Event, Progress, RowChange
 from cdcwire_conformance.arrow.batches import Place, RowProblem
 from cdcwire_conformance.arrow.decoders import FAST_FORMATS, place_decoder
-from cdcwire_conformance.spark.frontier import BLOCKS, NOTICES, Rule, Seen
-from cdcwire_conformance.spark.kafka_url import OffsetRange
-from cdcwire_conformance.spark.reading import (
+from cdcwire_conformance.sources.kafka_url import OffsetRange
+from cdcwire_conformance.sources.source_urls import Source
+from cdcwire_conformance.spark.compare.rules import PositionName
+from cdcwire_conformance.spark.compare.windows import Window
+from cdcwire_conformance.spark.decode.reading import (
     Located,
     OnError,
     error_text,
@@ -29,10 +31,8 @@ from cdcwire_conformance.spark.reading import (
     locate_problem,
     messages_of_batches,
 )
-from cdcwire_conformance.spark.records import messages_of_records
-from cdcwire_conformance.spark.rules import PositionName
-from cdcwire_conformance.spark.sources import Source
-from cdcwire_conformance.spark.windows import Window
+from cdcwire_conformance.spark.decode.records import messages_of_records
+from cdcwire_conformance.spark.follow.watermarks import BLOCKS, NOTICES, Rule, Seen
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

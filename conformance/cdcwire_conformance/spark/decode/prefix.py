@@ -36,7 +36,7 @@ from cdcwire.storage.rules import Fault, FaultKind, stream_of
 from cdcwire.storage.schema_files import SchemaFile, read_schema_file
 from cdcwire_conformance.arrow.batches import Place, RowProblem
 from cdcwire_conformance.compressions import known_compressions
-from cdcwire_conformance.spark.files import (
+from cdcwire_conformance.sources.hadoop_files import (
     Files,
     LocalFiles,
     OpenFile,
@@ -45,8 +45,8 @@ from cdcwire_conformance.spark.files import (
     opener_of,
     path_under,
 )
-from cdcwire_conformance.spark.query_labels import told_by_queries
-from cdcwire_conformance.spark.sources import Source
+from cdcwire_conformance.sources.source_urls import Source
+from cdcwire_conformance.spark.decode.query_labels import told_by_queries
 
 T = TypeVar("T")
 

@@ -15,9 +15,9 @@ from pyspark.sql import DataFrame
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.arrow.types import SchemaError
-from cdcwire_conformance.spark.pairing import Layout
-from cdcwire_conformance.spark.result import Place, RowDifference, Shown
-from cdcwire_conformance.spark.showing import difference_of
+from cdcwire_conformance.spark.compare.pairing import Layout
+from cdcwire_conformance.spark.compare.result import Place, RowDifference, Shown
+from cdcwire_conformance.spark.compare.showing import difference_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING
 from cdcwire.core.format import TableName
 from cdcwire_conformance.arrow.schema import CanonicalTable, union_tables
 from cdcwire_conformance.arrow.types import SchemaError
-from cdcwire_conformance.spark.feeds import (
+from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
+from cdcwire_conformance.sources.source_urls import SourceError
+from cdcwire_conformance.spark.compare.feeds import (
     NO_WISHES,
     Feed,
     Wishes,
@@ -27,7 +29,12 @@ from cdcwire_conformance.spark.feeds import (
     strange_columns,
     tables_of,
 )
-from cdcwire_conformance.spark.frontier import (
+from cdcwire_conformance.spark.compare.result import Comparison
+from cdcwire_conformance.spark.compare.rules import PositionName, Side, terms_of
+from cdcwire_conformance.spark.compare.windows import Window
+from cdcwire_conformance.spark.decode.kafka import BrokersSilent, topic_at_rest, topic_edges
+from cdcwire_conformance.spark.follow.progress import Look, look_at, only_in
+from cdcwire_conformance.spark.follow.watermarks import (
     Edges,
     Lane,
     Notices,
@@ -39,13 +46,6 @@ from cdcwire_conformance.spark.frontier import (
     read_state,
     write_state,
 )
-from cdcwire_conformance.spark.kafka import BrokersSilent, topic_at_rest, topic_edges
-from cdcwire_conformance.spark.kafka_url import KafkaTopic, OffsetRange
-from cdcwire_conformance.spark.marks import Look, look_at, only_in
-from cdcwire_conformance.spark.result import Comparison
-from cdcwire_conformance.spark.rules import PositionName, Side, terms_of
-from cdcwire_conformance.spark.sources import SourceError
-from cdcwire_conformance.spark.windows import Window
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -22,11 +22,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StructType
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
-from cdcwire_conformance.spark.counting import Grouping, both_sides, summary_of_pairs
-from cdcwire_conformance.spark.difference import rows_of_pairs, side_by_side
-from cdcwire_conformance.spark.differences import write_differences
-from cdcwire_conformance.spark.final_state import states_of_pairs, summary_of_keys
-from cdcwire_conformance.spark.pairing import (
+from cdcwire_conformance.spark.compare.counting import Grouping, both_sides, summary_of_pairs
+from cdcwire_conformance.spark.compare.difference import rows_of_pairs, side_by_side
+from cdcwire_conformance.spark.compare.differences import write_differences
+from cdcwire_conformance.spark.compare.final_state import states_of_pairs, summary_of_keys
+from cdcwire_conformance.spark.compare.pairing import (
     Kept,
     Layout,
     layout_of,
@@ -34,10 +34,10 @@ from cdcwire_conformance.spark.pairing import (
     passing_name,
     wide_changes,
 )
-from cdcwire_conformance.spark.result import Counts, TableComparison
-from cdcwire_conformance.spark.rules import Rules
-from cdcwire_conformance.spark.showing import LONGEST_TEXT, difference_of, texts_of
-from cdcwire_conformance.spark.windows import Window
+from cdcwire_conformance.spark.compare.result import Counts, TableComparison
+from cdcwire_conformance.spark.compare.rules import Rules
+from cdcwire_conformance.spark.compare.showing import LONGEST_TEXT, difference_of, texts_of
+from cdcwire_conformance.spark.compare.windows import Window
 
 DEFAULT_LIMIT = 20
 DEFAULT_RULES = Rules()

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import pyarrow as pa
 
-from cdcwire_conformance.spark.files import is_url, path_under
-from cdcwire_conformance.spark.prefix import StoredData
-from cdcwire_conformance.spark.sources import (
+from cdcwire_conformance.sources.hadoop_files import is_url, path_under
+from cdcwire_conformance.sources.source_urls import (
     SHARE_BYTES,
     Piece,
     Source,
     share_bytes_of,
     shares_of,
 )
+from cdcwire_conformance.spark.decode.prefix import StoredData
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

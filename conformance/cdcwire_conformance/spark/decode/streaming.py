@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.arrow.types import Profile, Temporal
-from cdcwire_conformance.spark.decode import OtherColumns, decode_kafka_frame
-from cdcwire_conformance.spark.kafka import starting_offsets, topic_at_rest, with_options
-from cdcwire_conformance.spark.reading import OnError
-from cdcwire_conformance.spark.sources import Source, SourceError
+from cdcwire_conformance.sources.source_urls import Source, SourceError
+from cdcwire_conformance.spark.decode.frames import OtherColumns, decode_kafka_frame
+from cdcwire_conformance.spark.decode.kafka import starting_offsets, topic_at_rest, with_options
+from cdcwire_conformance.spark.decode.reading import OnError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

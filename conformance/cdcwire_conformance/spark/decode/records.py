@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from cdcwire_conformance.spark.kafka import topic_frame
-from cdcwire_conformance.spark.reading import HEADERS, KAFKA_COLUMNS
-from cdcwire_conformance.spark.sources import Source, SourceError
+from cdcwire_conformance.sources.source_urls import Source, SourceError
+from cdcwire_conformance.spark.decode.kafka import topic_frame
+from cdcwire_conformance.spark.decode.reading import HEADERS, KAFKA_COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

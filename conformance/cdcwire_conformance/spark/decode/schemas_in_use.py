@@ -25,16 +25,16 @@ from cdcwire.formats.avro.settings import Registry, read_settings
 from cdcwire.formats.avro.sources import KnownSchemas
 from cdcwire_conformance.arrow.decoders import is_schema_file
 from cdcwire_conformance.registry import RegistryError
-from cdcwire_conformance.spark.reading import message_of_line
-from cdcwire_conformance.spark.records import messages_of_records
-from cdcwire_conformance.spark.sources import (
+from cdcwire_conformance.sources.source_urls import (
     Piece,
     Source,
     SourceError,
     line_numbers,
     read_lines,
 )
-from cdcwire_conformance.spark.work import work_of_lines
+from cdcwire_conformance.spark.decode.reading import message_of_line
+from cdcwire_conformance.spark.decode.records import messages_of_records
+from cdcwire_conformance.spark.decode.work import work_of_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

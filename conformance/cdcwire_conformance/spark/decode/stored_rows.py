@@ -30,9 +30,10 @@ from cdcwire_conformance.arrow.decoders import file_decoder, is_joined
 from cdcwire_conformance.arrow.schema import SOURCE_TYPE
 from cdcwire_conformance.formats.csv.arrow_batches import CsvBatchBuilder, CsvFiles
 from cdcwire_conformance.formats.csv.arrow_values import Irregular
-from cdcwire_conformance.spark.files import OpenFile, path_under
-from cdcwire_conformance.spark.prefix import FileMark, StoredData, problem_of_error
-from cdcwire_conformance.spark.reading import (
+from cdcwire_conformance.sources.hadoop_files import OpenFile, path_under
+from cdcwire_conformance.sources.source_urls import line_number
+from cdcwire_conformance.spark.decode.prefix import FileMark, StoredData, problem_of_error
+from cdcwire_conformance.spark.decode.reading import (
     ROWS_OF_A_BATCH,
     FeedError,
     Job,
@@ -41,8 +42,7 @@ from cdcwire_conformance.spark.reading import (
     error_text,
     few_collections,
 )
-from cdcwire_conformance.spark.sources import line_number
-from cdcwire_conformance.spark.stored_lines import lines_of_rows
+from cdcwire_conformance.spark.decode.stored_lines import lines_of_rows
 
 
 @dataclass(slots=True)

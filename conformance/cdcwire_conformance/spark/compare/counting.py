@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdcwire_conformance.spark.order import with_late
+from cdcwire_conformance.spark.compare.order import with_late
 
 SIDES = ("left", "right")
 _OTHER = {"left": "right", "right": "left"}

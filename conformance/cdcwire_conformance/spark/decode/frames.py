@@ -20,21 +20,21 @@ from cdcwire.core.format import NO_CONTEXT, Context, Selection, parse_options
 from cdcwire.core.registry import get_format
 from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.arrow.types import Profile, Temporal
-from cdcwire_conformance.spark.opening import OpenedSource, open_source
-from cdcwire_conformance.spark.prefix import Prefix, StoredData
-from cdcwire_conformance.spark.reading import (
+from cdcwire_conformance.sources.source_urls import Piece, Source
+from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
+from cdcwire_conformance.spark.decode.prefix import Prefix, StoredData
+from cdcwire_conformance.spark.decode.reading import (
     Job,
     OnError,
     decode_messages,
     decode_pieces,
     messages_of_batches,
 )
-from cdcwire_conformance.spark.records import messages_of_records, records_of
-from cdcwire_conformance.spark.schemas_in_use import NAME as AVRO
-from cdcwire_conformance.spark.schemas_in_use import plain_schemas
-from cdcwire_conformance.spark.sources import Piece, Source
-from cdcwire_conformance.spark.stored_rows import decode_files, problem_batches
-from cdcwire_conformance.spark.work import work_of_files, work_of_lines
+from cdcwire_conformance.spark.decode.records import messages_of_records, records_of
+from cdcwire_conformance.spark.decode.schemas_in_use import NAME as AVRO
+from cdcwire_conformance.spark.decode.schemas_in_use import plain_schemas
+from cdcwire_conformance.spark.decode.stored_rows import decode_files, problem_batches
+from cdcwire_conformance.spark.decode.work import work_of_files, work_of_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

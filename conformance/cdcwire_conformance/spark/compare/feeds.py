@@ -23,22 +23,27 @@ from cdcwire_conformance.arrow.batches import Place as MessagePlace
 from cdcwire_conformance.arrow.batches import RowProblem
 from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, merge_tables
 from cdcwire_conformance.arrow.types import SchemaError, Temporal
-from cdcwire_conformance.spark.avro_names import Alias, named_like, sanitized_name
-from cdcwire_conformance.spark.compare import DEFAULT_LIMIT, compare_frames
-from cdcwire_conformance.spark.decode import decode_frame, errors_frame
-from cdcwire_conformance.spark.describe import Only, describe_feed
-from cdcwire_conformance.spark.differences import begin_differences
-from cdcwire_conformance.spark.files import open_here
-from cdcwire_conformance.spark.final_state import final_rules
-from cdcwire_conformance.spark.opening import OpenedSource, open_source
-from cdcwire_conformance.spark.prefix import drop_lines
-from cdcwire_conformance.spark.reading import OnError, error_text
-from cdcwire_conformance.spark.result import Comparison, Place, RowDifference, TableComparison
-from cdcwire_conformance.spark.rules import POSITIONS, Rules, Side, Terms, terms_of
-from cdcwire_conformance.spark.schemas_in_use import NAME as AVRO
-from cdcwire_conformance.spark.sources import Source, line_numbers
-from cdcwire_conformance.spark.stored_lines import lines_of_rows
-from cdcwire_conformance.spark.windows import Window, in_window
+from cdcwire_conformance.formats.avro.column_names import Alias, named_like, sanitized_name
+from cdcwire_conformance.sources.hadoop_files import open_here
+from cdcwire_conformance.sources.source_urls import Source, line_numbers
+from cdcwire_conformance.spark.compare.changes import DEFAULT_LIMIT, compare_frames
+from cdcwire_conformance.spark.compare.differences import begin_differences
+from cdcwire_conformance.spark.compare.final_state import final_rules
+from cdcwire_conformance.spark.compare.result import (
+    Comparison,
+    Place,
+    RowDifference,
+    TableComparison,
+)
+from cdcwire_conformance.spark.compare.rules import POSITIONS, Rules, Side, Terms, terms_of
+from cdcwire_conformance.spark.compare.windows import Window, in_window
+from cdcwire_conformance.spark.decode.describe import Only, describe_feed
+from cdcwire_conformance.spark.decode.frames import decode_frame, errors_frame
+from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
+from cdcwire_conformance.spark.decode.prefix import drop_lines
+from cdcwire_conformance.spark.decode.reading import OnError, error_text
+from cdcwire_conformance.spark.decode.schemas_in_use import NAME as AVRO
+from cdcwire_conformance.spark.decode.stored_lines import lines_of_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

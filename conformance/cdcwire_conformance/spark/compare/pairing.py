@@ -25,11 +25,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
-from cdcwire_conformance.spark.images import comparable, exact_form, fingerprint
-from cdcwire_conformance.spark.order import PLACE, place_of, with_eras
-from cdcwire_conformance.spark.rules import Rules
-from cdcwire_conformance.spark.windows import Window as PositionWindow
-from cdcwire_conformance.spark.windows import in_window
+from cdcwire_conformance.spark.compare.images import comparable, exact_form, fingerprint
+from cdcwire_conformance.spark.compare.order import PLACE, place_of, with_eras
+from cdcwire_conformance.spark.compare.rules import Rules
+from cdcwire_conformance.spark.compare.windows import Window as PositionWindow
+from cdcwire_conformance.spark.compare.windows import in_window
 
 _KEY_ROLES = frozenset({"primary", "handle", "unique"})
 _HANDLE_ROLES = frozenset({"handle"})

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from cdcwire.model.text import Json
-from cdcwire_conformance.spark.follow import WindowComparison
-from cdcwire_conformance.spark.frontier import Notices
-from cdcwire_conformance.spark.report import document, text, verdict_line
+from cdcwire_conformance.spark.compare.report import document, text, verdict_line
+from cdcwire_conformance.spark.follow.following import WindowComparison
+from cdcwire_conformance.spark.follow.watermarks import Notices
 from cdcwire_conformance.visible import visible
 
 WINDOW_VERSION = 1

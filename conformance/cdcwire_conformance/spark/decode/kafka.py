@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from py4j.java_gateway import JavaClass
 from py4j.protocol import Py4JJavaError
 
+from cdcwire_conformance.sources.kafka_url import Bound, KafkaTopic, Moment, OffsetRange
+from cdcwire_conformance.sources.source_urls import SourceError
 from cdcwire_conformance.spark.jars import HOW_TO_HAVE_IT
-from cdcwire_conformance.spark.kafka_url import Bound, KafkaTopic, Moment, OffsetRange
-from cdcwire_conformance.spark.sources import SourceError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession

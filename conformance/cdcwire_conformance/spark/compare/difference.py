@@ -10,8 +10,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from cdcwire_conformance.spark.counting import Grouping, both_sides
-from cdcwire_conformance.spark.pairing import Layout, changes_of_pairs
+from cdcwire_conformance.spark.compare.counting import Grouping, both_sides
+from cdcwire_conformance.spark.compare.pairing import Layout, changes_of_pairs
 
 _LAST = 1 << 30  # behind all ranks of a pair's rows
 _ORDER_COUNTS = ("out_of_order_left", "out_of_order_right")

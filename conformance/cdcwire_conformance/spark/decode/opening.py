@@ -25,20 +25,9 @@ from cdcwire.formats.datahub_tuple.topic import topic_of
 from cdcwire_conformance.arrow.batches import Place
 from cdcwire_conformance.arrow.decoders import TUPLE
 from cdcwire_conformance.families.datahub_rows import table_of_topic, tables_of, topic_name
+from cdcwire_conformance.sources.hadoop_files import Files, OpenFile, files_at, open_here
 from cdcwire_conformance.sources.messages_io import message_from_json
-from cdcwire_conformance.spark.files import Files, OpenFile, files_at, open_here
-from cdcwire_conformance.spark.kafka import topic_at_rest
-from cdcwire_conformance.spark.prefix import (
-    FileMark,
-    Prefix,
-    StoredData,
-    has_commit_ts,
-    read_prefix,
-)
-from cdcwire_conformance.spark.reading import FeedError, OnError, error_text
-from cdcwire_conformance.spark.schemas_in_use import NAME as AVRO
-from cdcwire_conformance.spark.schemas_in_use import with_schemas
-from cdcwire_conformance.spark.sources import (
+from cdcwire_conformance.sources.source_urls import (
     STORED_FORMATS,
     Piece,
     Source,
@@ -46,8 +35,19 @@ from cdcwire_conformance.spark.sources import (
     read_lines,
     source_in,
 )
-from cdcwire_conformance.spark.stored_rows import mark_files
-from cdcwire_conformance.spark.work import work_of_files, work_of_lines
+from cdcwire_conformance.spark.decode.kafka import topic_at_rest
+from cdcwire_conformance.spark.decode.prefix import (
+    FileMark,
+    Prefix,
+    StoredData,
+    has_commit_ts,
+    read_prefix,
+)
+from cdcwire_conformance.spark.decode.reading import FeedError, OnError, error_text
+from cdcwire_conformance.spark.decode.schemas_in_use import NAME as AVRO
+from cdcwire_conformance.spark.decode.schemas_in_use import with_schemas
+from cdcwire_conformance.spark.decode.stored_rows import mark_files
+from cdcwire_conformance.spark.decode.work import work_of_files, work_of_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -20,9 +20,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from cdcwire_conformance.spark.kafka_url import OffsetRange
-from cdcwire_conformance.spark.rules import POSITIONS, PositionName
-from cdcwire_conformance.spark.sources import SourceError
+from cdcwire_conformance.sources.kafka_url import OffsetRange
+from cdcwire_conformance.sources.source_urls import SourceError
+from cdcwire_conformance.spark.compare.rules import POSITIONS, PositionName
 
 Rule: TypeAlias = Literal["progress", "rows"]
 Edges: TypeAlias = Mapping[int, tuple[int, int]]  # first offset and the one behind the last

@@ -17,10 +17,10 @@ from dataclasses import replace
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from cdcwire_conformance.spark.images import exact_form, fingerprint
-from cdcwire_conformance.spark.pairing import Form, Layout, parted_changes
-from cdcwire_conformance.spark.rules import Rules
-from cdcwire_conformance.spark.windows import in_window
+from cdcwire_conformance.spark.compare.images import exact_form, fingerprint
+from cdcwire_conformance.spark.compare.pairing import Form, Layout, parted_changes
+from cdcwire_conformance.spark.compare.rules import Rules
+from cdcwire_conformance.spark.compare.windows import in_window
 
 _SIDES = ("left", "right")
 _OTHER = {"left": "right", "right": "left"}

@@ -32,11 +32,12 @@ from cdcwire_conformance.arrow.schema import (
     union_tables,
 )
 from cdcwire_conformance.ddl import sent_columns
-from cdcwire_conformance.spark.avro_names import sanitized_table
-from cdcwire_conformance.spark.files import OpenFile, open_here
-from cdcwire_conformance.spark.opening import OpenedSource, open_source
-from cdcwire_conformance.spark.prefix import Prefix, StoredData, has_full_types
-from cdcwire_conformance.spark.reading import (
+from cdcwire_conformance.formats.avro.column_names import sanitized_table
+from cdcwire_conformance.sources.hadoop_files import OpenFile, open_here
+from cdcwire_conformance.sources.source_urls import Piece, Source, SourceError
+from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
+from cdcwire_conformance.spark.decode.prefix import Prefix, StoredData, has_full_types
+from cdcwire_conformance.spark.decode.reading import (
     Located,
     OnError,
     few_collections,
@@ -44,11 +45,10 @@ from cdcwire_conformance.spark.reading import (
     messages_of_batches,
     messages_of_piece,
 )
-from cdcwire_conformance.spark.records import messages_of_records
-from cdcwire_conformance.spark.schemas_in_use import NAME as AVRO
-from cdcwire_conformance.spark.sources import Piece, Source, SourceError
-from cdcwire_conformance.spark.stored_rows import path_in, read_file
-from cdcwire_conformance.spark.work import work_of_files, work_of_lines
+from cdcwire_conformance.spark.decode.records import messages_of_records
+from cdcwire_conformance.spark.decode.schemas_in_use import NAME as AVRO
+from cdcwire_conformance.spark.decode.stored_rows import path_in, read_file
+from cdcwire_conformance.spark.decode.work import work_of_files, work_of_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,9 +15,9 @@ from pyspark.sql import functions as F
 
 from cdcwire.model.kinds import kind_text
 from cdcwire_conformance.arrow.schema import CanonicalTable
-from cdcwire_conformance.spark.images import text_of
-from cdcwire_conformance.spark.pairing import Layout
-from cdcwire_conformance.spark.result import (
+from cdcwire_conformance.spark.compare.images import text_of
+from cdcwire_conformance.spark.compare.pairing import Layout
+from cdcwire_conformance.spark.compare.result import (
     ABSENT,
     ColumnDifference,
     ImageName,

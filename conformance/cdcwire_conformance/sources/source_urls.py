@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.storage.paths import DATA_PREFIX, METADATA_NAME
-from cdcwire_conformance.spark.files import (
+from cdcwire_conformance.sources.hadoop_files import (
     Files,
     LocalFiles,
     OpenFile,
@@ -30,9 +30,9 @@ from cdcwire_conformance.spark.files import (
     path_under,
     scheme_of,
 )
-from cdcwire_conformance.spark.files import SourceError as SourceError
-from cdcwire_conformance.spark.kafka_url import SCHEME as KAFKA
-from cdcwire_conformance.spark.kafka_url import KafkaTopic, parse_kafka_url
+from cdcwire_conformance.sources.hadoop_files import SourceError as SourceError
+from cdcwire_conformance.sources.kafka_url import SCHEME as KAFKA
+from cdcwire_conformance.sources.kafka_url import KafkaTopic, parse_kafka_url
 
 Kind: TypeAlias = Literal["jsonl", "parquet", "prefix", "topic", "place"]
 

@@ -1,0 +1,1 @@
+"""The comparison of two feeds: change by change, by the last row of each key, in windows."""

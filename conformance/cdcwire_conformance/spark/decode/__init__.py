@@ -1,0 +1,1 @@
+"""Feeds as DataFrames: rows of files, storage prefixes and topics, decoded in Spark."""
