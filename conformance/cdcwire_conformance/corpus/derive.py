@@ -35,7 +35,6 @@ from cdcwire.core.reader import Span
 from cdcwire.core.registry import get_format
 from cdcwire_conformance.corpus.case import Case, CorpusError
 from cdcwire_conformance.corpus.hexdump import message_parts
-from cdcwire_conformance.corpus.mutations import rules_of
 from cdcwire_conformance.corpus.mutations.rules import (
     FormatRules,
     chosen_spans,
@@ -43,6 +42,7 @@ from cdcwire_conformance.corpus.mutations.rules import (
 )
 from cdcwire_conformance.corpus.rebuild import explain_message
 from cdcwire_conformance.corpus.store import load_case
+from cdcwire_conformance.suite import get_suite
 
 SIGN = "@"
 
@@ -55,9 +55,9 @@ def is_base(case: Case) -> bool:
 
 def derive_cases(case: Case) -> Iterator[Case]:
     """Yield the malformed cases of an accept case; nothing where none can be derived."""
-    rules = rules_of(case.format) if is_base(case) else None
-    if rules is None:
+    if not is_base(case):
         return
+    rules = get_suite(case.format).mutations
     format_ = get_format(case.format)
     message = case.messages[0]
     context = case.context()

@@ -13,9 +13,9 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case, Level
 from cdcwire_conformance.corpus.derive import derive_cases, find_case, is_base
-from cdcwire_conformance.corpus.mutations import rules_of
 from cdcwire_conformance.corpus.mutations.rules import LONG_PART
 from cdcwire_conformance.corpus.store import load_case, load_cases
+from cdcwire_conformance.suite import get_suite
 
 _MOST_SECONDS = 5.0  # for one small message; a count that was believed takes for ever
 
@@ -68,13 +68,14 @@ def test_nothing_is_derived_from_reject_cases(golden: Path) -> None:
     assert not list(derive_cases(load_case("craft/events/version-2", golden)))
 
 
-def test_format_without_rules_has_none() -> None:
-    assert rules_of("no-such-format") is None
-
-
 @pytest.mark.parametrize("name", FORMAT_NAMES)
 def test_every_format_has_rules(name: str) -> None:
-    assert rules_of(name) is not None
+    assert get_suite(name).mutations.parts
+
+
+def test_suite_of_an_unknown_format_is_an_error() -> None:
+    with pytest.raises(ValueError, match="'no-such-format' is not known"):
+        get_suite("no-such-format")
 
 
 def bases(format_name: str) -> list[Case]:

@@ -1,0 +1,6 @@
+"""What the suite knows of avro."""
+
+from cdcwire_conformance.formats.avro.mutations import RULES
+from cdcwire_conformance.suite import FormatSuite
+
+SUITE = FormatSuite(mutations=RULES)

@@ -1,0 +1,6 @@
+"""What the suite knows of cdl-json."""
+
+from cdcwire_conformance.formats.cdl_json.mutations import RULES
+from cdcwire_conformance.suite import FormatSuite
+
+SUITE = FormatSuite(mutations=RULES)

@@ -1,0 +1,6 @@
+"""What the suite knows of craft-proposal."""
+
+from cdcwire_conformance.formats.craft.proposal.mutations import RULES
+from cdcwire_conformance.suite import FormatSuite
+
+SUITE = FormatSuite(mutations=RULES)

@@ -1,0 +1,6 @@
+"""What the suite knows of craft."""
+
+from cdcwire_conformance.formats.craft.mutations import RULES
+from cdcwire_conformance.suite import FormatSuite
+
+SUITE = FormatSuite(mutations=RULES)

@@ -1,0 +1,6 @@
+"""What the suite knows of datahub-blob."""
+
+from cdcwire_conformance.formats.datahub_blob.mutations import RULES
+from cdcwire_conformance.suite import FormatSuite
+
+SUITE = FormatSuite(mutations=RULES)

@@ -1,0 +1,6 @@
+"""What the suite knows of datahub-tuple."""
+
+from cdcwire_conformance.formats.datahub_tuple.mutations import RULES
+from cdcwire_conformance.suite import FormatSuite
+
+SUITE = FormatSuite(mutations=RULES)

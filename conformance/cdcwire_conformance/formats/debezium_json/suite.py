@@ -1,0 +1,6 @@
+"""What the suite knows of debezium-json."""
+
+from cdcwire_conformance.formats.debezium_json.mutations import RULES
+from cdcwire_conformance.suite import FormatSuite
+
+SUITE = FormatSuite(mutations=RULES)

@@ -1,0 +1,6 @@
+"""What the suite knows of open-protocol."""
+
+from cdcwire_conformance.formats.open_protocol.mutations import RULES
+from cdcwire_conformance.suite import FormatSuite
+
+SUITE = FormatSuite(mutations=RULES)

@@ -1,0 +1,30 @@
+"""What the suite knows of one format, declared once as ``SUITE`` in the format's own package.
+
+General modules ask this object and never the format's name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+
+from cdcwire.core.registry import package_of
+from cdcwire_conformance.corpus.mutations.rules import FormatRules
+
+
+@dataclass(frozen=True, slots=True)
+class FormatSuite:
+    """What corpus, judge, Arrow and reports need to know of one format.
+
+    ``mutations``: rules that derive malformed messages from legal ones.
+    """
+
+    mutations: FormatRules
+
+
+def get_suite(format_name: str) -> FormatSuite:
+    """Return the suite's part of a format. Raises: ValueError for an unknown format."""
+    package = package_of(format_name)
+    suite = import_module(f"cdcwire_conformance.formats.{package}.suite").SUITE
+    assert isinstance(suite, FormatSuite)
+    return suite
