@@ -35,6 +35,7 @@ from cdcwire.formats import datahub_blob, datahub_tuple
 from cdcwire.formats.datahub_blob.fast import BlobRow, RowDecoder
 from cdcwire.formats.datahub_tuple.fast import RowDecoder as TupleDecoder
 from cdcwire.model.events import RowChange, Table
+from cdcwire.model.tso import ms_of_tso
 from cdcwire_generators.workloads import workload, workload_tables
 
 Loads: TypeAlias = Callable[[bytes], Any]
@@ -84,7 +85,7 @@ def events_of(name: str, rows: int, seed: int, *, inserts_only: bool) -> list[Ro
     found = []
     for index, event in enumerate(workload(name, rows, seed, inserts_only=inserts_only)):
         assert isinstance(event, RowChange)
-        time = (event.position.commit_ts or 0) >> 18
+        time = ms_of_tso(event.position.commit_ts or 0)
         position = replace(
             event.position,
             sequence_id=1649991610688000000 + index,

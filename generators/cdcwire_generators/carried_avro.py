@@ -52,6 +52,7 @@ from cdcwire.model.kinds import (
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.model.steps import split_key_changes
 from cdcwire.model.temporal import temporal_text
+from cdcwire.model.tso import ms_of_tso
 from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire.mysql.declared import (
     BINARY_NAMES,
@@ -148,7 +149,7 @@ class AvroPassage(Passage):
         commit_ts, commit_ms = position.commit_ts, position.commit_ms
         if commit_ts is None or not 0 <= commit_ts < 1 << 63:
             raise NotCarriedError("commit_ts")
-        commit_ms = commit_ts >> 18 if commit_ms is None else commit_ms
+        commit_ms = ms_of_tso(commit_ts) if commit_ms is None else commit_ms
         return Position(commit_ts=commit_ts, commit_ms=commit_ms)
 
     def _key(self, table: Table, image: Image) -> tuple[str, ...]:

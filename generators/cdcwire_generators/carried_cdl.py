@@ -27,6 +27,7 @@ from cdcwire.model.events import (
     Table,
     Value,
 )
+from cdcwire.model.tso import ms_of_tso
 from cdcwire_generators.carried import NotCarriedError, Options, Passage
 from cdcwire_generators.carried_connect import Way, renamed, sent_column, sent_row
 
@@ -73,7 +74,7 @@ class _ConnectPassage(Passage):
             return _number(position.commit_ms)
         if position.commit_ts is None:
             raise NotCarriedError("commit_ms")
-        return position.commit_ts >> 18
+        return ms_of_tso(position.commit_ts)
 
     def _transaction(self, position: Position) -> Position:
         """Return what both tell of a transaction."""

@@ -45,6 +45,7 @@ from cdcwire.model.kinds import (
     UnknownType,
     kind_text,
 )
+from cdcwire.model.tso import ms_of_tso
 from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire.mysql.declared import DeclaredType, declared_type, type_of_declared
 from cdcwire_generators.carried import NotCarriedError, Options, Passage, named
@@ -271,7 +272,7 @@ class CanalPassage(_StoredPassage):
         if commit_ms is None:
             if commit_ts is None:
                 raise NotCarriedError("commit_ts")
-            commit_ms = commit_ts >> 18
+            commit_ms = ms_of_tso(commit_ts)
         if sent_ms is None:
             told = str(self.options["sent-time"])
             sent_ms = int(told) if told else commit_ms

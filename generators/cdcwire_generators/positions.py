@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import fields
 
 from cdcwire.model.events import Position
+from cdcwire.model.tso import tso_of_ms
 
 BASE_MS = 1_704_067_200_000  # 2024-01-01 00:00:00 UTC
-BASE_TSO = BASE_MS << 18  # a TSO: milliseconds since 1970, then 18 bits of a logical clock
+BASE_TSO = tso_of_ms(BASE_MS)
 
 POSITION_FIELDS: tuple[str, ...] = tuple(field.name for field in fields(Position))
 
@@ -21,7 +22,7 @@ def check_position_fields(position_fields: tuple[str, ...]) -> None:
 
 def commit_ts_at(commit: int) -> int:
     """Return the commit ts of transaction number ``commit``: one a millisecond."""
-    return BASE_TSO + (commit << 18)
+    return BASE_TSO + tso_of_ms(commit)
 
 
 def position_at(

@@ -20,6 +20,7 @@ from cdcwire.formats.avro.plans import RecordPlan, plan_of
 from cdcwire.formats.avro.schema import parse_schema
 from cdcwire.model.events import Column, Event, Image, RowChange, Value
 from cdcwire.model.kinds import BitType, DecimalType, EnumType, IntType, TextType, UnknownType
+from cdcwire.model.tso import ms_of_tso
 from cdcwire_conformance.known_wrong.decoder import (
     Decode,
     KnownWrong,
@@ -233,7 +234,7 @@ def _physical_time_from_commit_ts(row: RowChange) -> Event:
     position = row.position
     if position.commit_ts is None:
         return row
-    return replace(row, position=replace(position, commit_ms=position.commit_ts >> 18))
+    return replace(row, position=replace(position, commit_ms=ms_of_tso(position.commit_ts)))
 
 
 def _upsert_as_insert(row: RowChange) -> Event:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
 from cdcwire.model.events import Event, Image, Progress, RowChange, SchemaChange
+from cdcwire.model.tso import ms_of_tso
 from cdcwire_conformance.known_wrong.decoder import (
     ALL_BUT_CDL,
     FILES,
@@ -76,7 +77,7 @@ def _commit_ts_in_milliseconds(event: Event) -> Event:
     commit_ts = event.position.commit_ts
     if commit_ts is None:
         return event
-    return replace(event, position=replace(event.position, commit_ts=commit_ts >> 18))
+    return replace(event, position=replace(event.position, commit_ts=ms_of_tso(commit_ts)))
 
 
 def _schema_change_lost(event: Event) -> Event | None:

@@ -15,6 +15,7 @@ from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.formats.avro.format import SCHEMAS
 from cdcwire.model.events import Event, Position, RowChange, Table, Value
 from cdcwire.model.steps import IncompleteUpdateError, join_halves
+from cdcwire.model.tso import ms_of_tso, tso_of_ms
 from cdcwire_conformance.ddl import sent_columns
 from cdcwire_conformance.sources.messages_io import read_messages
 from cdcwire_conformance.sources.storage.places import open_place
@@ -212,9 +213,9 @@ def _whole(position: Position, number: int) -> Position:
     told = {name: getattr(counted, name) for name in _COUNTED if getattr(position, name) is None}
     commit_ts, commit_ms = position.commit_ts, position.commit_ms
     if commit_ms is None and commit_ts is not None:
-        commit_ms = commit_ts >> 18
+        commit_ms = ms_of_tso(commit_ts)
     if commit_ts is None and commit_ms is not None:
-        commit_ts = commit_ms << 18
+        commit_ts = tso_of_ms(commit_ms)
     return replace(position, **told, commit_ts=commit_ts, commit_ms=commit_ms)
 
 

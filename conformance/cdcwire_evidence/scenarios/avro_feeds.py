@@ -11,6 +11,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.avro import FORMAT, Settings, from_events
 from cdcwire.formats.avro.sources import SchemaSource
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
+from cdcwire.model.tso import tso_of_ms
 from cdcwire_conformance.ddl import read_chain
 from cdcwire_evidence.scenarios.feeds import row_of
 from cdcwire_generators.workloads import workload, workload_tables
@@ -38,7 +39,7 @@ def make_altered_changes(ddl: str, rows: int) -> list[RowChange]:
         table = statement.changes[0].after
         assert table is not None
         for number in range(len(found), len(found) + rows):
-            position = Position(commit_ts=(number + 1) << 18)
+            position = Position(commit_ts=tso_of_ms(number + 1))
             found.append(RowChange(table, "insert", None, _image(table, number), position))
     return found
 

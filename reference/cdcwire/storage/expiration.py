@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
+from cdcwire.model.tso import ms_of_tso
 from cdcwire.storage.paths import DataPath, IndexPath, Layout, parse_path
 
 CLAUSE = "storage: expiration"
-LOGICAL_BITS = 18  # of a TSO, below its milliseconds
 
 
 def is_expired(
@@ -34,7 +34,7 @@ def is_expired(
 
 def oldest_kept_date(checkpoint_ts: int, days: int, utc_offset: timedelta = timedelta(0)) -> str:
     """Return the first date that stays, as ``YYYY-MM-DD``; "" if there is none before it."""
-    checkpoint_ms = checkpoint_ts >> LOGICAL_BITS
+    checkpoint_ms = ms_of_tso(checkpoint_ts)
     since_epoch = timedelta(milliseconds=checkpoint_ms) - timedelta(days=days) + utc_offset
     try:
         return (datetime(1970, 1, 1, tzinfo=timezone.utc) + since_epoch).date().isoformat()

@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.model.events import Column, Event, Progress, RowChange, SchemaChange, Table
+from cdcwire.model.tso import ms_of_tso
 from cdcwire.storage import (
     Cut,
     CuttingSettings,
@@ -46,6 +47,7 @@ from cdcwire.storage import (
     write_metadata,
 )
 from cdcwire.storage.cutting import DEFAULT_FLUSH_INTERVAL_MS, move
+from cdcwire.storage.dates import date_directory
 from cdcwire.storage.renames import RENAME_TABLE, RENAME_TABLES, renamed_from
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.places import Place, PlaceError
@@ -55,9 +57,7 @@ from cdcwire_conformance.sources.storage.rows import row_encoder
 Atomicity: TypeAlias = Literal["none", "table"]
 Clock: TypeAlias = "Callable[[], int]"  # milliseconds since 1970
 
-PHYSICAL_SHIFT = 18  # of a commit-ts, below its milliseconds
 METADATA_INTERVAL_MS = 2_000
-_DATE_LENGTHS = {"none": 0, "year": 4, "month": 7, "day": 10}
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _DROP_TABLE = 4
 
@@ -411,14 +411,14 @@ class PrefixWriter:
     def _now(self) -> int:
         if self.clock is not None:
             return self.clock()
-        return (self._commit_ts or 0) >> PHYSICAL_SHIFT
+        return ms_of_tso(self._commit_ts or 0)
 
     def _date(self) -> str:
-        length = _DATE_LENGTHS[self._layout.date_separator]
-        if not length:
-            return ""
-        now = _EPOCH + timedelta(milliseconds=self._now())
-        return now.astimezone(self.zone).date().isoformat()[:length]
+        now = self._now()
+        if self.zone is not timezone.utc:
+            local = (_EPOCH + timedelta(milliseconds=now)).astimezone(self.zone)
+            now += (local.utcoffset() or timedelta()) // timedelta(milliseconds=1)
+        return date_directory(now, self._layout.date_separator)
 
 
 def _commit_ts_of(event: Event) -> int:

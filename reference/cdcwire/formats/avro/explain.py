@@ -27,6 +27,7 @@ from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.avro.sources import SchemaSource
 from cdcwire.formats.avro.values import model_value, unwrapped
 from cdcwire.formats.avro.wire import read_message
+from cdcwire.model.tso import ms_of_tso
 
 UNKNOWN = "avro: unknown types"
 _KINDS = {1: "DDL", 2: "checkpoint", 3: "delete with its timestamp"}
@@ -89,7 +90,7 @@ def _extension_text(name: str, text: str) -> str:
     if name == OP_FIELD and text in _OPS:
         return f"{text} ({_OPS[text]})"
     if name == COMMIT_TS_FIELD:
-        return f"{text} ({int(text) >> 18} ms)"
+        return f"{text} ({ms_of_tso(int(text))} ms)"
     return text
 
 

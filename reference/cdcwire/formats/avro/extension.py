@@ -23,11 +23,11 @@ from cdcwire.formats.avro.plans import (
 from cdcwire.formats.avro.schema import Field, Primitive, PrimitiveName
 from cdcwire.formats.avro.settings import Settings
 from cdcwire.model.events import NO_EXTRA, Extra, Op, Position
+from cdcwire.model.tso import ms_of_tso
 
 CLAUSE = "avro: extension fields"
 CHECKSUM_CLAUSE = "avro: row checksum"
 CHECKSUM_TEXT = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
-PHYSICAL_SHIFT = 18  # a TSO's bits below its milliseconds
 _INT64_END = 1 << 63
 OPS: dict[str, Op] = {"c": "insert", "u": "update", "d": "delete", "": "upsert"}
 _LETTERS: dict[Op, str] = {"insert": "c", "update": "u"}
@@ -83,7 +83,7 @@ def extension_values(
         raise EncodeError(problem, CLAUSE, ("position", "commit_ts"))
     physical = position.commit_ms
     if physical is None:
-        physical = commit_ts >> PHYSICAL_SHIFT
+        physical = ms_of_tso(commit_ts)
     values: tuple[Datum, ...] = (_LETTERS[op], commit_ts, physical)
     if settings.integrity:
         values += _checksum_values(extra, checksum)

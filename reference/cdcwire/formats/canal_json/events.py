@@ -48,10 +48,10 @@ from cdcwire.model.events import (
     Sent,
     Table,
 )
+from cdcwire.model.tso import ms_of_tso
 from cdcwire.mysql.ddl import schema_change_kind
 
 NO_BLOBS: Mapping[str, bytes] = MappingProxyType({})
-PHYSICAL_SHIFT = 18  # milliseconds of a timestamp
 
 _KINDS: dict[str, SchemaChangeKind] = {
     "CREATE": "create",
@@ -330,7 +330,7 @@ def _times(position: Position, settings: Settings) -> tuple[int, int]:
         if position.commit_ts is None:
             problem = "an event needs its commit_ts or commit_ms"
             raise EncodeError(problem, "canal-json: members", ("position", "commit_ts"))
-        es = position.commit_ts >> PHYSICAL_SHIFT
+        es = ms_of_tso(position.commit_ts)
     if position.sent_ms is not None:
         return es, position.sent_ms
     return es, es if settings.sent_ms is None else settings.sent_ms

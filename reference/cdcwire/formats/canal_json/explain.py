@@ -25,7 +25,6 @@ from cdcwire.core.strict_json import (
     read_json_value,
 )
 from cdcwire.formats.canal_json.columns import Definition, Definitions, definitions_of
-from cdcwire.formats.canal_json.events import PHYSICAL_SHIFT
 from cdcwire.formats.canal_json.files import read_line
 from cdcwire.formats.canal_json.members import RULES
 from cdcwire.formats.canal_json.queue import decompressed, read_message
@@ -33,6 +32,7 @@ from cdcwire.formats.canal_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.canal_json.values import value_clause, value_reader
 from cdcwire.formats.canal_json.wire import decode
 from cdcwire.model.events import Table
+from cdcwire.model.tso import ms_of_tso
 from cdcwire.storage.feeds import path_of, read_schema
 from cdcwire.storage.index_files import read_index
 from cdcwire.storage.metadata import read_metadata
@@ -293,7 +293,7 @@ def _number_text(member: Member) -> str:
     if number.digits > _MAX_TIME_DIGITS or member.name not in _TIMES | _TIMESTAMPS:
         return number.text
     value = int(number.text)
-    milliseconds = value >> PHYSICAL_SHIFT if member.name in _TIMESTAMPS else value
+    milliseconds = ms_of_tso(value) if member.name in _TIMESTAMPS else value
     try:
         instant = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=milliseconds)
     except OverflowError:

@@ -7,24 +7,23 @@ says what a file is; a path without directories is a data file outside any layou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError, step
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.message import StoredFile
 from cdcwire.core.strict_json import JsonObject, JsonValue, read_json_value
 from cdcwire.formats.canal_json.columns import Definitions, definitions_of
-from cdcwire.formats.canal_json.events import PHYSICAL_SHIFT, from_event, to_events
+from cdcwire.formats.canal_json.events import from_event, to_events
 from cdcwire.formats.canal_json.images import ImageWriter
 from cdcwire.formats.canal_json.members import RULES
 from cdcwire.formats.canal_json.message import ROW_TYPES, Message
 from cdcwire.formats.canal_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.canal_json.wire import encode, message_of
 from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaChange, Table
-from cdcwire.model.kinds import DatetimeType
-from cdcwire.model.temporal import count_text
+from cdcwire.model.tso import ms_of_tso
+from cdcwire.storage.dates import date_directory
 from cdcwire.storage.feeds import other_events, path_of
 from cdcwire.storage.metadata import write_metadata
 from cdcwire.storage.paths import METADATA_NAME, DataPath, path_text
@@ -32,7 +31,6 @@ from cdcwire.storage.schema_files import schema_file_of
 from cdcwire.storage.writing import schema_put
 
 CLAUSE = "canal-json: files"
-_DATE_LENGTHS: Mapping[str, int] = MappingProxyType({"none": 0, "year": 4, "month": 7, "day": 10})
 
 _TableName = tuple[str | None, str | None]
 
@@ -233,14 +231,11 @@ class _FileWriter:
         return DataPath(schema, table, version, partition, self._date(position), 1)
 
     def _date(self, position: Position) -> str:
-        length = _DATE_LENGTHS[self.settings.layout.date_separator]
-        if not length:
-            return ""
         milliseconds = position.commit_ms
         if position.commit_ts is not None:
-            milliseconds = position.commit_ts >> PHYSICAL_SHIFT
+            milliseconds = ms_of_tso(position.commit_ts)
         try:
-            return count_text(DatetimeType(form="ms"), milliseconds or 0)[:length]
+            return date_directory(milliseconds or 0, self.settings.layout.date_separator)
         except ValueError as error:
             raise EncodeError(str(error), "storage: separators", ("position",)) from error
 

@@ -30,6 +30,7 @@ from cdcwire.formats.cdl_json.message import (
 )
 from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.model.events import Event, Image, Marker, Op, Position, RowChange, Table
+from cdcwire.model.tso import ms_of_tso
 
 _OPS: dict[str, Op] = {"INSERT": "insert", "UPDATE": "update", "DELETE": "delete"}
 _OPERATIONS: dict[str, str] = {
@@ -48,7 +49,6 @@ _TRANSACTION = Schema(
     fields=(Field("properties", Schema("array", items=_PROPERTY)),),
 )
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")  # as it comes back
-_TSO_LOGICAL_BITS = 18
 _PLACED = ("lsn", "txId")
 
 
@@ -173,7 +173,7 @@ def commit_ms(position: Position) -> int:
     if position.commit_ms is not None:
         return position.commit_ms
     if position.commit_ts is not None:
-        return position.commit_ts >> _TSO_LOGICAL_BITS
+        return ms_of_tso(position.commit_ts)
     raise EncodeError(
         "the time of the commit is required", "cdl-json: timestamp", ("position", "commit_ms")
     )

@@ -7,9 +7,8 @@ last row in UTC, where the producer takes its own time of the flush.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.format import TableName
@@ -20,15 +19,12 @@ from cdcwire.formats.csv.records import write_record
 from cdcwire.formats.csv.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.csv.tables import Definitions, stored_columns
 from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaChange, Table
-from cdcwire.model.kinds import DatetimeType
-from cdcwire.model.temporal import count_text
+from cdcwire.model.tso import ms_of_tso
+from cdcwire.storage.dates import date_directory
 from cdcwire.storage.metadata import write_metadata
 from cdcwire.storage.paths import METADATA_NAME, DataPath, path_text
 from cdcwire.storage.schema_files import schema_file_of
 from cdcwire.storage.writing import schema_put
-
-PHYSICAL_SHIFT = 18  # milliseconds of a timestamp
-_DATE_LENGTHS: Mapping[str, int] = MappingProxyType({"none": 0, "year": 4, "month": 7, "day": 10})
 
 
 def from_events(
@@ -165,12 +161,9 @@ class _FileWriter:
 
     def _date(self, file: _OpenFile) -> str:
         """Return the date of a file; rows without commit_ts count as of 0, as readers do it."""
-        length = _DATE_LENGTHS[self.settings.layout.date_separator]
-        if not length:
-            return ""
-        milliseconds = (file.commit_ts or 0) >> PHYSICAL_SHIFT
+        milliseconds = ms_of_tso(file.commit_ts or 0)
         try:
-            return count_text(DatetimeType(form="ms"), milliseconds)[:length]
+            return date_directory(milliseconds, self.settings.layout.date_separator)
         except ValueError as error:
             path = ("position", "commit_ts")
             raise EncodeError(str(error), "storage: separators", path) from error

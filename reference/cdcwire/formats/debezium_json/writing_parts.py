@@ -11,12 +11,12 @@ from cdcwire.core.errors import EncodeError
 from cdcwire.formats.debezium_json.schemas import VERSIONS, is_new, source_schema
 from cdcwire.formats.debezium_json.settings import Settings
 from cdcwire.model.events import Extra, Position, Table
+from cdcwire.model.tso import ms_of_tso
 
 _MEMBERS = "debezium-json: members"
 _SOURCE = "debezium-json: source"
 _BLOCK = "debezium-json: transaction block"
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")  # as it comes back
-_TSO_LOGICAL_BITS = 18
 
 
 def source_values(
@@ -55,7 +55,7 @@ def _commit_ms(position: Position) -> int:
     if position.commit_ms is not None:
         return position.commit_ms
     if position.commit_ts is not None:
-        return position.commit_ts >> _TSO_LOGICAL_BITS
+        return ms_of_tso(position.commit_ts)
     raise EncodeError("the time of the commit is required", _SOURCE, ("position", "commit_ms"))
 
 

@@ -19,7 +19,6 @@ from cdcwire.formats.canal_json import (
     from_event,
     to_events,
 )
-from cdcwire.formats.canal_json.events import PHYSICAL_SHIFT
 from cdcwire.formats.canal_json.images import ImageWriter
 from cdcwire.model.events import (
     Column,
@@ -35,10 +34,11 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kinds import EnumType, IntType, TextType, parse_kind
+from cdcwire.model.tso import ms_of_tso
 from cdcwire.mysql.ddl import schema_change_kind
 
 COMMIT_TS = 441349361156227075
-ES = COMMIT_TS >> PHYSICAL_SHIFT
+ES = ms_of_tso(COMMIT_TS)
 ID = Column("id", IntType(32), "int", roles=frozenset({"primary", "handle"}))
 V = Column("v", TextType(20), "varchar(20)")
 N = Column("n", IntType(8, True), "tinyint unsigned")
