@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
@@ -14,7 +13,6 @@ import pyarrow as pa
 
 from cdcwire.core.errors import path_text
 from cdcwire.core.rows import Row
-from cdcwire.formats.canal_json.timed_rows import TimedRow
 from cdcwire.model.events import UNAVAILABLE, Column, Image, Op, Position, RowChange
 from cdcwire_conformance.arrow.building import CLAUSE_TYPES, ConversionError
 from cdcwire_conformance.arrow.images import MAX_PLANS, ImageBuilder, Side, Values
@@ -24,7 +22,6 @@ from cdcwire_conformance.arrow.schema import (
     CanonicalTable,
     event_schema,
 )
-from cdcwire_conformance.arrow.told_rows import ToldRow
 from cdcwire_conformance.arrow.types import UNSIGNED_64, Profile, Temporal
 
 Change: TypeAlias = "Row | RowChange"
@@ -142,9 +139,9 @@ class BatchBuilder:
                 known |= {name: array[0].as_py() for name, array in positions.items()}
         return pa.RecordBatch.from_pylist([known], schema=self.schema)
 
-    def _rows_positions(self, rows: Sequence[Any], kinds: set[type]) -> dict[str, pa.Array]:
+    def _rows_positions(self, rows: Sequence[Any], kinds: set[type[Row]]) -> dict[str, pa.Array]:
         """Return the positions of rows of decoders, which are of these kinds."""
-        if ToldRow in kinds:
+        if any(kind.op is not Row.op for kind in kinds):  # their images do not imply it
             ops = list(map(_op_of, rows))
         else:
             ops = [
@@ -156,8 +153,8 @@ class BatchBuilder:
             "partition": [row[2] for row in rows],
         }
         if kinds != {Row}:
-            for name in ("commit_ms", "sent_ms"):
-                known[name] = [getattr(row, name, None) for row in rows]
+            known["commit_ms"] = [row.commit_ms for row in rows]
+            known["sent_ms"] = [row.sent_ms for row in rows]
         return {"op": pa.array(ops, pa.string()), **_position_arrays(known)}
 
     def _positions(self, changes: Sequence[Change]) -> dict[str, pa.Array]:
@@ -215,20 +212,18 @@ def places_array(places: Sequence[Place], counts: Sequence[int]) -> pa.Array:
 
 
 def _op_of(change: Change) -> Op:
-    if isinstance(change, Row) and not isinstance(change, ToldRow):
-        return "delete" if change[4] is None else "insert" if change[6] is None else "update"
     return change.op
 
 
 def _position_of(change: Change) -> Position:
     if not isinstance(change, Row):
         return change.position
-    found = Position(commit_ts=change[1], partition=change[2])
-    if isinstance(change, TimedRow):
-        return replace(found, commit_ms=change.commit_ms, sent_ms=change.sent_ms)
-    if isinstance(change, ToldRow):
-        return replace(found, commit_ms=change.commit_ms)
-    return found
+    return Position(
+        commit_ts=change.commit_ts,
+        partition=change.partition,
+        commit_ms=change.commit_ms,
+        sent_ms=change.sent_ms,
+    )
 
 
 def _position_arrays(known: dict[str, list[Any]]) -> dict[str, pa.Array]:

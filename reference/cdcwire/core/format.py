@@ -14,12 +14,14 @@ from typing import Literal, TypeAlias
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Span
+from cdcwire.core.rows import Row
 from cdcwire.model.carries import Carries
 from cdcwire.model.events import Event, Table
 
 OptionValue: TypeAlias = "str | int | bool"
 Carrier: TypeAlias = Literal["queue", "storage"]
 TableName: TypeAlias = "tuple[str | None, str]"  # schema, table
+MessageDecoder: TypeAlias = Callable[[Message], Iterable[Row | Event]]
 
 
 class OptionError(ValueError):
@@ -135,6 +137,12 @@ class Format:
     that are broken: decoding them says so. ``needs_tables``: whether decoding needs definitions of
     tables beside the bytes. ``carriers``: where its messages travel; those of a storage sink are
     files (``StoredFile``), those of a queue ``KafkaMessage``.
+
+    ``fast_decoder``: makes the measured decoder, where the format has one; see ``decoder``.
+    ``skips_columns``: that decoder ignores columns that are not selected, so that a pass without
+    columns is cheap. ``joins_halves``: it gives two adjacent records, the halves of an update, as
+    one change. ``topic_tables``: for formats whose topics hold one table each, which the bytes do
+    not name: the definitions that a topic may have (raises OptionError); else None.
     """
 
     name: str
@@ -153,6 +161,22 @@ class Format:
     carriers: tuple[Carrier, ...] = ("queue",)
     has_claim_checks: bool = False
     fixes_bytes: Literal["yes", "by value"] = "yes"
+    fast_decoder: Callable[[Context], MessageDecoder] | None = None
+    skips_columns: bool = False
+    joins_halves: bool = False
+    topic_tables: Callable[[Context], tuple[Table, ...]] | None = None
+
+    def decoder(self, context: Context) -> MessageDecoder:
+        """Return the fastest decoder of messages to rows and events.
+
+        Keep it for a whole feed: it remembers the layouts of tables. It accepts and rejects the
+        same bytes as ``decode``, and raises the same DecodeError. It is not thread-safe.
+        Raises: OptionError for an unknown option or value.
+        """
+        if self.fast_decoder is not None:
+            return self.fast_decoder(context)
+        parse_options(self.options, context.options)
+        return lambda message: self.decode(message, context)
 
 
 def parse_options(

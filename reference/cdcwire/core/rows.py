@@ -64,6 +64,16 @@ class Row(NamedTuple):
             return "delete"
         return "insert" if self.old is None else "update"
 
+    @property
+    def commit_ms(self) -> int | None:
+        """The commit time; subclasses of formats that send it have one."""
+        return None
+
+    @property
+    def sent_ms(self) -> int | None:
+        """The time of sending; subclasses of formats that send it have one."""
+        return None
+
     def to_event(self) -> Event:
         """Return the neutral event of this row."""
         before = None if self.old_layout is None else self.old_layout.image(self.old or ())

@@ -20,12 +20,12 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, OptionValue
 from cdcwire.core.message import StoredFile
 from cdcwire.formats.csv.format import FORMAT
+from cdcwire.formats.csv.halves import join_adjacent_halves
 from cdcwire.formats.csv.settings import read_settings
 from cdcwire.formats.csv.tables import Definitions
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.storage.paths import DataPath, parse_path
 from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
-from cdcwire_conformance.arrow.decoders import joined_neighbours
 from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_conformance.formats.csv import arrow_blocks as csv_blocks
@@ -82,7 +82,7 @@ def by_rows(file: StoredFile, options: Mapping[str, OptionValue]) -> pa.Table:
     """Return the rows of a file by the plain decoder. Raises: DecodeError."""
     builder = BatchBuilder(canonical_table(TABLE))
     events = FORMAT.decode(file, Context(options=options, tables=(TABLE,)))
-    changes = list(joined_neighbours(events))
+    changes = list(join_adjacent_halves(events))
     places = places_array([Place(file="x")], [len(changes)])
     assert all(isinstance(change, RowChange) for change in changes)
     return pa.Table.from_batches([builder.batch(changes, places)])  # type: ignore[arg-type]

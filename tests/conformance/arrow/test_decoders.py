@@ -13,9 +13,8 @@ from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event
 from cdcwire_conformance.arrow.batches import Place
-from cdcwire_conformance.arrow.decoders import message_decoder, place_decoder
+from cdcwire_conformance.arrow.decoders import message_decoder, place_decoder, table_of_topic
 from cdcwire_conformance.compressions import known_compressions
-from cdcwire_conformance.families.datahub_rows import table_of_topic
 from cdcwire_generators.workloads import workload, workload_tables
 
 EVENTS = list(workload("orders-10", 40, 3, ddl=True, resolved_every=10))

@@ -251,7 +251,7 @@ def test_files_without_a_definition_are_refused_in_one_line(
     (tmp_path / "a" / "others.jsonl").write_text("")
     source = parse_source(text)
     told = Context(tables=tables)
-    with pytest.raises(SourceError, match=r"others\.jsonl: a file of a Tuple topic is called by"):
+    with pytest.raises(SourceError, match=r"others\.jsonl: the file's name does not"):
         describe_feed(spark, source, context=told)
     with pytest.raises(SourceError, match="needs the definition of its table"):
         describe_feed(spark, source)

@@ -23,7 +23,7 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 
 import numpy as np
 
-from cdcwire_conformance.arrow.decoders import file_decoder
+from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.formats.csv import arrow_blocks as csv_blocks
 from cdcwire_conformance.sources.hadoop_files import LocalFiles
@@ -245,7 +245,7 @@ def test_broken_metadata_is_a_problem_of_all_tables(prefix: Path) -> None:
 def test_floors_drop_what_a_row_gate_drops(prefix: Path) -> None:
     found = opened(prefix)
     first = found.with_marks(marks_of(found))
-    decode = file_decoder("csv", first.context)
+    decode = message_decoder("csv", first.context)
     gate = RowGate(first.checkpoint)
     for file in first.files:
         value = Path(first.folder, file.name).read_bytes()

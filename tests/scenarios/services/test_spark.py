@@ -374,7 +374,7 @@ def test_tuple_topic_of_no_table_is_told(
     (first,) = workload_tables("orders-10")
     context = Context(tables=(first, replace(first, name="items")))
     url = topic_of(kafka, new_name("strange"), [[]])
-    with pytest.raises(SourceError, match=r"no table is called so; name it \(option table\)"):
+    with pytest.raises(SourceError, match=r"is not a table's: name the table \(option table\)"):
         open_source(spark, parse_source(f"datahub-tuple:{url}"), context)
     chosen = replace(context, options={"table": "items"})
     opened = open_source(spark, parse_source(f"datahub-tuple:{url}"), chosen)

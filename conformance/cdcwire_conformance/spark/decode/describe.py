@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 
 from cdcwire.core.errors import DecodeError, path_text
-from cdcwire.core.format import NO_CONTEXT, Context, Selection, TableName
+from cdcwire.core.format import NO_CONTEXT, Context, MessageDecoder, Selection, TableName
 from cdcwire.core.message import Message
+from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Column, RowChange, Table
 from cdcwire.model.kinds import EnumType, LabelForm, SetType, TextType
 from cdcwire.storage.paths import DataPath
 from cdcwire_conformance.arrow.batches import Place, RowProblem
-from cdcwire_conformance.arrow.decoders import FAST_FORMATS, DecodeMessage, DecoderAt, place_decoder
+from cdcwire_conformance.arrow.decoders import DecoderAt, place_decoder
 from cdcwire_conformance.arrow.schema import (
     CanonicalTable,
     apply_definition,
@@ -276,7 +277,9 @@ class _Surveying:
 
     def survey(self, messages: Iterable[Located]) -> dict[Name, _Found]:
         everything = self._decoder(None)
-        is_cheap = self.survey_of.format in FAST_FORMATS and not self.survey_of.look_into_text
+        is_cheap = (
+            get_format(self.survey_of.format).skips_columns and not self.survey_of.look_into_text
+        )
         decode = self._decoder(frozenset()) if is_cheap else everything
         for place, message in messages:
             if isinstance(message, RowProblem):
@@ -311,7 +314,7 @@ class _Surveying:
         if tables is None and only is None:
             return decoder_at
 
-        def wanted(place: Place) -> DecodeMessage:
+        def wanted(place: Place) -> MessageDecoder:
             decode = decoder_at(place)
 
             def wanted_of(message: Message) -> Iterator[Any]:

@@ -20,11 +20,8 @@ import pyarrow as pa
 from cdcwire.core.format import Context, OptionError, Selection, TableName, parse_options
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.registry import get_format
-from cdcwire.formats.datahub_tuple.settings import read_settings as read_tuple_settings
-from cdcwire.formats.datahub_tuple.topic import topic_of
 from cdcwire_conformance.arrow.batches import Place
-from cdcwire_conformance.arrow.decoders import TUPLE
-from cdcwire_conformance.families.datahub_rows import table_of_topic, tables_of, topic_name
+from cdcwire_conformance.arrow.decoders import table_of_topic, topic_name
 from cdcwire_conformance.sources.hadoop_files import Files, OpenFile, files_at, open_here
 from cdcwire_conformance.sources.messages_io import message_from_json
 from cdcwire_conformance.sources.source_urls import (
@@ -112,8 +109,7 @@ def _opened(
 ) -> OpenedSource:
     if source.format == AVRO:
         return OpenedSource(source, with_schemas(spark, source, context))
-    if source.format == TUPLE:
-        _check_topics(source, context)
+    _check_topics(source, context)
     context = replace(context, schemas={})  # of the other side; a registry can't travel
     if source.kind == "prefix" and files is not None:
         prefix = read_prefix(source, context, files)
@@ -131,24 +127,26 @@ def _opened(
 
 
 def _check_topics(source: Source, context: Context) -> None:
-    """Raises: SourceError for a file of a Tuple topic whose table nobody defines."""
-    settings = read_tuple_settings(context.options)
+    """Raises: SourceError if topics hold one table each, and a name does not choose it."""
+    topic_tables = get_format(source.format).topic_tables
+    if topic_tables is None:
+        return
     try:
-        tables = tables_of(context.tables, settings)
-        for table in tables:
-            topic_of(table, settings)
+        tables = topic_tables(context)
     except OptionError as error:
         raise SourceError(f"{source}: {error}") from error
     for file in source.files if source.kind == "jsonl" else ():
         if table_of_topic(topic_name(Place(file=file)), tables) is None:
             known = ", ".join(sorted(f"{table.name}.jsonl" for table in tables))
             raise SourceError(
-                f"{file}: a file of a Tuple topic is called by its table, one of {known}; "
-                "or name the table of all (option table)"
+                f"{file}: the file's name does not name the table of its topic: use one of "
+                f"{known}, or name the table of all files (option table)"
             )
     name = source.topic.topic if source.topic else None
     if name is not None and table_of_topic(name, tables) is None:
-        raise SourceError(f"{source}: no table is called so; name it (option table)")
+        raise SourceError(
+            f"{source}: the topic's name is not a table's: name the table (option table)"
+        )
 
 
 def _marked(

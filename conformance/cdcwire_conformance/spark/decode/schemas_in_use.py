@@ -20,10 +20,9 @@ from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.reader import Reader
 from cdcwire.formats.avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, read_envelope
-from cdcwire.formats.avro.format import FORMAT, SCHEMA_SUFFIX
+from cdcwire.formats.avro.format import FORMAT, SCHEMA_SUFFIX, schema_of
 from cdcwire.formats.avro.settings import Registry, read_settings
 from cdcwire.formats.avro.sources import KnownSchemas
-from cdcwire_conformance.arrow.decoders import is_schema_file
 from cdcwire_conformance.registry import RegistryError
 from cdcwire_conformance.sources.source_urls import (
     Piece,
@@ -174,7 +173,7 @@ def _seen_in(pieces: Iterable[Piece], size: int) -> _Seen:
             if isinstance(message, KafkaMessage):
                 if len(heads) < 2 * MAX_IDS:
                     heads |= {v[:size] for v in (message.key, message.value) if v is not None}
-            elif isinstance(message, StoredFile) and is_schema_file(message):
+            elif isinstance(message, StoredFile) and schema_of(message) is not None:
                 here[offset] = message
         if here:
             lines = line_numbers(piece.file, here, piece.opener)

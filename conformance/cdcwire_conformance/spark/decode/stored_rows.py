@@ -19,14 +19,15 @@ import pyarrow as pa
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
+from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
 from cdcwire.formats.csv.settings import Settings, read_settings
 from cdcwire.formats.csv.tables import Definitions
-from cdcwire.model.events import RowChange
+from cdcwire.model.events import Event, RowChange
 from cdcwire.storage.metadata import row_is_complete
 from cdcwire.storage.paths import DataPath, parse_path
 from cdcwire_conformance.arrow.batches import BatchBuilder, Change, Place, RowProblem, problem_of
-from cdcwire_conformance.arrow.decoders import file_decoder, is_joined
+from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import SOURCE_TYPE
 from cdcwire_conformance.formats.csv.arrow_batches import CsvBatchBuilder, CsvFiles
 from cdcwire_conformance.formats.csv.arrow_values import Irregular
@@ -147,7 +148,7 @@ def mark_files(
 
     Raises: FeedError if errors are to stop, and for a file that can't be opened.
     """
-    decode = file_decoder(format_name, context)
+    decode = message_decoder(format_name, context)
     blocks = _csv_files(context) if format_name == "csv" else None
     with few_collections():
         for file in files:
@@ -219,6 +220,12 @@ def places_of_rows(path: str, order: int, numbers: Any) -> pa.Array:
     return pa.StructArray.from_arrays([values[each.name] for each in fields], fields=fields)
 
 
+def _has_both_images(change: Row | Event) -> bool:
+    if not isinstance(change, RowChange) or change.half is not None:
+        return False
+    return change.before is not None and change.after is not None
+
+
 def _commit_ts_of(change: Any) -> int | None:
     if isinstance(change, Row):
         return change[1]
@@ -240,9 +247,9 @@ class _Rows:
         self.folder = folder
         self.checkpoint = checkpoint
         self.builder = _builder_of(job)
-        self._decode = file_decoder(job.format, job.context)
+        self._decode = message_decoder(job.format, job.context)
         self._is_wanted = change_filter(job.table)
-        self._joins = job.format == "csv"
+        self._joins = get_format(job.format).joins_halves
         self._columns: CsvBatchBuilder | None = None
         if job.format == "csv":
             settings = read_settings(job.context.options)
@@ -285,7 +292,7 @@ class _Rows:
         try:
             for change in self._decode(stored):
                 number += behind
-                behind = 2 if self._joins and is_joined(change) else 1
+                behind = 2 if self._joins and _has_both_images(change) else 1
                 if is_wanted(change) and takes(_commit_ts_of(change)) and number >= read:
                     changes.append(change)  # type: ignore[arg-type]  # the filter leaves rows only
                     numbers.append(number)

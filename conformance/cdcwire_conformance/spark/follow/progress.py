@@ -15,10 +15,11 @@ import pyarrow as pa
 
 from cdcwire.core.errors import DecodeError, path_text
 from cdcwire.core.format import Context, Selection, TableName
+from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event, Progress, RowChange
 from cdcwire_conformance.arrow.batches import Place, RowProblem
-from cdcwire_conformance.arrow.decoders import FAST_FORMATS, place_decoder
+from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.sources.kafka_url import OffsetRange
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.spark.compare.rules import PositionName
@@ -141,7 +142,7 @@ def _context_of(look: Look) -> Context:
     Where a job stops at what is unreadable, comparing finds it in the columns, which are passed
     over here. Where rows are the marks, those of other tables are marks too.
     """
-    passes_columns = look.format in FAST_FORMATS and look.on_error == "stop"
+    passes_columns = get_format(look.format).skips_columns and look.on_error == "stop"
     columns: frozenset[str] | None = frozenset() if passes_columns else None
     include = None if look.rule == "rows" else look.include
     return replace(look.context, selection=Selection(include, columns))

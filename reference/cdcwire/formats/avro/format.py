@@ -6,12 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.rows import Row
 from cdcwire.formats.avro.carries import CARRIES
 from cdcwire.formats.avro.definitions import Labels
 from cdcwire.formats.avro.events import to_events
 from cdcwire.formats.avro.explain import explain
+from cdcwire.formats.avro.fast import RowDecoder
+from cdcwire.formats.avro.op_rows import to_op_rows
 from cdcwire.formats.avro.settings import OPTIONS, read_settings
 from cdcwire.formats.avro.sources import KnownSchemas, MemorySource
 from cdcwire.formats.avro.wire import decode
@@ -73,7 +77,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 
 def _decode(message: Message, context: Context) -> Iterator[Event]:
     settings = read_settings(context.options)
-    if _schema_of(message) is not None:
+    if schema_of(message) is not None:
         return
     kafka = _kafka(message)
     source = KnownSchemas(context.schemas)
@@ -96,11 +100,11 @@ def _explain(message: Message, context: Context) -> Explanation:
 
 
 def _prepared(messages: Iterable[Message], context: Context) -> Context:
-    found = dict(filter(None, map(_schema_of, messages)))
+    found = dict(filter(None, map(schema_of, messages)))
     return replace(context, schemas={**context.schemas, **found}) if found else context
 
 
-def _schema_of(message: Message) -> tuple[str, str] | None:
+def schema_of(message: Message) -> tuple[str, str] | None:
     """Return id and text of a schema file among the messages; None for any other message."""
     if not isinstance(message, StoredFile):
         return None
@@ -117,6 +121,22 @@ def _kafka(message: Message) -> KafkaMessage:
     return message
 
 
+def _decoder(context: Context) -> MessageDecoder:
+    settings = read_settings(context.options)
+    source = KnownSchemas(context.schemas)
+    decoder = RowDecoder(source, settings, context.selection, context.tables)
+
+    def decode_rows(message: Message) -> list[Row | Event]:
+        if isinstance(message, KafkaMessage):
+            return to_op_rows(decoder.decode(message.key, message.value))
+        if schema_of(message) is not None:
+            return []
+        problem = "the message is a stored file, not a Kafka message"
+        raise DecodeError(problem, 0, "avro: messages")
+
+    return decode_rows
+
+
 FORMAT = Format(
     name="avro",
     title="TiCDC Avro",
@@ -129,4 +149,6 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     prepared=_prepared,
+    fast_decoder=_decoder,
+    skips_columns=True,
 )

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
 from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.rows import Row
 from cdcwire.formats.canal_json.batching import from_events
 from cdcwire.formats.canal_json.carries import CARRIES
 from cdcwire.formats.canal_json.columns import definitions_of
 from cdcwire.formats.canal_json.events import to_events
 from cdcwire.formats.canal_json.explain import explain
+from cdcwire.formats.canal_json.fast import RowDecoder
 from cdcwire.formats.canal_json.files import read_file, to_files
 from cdcwire.formats.canal_json.queue import read_message
 from cdcwire.formats.canal_json.settings import OPTIONS, read_settings
@@ -92,6 +94,18 @@ def _prepared(messages: Iterable[Message], context: Context) -> Context:
     return with_definitions(messages, context, settings.layout, settings.time_zone)
 
 
+def _decoder(context: Context) -> MessageDecoder:
+    settings = read_settings(context.options, context.compressions)
+    decoder = RowDecoder(context.selection, settings, context.tables, context.blobs)
+
+    def decode_rows(message: Message) -> Iterable[Row | Event]:
+        if isinstance(message, StoredFile):
+            return decoder.decode_file(message)
+        return decoder.decode(message.value)
+
+    return decode_rows
+
+
 FORMAT = Format(
     name="canal-json",
     title="Canal-JSON",
@@ -107,4 +121,6 @@ FORMAT = Format(
     carriers=("queue", "storage"),
     has_claim_checks=True,
     fixes_bytes="by value",
+    fast_decoder=_decoder,
+    skips_columns=True,
 )

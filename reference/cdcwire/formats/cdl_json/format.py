@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from cdcwire.connect.fields import events_located
-from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.formats.cdl_json.carries import CARRIES
 from cdcwire.formats.cdl_json.events import from_events, to_events
 from cdcwire.formats.cdl_json.explain import explain
+from cdcwire.formats.cdl_json.fast import RowDecoder
 from cdcwire.formats.cdl_json.settings import OPTIONS, read_settings
 from cdcwire.formats.cdl_json.wire import decode
 from cdcwire.model.events import Event
@@ -77,6 +78,11 @@ def _kafka(message: Message) -> KafkaMessage:
     return message
 
 
+def _decoder(context: Context) -> MessageDecoder:
+    decoder = RowDecoder(read_settings(context.options), context.selection, context.tables)
+    return lambda message: decoder.decode(_kafka(message))
+
+
 FORMAT = Format(
     name="cdl-json",
     title="CDL JSON 1.0",
@@ -89,4 +95,5 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     warnings=_warnings,
+    fast_decoder=_decoder,
 )

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format
+from cdcwire.core.format import Context, Format, MessageDecoder
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.formats.craft.carries import CARRIES
 from cdcwire.formats.craft.events import from_events, to_events
 from cdcwire.formats.craft.explain import explain
+from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.formats.craft.profile import CRAFT, Profile
 from cdcwire.formats.craft.settings import OPTIONS, settings_of
 from cdcwire.formats.craft.wire import decode, encode
@@ -63,6 +64,11 @@ def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
         yield KafkaMessage(None, encode(message))
 
 
+def _decoder(context: Context) -> MessageDecoder:
+    decoder = RowDecoder(context.selection, settings_of(context.options))
+    return lambda message: decoder.decode(value_of(message, CRAFT))
+
+
 FORMAT = Format(
     name="craft",
     title="TiCDC Craft, as shipped",
@@ -73,4 +79,6 @@ FORMAT = Format(
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,
+    fast_decoder=_decoder,
+    skips_columns=True,
 )

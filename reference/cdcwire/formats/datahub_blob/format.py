@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.errors import DecodeError, step
+from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
 from cdcwire.core.message import Message
-from cdcwire.datahub.carrying import queued
-from cdcwire.formats.datahub_blob.batching import from_events, to_events
+from cdcwire.datahub.carrying import queued, read_records, value_of
+from cdcwire.formats.datahub_blob.batching import from_events, is_record, to_events
 from cdcwire.formats.datahub_blob.carries import CARRIES
 from cdcwire.formats.datahub_blob.explain import explain
+from cdcwire.formats.datahub_blob.fast import RowDecoder
 from cdcwire.formats.datahub_blob.settings import OPTIONS, read_settings
 from cdcwire.model.events import Event
 
@@ -63,6 +65,32 @@ def _explain(message: Message, context: Context) -> Explanation:
     return explain(queued(message), read_settings(context.options, context.compressions))
 
 
+def _decoder(context: Context) -> MessageDecoder:
+    settings = read_settings(context.options, context.compressions)
+    decoder = RowDecoder(context.selection, settings)
+
+    def decode_rows(message: Message) -> list[Event]:
+        carrier = queued(message)
+        if is_record(carrier, settings):
+            return _present(decoder.decode_event(value_of(carrier)))
+        found: list[Event] = []
+        for path, record in read_records(carrier, None, settings.body):
+            assert isinstance(record.data, bytes)  # there are no fields
+            with step(*path):
+                try:
+                    found += _present(decoder.decode_event(record.data))
+                except DecodeError as error:
+                    error.offset = record.offset  # where the record's data is in the body
+                    raise
+        return found
+
+    return decode_rows
+
+
+def _present(event: Event | None) -> list[Event]:
+    return [] if event is None else [event]
+
+
 FORMAT = Format(
     name="datahub-blob",
     title="DataHub Blob",
@@ -74,4 +102,5 @@ FORMAT = Format(
     carries=CARRIES,
     features=FEATURES,
     choices=CHOICES,
+    fast_decoder=_decoder,
 )

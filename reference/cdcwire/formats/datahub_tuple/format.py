@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Explanation, Format, MessageDecoder, OptionError
 from cdcwire.core.message import Message
 from cdcwire.datahub.carrying import queued
 from cdcwire.formats.datahub_tuple.carries import CARRIES
-from cdcwire.formats.datahub_tuple.events import from_events, to_events
+from cdcwire.formats.datahub_tuple.events import from_events, to_event, to_events
 from cdcwire.formats.datahub_tuple.explain import explain
+from cdcwire.formats.datahub_tuple.fast import RowDecoder
 from cdcwire.formats.datahub_tuple.settings import OPTIONS, Settings, read_settings
 from cdcwire.formats.datahub_tuple.topic import Topic, find_table, topic_of
-from cdcwire.model.events import Event
+from cdcwire.model.events import Event, Table
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -46,24 +48,57 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _told(context: Context) -> tuple[Settings, Topic]:
+def _topic(context: Context) -> tuple[Settings, Topic]:
     settings = read_settings(context.options, context.compressions)
     return settings, topic_of(find_table(context.tables, settings), settings)
 
 
 def _decode(message: Message, context: Context) -> Iterator[Event]:
-    settings, topic = _told(context)
+    settings, topic = _topic(context)
     yield from to_events(queued(message), topic, settings, context.selection)
 
 
 def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
-    settings, topic = _told(context)
+    settings, topic = _topic(context)
     yield from from_events(events, topic, settings)
 
 
 def _explain(message: Message, context: Context) -> Explanation:
-    settings, topic = _told(context)
+    settings, topic = _topic(context)
     return explain(queued(message), topic, settings)
+
+
+def _decoder(context: Context) -> MessageDecoder:
+    settings, topic = _topic(context)
+    table, selection = topic.table, context.selection
+    if table.name and not selection.wants(table.schema, table.name):
+        return lambda message: ()
+    decoder = RowDecoder(topic, settings)
+
+    def decode_rows(message: Message) -> Sequence[Event]:
+        carrier = queued(message)
+        try:
+            rows = decoder.decode(carrier)
+            return [
+                to_event(row, topic, selection)
+                for row in rows
+                if selection.wants(table.schema, row.table or table.name or "")
+            ]
+        except DecodeError:
+            pass  # the plain decoder, outside this block, knows the byte
+        return to_events(carrier, topic, settings, selection)
+
+    return decode_rows
+
+
+def _topic_tables(context: Context) -> tuple[Table, ...]:
+    settings = read_settings(context.options, context.compressions)
+    tables = (find_table(context.tables, settings),) if settings.table else context.tables
+    if not tables:
+        raise OptionError("a Tuple topic needs the definition of its table (--ddl or --tables)")
+    for table in tables:
+        topic_of(table, settings)
+    return tables
 
 
 FORMAT = Format(
@@ -79,4 +114,6 @@ FORMAT = Format(
     choices=CHOICES,
     needs_tables=True,
     fixes_bytes="by value",
+    fast_decoder=_decoder,
+    topic_tables=_topic_tables,
 )

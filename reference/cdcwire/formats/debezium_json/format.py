@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from cdcwire.connect.fields import events_located
-from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.formats.debezium_json.carries import CARRIES
 from cdcwire.formats.debezium_json.events import to_events
 from cdcwire.formats.debezium_json.explain import explain
+from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.settings import OPTIONS, read_settings
 from cdcwire.formats.debezium_json.wire import decode
 from cdcwire.formats.debezium_json.writing import from_events
@@ -83,6 +84,11 @@ def _kafka(message: Message) -> KafkaMessage:
     return message
 
 
+def _decoder(context: Context) -> MessageDecoder:
+    decoder = RowDecoder(read_settings(context.options), context.selection, context.tables)
+    return lambda message: decoder.decode(_kafka(message))
+
+
 FORMAT = Format(
     name="debezium-json",
     title="Debezium JSON, and CDL's 2.0",
@@ -95,4 +101,5 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     warnings=_warnings,
+    fast_decoder=_decoder,
 )

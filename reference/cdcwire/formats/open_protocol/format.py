@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
 from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.rows import Row
 from cdcwire.formats.open_protocol.batching import from_events
 from cdcwire.formats.open_protocol.carries import CARRIES
 from cdcwire.formats.open_protocol.events import to_events
 from cdcwire.formats.open_protocol.explain import explain
+from cdcwire.formats.open_protocol.fast import RowDecoder
 from cdcwire.formats.open_protocol.settings import OPTIONS, read_settings
 from cdcwire.formats.open_protocol.wire import decode
 from cdcwire.model.events import Event
@@ -81,6 +84,21 @@ def _kafka(message: Message) -> KafkaMessage:
     return message
 
 
+def _decoder(context: Context) -> MessageDecoder:
+    settings = read_settings(context.options, context.compressions)
+    if context.blobs:  # the fast decoder reads no claim-check files
+        return lambda message: _decode(message, context)
+    decoder = RowDecoder(context.selection, settings)
+
+    def decode_rows(message: Message) -> list[Row | Event]:
+        if not isinstance(message, KafkaMessage):
+            problem = "the message is a stored file, not a Kafka message"
+            raise DecodeError(problem, 0, "open-protocol: framing")
+        return decoder.decode(message.key, message.value)
+
+    return decode_rows
+
+
 FORMAT = Format(
     name="open-protocol",
     title="TiCDC Open Protocol",
@@ -93,4 +111,6 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     has_claim_checks=True,
+    fast_decoder=_decoder,
+    skips_columns=True,
 )
