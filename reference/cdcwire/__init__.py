@@ -1,26 +1,51 @@
 """Reference codecs for change-data-capture wire formats: bytes in, values out.
 
 Each documented format is a package (``from cdcwire import craft``), imported when it is first used.
-All formats share the errors, the neutral model of events and types, and the registry of formats.
+All formats share the errors, the neutral model of events and types, and the registry of formats:
+``get_format("craft").decode(KafkaMessage(None, value), Context())`` gives neutral events.
 This package opens no file, socket or clock, and needs only the standard library.
 """
 
 from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 
 if TYPE_CHECKING:
+    from cdcwire.core.format import Context, Format
+    from cdcwire.core.message import KafkaMessage, StoredFile
     from cdcwire.core.registry import *  # noqa: F403 (the formats, for type checkers)
+    from cdcwire.core.registry import FORMAT_NAMES, get_format
 
-__all__ = ["DecodeError", "EncodeError", "TruncatedError", "__version__"]
+__all__ = [
+    "FORMAT_NAMES",
+    "Context",
+    "DecodeError",
+    "EncodeError",
+    "Format",
+    "KafkaMessage",
+    "StoredFile",
+    "TruncatedError",
+    "__version__",
+    "get_format",
+]
 
 __version__ = "0.1.0"
 
+_MODULES = {
+    "Context": "cdcwire.core.format",
+    "Format": "cdcwire.core.format",
+    "KafkaMessage": "cdcwire.core.message",
+    "StoredFile": "cdcwire.core.message",
+    "FORMAT_NAMES": "cdcwire.core.registry",
+    "get_format": "cdcwire.core.registry",
+}
 
-def __getattr__(name: str) -> ModuleType:
-    """Import a format by the name of its package: ``cdcwire.craft``."""
+
+def __getattr__(name: str) -> Any:
+    """Import a public name, or a format by the name of its package, when it is first used."""
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     from cdcwire.core.registry import package_of
 
     try:
