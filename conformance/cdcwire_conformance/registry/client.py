@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, cast, get_args
 from urllib.parse import quote
 
+from cdcwire.core.compiled import BoundedCache
 from cdcwire.formats.avro.sources import SchemaId
 from cdcwire.formats.avro.topics import ACCEPT, CONTENT_TYPE, registration
-from cdcwire.mysql.layouts import Bounded
 from cdcwire_conformance.registry.address import Address, parse_address
 from cdcwire_conformance.registry.errors import RegistryError
 from cdcwire_conformance.registry.http import Answer, Patience, Transport
@@ -68,8 +68,8 @@ class ConfluentRegistry:
     ) -> None:
         self.address = parse_address(address) if isinstance(address, str) else address
         self._transport = Transport(self.address, patience or Patience(), ca_file, sleep)
-        self._texts: Bounded[SchemaId, str] = Bounded(_KEPT_CHARACTERS)
-        self._ids: Bounded[tuple[str, str], SchemaId] = Bounded(_KEPT_CHARACTERS)
+        self._texts: BoundedCache[SchemaId, str] = BoundedCache(_KEPT_CHARACTERS)
+        self._ids: BoundedCache[tuple[str, str], SchemaId] = BoundedCache(_KEPT_CHARACTERS)
 
     def __repr__(self) -> str:
         return f"ConfluentRegistry({self.address.base!r})"

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cdcwire.connect.envelope import Envelope, SchemasEnable, decode, known_schema
-from cdcwire.connect.payload_patterns import IRREGULARITIES, Irregular, payload_pattern
+from cdcwire.connect.payload_patterns import payload_pattern
 from cdcwire.connect.schema import ConnectValue, Schema
+from cdcwire.core.compiled import IRREGULARITIES, Irregular
 
 _BORDER = b'},"payload":'
 _MAX_PLANS = 64

@@ -28,19 +28,12 @@ from cdcwire.connect.decimals import EXACT, MAX_DECIMAL_BYTES, decimal_of
 from cdcwire.connect.schema import INT_BITS, ConnectValue, Field, Schema
 from cdcwire.connect.strings import quoted
 from cdcwire.connect.types import CONNECT_DECIMAL, CONNECT_TIME, decimal_scale
+from cdcwire.core.compiled import Irregular, compile_function, indented
 from cdcwire.golang.numbers import read_float32
 
 Convert: TypeAlias = Callable[["tuple[str | None, ...]"], ConnectValue]
 Read: TypeAlias = Callable[[Any], Any]
 
-
-class Irregular(Exception):
-    """The fast way does not apply; the message may be good or bad."""
-
-
-# What the fast way raises where the text is not as it expects. Errors of codecs are ValueErrors; a
-# KeyError is a small integer that is none, an OverflowError a float that is too large.
-IRREGULARITIES = (Irregular, KeyError, OverflowError, ValueError, RecursionError)
 
 _MAX_GROUPS = 1024
 _MAX_CHARACTERS = 1 << 19  # of a pattern
@@ -75,9 +68,7 @@ def payload_pattern(schema: Schema, usual: ConnectValue) -> tuple[re.Pattern[str
         raise Irregular
     names = "".join(f"g{index}, " for index in range(writer.groups))
     lines = [f"({names}) = groups", *part.lines, f"return {part.name}"]
-    source = "\n".join(["def convert(groups):", *_indented(lines)])
-    exec(source, writer.names)  # numbers of groups, limits and names of functions only
-    convert: Convert = writer.names["convert"]
+    convert = compile_function("convert", "groups", lines, writer.names)
     return re.compile(part.pattern), convert
 
 
@@ -92,10 +83,6 @@ class _Part:
     name: str
     lines: list[str]
     columns: list[_Part] = field(default_factory=list)
-
-
-def _indented(lines: Sequence[str]) -> list[str]:
-    return [f" {line}" for line in lines]
 
 
 @dataclass(slots=True)
@@ -137,7 +124,7 @@ class _Writer:
             part = _primitive(schema, name)
         if schema.optional:
             part.pattern = f"(?:{part.pattern}|null)"
-            part.lines = [f"if {name} is not None:", *_indented(part.lines)]
+            part.lines = [f"if {name} is not None:", *indented(part.lines)]
         return part
 
     def struct(
@@ -193,14 +180,14 @@ def _lines_of_rows(before: _Part, after: _Part) -> list[str]:
             )
         else:
             both += (f"if {old.name} == text: {old.name} = {new.name}", "else:")
-            both += _indented(old.lines)
+            both += indented(old.lines)
     both += (f"{part.name} = {_tuple(part.columns)}" for part in (before, after))
     return [
         f"if {before.name} is not None and {after.name} is not None:",
-        *_indented(both),
+        *indented(both),
         "else:",
-        *_indented(before.lines),
-        *_indented(after.lines),
+        *indented(before.lines),
+        *indented(after.lines),
     ]
 
 

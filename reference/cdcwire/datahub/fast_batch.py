@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from struct import Struct
 from typing import Any, TypeAlias
 
+from cdcwire.core.compiled import Irregular
 from cdcwire.core.format import Compression
 from cdcwire.datahub.compression import MAX_RAW_BYTES, inflate, open_lz4
 from cdcwire.datahub.crc32c import crc32c
@@ -35,14 +36,6 @@ _SLOTS: Mapping[FieldType, str] = {
 }
 _AS_THEY_ARE = ("BIGINT", "FLOAT", "DOUBLE")
 _HEAD = 6  # encoding, version, total, attributes_at, count, bitmap
-
-
-class Irregular(Exception):
-    """The fast way does not apply; the batch may be good or bad."""
-
-
-# What the fast way raises where the bytes are not as it expects. DecodeErrors are ValueErrors.
-IRREGULARITIES = (Irregular, ValueError, IndexError)
 
 
 class BatchReader:

@@ -1,67 +1,18 @@
-"""Shared layouts of typed rows, for the fast decoders of the MySQL family.
-
-A fast decoder remembers what it has learned about tables. Whatever it keeps is bounded, since the
-messages may come from anywhere, and making code or patterns is paid for in bytes that were decoded.
-"""
+"""Shared layouts of typed rows, for the fast decoders of the MySQL family."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
+from cdcwire.core.compiled import BoundedCache
 from cdcwire.core.rows import Conversion, Layout
 from cdcwire.mysql.types import STRING_TYPES, TYPE_FLOAT, column_of
 from cdcwire.mysql.values import WireValue, model_converter
 
 Described: TypeAlias = "tuple[str, int, int]"  # name, type code and flags of a column
 
-_Key = TypeVar("_Key")
-_Kept = TypeVar("_Kept")
-
 _MAX_COLUMNS = 1 << 14  # of all layouts together; with its name and roles, one takes some 300 bytes
-_FIRST_CREDIT = 1 << 16
-_MAX_CREDIT = 1 << 21
-
-
-class Bounded(dict[_Key, _Kept]):
-    """A dictionary that forgets everything once the sum of weights is over its limit."""
-
-    def __init__(self, limit: int) -> None:
-        super().__init__()
-        self.limit = limit
-        self.weight = 0
-
-    def keep(self, key: _Key, kept: _Kept, weight: int) -> None:
-        self.grow(weight)
-        self[key] = kept
-
-    def grow(self, weight: int) -> None:
-        """Note that something that is kept has become heavier."""
-        self.weight += weight
-        if self.weight > self.limit:
-            self.clear()
-            self.weight = weight
-
-
-class Credit:
-    """Bytes that were decoded, less those that were spent.
-
-    What makes decoding faster takes time to make, once. Its price is the number of bytes that the
-    plain decoder reads in this time. So layouts that never come again cost at most twice the time.
-    """
-
-    def __init__(self) -> None:
-        self.left = _FIRST_CREDIT
-
-    def earn(self, size: int) -> None:
-        self.left = min(self.left + size, _MAX_CREDIT)
-
-    def spend(self, price: int) -> bool:
-        """Return whether there was enough, and take it."""
-        if price > self.left:
-            return False
-        self.left -= price
-        return True
 
 
 class Layouts:
@@ -69,7 +20,7 @@ class Layouts:
 
     def __init__(self, time_zone: str | None) -> None:
         self.time_zone = time_zone
-        self._known: Bounded[tuple[Described, ...], Layout] = Bounded(_MAX_COLUMNS)
+        self._known: BoundedCache[tuple[Described, ...], Layout] = BoundedCache(_MAX_COLUMNS)
 
     def of(self, described: tuple[Described, ...]) -> Layout:
         """Return the layout of these columns, the same object as long as it is remembered."""

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cdcwire.formats.craft.row_plan import IRREGULARITIES, read_uvarint, split_varints
+from cdcwire.core.compiled import IRREGULARITIES
+from cdcwire.formats.craft.row_plan import read_uvarint, split_varints
 from cdcwire_conformance.formats.craft.arrow_buffer import (
     Buffer,
     Irregular,

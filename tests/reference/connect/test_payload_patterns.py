@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cdcwire import connect
 from cdcwire.connect import Envelope, EnvelopeDecoder, Field, Schema, payload_reader
-from cdcwire.connect.payload_patterns import IRREGULARITIES
+from cdcwire.core.compiled import IRREGULARITIES
 from cdcwire.core.errors import DecodeError
 from cdcwire.golang.numbers import read_float32
 

@@ -1,4 +1,4 @@
-"""What the fast decoders remember: shared layouts, limits, and what has to be earned."""
+"""Shared layouts of the fast decoders."""
 
 from __future__ import annotations
 
@@ -6,38 +6,11 @@ from decimal import Decimal
 
 import pytest
 
-from cdcwire.mysql.layouts import Bounded, Credit, Layouts, row_value
+from cdcwire.mysql.layouts import Layouts, row_value
 from cdcwire.mysql.values import WireValue
 
 ID = ("id", 3, 11)
 AT = ("at", 7, 65)
-
-
-def test_bounded_forgets_everything_when_it_gets_too_heavy() -> None:
-    bounded: Bounded[str, int] = Bounded(10)
-    bounded.keep("a", 1, 6)
-    bounded.keep("b", 2, 4)
-    assert bounded == {"a": 1, "b": 2}
-    bounded.keep("c", 3, 1)
-    assert bounded == {"c": 3}
-    assert bounded.weight == 1
-    bounded.grow(10)
-    assert bounded == {}
-
-
-def test_credit_is_spent_only_if_there_is_enough() -> None:
-    credit = Credit()
-    first = credit.left
-    assert not credit.spend(first + 1)
-    credit.earn(1)
-    assert credit.spend(first + 1)
-    assert credit.left == 0
-
-
-def test_credit_is_not_hoarded() -> None:
-    credit = Credit()
-    credit.earn(1 << 60)
-    assert credit.left < 1 << 30
 
 
 def test_layouts_of_equal_columns_are_one_object() -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
+from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, Credit, Irregular
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.reader import Reader
@@ -32,12 +33,7 @@ from cdcwire.formats.avro.plans import (
     RecordPlan,
     plan_of_text,
 )
-from cdcwire.formats.avro.record_plan import (
-    IRREGULARITIES,
-    Irregular,
-    RecordFunction,
-    make_record_function,
-)
+from cdcwire.formats.avro.record_plan import RecordFunction, make_record_function
 from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.avro.sources import SchemaSource
 from cdcwire.formats.avro.wire import decode
@@ -53,7 +49,6 @@ from cdcwire.model.events import (
     Sent,
     Table,
 )
-from cdcwire.mysql.layouts import Bounded, Credit
 
 # Limits of what is kept. A field takes some two kilobytes with its code.
 _MAX_FIELDS = 1 << 13
@@ -128,8 +123,8 @@ class RowDecoder:
         self.labels = Labels(tables)
         self._head = CONFLUENT_BYTES if settings.registry == "confluent" else GLUE_BYTES
         self._reading = RowReading(settings, self.labels, selection)
-        self._routes: Bounded[tuple[bytes, bytes | None], _Route] = Bounded(_MAX_FIELDS)
-        self._layouts: Bounded[tuple[Column, ...], Layout] = Bounded(_MAX_FIELDS)
+        self._routes: BoundedCache[tuple[bytes, bytes | None], _Route] = BoundedCache(_MAX_FIELDS)
+        self._layouts: BoundedCache[tuple[Column, ...], Layout] = BoundedCache(_MAX_FIELDS)
         self._credit = Credit()
 
     def decode(self, key: bytes | None, value: bytes | None) -> list[Row | Event]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
+from cdcwire.core.compiled import BoundedCache
 from cdcwire.core.errors import DecodeError
 from cdcwire.formats.avro.schema import AvroType, Primitive, Record, Union, parse_schema
 from cdcwire.model.kinds import (
@@ -33,7 +34,6 @@ from cdcwire.model.kinds import (
     VectorType,
     YearType,
 )
-from cdcwire.mysql.layouts import Bounded
 
 CLAUSE = "avro: column types"
 EXTENSION_CLAUSE = "avro: extension fields"
@@ -116,7 +116,7 @@ class RecordPlan:
     before: int | None
 
 
-_plans: Bounded[str, RecordPlan] = Bounded(_MAX_KNOWN_TEXT)
+_plans: BoundedCache[str, RecordPlan] = BoundedCache(_MAX_KNOWN_TEXT)
 
 
 def plan_of_text(text: str) -> RecordPlan:

@@ -13,8 +13,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from typing import Any, TypeAlias
 
+from cdcwire.core.compiled import Irregular, Memo, compile_function, indented
 from cdcwire.formats.avro.extension import CHECKSUM_TEXT, OPS
 from cdcwire.formats.avro.plans import (
     CHECKSUM_FIELD,
@@ -29,19 +31,10 @@ from cdcwire.formats.avro.values import UINT64_END, decimal_of_bytes, model_valu
 from cdcwire.golang.numbers import narrow_float32
 from cdcwire.mysql.values import read_decimal
 
-
-class Irregular(Exception):
-    """The fast way does not apply; the message may be good or bad."""
-
-
-# What the fast way raises where the bytes are not as it expects; UnicodeDecodeError is one too.
-IRREGULARITIES = (Irregular, IndexError, KeyError, ValueError, struct.error)
-
 RecordFunction: TypeAlias = "Callable[[bytes, int], tuple[tuple[Any, ...], tuple[Any, ...]]]"
 """Takes bytes and where the record begins; returns columns and fields of the extension."""
 
 MAX_FIELDS = 512  # of a generated function; beyond that the plain decoder reads
-_MAX_KNOWN = 1 << 12
 _MAX_KNOWN_BYTES = 16
 
 _SMALL = tuple((byte >> 1) ^ -(byte & 1) for byte in range(128))
@@ -140,22 +133,6 @@ def read_length(data: bytes, position: int) -> tuple[int, int]:
     return size, end
 
 
-class _Decimals(dict[bytes, Decimal]):
-    """The decimals of one scale met so far, by their bytes. Forgets all when there are many."""
-
-    def __init__(self, scale: int) -> None:
-        super().__init__()
-        self.scale = scale
-
-    def __missing__(self, raw: bytes) -> Decimal:
-        value = decimal_of_bytes(raw, self.scale)
-        if len(raw) <= _MAX_KNOWN_BYTES:
-            if len(self) >= _MAX_KNOWN:
-                self.clear()
-            self[raw] = value
-        return value
-
-
 def _decimal_of_text(text: str) -> Decimal:
     value = read_decimal(text)
     if isinstance(value, str):
@@ -197,42 +174,39 @@ def make_record_function(
         "from_bytes": int.from_bytes,
         "Irregular": Irregular,
     }
-    lines = ["def read_record(data, position):"]
+    lines: list[str] = []
     for index, field in enumerate(plan.fields):
         if field.form is Form.DECIMAL_BYTES:
-            names[f"decimals{index}"] = _Decimals(field.scale)
+            names[f"decimals{index}"] = Memo(
+                partial(decimal_of_bytes, scale=field.scale), longest=_MAX_KNOWN_BYTES
+            )
         elif field.form in (Form.UINT64_TEXT, Form.VECTOR):
             names[f"convert{index}"] = _converter(field)
         lines += _field_lines(index, field, unsigned_wrap)
     columns = "".join(f"v{index}," for index in wanted)
     extension = "".join(f"v{index}," for index in plan.extension.values())
     lines += [
-        " if position != len(data): raise Irregular",
-        f" return ({columns}), ({extension})",
+        "if position != len(data): raise Irregular",
+        f"return ({columns}), ({extension})",
     ]
-    exec("\n".join(lines), names)
-    function: RecordFunction = names["read_record"]
-    return function
+    return compile_function("read_record", "data, position", lines, names)
 
 
 def _field_lines(index: int, field: FieldPlan, unsigned_wrap: bool) -> list[str]:
     if field.is_extension and field.name in _TIMES:
-        return _indented(_time_lines(index, field), " ")
+        return _time_lines(index, field)
     if field.null_index is None:
-        return [
-            *_indented(_value_lines(index, field, unsigned_wrap, 0), " "),
-            *_indented(_extension_lines(index, field), " "),
-        ]
+        return [*_value_lines(index, field, unsigned_wrap, 0), *_extension_lines(index, field)]
     # The index of a branch is one byte here: 0 or 2, which are the branches 0 and 1.
     null, other = (0, 2) if field.null_index == 0 else (2, 0)
     return [
-        " branch = data[position]",
-        f" if branch == {other}:",
-        *_indented(_value_lines(index, field, unsigned_wrap, 1), "  "),
-        f" elif branch == {null}:",
-        f"  v{index} = None",
-        "  position += 1",
-        " else: raise Irregular",
+        "branch = data[position]",
+        f"if branch == {other}:",
+        *indented(_value_lines(index, field, unsigned_wrap, 1)),
+        f"elif branch == {null}:",
+        f" v{index} = None",
+        " position += 1",
+        "else: raise Irregular",
     ]
 
 
@@ -274,10 +248,6 @@ def _extension_lines(index: int, field: FieldPlan) -> list[str]:
     if field.name == CHECKSUM_FIELD:
         return [f"if v{index} and is_checksum(v{index}) is None: raise Irregular"]
     return []
-
-
-def _indented(lines: list[str], indent: str) -> list[str]:
-    return [indent + line for line in lines]
 
 
 def _value_lines(index: int, field: FieldPlan, unsigned_wrap: bool, skip: int) -> list[str]:

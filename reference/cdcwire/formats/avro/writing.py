@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from cdcwire.core.compiled import BoundedCache
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.format import OptionError
 from cdcwire.core.message import KafkaMessage
@@ -44,7 +45,6 @@ from cdcwire.model.events import (
     Value,
 )
 from cdcwire.model.kinds import BitType, EnumType, SetType
-from cdcwire.mysql.layouts import Bounded
 
 MESSAGES = "avro: messages"
 KEY_CLAUSE = "avro: key record"
@@ -97,8 +97,8 @@ class MessageWriter:
         self.settings = settings
         self.source = MemorySource(registry=settings.registry) if source is None else source
         self._definitions = Definitions(tables)
-        self._layouts: Bounded[object, _Layout] = Bounded(_KNOWN_COLUMNS)
-        self._ids: Bounded[tuple[str, str], SchemaId] = Bounded(1 << 22)
+        self._layouts: BoundedCache[object, _Layout] = BoundedCache(_KNOWN_COLUMNS)
+        self._ids: BoundedCache[tuple[str, str], SchemaId] = BoundedCache(1 << 22)
         self._rule = _topic_rule(settings.topic)
 
     def messages(self, event: Event) -> list[KafkaMessage]:

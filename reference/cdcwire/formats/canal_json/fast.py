@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, Credit, Irregular
 from cdcwire.core.errors import step
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.message import StoredFile
@@ -27,12 +28,11 @@ from cdcwire.formats.canal_json.members import RULES, UINT64_END, write_text
 from cdcwire.formats.canal_json.message import DELETE, ROW_TYPES, UPDATE, Message
 from cdcwire.formats.canal_json.queue import read_message
 from cdcwire.formats.canal_json.row_layouts import Images, MessageReader, Shape
-from cdcwire.formats.canal_json.row_patterns import IRREGULARITIES, Irregular, name_of
+from cdcwire.formats.canal_json.row_patterns import name_of
 from cdcwire.formats.canal_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.canal_json.timed_rows import new_timed_row
 from cdcwire.formats.canal_json.wire import decode
 from cdcwire.model.events import Event, Sent, Table
-from cdcwire.mysql.layouts import Bounded, Credit
 from cdcwire.storage.feeds import path_of
 from cdcwire.storage.paths import DataPath
 
@@ -83,7 +83,7 @@ class RowDecoder:
         self.tables = tuple(tables)
         self.blobs = blobs
         self._definitions = Definitions(self.tables)
-        self._subjects: Bounded[tuple[int | None, str], Subject] = Bounded(_MAX_WEIGHT)
+        self._subjects: BoundedCache[tuple[int | None, str], Subject] = BoundedCache(_MAX_WEIGHT)
         self._credit = Credit()
         self._seen = 0  # characters that the credit does not know of yet
         self._sent_of_delete: Sent | None = "key" if settings.delete_only_handle_key else None

@@ -6,12 +6,12 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from cdcwire.core.compiled import Irregular
 from cdcwire.core.rows import Layout, Values
 from cdcwire.formats.canal_json.row_patterns import (
     PAIR,
     STRING,
     TIMES,
-    Irregular,
     Read,
     RowFunction,
     form_of,

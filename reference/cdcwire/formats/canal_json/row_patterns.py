@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from json.decoder import scanstring  # type: ignore[attr-defined]  # not in the stubs
 from typing import Any, TypeAlias
 
+from cdcwire.core.compiled import Irregular, compile_function, indented
 from cdcwire.formats.canal_json.members import WRITE_STRING
 from cdcwire.formats.canal_json.values import (
     FLOAT_PATTERN,
@@ -51,14 +52,6 @@ Read: TypeAlias = Callable[[str], Any]
 Texts: TypeAlias = "Sequence[str | None]"
 RowFunction: TypeAlias = Callable[[Texts], "tuple[Any, ...]"]
 
-
-class Irregular(Exception):
-    """The fast way does not apply; the message may be good or bad."""
-
-
-# What the fast way raises where the text is not as it expects. Errors of codecs are ValueErrors;
-# a KeyError is a small integer that is none.
-IRREGULARITIES = (Irregular, KeyError, ValueError)
 
 # What was matched once is never tried in another way, where Python knows how to say so: that is
 # faster, and needs no memory for each escape.
@@ -154,12 +147,12 @@ def row_function(forms: Sequence[Form], wanted: Sequence[int]) -> RowFunction:
     as code, without a loop; what messages hold is never part of it.
     """
     code = _Code(forms)
-    lines = [f" ({code.names_of('v')}_,) = groups"]
+    lines = [f"({code.names_of('v')}_,) = groups"]
     for index in range(len(forms)):
         body = code.body(f"v{index}", index)
         if body:
-            lines += (f" if v{index} is not None:", *(f"  {line}" for line in body))
-    return code.function([*lines, f" return {code.row('v', wanted)}"])
+            lines += (f"if v{index} is not None:", *indented(body))
+    return code.function([*lines, f"return {code.row('v', wanted)}"])
 
 
 def rows_function(forms: Sequence[Form], wanted: Sequence[int]) -> RowFunction:
@@ -168,15 +161,15 @@ def rows_function(forms: Sequence[Form], wanted: Sequence[int]) -> RowFunction:
     The groups are those of the old row, those of the row, and ``commitTs``. See ``row_function``.
     """
     code = _Code(forms)
-    lines = [f" ({code.names_of('o')}{code.names_of('v')}_,) = groups"]
+    lines = [f"({code.names_of('o')}{code.names_of('v')}_,) = groups"]
     for index in range(len(forms)):
         new, old = f"v{index}", f"o{index}"
         body = code.body(new, index)
         if body:
-            lines += (f" text = {new}", " if text is not None:", *(f"  {line}" for line in body))
-            lines += (f" if {old} == text: {old} = {new}", f" elif {old} is not None:")
-            lines += (f"  {line}" for line in code.body(old, index))
-    return code.function([*lines, f" return {code.row('o', wanted)}, {code.row('v', wanted)}"])
+            lines += (f"text = {new}", "if text is not None:", *indented(body))
+            lines += (f"if {old} == text: {old} = {new}", f"elif {old} is not None:")
+            lines += indented(code.body(old, index))
+    return code.function([*lines, f"return {code.row('o', wanted)}, {code.row('v', wanted)}"])
 
 
 class _Code:
@@ -221,9 +214,7 @@ class _Code:
         return [f"{value} = read{index}({value})"]
 
     def function(self, lines: Sequence[str]) -> RowFunction:
-        exec("\n".join(["def read(groups):", *lines]), self.names)  # numbers and forms only
-        function: RowFunction = self.names["read"]
-        return function
+        return compile_function("read", "groups", lines, self.names)
 
 
 def value_function(form: Form) -> Read:

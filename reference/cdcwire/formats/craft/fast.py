@@ -15,6 +15,7 @@ from functools import partial
 from itertools import accumulate
 from typing import TypeAlias
 
+from cdcwire.core.compiled import IRREGULARITIES, Irregular
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.rows import Layout, Row, Values
 from cdcwire.formats.craft.events import to_events
@@ -30,8 +31,6 @@ from cdcwire.formats.craft.message import (
 )
 from cdcwire.formats.craft.row_memory import Dictionary, Memory, Subjects
 from cdcwire.formats.craft.row_plan import (
-    IRREGULARITIES,
-    Irregular,
     read_uvarint,
     split_varints,
 )

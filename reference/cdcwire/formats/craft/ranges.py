@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from cdcwire.core.compiled import IRREGULARITIES, Irregular
 from cdcwire.core.format import Selection, TableName
 from cdcwire.core.rows import Layout
 from cdcwire.formats.craft.fast import HEADER_FIELDS, RowDecoder, read_meanings, read_reversed
 from cdcwire.formats.craft.message import EVENT_ROW
 from cdcwire.formats.craft.row_memory import Dictionary, Memory, Route, Subject, Subjects
 from cdcwire.formats.craft.row_plan import (
-    IRREGULARITIES,
-    Irregular,
     RowFunction,
     split_varints,
 )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TypeAlias
 
+from cdcwire.core.compiled import BoundedCache, Credit, Irregular
 from cdcwire.core.format import Selection
 from cdcwire.core.rows import Layout
 from cdcwire.formats.craft.arrays import MAX_NAME_BYTES
@@ -20,17 +21,17 @@ from cdcwire.formats.craft.row_plan import (
     MAX_COLUMNS,
     MAX_VARINT_BYTES,
     SKIPPED,
-    Irregular,
+    Integers,
     RowFunction,
-    SignedIntegers,
-    UnsignedIntegers,
     form_of,
+    known_integers,
     make_row_function,
     read_uvarint,
+    read_varint,
     split_varints,
 )
 from cdcwire.model.events import Table
-from cdcwire.mysql.layouts import Bounded, Credit, Layouts
+from cdcwire.mysql.layouts import Layouts
 from cdcwire.mysql.types import FLAG_HANDLE_KEY
 
 # Limits of what is kept. A column takes about a kilobyte with its layout, its run and its code, and
@@ -87,10 +88,10 @@ class Memory:
     def __init__(self, selection: Selection, time_zone: str | None) -> None:
         self.selection = selection
         self.layouts = Layouts(time_zone)
-        self.signed = SignedIntegers()
-        self.unsigned = UnsignedIntegers()
-        self._dictionaries: Bounded[bytes, Dictionary] = Bounded(_MAX_DICTIONARY_BYTES)
-        self._functions: Bounded[bytes, RowFunction] = Bounded(_MAX_FUNCTION_COLUMNS)
+        self.signed = known_integers(read_varint)
+        self.unsigned = known_integers(read_uvarint)
+        self._dictionaries: BoundedCache[bytes, Dictionary] = BoundedCache(_MAX_DICTIONARY_BYTES)
+        self._functions: BoundedCache[bytes, RowFunction] = BoundedCache(_MAX_FUNCTION_COLUMNS)
         self.credit = Credit()
 
     def dictionary(self, raw: bytes) -> Dictionary:
@@ -196,7 +197,7 @@ def _read_count(value: bytes, start: int, end: int) -> tuple[int, int]:
     return start + len(raw), read_uvarint(raw)
 
 
-def _terms(raw: bytes, unsigned: UnsignedIntegers) -> list[str]:
+def _terms(raw: bytes, unsigned: Integers) -> list[str]:
     """Return the terms of a dictionary in its usual form: no integer longer than it needs."""
     if not raw:
         raise Irregular

@@ -17,6 +17,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from cdcwire.core.compiled import Irregular, Memo, compile_function
 from cdcwire.mysql.types import (
     FLAG_BINARY,
     FLAG_UNSIGNED,
@@ -30,14 +31,6 @@ from cdcwire.mysql.types import (
     UNSIGNED_TYPES,
 )
 from cdcwire.mysql.values import is_vector_text
-
-
-class Irregular(Exception):
-    """The fast way does not apply; the message may be good or bad."""
-
-
-# What the fast way raises where the bytes are not as it expects.
-IRREGULARITIES = (Irregular, IndexError, UnicodeDecodeError, OverflowError, struct.error)
 
 # Forms of a value.
 SKIPPED = 0  # not asked for
@@ -92,8 +85,8 @@ def form_of(code: int, flags: int) -> int:
     return plain.get(code, NOTHING)
 
 
-def _reader_source(size: int, is_signed: bool) -> str:
-    """Return the source of what reads a varint of ``size`` bytes, all of its argument."""
+def _varint_lines(size: int, is_signed: bool) -> list[str]:
+    """Return the lines of what reads a varint of ``size`` bytes, all of its argument."""
     names = [f"b{index}" for index in range(size)]
     *more, last = names
     all_go_on = f"{' & '.join(more)} >= 128 and " if more else ""
@@ -101,15 +94,12 @@ def _reader_source(size: int, is_signed: bool) -> str:
     parts = " + ".join(f"({name} << {7 * index})" for index, name in enumerate(names))
     # The high bits are summed up with the rest, and taken off at once.
     high_bits = sum(0x80 << 7 * index for index in range(size - 1))
-    return "\n".join(
-        [
-            "def read(raw):",
-            f" {','.join(names)}, = raw",
-            f" if not ({all_go_on}{last} <= {most}): raise Irregular",
-            f" value = {parts} - {high_bits}",
-            " return (value >> 1) ^ -(value & 1)" if is_signed else " return value",
-        ]
-    )
+    return [
+        f"{','.join(names)}, = raw",
+        f"if not ({all_go_on}{last} <= {most}): raise Irregular",
+        f"value = {parts} - {high_bits}",
+        "return (value >> 1) ^ -(value & 1)" if is_signed else "return value",
+    ]
 
 
 def _varint_readers(is_signed: bool) -> tuple[Callable[[bytes], int], ...]:
@@ -118,12 +108,9 @@ def _varint_readers(is_signed: bool) -> tuple[Callable[[bytes], int], ...]:
     def no_bytes(raw: bytes) -> int:
         raise Irregular
 
-    readers: list[Callable[[bytes], int]] = [no_bytes]
-    for size in range(1, MAX_VARINT_BYTES + 1):
-        names: dict[str, Any] = {"Irregular": Irregular}
-        exec(_reader_source(size, is_signed), names)
-        readers.append(names["read"])
-    return tuple(readers)
+    names = {"Irregular": Irregular}
+    lines = (_varint_lines(size, is_signed) for size in range(1, MAX_VARINT_BYTES + 1))
+    return no_bytes, *(compile_function("read", "raw", each, names) for each in lines)
 
 
 _UNSIGNED_READERS = _varint_readers(False)
@@ -135,28 +122,18 @@ def read_uvarint(raw: bytes) -> int:
     return _UNSIGNED_READERS[len(raw)](raw)
 
 
-class UnsignedIntegers(dict[bytes, int]):
-    """The numbers of the varints met so far, by their bytes.
-
-    Larger numbers seldom come twice and are not kept. Forgets all when there are many.
-    """
-
-    readers = _UNSIGNED_READERS
-
-    def __missing__(self, raw: bytes) -> int:
-        size = len(raw)
-        value = self.readers[size](raw)
-        if size <= _MAX_KNOWN_BYTES:
-            if len(self) >= _MAX_KNOWN_INTEGERS:
-                self.clear()
-            self[raw] = value
-        return value
+def read_varint(raw: bytes) -> int:
+    """Return the zigzag varint that is exactly ``raw``. Raises: Irregular, IndexError."""
+    return _SIGNED_READERS[len(raw)](raw)
 
 
-class SignedIntegers(UnsignedIntegers):
-    """The same for zigzag varints."""
+Integers: TypeAlias = "Memo[bytes, int]"
+"""The numbers of varints by their bytes."""
 
-    readers = _SIGNED_READERS
+
+def known_integers(read: Callable[[bytes], int]) -> Integers:
+    """Return an empty memo of what reads varints."""
+    return Memo(read, _MAX_KNOWN_INTEGERS, _MAX_KNOWN_BYTES)
 
 
 def read_lengths(value: bytes, start: int, end: int, count: int) -> tuple[tuple[int, ...], int]:
@@ -191,11 +168,9 @@ def read_lengths(value: bytes, start: int, end: int, count: int) -> tuple[tuple[
     return tuple(lengths), position
 
 
-def make_row_function(
-    forms: bytes, signed: SignedIntegers, unsigned: UnsignedIntegers
-) -> RowFunction:
+def make_row_function(forms: bytes, signed: Integers, unsigned: Integers) -> RowFunction:
     """Return a function that reads the lengths and values of columns of these forms."""
-    names: dict[str, Any] = {
+    names = {
         "LENGTHS": _LENGTHS,
         "unpack_lengths": struct.Struct(f"{len(forms)}b").unpack,
         "read_lengths": read_lengths,
@@ -209,25 +184,22 @@ def make_row_function(
         "is_vector_text": is_vector_text,
         "Irregular": Irregular,
     }
-    exec(_row_source(forms), names)
-    function: RowFunction = names["read_row"]
-    return function
+    return compile_function("read_row", "value, start, end", _row_lines(forms), names)
 
 
-def _row_source(forms: bytes) -> str:
+def _row_lines(forms: bytes) -> list[str]:
     count = len(forms)
     wanted = [index for index, form in enumerate(forms) if form != SKIPPED]
     lines = [
-        "def read_row(value, start, end):",
-        f" position = start + {count}",
-        " lengths = value[start:position].translate(LENGTHS)",
-        f" if {_IRREGULAR_LENGTH} in lengths:",
-        f"  lengths, position = read_lengths(value, start, end, {count})",
-        " else:",
-        "  lengths = unpack_lengths(lengths)",
+        f"position = start + {count}",
+        "lengths = value[start:position].translate(LENGTHS)",
+        f"if {_IRREGULAR_LENGTH} in lengths:",
+        f" lengths, position = read_lengths(value, start, end, {count})",
+        "else:",
+        " lengths = unpack_lengths(lengths)",
     ]
     if len(wanted) == count:
-        lines.append(f" {''.join(f'n{index},' for index in wanted)} = lengths")
+        lines.append(f"{''.join(f'n{index},' for index in wanted)} = lengths")
     index = 0
     while index < count:
         if forms[index] == SKIPPED:
@@ -236,57 +208,57 @@ def _row_source(forms: bytes) -> str:
             index = stop
             continue
         if len(wanted) != count:
-            lines.append(f" n{index} = lengths[{index}]")
+            lines.append(f"n{index} = lengths[{index}]")
         lines += _read(index, forms[index])
         index += 1
     lines += [
-        " if position != end: raise Irregular",
-        f" return ({''.join(f'v{index},' for index in wanted)})",
+        "if position != end: raise Irregular",
+        f"return ({''.join(f'v{index},' for index in wanted)})",
     ]
-    return "\n".join(lines)
+    return lines
 
 
 def _skip(start: int, stop: int) -> list[str]:
     """Move past columns ``start`` to ``stop``; a NULL counts -1 in the sum of lengths."""
     run = f"lengths[{start}:{stop}]"
-    return [f" run = {run}", " position += sum(run) + run.count(-1)"]
+    return [f"run = {run}", "position += sum(run) + run.count(-1)"]
 
 
 def _read(index: int, form: int) -> list[str]:
     """Read the value of one column into v<index>."""
     size, value = f"n{index}", f"v{index}"
-    null = [" else:", f"  {value} = None"]
-    cut = [f" elif {size} >= 0:", f"  stop = position + {size}"]
+    null = ["else:", f" {value} = None"]
+    cut = [f"elif {size} >= 0:", f" stop = position + {size}"]
     if form in (SIGNED, UNSIGNED):
         name = "signed" if form == SIGNED else "unsigned"
         return [
-            f" if {size} == 1:",
-            f"  {value} = SMALL_{name.upper()}[value[position]]",
-            "  position += 1",
+            f"if {size} == 1:",
+            f" {value} = SMALL_{name.upper()}[value[position]]",
+            " position += 1",
             *cut,
-            f"  {value} = {name}[value[position:stop]]",
-            "  position = stop",
+            f" {value} = {name}[value[position:stop]]",
+            " position = stop",
             *null,
         ]
     if form in (FLOAT, DOUBLE):
         double = "unpack_double(value, position)[0]"
         number = double if form == DOUBLE else f"unpack_float(pack_float({double}))[0]"
         return [
-            f" if {size} == 8:",
-            f"  {value} = {number}",
-            "  position += 8",
-            f" elif {size} >= 0: raise Irregular",
+            f"if {size} == 8:",
+            f" {value} = {number}",
+            " position += 8",
+            f"elif {size} >= 0: raise Irregular",
             *null,
         ]
     if form == NOTHING:
-        return [f" if {size} >= 0: raise Irregular", f" {value} = None"]
+        return [f"if {size} >= 0: raise Irregular", f"{value} = None"]
     decode = "" if form == BYTES else ".decode()"
     lines = [
-        f" if {size} >= 0:",
-        f"  stop = position + {size}",
-        f"  {value} = value[position:stop]{decode}",
-        "  position = stop",
+        f"if {size} >= 0:",
+        f" stop = position + {size}",
+        f" {value} = value[position:stop]{decode}",
+        " position = stop",
     ]
     if form == VECTOR:
-        lines.append(f"  if not is_vector_text({value}): raise Irregular")
+        lines.append(f" if not is_vector_text({value}): raise Irregular")
     return [*lines, *null]

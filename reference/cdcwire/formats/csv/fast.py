@@ -17,6 +17,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, TypeAlias
 
+from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, Irregular
 from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.message import StoredFile
@@ -26,8 +27,6 @@ from cdcwire.formats.csv.header import read_header
 from cdcwire.formats.csv.records import read_record
 from cdcwire.formats.csv.row_patterns import (
     ENCODING,
-    IRREGULARITIES,
-    Irregular,
     RowFunction,
     is_usual,
     make_row_function,
@@ -46,7 +45,6 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kinds import DecimalType, VectorType
-from cdcwire.mysql.layouts import Bounded
 from cdcwire.mysql.values import read_vector
 from cdcwire.storage.feeds import other_events, path_of
 from cdcwire.storage.paths import DataPath
@@ -62,6 +60,7 @@ _INT64_END = 1 << 63
 _new_row: Callable[[tuple[object, ...]], Row] = partial(tuple.__new__, Row)
 
 
+PlanKey: TypeAlias = "tuple[int, tuple[str, ...]]"  # identity of a table, names in a file
 Reading: TypeAlias = "tuple[Callable[[str, int], re.Match[str] | None], RowFunction]"
 
 
@@ -111,9 +110,7 @@ class RowDecoder:
         self.settings = settings
         self.definitions = Definitions(tables)
         self._is_usual = is_usual(settings)
-        self._plans: Bounded[tuple[int, tuple[str, ...]], tuple[Table, RowPlan]] = Bounded(
-            _MAX_PLAN_COLUMNS
-        )
+        self._plans: BoundedCache[PlanKey, tuple[Table, RowPlan]] = BoundedCache(_MAX_PLAN_COLUMNS)
 
     def decode(self, file: StoredFile) -> list[Row | Event]:
         """Return the rows and events of a file. Raises: DecodeError, as the plain decoder."""

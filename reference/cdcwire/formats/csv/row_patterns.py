@@ -18,6 +18,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from cdcwire.core.compiled import Irregular, Memo, compile_function, indented
 from cdcwire.formats.csv.escapes import double, escape
 from cdcwire.formats.csv.message import Field
 from cdcwire.formats.csv.records import text_of
@@ -60,7 +61,6 @@ RowFunction: TypeAlias = Callable[
 _VALUE_CHARACTERS = frozenset(b"-:. +/=[]")
 _LINE_ENDS = frozenset(b"\r\n")
 _MAX_PAIRS = 1 << 12  # of quotes, or escapes, in one field: each takes some 200 bytes
-_MAX_KNOWN = 1 << 12
 _SMALL_BITS = 12  # of numbers of which all are remembered
 # Branches with nothing in them, since an optional group is slow to enter.
 _FLOAT = r"-?(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,30}|)(?:e[+-][0-9]{2,3}|)"
@@ -71,14 +71,6 @@ _pack: Callable[[float, float], bytes] = struct.Struct("<df").pack
 _unpack: Callable[[bytes], tuple[int, float]] = struct.Struct("<Qf").unpack
 _TIE_BITS = (1 << 29) - 1  # of a double, behind those that a float32 has
 _TIE = 1 << 28
-
-
-class Irregular(Exception):
-    """The fast way does not apply; the record may be good or bad."""
-
-
-# What the functions raise. OverflowError: a number is too large for a float32.
-IRREGULARITIES = (Irregular, OverflowError)
 
 
 def is_usual(settings: Settings) -> bool:
@@ -206,26 +198,20 @@ def make_row_function(
     }
     values = [f"v{index}" for index in range(len(wanted))]
     heads = [f"m{index}" for index in range(len(has)) if has[index]]
-    lines = [
-        "def read_row(groups):",
-        f" {''.join(f'{name}, ' for name in (*heads, *values))}= groups",
-    ]
+    lines = [f"{''.join(f'{name}, ' for name in (*heads, *values))}= groups"]
     for name, codec in zip(values, wanted, strict=True):
         body = _body(name, codec, names, is_ascii)
         if _is_told_by_function(codec, settings):
-            null = " raise Irregular" if codec.null_is_ambiguous else f" {name} = None"
+            null = "raise Irregular" if codec.null_is_ambiguous else f"{name} = None"
             if codec.null_is_text:
-                lines += (f" {line}" for line in body)
+                lines += body
                 continue
-            lines += (f" if {name} == NULL:", f" {null}")
-            lines += (" else:", *(f"  {line}" for line in body or ["pass"]))
+            lines += (f"if {name} == NULL: {null}", "else:", *indented(body or ["pass"]))
         elif body:
-            lines += (f" if {name} is not None:", *(f"  {line}" for line in body))
+            lines += (f"if {name} is not None:", *indented(body))
     given = (f"m{index}" if has[index] else "None" for index in range(len(has)))
-    lines.append(f" return {', '.join(given)}, ({''.join(f'{name}, ' for name in values)})")
-    exec("\n".join(lines), names)  # see the module: numbers and forms only
-    function: RowFunction = names["read_row"]
-    return function
+    lines.append(f"return {', '.join(given)}, ({''.join(f'{name}, ' for name in values)})")
+    return compile_function("read_row", "groups", lines, names)
 
 
 def _is_told_by_function(codec: ColumnCodec, settings: Settings) -> bool:
@@ -244,7 +230,7 @@ def _body(name: str, codec: ColumnCodec, names: dict[str, Any], is_ascii: bool) 
         case (IntType() | BitType() | YearType()) as kind:
             low, high = (0, 1 << 12) if isinstance(kind, YearType) else integer_range(kind)
             if high - low <= 1 << _SMALL_BITS:
-                names[f"known_{name}"] = _Known(reader(kind))
+                names[f"known_{name}"] = Memo(reader(kind))
                 return [f"{name} = known_{name}[{name}]"]
             return [f"{name} = int({name})", f"if not {low} <= {name} < {high}: raise Irregular"]
         case FloatType(bits):
@@ -281,30 +267,12 @@ def _body(name: str, codec: ColumnCodec, names: dict[str, Any], is_ascii: bool) 
         case VectorType():
             return [*text, f"if not is_vector_text({name}): raise Irregular"]
         case EnumType() | SetType():
-            names[f"known_{name}"] = _Known(_label_reader(codec))
+            names[f"known_{name}"] = Memo(_label_reader(codec))
             return [f"{name} = known_{name}[{name}]"]
         case UnknownType():
             return ["raise Irregular"]
         case _:
             return []
-
-
-class _Known(dict[str, Value]):
-    """Values by their texts, remembered as long as there are not too many."""
-
-    def __init__(self, read: Callable[[str], Value]) -> None:
-        super().__init__()
-        self.read = read
-
-    def __missing__(self, text: str) -> Value:
-        try:
-            value = self.read(text)
-        except ValueError:
-            raise Irregular from None
-        if len(self) >= _MAX_KNOWN:
-            self.clear()
-        self[text] = value
-        return value
 
 
 def _label_reader(codec: ColumnCodec) -> Callable[[str], Value]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
+from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, Credit, Irregular
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.strict_json import JsonObject, read_json
 from cdcwire.datahub.ops import OPS
@@ -25,8 +26,6 @@ from cdcwire.formats.datahub_blob.events import columns_of, extra_of, table_of, 
 from cdcwire.formats.datahub_blob.members import RULES
 from cdcwire.formats.datahub_blob.message import BlobMessage
 from cdcwire.formats.datahub_blob.row_patterns import (
-    IRREGULARITIES,
-    Irregular,
     Pattern,
     Read,
     pattern_of,
@@ -45,7 +44,6 @@ from cdcwire.model.events import (
     RowChange,
     Table,
 )
-from cdcwire.mysql.layouts import Bounded, Credit
 
 # Limits of what is kept: characters of schemas, and what a pattern weighs beside its text.
 _MAX_CHARACTERS = 1 << 20
@@ -152,7 +150,7 @@ class RowDecoder:
     ) -> None:
         self.selection = selection
         self.settings = settings
-        self._subjects: Bounded[str, Subject] = Bounded(_MAX_CHARACTERS)
+        self._subjects: BoundedCache[str, Subject] = BoundedCache(_MAX_CHARACTERS)
         self._credit = Credit()
 
     def decode(self, value: bytes) -> BlobRow | Event | None:

@@ -15,19 +15,13 @@ from dataclasses import dataclass
 from json.decoder import scanstring  # type: ignore[attr-defined]  # not in the stubs
 from typing import Any, TypeAlias
 
+from cdcwire.core.compiled import Irregular
 from cdcwire.core.strict_json import JsonObject, Member
 from cdcwire.datahub.streamx import StreamXType
 
 Read: TypeAlias = Callable[[str], Any]
 Groups: TypeAlias = "tuple[str | None, ...]"
 
-
-class Irregular(Exception):
-    """The fast way does not apply; the message may be good or bad."""
-
-
-# What the fast way raises where the text is not as it expects. Errors of codecs are ValueErrors.
-IRREGULARITIES = (Irregular, ValueError)
 
 # A group that does not take part in a match is NULL.
 # All integers are within 64 bits. A few of 19 digits, from 922e16 on, are left to the plain

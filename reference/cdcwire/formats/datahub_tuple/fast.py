@@ -11,12 +11,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from cdcwire.core.compiled import IRREGULARITIES, Irregular
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import Reader
 from cdcwire.datahub.body import CONTENT_TYPES
 from cdcwire.datahub.carrying import headers_of
 from cdcwire.datahub.compression import MAX_RAW_BYTES
-from cdcwire.datahub.fast_batch import IRREGULARITIES, BatchReader, Irregular
+from cdcwire.datahub.fast_batch import BatchReader
 from cdcwire.datahub.frame import MAGIC, read_frame
 from cdcwire.datahub.protobuf import read_fields
 from cdcwire.formats.datahub_tuple.message import TupleRow

@@ -16,7 +16,7 @@ from cdcwire.connect import (
     Schema,
     payload_reader,
 )
-from cdcwire.connect.payload_patterns import IRREGULARITIES
+from cdcwire.core.compiled import IRREGULARITIES
 from cdcwire.core.strict_json import JsonObject
 from cdcwire.formats.debezium_json.schemas import (
     OPTIONAL_INT64,

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, Credit, Irregular
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.rows import Layout, Row, Values
 from cdcwire.formats.open_protocol.events import to_events
@@ -25,11 +26,9 @@ from cdcwire.formats.open_protocol.members import INT64_END, UINT64_END
 from cdcwire.formats.open_protocol.message import EVENT_ROW, Column, Columns, Key, Message
 from cdcwire.formats.open_protocol.message import Row as RowItem
 from cdcwire.formats.open_protocol.row_patterns import (
-    IRREGULARITIES,
-    Integers,
-    Irregular,
     RowFunction,
     form_of,
+    known_integers,
     make_row_function,
     pattern_of,
 )
@@ -37,7 +36,7 @@ from cdcwire.formats.open_protocol.rows import read_row
 from cdcwire.formats.open_protocol.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.open_protocol.wire import decode
 from cdcwire.model.events import Event, Sent, Table
-from cdcwire.mysql.layouts import Bounded, Credit, Described, Layouts, row_value
+from cdcwire.mysql.layouts import Described, Layouts, row_value
 from cdcwire.mysql.types import FLAG_HANDLE_KEY
 
 # Limits of what is kept. A column takes some two kilobytes with its pattern and its code.
@@ -95,10 +94,10 @@ class RowDecoder:
         self.selection = selection
         self.settings = settings
         self.layouts = Layouts(settings.time_zone)
-        self._signed = Integers(-INT64_END, INT64_END)
-        self._unsigned = Integers(0, UINT64_END)
-        self._subjects: Bounded[bytes, Subject] = Bounded(_MAX_SUBJECT_BYTES)
-        self._groups: Bounded[tuple[tuple[str, int, bool, int], ...], Group] = Bounded(
+        self._signed = known_integers(-INT64_END, INT64_END)
+        self._unsigned = known_integers(0, UINT64_END)
+        self._subjects: BoundedCache[bytes, Subject] = BoundedCache(_MAX_SUBJECT_BYTES)
+        self._groups: BoundedCache[tuple[tuple[str, int, bool, int], ...], Group] = BoundedCache(
             _MAX_GROUP_COLUMNS
         )
         self._credit = Credit()

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import codecs
 import re
-import struct
 from binascii import a2b_base64
 from collections.abc import Callable
 from json.decoder import scanstring  # type: ignore[attr-defined]  # not in the stubs
 from typing import Any, TypeAlias
 
+from cdcwire.core.compiled import Irregular, Memo
 from cdcwire.formats.open_protocol.members import write_name
 from cdcwire.formats.open_protocol.message import Columns
 from cdcwire.golang.numbers import read_float32
@@ -37,14 +37,6 @@ from cdcwire.mysql.types import (
     UNSIGNED_TYPES,
 )
 from cdcwire.mysql.values import is_vector_text, read_text
-
-
-class Irregular(Exception):
-    """The fast way does not apply; the message may be good or bad."""
-
-
-# What the fast way raises where the text is not as it expects. Errors of codecs are ValueErrors.
-IRREGULARITIES = (Irregular, IndexError, ValueError, struct.error)
 
 # Forms of a value.
 SIGNED = 1
@@ -104,22 +96,20 @@ def form_of(code: int, flags: int) -> int:
     return plain.get(code, NOTHING)
 
 
-class Integers(dict[bytes, int]):
-    """The integers met so far, by their digits. Forgets all when there are many."""
+Integers: TypeAlias = "Memo[bytes, int]"
+"""The integers met so far, by their digits."""
 
-    def __init__(self, low: int, high: int) -> None:
-        super().__init__()
-        self.low = low
-        self.high = high
 
-    def __missing__(self, digits: bytes) -> int:
+def known_integers(low: int, end: int) -> Integers:
+    """Return an empty memo of integers from ``low`` up to ``end``."""
+
+    def read(digits: bytes) -> int:
         number = int(digits)  # of 20 digits at most, says the pattern
-        if not self.low <= number < self.high:
+        if not low <= number < end:
             raise Irregular
-        if len(self) >= _MAX_KNOWN_INTEGERS:
-            self.clear()
-        self[digits] = number
         return number
+
+    return Memo(read, _MAX_KNOWN_INTEGERS)
 
 
 def pattern_of(columns: Columns) -> re.Pattern[bytes]:

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cdcwire.core.compiled import Irregular
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.datahub.body import BodySettings, write_body
 from cdcwire.datahub.crc32c import crc32c
-from cdcwire.datahub.fast_batch import BatchReader, Irregular
+from cdcwire.datahub.fast_batch import BatchReader
 from cdcwire.datahub.fields import MAX_TIMESTAMP, MIN_TIMESTAMP
 from cdcwire.datahub.frame import write_frame
 from cdcwire.datahub.message import Batch, Body, Record

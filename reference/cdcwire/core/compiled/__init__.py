@@ -1,0 +1,27 @@
+"""The engine behind every fast decoder and encoder: bounded caches, one fallback, generated code.
+
+A fast decoder accepts and rejects exactly what the plain decoder does, by construction: what is not
+plainly regular, damaged or just rare, raises one of ``IRREGULARITIES`` and is given to the plain
+decoder, which finds the error or the rows. So a fast decoder has no error messages of its own.
+
+- ``Irregular``, ``IRREGULARITIES``: why the plain decoder takes over.
+- ``BoundedCache``, ``Memo``: what is remembered between messages, up to a limit.
+- ``Credit``: how much time may go into making functions and patterns.
+- ``compile_function``: the only place in the project that turns text into code.
+"""
+
+from __future__ import annotations
+
+from cdcwire.core.compiled.caches import BoundedCache, Credit, Memo
+from cdcwire.core.compiled.fallback import IRREGULARITIES, Irregular
+from cdcwire.core.compiled.functions import compile_function, indented
+
+__all__ = [
+    "IRREGULARITIES",
+    "BoundedCache",
+    "Credit",
+    "Irregular",
+    "Memo",
+    "compile_function",
+    "indented",
+]
