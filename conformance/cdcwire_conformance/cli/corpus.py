@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from cdcwire_conformance.corpus.store import (
     INDEX_FILE,
     VERSION_FILE,
     corpus_version,
-    golden_root,
+    golden_files,
     load_cases,
     read_index,
 )
@@ -62,9 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    verb: Callable[[argparse.Namespace, Path], int] = arguments.run_verb
+    verb: Callable[[argparse.Namespace, Path | None], int] = arguments.run_verb
     try:
-        return verb(arguments, Path(arguments.root) if arguments.root else golden_root())
+        return verb(arguments, Path(arguments.root) if arguments.root else None)
     except CorpusError as error:
         raise UsageError(str(error)) from error
 
@@ -72,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _verb(
     verbs: argparse._SubParsersAction[argparse.ArgumentParser],
     name: str,
-    run_verb: Callable[[argparse.Namespace, Path], int],
+    run_verb: Callable[[argparse.Namespace, Path | None], int],
     help_text: str,
 ) -> argparse.ArgumentParser:
     parser = verbs.add_parser(name, help=help_text, description=f"{help_text.capitalize()}.")
@@ -87,7 +86,7 @@ def _format_name(word: str) -> str:
     return word
 
 
-def _list(arguments: argparse.Namespace, root: Path) -> int:
+def _list(arguments: argparse.Namespace, root: Path | None) -> int:
     cases = [
         case
         for case in load_cases(arguments.formats or None, arguments.match, root)
@@ -116,7 +115,7 @@ def _summary(case: Case) -> dict[str, Json]:
     }
 
 
-def _show(arguments: argparse.Namespace, root: Path) -> int:
+def _show(arguments: argparse.Namespace, root: Path | None) -> int:
     case = find_case(arguments.id, root)
     for line in _shown(case):
         print(line)
@@ -153,8 +152,11 @@ def _shown(case: Case) -> Iterator[str]:
         yield f"  error: {json.dumps(case.error)}"
 
 
-def _copy(arguments: argparse.Namespace, root: Path) -> int:
-    formats = arguments.formats or [name for name in FORMAT_NAMES if (root / name).is_dir()]
+def _copy(arguments: argparse.Namespace, root: Path | None) -> int:
+    corpus = golden_files(root)
+    names = list(corpus.names())
+    stored = {name.partition("/")[0] for name in names if "/" in name}
+    formats = arguments.formats or [name for name in FORMAT_NAMES if name in stored]
     target = Path(arguments.folder)
     entries = [
         entry for entry in read_index(root)["cases"] if entry["id"].partition("/")[0] in formats
@@ -163,17 +165,26 @@ def _copy(arguments: argparse.Namespace, root: Path) -> int:
         for name in formats:
             if (target / name).exists():
                 raise UsageError(f"{target / name} is there already; copy into an empty folder")
-        for name in formats:
-            shutil.copytree(root / name, target / name)
-        shutil.copyfile(root / VERSION_FILE, target / VERSION_FILE)
-        (target / INDEX_FILE).write_bytes(index_of(corpus_version(root), entries).encode())
+        for name in names:
+            if name.partition("/")[0] in formats:
+                _write(target / name, corpus.read(name))
+        if not corpus.has_hexdumps:
+            for case in load_cases(formats, root=root):
+                _write(target / f"{case.id}.hex", case_hexdump(case).encode())
+        _write(target / VERSION_FILE, corpus.read(VERSION_FILE))
+        _write(target / INDEX_FILE, index_of(corpus_version(root), entries).encode())
     except OSError as error:
         raise UsageError(f"{error.filename or target}: {error.strerror}") from error
     print(f"{len(entries)} cases of {', '.join(formats)} in {target}")
     return 0
 
 
-def _check(arguments: argparse.Namespace, root: Path) -> int:
+def _write(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
+
+
+def _check(arguments: argparse.Namespace, root: Path | None) -> int:
     result = check_corpus(root)
     for problem in result.problems:
         print(problem)
@@ -183,7 +194,7 @@ def _check(arguments: argparse.Namespace, root: Path) -> int:
     return 1 if result.problems else 0
 
 
-def _rebuild(arguments: argparse.Namespace, root: Path) -> int:
+def _rebuild(arguments: argparse.Namespace, root: Path | None) -> int:
     result = rebuild(root, arguments.accept_new)
     print(f"{len(result.written)} files written, {len(result.removed)} removed")
     return 0

@@ -28,10 +28,11 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "cdcwire witness [FORMAT ...] [-- COMMAND ...]"
     parser.add_argument("formats", nargs="*", metavar="FORMAT", help=", ".join(FORMAT_NAMES))
+    parser.add_argument("--root", metavar="DIR", help="a golden folder other than the built-in one")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from cdcwire_conformance.corpus.store import case_sums, golden_root, load_cases
+    from cdcwire_conformance.corpus.store import case_sums, golden_folder, load_cases
     from cdcwire_conformance.corpus.witness import (
         confirmations,
         read_witnesses,
@@ -39,15 +40,19 @@ def run(arguments: argparse.Namespace) -> int:
         write_witnesses,
     )
 
-    root = golden_root()
+    root = Path(arguments.root) if arguments.root else None
+    if arguments.command is not None:
+        golden_folder(root)  # refuses an archive before anything is judged
     sums = case_sums(root)
     witnesses = {witness.name: witness for witness in read_witnesses(root)}
     if arguments.command is not None:
         found = witness_from_results(_judge(arguments), sums)
         witnesses[found.name] = found
-        write_witnesses(root, witnesses.values())
+        write_witnesses(witnesses.values(), root)
     formats = arguments.formats or FORMAT_NAMES
-    for name, counted in confirmations(load_cases(formats), sums, witnesses.values()).items():
+    for name, counted in confirmations(
+        load_cases(formats, root=root), sums, witnesses.values()
+    ).items():
         print(
             f"{name}: {counted.cases} cases; {counted.by_producer} written by a producer, "
             f"{counted.by_others} confirmed by other implementations, "

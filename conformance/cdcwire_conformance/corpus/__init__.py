@@ -3,6 +3,7 @@
 | module | what it has |
 | --- | --- |
 | ``case`` | one case and its reading |
+| ``files`` | the files of a folder or of an archive |
 | ``store`` | where the corpus is; loading, the index, retired ids |
 | ``derive`` | malformed cases made by rule; ``mutations``: the rules of each format |
 | ``hexdump`` | bytes for people |
@@ -20,7 +21,7 @@ from cdcwire_conformance.corpus.case import (
 )
 from cdcwire_conformance.corpus.store import (
     corpus_version,
-    golden_root,
+    golden_files,
     id_fits,
     load_case,
     load_cases,
@@ -34,7 +35,7 @@ __all__ = [
     "Level",
     "MessageFiles",
     "corpus_version",
-    "golden_root",
+    "golden_files",
     "id_fits",
     "load_case",
     "load_cases",

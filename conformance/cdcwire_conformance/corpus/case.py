@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from cdcwire.core.format import Context, OptionValue
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.model.text import Json, TextFormError, table_from_json
 from cdcwire_conformance.compressions import known_compressions
+from cdcwire_conformance.corpus.files import CorpusFiles
 
 Level: TypeAlias = Literal["must", "should", "may", "unspecified"]
 Expect: TypeAlias = Literal["accept", "reject", "encode"]
@@ -104,20 +104,18 @@ class Case:
         )
 
 
-def read_case(root: Path, file: Path) -> Case:
-    """Return the case whose JSON file is ``file``, somewhere below the golden root ``root``.
+def read_case(files: CorpusFiles, where: str) -> Case:
+    """Return the case of the JSON file ``where``: ``craft/values/year-2024.json``.
 
     Raises: CorpusError, naming the file and the member.
     """
-    where = file.relative_to(root).as_posix()
-    document = read_json(file, where)
-    return case_from_json(document, file.parent, where)
+    return case_from_json(read_json(files, where), files, where)
 
 
-def read_json(file: Path, where: str) -> Json:
+def read_json(files: CorpusFiles, where: str) -> Json:
     """Return the content of a JSON file. Raises: CorpusError; a member given twice is an error."""
     try:
-        return json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_unique)
+        return json.loads(files.read(where).decode("utf-8"), object_pairs_hook=_unique)
     except OSError as error:
         raise CorpusError(f"can't be read: {error.strerror}", where) from error
     except UnicodeDecodeError as error:
@@ -137,8 +135,8 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     return members
 
 
-def case_from_json(document: Json, folder: Path, where: str) -> Case:
-    """Return a case from its document; the bytes are read from ``folder``. Raises: CorpusError."""
+def case_from_json(document: Json, corpus: CorpusFiles, where: str) -> Case:
+    """Return a case from its document and the files of bytes beside it. Raises: CorpusError."""
     members = _Members(document, where)
     members.only(MEMBERS)
     case_id = members.text("id")
@@ -163,13 +161,13 @@ def case_from_json(document: Json, folder: Path, where: str) -> Case:
         clauses=members.texts("clause"),
         origin=members.text("origin"),
         since=members.text("since"),
-        messages=tuple(_read_message(item, folder, where) for item in files),
+        messages=tuple(_read_message(item, corpus, where) for item in files),
         events=members.items("events") if expect != "reject" else None,
         error=members.object("error") if expect == "reject" else None,
         options=members.options(),
         tables=members.items("tables", required=False),
         schemas=members.texts_by_name("schemas"),
-        blobs={uri: _read_bytes(folder, name, where) for uri, name in blob_files.items()},
+        blobs={uri: _read_bytes(corpus, name, where) for uri, name in blob_files.items()},
         features=members.texts("features", required=False),
         choice=members.optional_text("choice"),
         canonical=members.truth("canonical"),
@@ -224,9 +222,9 @@ def _message_files(document: Json, where: str) -> MessageFiles:
     return MessageFiles(members.text_or_null("key"), members.text_or_null("value"))
 
 
-def _read_message(files: MessageFiles, folder: Path, where: str) -> Message:
+def _read_message(files: MessageFiles, corpus: CorpusFiles, where: str) -> Message:
     key, value = (
-        None if name is None else _read_bytes(folder, name, where)
+        None if name is None else _read_bytes(corpus, name, where)
         for name in (files.key, files.value)
     )
     if files.path is not None and value is not None:
@@ -234,13 +232,18 @@ def _read_message(files: MessageFiles, folder: Path, where: str) -> Message:
     return KafkaMessage(key, value)
 
 
-def _read_bytes(folder: Path, name: str, where: str) -> bytes:
+def _read_bytes(corpus: CorpusFiles, name: str, where: str) -> bytes:
     if "/" in name or "\\" in name or not name.endswith(".bin"):
         raise CorpusError(f"{name!r} is not the name of a .bin file beside the case", where)
     try:
-        return (folder / name).read_bytes()
+        return corpus.read(beside(where, name))
     except OSError as error:
         raise CorpusError(f"{name} can't be read: {error.strerror}", where) from error
+
+
+def beside(where: str, name: str) -> str:
+    """Return the path of a file in the folder of the file ``where``."""
+    return f"{where.rpartition('/')[0]}/{name}"
 
 
 class _Members:

@@ -16,12 +16,14 @@ from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire.model.text import Json, TextFormError, event_from_json
 from cdcwire_conformance.corpus.case import Case, CorpusError, case_from_json, read_json
 from cdcwire_conformance.corpus.clauses import Clause, pages_folder, read_clauses
+from cdcwire_conformance.corpus.files import CorpusFiles
 from cdcwire_conformance.corpus.rebuild import (
     bytes_files,
     case_hexdump,
     case_text,
     format_of,
     index_text,
+    read_if_there,
     stale_hexdumps,
     sums_of,
 )
@@ -33,7 +35,7 @@ from cdcwire_conformance.corpus.store import (
     WITNESSES_FILE,
     case_files,
     corpus_version,
-    golden_root,
+    golden_files,
     read_index,
     retired_ids,
 )
@@ -70,13 +72,13 @@ class CheckResult:
 
 def check_corpus(root: Path | None = None, pages: Path | None = None) -> CheckResult:
     """Check everything. ``pages``: the folder of the formats' pages, by default the checkout's."""
-    root = root or golden_root()
+    corpus = golden_files(root)
     pages = pages or pages_folder()
     problems: list[Problem] = []
     skipped: list[str] = []
-    cases, made = _read_all(root, problems)
-    problems += _version_and_index(root, cases, made)
-    problems += _files_without_case(root, cases, made)
+    cases, made = _read_all(corpus, problems)
+    problems += _version_and_index(root, corpus, cases, made)
+    problems += _files_without_case(corpus, cases, made)
     problems += _retired(root, cases)
     for case in cases:
         problems += _meaning(case)
@@ -84,7 +86,7 @@ def check_corpus(root: Path | None = None, pages: Path | None = None) -> CheckRe
     if find is None:
         skipped.append("JSON Schemas: jsonschema is not installed (pip install 'cdcwire[check]')")
     else:
-        problems += _by_schema(root, cases, find)
+        problems += _by_schema(corpus, cases, find)
     if pages is None:
         skipped.append("clauses: the pages of the formats are in a checkout only")
     else:
@@ -92,31 +94,34 @@ def check_corpus(root: Path | None = None, pages: Path | None = None) -> CheckRe
     return CheckResult(len(cases), tuple(sorted(set(problems))), tuple(skipped))
 
 
-def _read_all(root: Path, problems: list[Problem]) -> tuple[list[Case], dict[str, str]]:
+def _read_all(corpus: CorpusFiles, problems: list[Problem]) -> tuple[list[Case], dict[str, str]]:
     """Read every case; return those that can be read, and the made files that they ask for."""
     cases = []
     made: dict[str, str] = {}
-    for file in case_files(root):
-        where = file.relative_to(root).as_posix()
+    for where in case_files(corpus):
         try:
-            document = read_json(file, where)
-            case = case_from_json(document, file.parent, where)
+            document = read_json(corpus, where)
+            case = case_from_json(document, corpus, where)
             cases.append(case)
-            made[where] = case_text(document, sums_of(case, file.parent))
-            made[f"{case.id}.hex"] = case_hexdump(case)
+            made[where] = case_text(document, sums_of(case, corpus))
+            if corpus.has_hexdumps:
+                made[f"{case.id}.hex"] = case_hexdump(case)
         except CorpusError as error:
             problems.append(Problem(error.where, error.problem))
             continue
-        if file.read_text(encoding="utf-8") != made[where]:
+        if _text(corpus, where) != made[where]:
             problems.append(Problem(where, f"is not in its usual form; {_REBUILD}"))
-        if _text(root / f"{case.id}.hex") != made[f"{case.id}.hex"]:
-            problems.append(Problem(f"{case.id}.hex", f"is not up to date; {_REBUILD}"))
+        hexdump = f"{case.id}.hex"
+        if hexdump in made and _text(corpus, hexdump) != made[hexdump]:
+            problems.append(Problem(hexdump, f"is not up to date; {_REBUILD}"))
         for name in set(case.sha256) ^ set(bytes_files(case)):
             problems.append(Problem(where, f"sha256: {name} has a sum and a use, or neither"))
     return cases, made
 
 
-def _version_and_index(root: Path, cases: list[Case], made: Mapping[str, str]) -> Iterator[Problem]:
+def _version_and_index(
+    root: Path | None, corpus: CorpusFiles, cases: list[Case], made: Mapping[str, str]
+) -> Iterator[Problem]:
     try:
         version = corpus_version(root)
         read_index(root)
@@ -124,7 +129,7 @@ def _version_and_index(root: Path, cases: list[Case], made: Mapping[str, str]) -
         yield Problem(error.where, error.problem)
         return
     known = [case for case in cases if f"{case.id}.json" in made]
-    if _text(root / INDEX_FILE) != index_text(version, known, made):
+    if _text(corpus, INDEX_FILE) != index_text(version, known, made):
         yield Problem(INDEX_FILE, f"is not up to date; {_REBUILD}")
     find = _schema_check("index")
     for problem in find(read_index(root)) if find else ():
@@ -139,22 +144,21 @@ def _version_key(version: str) -> tuple[int, ...]:
 
 
 def _files_without_case(
-    root: Path, cases: list[Case], made: Mapping[str, str]
+    corpus: CorpusFiles, cases: list[Case], made: Mapping[str, str]
 ) -> Iterator[Problem]:
     used = {f"{case.id.rpartition('/')[0]}/{name}" for case in cases for name in bytes_files(case)}
-    for file in sorted(root.rglob("*")):
-        name = file.relative_to(root).as_posix()
-        if file.is_dir() or name in _TOP_FILES or name.endswith(".hex"):
+    for name in corpus.names():
+        if name in _TOP_FILES or name.endswith(".hex"):
             continue
         if name.endswith(".json") and name.count("/") == 2:
             continue  # a case, or a problem that its reading has told
         if name not in used:
             yield Problem(name, "belongs to no case")
-    for name in stale_hexdumps(root, made):
+    for name in stale_hexdumps(corpus, made):
         yield Problem(name, f"belongs to no case; {_REBUILD}")
 
 
-def _retired(root: Path, cases: list[Case]) -> Iterator[Problem]:
+def _retired(root: Path | None, cases: list[Case]) -> Iterator[Problem]:
     try:
         retired = retired_ids(root)
     except CorpusError as error:
@@ -189,11 +193,11 @@ def _meaning(case: Case) -> Iterator[Problem]:
 
 
 def _by_schema(
-    root: Path, cases: Iterable[Case], find: Callable[[Json], Iterable[str]]
+    corpus: CorpusFiles, cases: Iterable[Case], find: Callable[[Json], Iterable[str]]
 ) -> Iterator[Problem]:
     for case in cases:
         where = f"{case.id}.json"
-        for problem in find(read_json(root / where, where)):
+        for problem in find(read_json(corpus, where)):
             yield Problem(where, problem)
 
 
@@ -239,5 +243,6 @@ def _formats_of(clause: Clause) -> tuple[str, ...]:
     return _SHARED_PAGES.get(clause.format, (clause.format,))
 
 
-def _text(file: Path) -> str | None:
-    return file.read_bytes().decode("utf-8", "replace") if file.is_file() else None
+def _text(corpus: CorpusFiles, name: str) -> str | None:
+    content = read_if_there(corpus, name)
+    return None if content is None else content.decode("utf-8", "replace")

@@ -21,9 +21,11 @@ from cdcwire_conformance.corpus.case import (
     MEMBERS,
     Case,
     CorpusError,
+    beside,
     case_from_json,
     read_json,
 )
+from cdcwire_conformance.corpus.files import CorpusFiles, FolderFiles
 from cdcwire_conformance.corpus.hexdump import hexdump_lines
 from cdcwire_conformance.corpus.json_form import json_text
 from cdcwire_conformance.corpus.store import (
@@ -31,7 +33,7 @@ from cdcwire_conformance.corpus.store import (
     case_files,
     corpus_version,
     forget_cases,
-    golden_root,
+    golden_folder,
 )
 
 _MOST_LINES = 160  # of a hexdump, for each part of a message; `cdcwire explain` prints all
@@ -51,10 +53,11 @@ def rebuild(root: Path | None = None, accept_new: bool = False) -> Rebuilt:
     ``accept_new``: bytes that differ from their sum are taken for right, and the sum is replaced.
     Raises: CorpusError; then nothing was written.
     """
-    root = root or golden_root()
-    wanted = made_files(root, accept_new)
-    written = [name for name, content in wanted.items() if _content(root / name) != content]
-    removed = stale_hexdumps(root, wanted)
+    root = golden_folder(root)
+    corpus = FolderFiles(root)
+    wanted = made_files(corpus, accept_new)
+    written = [name for name, content in wanted.items() if read_if_there(corpus, name) != content]
+    removed = stale_hexdumps(corpus, wanted)
     for name in written:
         (root / name).write_bytes(wanted[name])
     for name in removed:
@@ -63,25 +66,23 @@ def rebuild(root: Path | None = None, accept_new: bool = False) -> Rebuilt:
     return Rebuilt(tuple(written), tuple(removed))
 
 
-def made_files(root: Path, accept_new: bool = False) -> dict[str, bytes]:
-    """Return the content of every made file by its path below ``root``. Raises: CorpusError."""
+def made_files(corpus: FolderFiles, accept_new: bool = False) -> dict[str, bytes]:
+    """Return the content of every made file by its name. Raises: CorpusError."""
     made: dict[str, str] = {}
     cases = []
-    for file in case_files(root):
-        where = file.relative_to(root).as_posix()
-        document = read_json(file, where)
-        case = case_from_json(document, file.parent, where)
+    for where in case_files(corpus):
+        document = read_json(corpus, where)
+        case = case_from_json(document, corpus, where)
         cases.append(case)
-        made[where] = case_text(document, sums_of(case, file.parent, accept_new))
+        made[where] = case_text(document, sums_of(case, corpus, accept_new))
         made[f"{case.id}.hex"] = case_hexdump(case)
-    made[INDEX_FILE] = index_text(corpus_version(root), cases, made)
+    made[INDEX_FILE] = index_text(corpus_version(corpus.root), cases, made)
     return {name: text.encode() for name, text in made.items()}
 
 
-def stale_hexdumps(root: Path, made: Container[str]) -> list[str]:
+def stale_hexdumps(corpus: CorpusFiles, made: Container[str]) -> list[str]:
     """Return the hexdumps that belong to no case."""
-    found = (file.relative_to(root).as_posix() for file in root.rglob("*.hex"))
-    return sorted(name for name in found if name not in made)
+    return [name for name in corpus.names() if name.endswith(".hex") and name not in made]
 
 
 def case_text(document: Mapping[str, Json], sums: Mapping[str, str]) -> str:
@@ -145,11 +146,11 @@ def format_of(case: Case) -> Format:
     return get_format(case.format)
 
 
-def sums_of(case: Case, folder: Path, accept_new: bool = False) -> dict[str, str]:
+def sums_of(case: Case, corpus: CorpusFiles, accept_new: bool = False) -> dict[str, str]:
     """Return the sums of a case's files of bytes. Raises: CorpusError when one has changed."""
     sums = {}
     for name in bytes_files(case):
-        found = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        found = hashlib.sha256(corpus.read(beside(case.id, name))).hexdigest()
         if not accept_new and case.sha256.get(name, found) != found:
             raise CorpusError(
                 f"{name} differs from its sum, and the bytes of a case never change "
@@ -188,5 +189,6 @@ def _index_entry(case: Case, text: str) -> dict[str, Json]:
     }
 
 
-def _content(file: Path) -> bytes | None:
-    return file.read_bytes() if file.is_file() else None
+def read_if_there(corpus: CorpusFiles, name: str) -> bytes | None:
+    """Return the content of a file, or None if the corpus does not have it."""
+    return corpus.read(name) if name in corpus else None

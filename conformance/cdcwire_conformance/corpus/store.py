@@ -1,7 +1,8 @@
 """Where the corpus is, and which cases it has.
 
-The golden folder is data. It stands at the top of a checkout, and inside this package when
-installed; it is looked for in these two places only. Cases are sorted by id everywhere.
+The corpus is data: the folder ``golden`` of a checkout, and an archive in this package when it is
+installed. No other place is searched. ``root`` is a golden folder to use instead. Cases are sorted
+by id everywhere.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case, CorpusError, read_case, read_json
+from cdcwire_conformance.corpus.files import ArchiveFiles, CorpusFiles, FolderFiles
 
 INDEX_FILE = "index.json"
 RETIRED_FILE = "retired.json"
@@ -24,20 +26,36 @@ WITNESSES_FILE = "witnesses.json"
 _CHECKOUT = Path(__file__).resolve().parents[3] / "golden"
 
 
-def golden_root() -> Path:
-    """Return the golden folder, of the wheel or of the checkout. Raises: CorpusError."""
-    installed = Path(str(files("cdcwire_conformance"))) / "golden"
-    for root in (installed, _CHECKOUT):
-        if root.is_dir():
-            return root
-    raise CorpusError("the corpus is neither in the package nor in a checkout", "golden")
+def golden_files(root: Path | None = None) -> CorpusFiles:
+    """Return the files of a golden folder; by default those of the wheel or of the checkout.
+
+    Raises: CorpusError.
+    """
+    return _built_in() if root is None else FolderFiles(root)
+
+
+@cache
+def _built_in() -> CorpusFiles:
+    archive = files("cdcwire_conformance").joinpath("golden.zip")
+    if archive.is_file():
+        return ArchiveFiles(archive.read_bytes())
+    return FolderFiles(golden_folder())
+
+
+def golden_folder(root: Path | None = None) -> Path:
+    """Return a golden folder to write in; by default the checkout's. Raises: CorpusError."""
+    if root is None and not _CHECKOUT.is_dir():
+        advice = "`cdcwire corpus copy DIR` unpacks it, --root DIR uses the copy"
+        raise CorpusError(
+            f"the corpus of an installed package can't be changed; {advice}", "golden"
+        )
+    return root or _CHECKOUT
 
 
 def corpus_version(root: Path | None = None) -> str:
     """Return the version of the corpus, which is not that of the software. Raises: CorpusError."""
-    file = (root or golden_root()) / VERSION_FILE
     try:
-        version = file.read_text(encoding="ascii").strip()
+        version = golden_files(root).read(VERSION_FILE).decode("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise CorpusError("the version of the corpus can't be read", VERSION_FILE) from error
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
@@ -47,7 +65,7 @@ def corpus_version(root: Path | None = None) -> str:
 
 def read_index(root: Path | None = None) -> Mapping[str, Json]:
     """Return the document of ``index.json``. Raises: CorpusError."""
-    found = read_json((root or golden_root()) / INDEX_FILE, INDEX_FILE)
+    found = read_json(golden_files(root), INDEX_FILE)
     if not isinstance(found, Mapping):
         raise CorpusError("the index is an object", INDEX_FILE)
     return found
@@ -60,23 +78,21 @@ def case_sums(root: Path | None = None) -> dict[str, str]:
 
 def retired_ids(root: Path | None = None) -> Mapping[str, str]:
     """Return the ids that were given up, with the reason of each. Raises: CorpusError."""
-    file = (root or golden_root()) / RETIRED_FILE
-    found = read_json(file, RETIRED_FILE) if file.exists() else {}
+    corpus = golden_files(root)
+    found = read_json(corpus, RETIRED_FILE) if RETIRED_FILE in corpus else {}
     if not isinstance(found, Mapping) or not all(isinstance(v, str) for v in found.values()):
         raise CorpusError("ids with a reason each", RETIRED_FILE)
     return found
 
 
-def case_files(root: Path, formats: Iterable[str] | None = None) -> Iterator[Path]:
-    """Yield the JSON files of the cases, sorted by id."""
+def case_files(corpus: CorpusFiles, formats: Iterable[str] | None = None) -> Iterator[str]:
+    """Yield the names of the JSON files of the cases, sorted by id."""
     wanted = None if formats is None else set(formats)
-    found = [
-        (file.relative_to(root).with_suffix("").as_posix(), file)
-        for file in root.glob("*/*/*.json")
-        if wanted is None or file.relative_to(root).parts[0] in wanted
-    ]
-    for _, file in sorted(found):
-        yield file
+    for name in sorted(corpus.names(), key=lambda name: name.removesuffix(".json")):
+        parts = name.split("/")
+        is_case = len(parts) == 3 and name.endswith(".json")
+        if is_case and (wanted is None or parts[0] in wanted):
+            yield name
 
 
 def load_cases(
@@ -86,15 +102,14 @@ def load_cases(
 
     ``pattern``: see ``id_fits``. Nothing is derived here; see ``derive``. Raises: CorpusError.
     """
-    if root is None:
-        root = golden_root()
     cases = _load(root, None if formats is None else tuple(sorted(set(formats))))
     return tuple(case for case in cases if pattern is None or id_fits(case.id, pattern))
 
 
 @cache
-def _load(root: Path, formats: tuple[str, ...] | None) -> tuple[Case, ...]:
-    return tuple(read_case(root, file) for file in case_files(root, formats))
+def _load(root: Path | None, formats: tuple[str, ...] | None) -> tuple[Case, ...]:
+    corpus = golden_files(root)
+    return tuple(read_case(corpus, name) for name in case_files(corpus, formats))
 
 
 def forget_cases() -> None:
@@ -104,11 +119,10 @@ def forget_cases() -> None:
 
 def load_case(case_id: str, root: Path | None = None) -> Case:
     """Return one stored case. Raises: CorpusError when there is none, saying what became of it."""
-    if root is None:
-        root = golden_root()
-    file = root / f"{case_id}.json"
-    if re.fullmatch(r"[^/]+/[^/]+/[^/]+", case_id) and ".." not in case_id and file.is_file():
-        return read_case(root, file)
+    corpus = golden_files(root)
+    name = f"{case_id}.json"
+    if re.fullmatch(r"[^/]+/[^/]+/[^/]+", case_id) and ".." not in case_id and name in corpus:
+        return read_case(corpus, name)
     reason = retired_ids(root).get(case_id)
     if reason is not None:
         raise CorpusError(f"this case is retired: {reason}", case_id)

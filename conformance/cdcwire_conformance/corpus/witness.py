@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case, CorpusError, read_json
-from cdcwire_conformance.corpus.store import WITNESSES_FILE
+from cdcwire_conformance.corpus.store import WITNESSES_FILE, golden_files, golden_folder
 
 PRODUCER_ORIGIN = "producer"
 
@@ -49,12 +49,12 @@ def witness_from_results(results: Json, sums: Mapping[str, str]) -> Witness:
     return Witness(testee["name"], testee["version"], testee["language"], read, wrote)
 
 
-def read_witnesses(root: Path) -> tuple[Witness, ...]:
+def read_witnesses(root: Path | None = None) -> tuple[Witness, ...]:
     """Return the recorded witnesses. Raises: CorpusError."""
-    file = root / WITNESSES_FILE
-    if not file.exists():
+    corpus = golden_files(root)
+    if WITNESSES_FILE not in corpus:
         return ()
-    document = read_json(file, WITNESSES_FILE)
+    document = read_json(corpus, WITNESSES_FILE)
     try:
         return tuple(
             Witness(
@@ -70,8 +70,8 @@ def read_witnesses(root: Path) -> tuple[Witness, ...]:
         raise CorpusError(f"is not a list of witnesses: {error!r}", WITNESSES_FILE) from error
 
 
-def write_witnesses(root: Path, witnesses: Iterable[Witness]) -> None:
-    """Write the witnesses, sorted by name."""
+def write_witnesses(witnesses: Iterable[Witness], root: Path | None = None) -> None:
+    """Write the witnesses, sorted by name. Raises: CorpusError where the corpus is an archive."""
     document = {
         "witnesses": [
             {
@@ -85,7 +85,7 @@ def write_witnesses(root: Path, witnesses: Iterable[Witness]) -> None:
         ]
     }
     text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-    (root / WITNESSES_FILE).write_text(text, encoding="utf-8")
+    (golden_folder(root) / WITNESSES_FILE).write_text(text, encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)

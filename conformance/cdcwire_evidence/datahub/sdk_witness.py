@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from cdcwire_conformance.corpus.case import Case
-from cdcwire_conformance.corpus.store import case_sums, golden_root, load_cases
+from cdcwire_conformance.corpus.store import case_sums, load_cases
 from cdcwire_conformance.corpus.witness import Witness, read_witnesses, write_witnesses
 from cdcwire_conformance.run.results import Results
 from cdcwire_conformance.testees import CannotStartError
@@ -35,10 +35,9 @@ def witness_of(name: str, version: str, results: Results, sums: dict[str, str]) 
 
 def main() -> int:
     """Ask both SDKs, and record. Returns: an exit code."""
-    root = golden_root()
-    sums = dict(case_sums(root))
+    sums = dict(case_sums())
     cases: list[Case] = cases_for_sdks(case for case in load_cases() if case.format == FORMAT)
-    known = {witness.name: witness for witness in read_witnesses(root)}
+    known = {witness.name: witness for witness in read_witnesses()}
     with Service() as service:
         for sdk in SDKS:
             try:
@@ -50,7 +49,7 @@ def main() -> int:
                 return 2
             known[sdk.name] = found
             print(f"{sdk.name} {found.version}: {len(found.read)} of {len(cases)} cases")
-    write_witnesses(root, known.values())
+    write_witnesses(known.values())
     return 0
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.carries import EVENT_FIELDS, KINDS, Verdict
 from cdcwire_conformance.corpus.case import Case
-from cdcwire_conformance.corpus.store import case_sums, golden_root
+from cdcwire_conformance.corpus.store import case_sums
 from cdcwire_conformance.corpus.witness import confirmations, read_witnesses
 from cdcwire_conformance.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.known_wrong.catch import catching_case
@@ -38,8 +38,7 @@ def known_wrong_part(cases: Sequence[Case]) -> Part:
 
 def witnesses_part(cases: Sequence[Case]) -> Part:
     """Tell who confirms the cases."""
-    root = golden_root()
-    witnesses = read_witnesses(root)
+    witnesses = read_witnesses()
     part = Part("Who confirms the golden cases", "cdcwire witness")
     names = [f"{w.name} {w.version} ({w.language})" for w in witnesses]
     part.lines = [
@@ -49,7 +48,7 @@ def witnesses_part(cases: Sequence[Case]) -> Part:
     ]
     rows = []
     alone: list[str] = []
-    for name, found in confirmations(cases, case_sums(root), witnesses).items():
+    for name, found in confirmations(cases, case_sums(), witnesses).items():
         rows.append((name, found.cases, found.by_producer, found.by_others, len(found.by_nobody)))
         alone += found.by_nobody
     head = ("format", "cases", "written by a producer", "confirmed by others", "by nobody else")

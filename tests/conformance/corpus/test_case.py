@@ -9,12 +9,13 @@ import pytest
 
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire_conformance.corpus.case import CorpusError, case_from_json, read_case
+from cdcwire_conformance.corpus.files import FolderFiles
 
 RESOLVED = bytes.fromhex("010103010101020a09010005")
 
 
 def test_case_of_one_value_has_its_members(golden: Path) -> None:
-    case = read_case(golden, golden / "craft" / "events" / "resolved.json")
+    case = read_case(FolderFiles(golden), "craft/events/resolved.json")
     assert (case.format, case.group, case.name) == ("craft", "events", "resolved")
     assert case.messages == (KafkaMessage(None, RESOLVED),)
     assert case.events is not None
@@ -37,7 +38,7 @@ def test_case_with_blob_and_stored_file_has_their_bytes(golden: Path) -> None:
         "messages": [{"path": "a/b.csv", "value": "resolved.bin"}],
         "events": [],
     }
-    case = case_from_json(document, folder, "craft/events/resolved.json")
+    case = case_from_json(document, FolderFiles(golden), "craft/events/resolved.json")
     assert case.messages == (StoredFile("a/b.csv", RESOLVED),)
     assert case.blobs == {"s3://b/1": b"blob"}
     assert case.context().blobs == {"s3://b/1": b"blob"}
@@ -72,7 +73,7 @@ def test_slip_in_accept_case_is_named(
 ) -> None:
     edit(**members)
     with pytest.raises(CorpusError) as caught:
-        read_case(golden, golden / "craft" / "events" / "resolved.json")
+        read_case(FolderFiles(golden), "craft/events/resolved.json")
     assert caught.value.where == "craft/events/resolved.json"
     assert problem in caught.value.problem
 
@@ -94,7 +95,7 @@ def test_slip_in_error_is_named(
 ) -> None:
     edit("version-2", error=error)
     with pytest.raises(CorpusError, match=problem):
-        read_case(golden, golden / "craft" / "events" / "version-2.json")
+        read_case(FolderFiles(golden), "craft/events/version-2.json")
 
 
 @pytest.mark.parametrize(
@@ -110,11 +111,11 @@ def test_file_that_is_no_object_is_named(golden: Path, text: bytes, problem: str
     file = golden / "craft" / "events" / "resolved.json"
     file.write_bytes(text)
     with pytest.raises(CorpusError, match=problem):
-        read_case(golden, file)
+        read_case(FolderFiles(golden), "craft/events/resolved.json")
 
 
 def test_table_that_is_none_is_an_error_of_the_context(golden: Path, edit: Any) -> None:
     edit(tables=[{"table": "t", "columns": [{"name": "a", "type": "integer"}]}])
-    case = read_case(golden, golden / "craft" / "events" / "resolved.json")
+    case = read_case(FolderFiles(golden), "craft/events/resolved.json")
     with pytest.raises(CorpusError, match="integer"):
         case.context()

@@ -8,12 +8,12 @@ import pytest
 
 from cdcwire_conformance.corpus.check import CheckResult, check_corpus
 
-_PAGES = Path(__file__).parents[3] / "docs" / "formats"  # a wheel under test has none
+_CHECKOUT = Path(__file__).parents[3]  # a wheel under test has neither pages nor hexdumps
 
 
 @pytest.fixture(scope="module")
 def result() -> CheckResult:
-    return check_corpus(pages=_PAGES)
+    return check_corpus(_CHECKOUT / "golden", _CHECKOUT / "docs" / "formats")
 
 
 def test_corpus_has_no_problem(result: CheckResult) -> None:

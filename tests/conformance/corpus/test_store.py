@@ -10,7 +10,7 @@ from cdcwire_conformance.corpus.case import CorpusError
 from cdcwire_conformance.corpus.derive import find_case
 from cdcwire_conformance.corpus.store import (
     corpus_version,
-    golden_root,
+    golden_files,
     id_fits,
     load_case,
     load_cases,
@@ -90,5 +90,5 @@ def test_version_of_two_numbers_is_an_error(golden: Path) -> None:
         corpus_version(golden)
 
 
-def test_golden_root_is_found_from_here() -> None:
-    assert golden_root().name == "golden"
+def test_corpus_is_found_from_here() -> None:
+    assert "VERSION" in golden_files()

@@ -32,7 +32,7 @@ from cdcwire.model.kinds import (
 from cdcwire_conformance.arrow.building import CLAUSE_COLUMNS, CLAUSE_NATIVE, CLAUSE_TEXT
 from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
 from cdcwire_conformance.arrow.types import SchemaError
-from cdcwire_conformance.corpus import golden_root, load_case
+from cdcwire_conformance.corpus import load_case
 from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import source_of_folder
@@ -53,6 +53,7 @@ from cdcwire_generators.workloads import workload, workload_tables
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+GOLDEN = Path(__file__).parents[3] / "golden"
 FORMATS = ("craft", "craft-proposal", "open-protocol")
 KAFKA = pa.schema(
     [
@@ -166,7 +167,7 @@ def test_null_and_absent_are_told_apart(spark: SparkSession, tmp_path: Path, nam
 
 
 def test_flink_profile_is_the_proposals_flink_table(spark: SparkSession, tmp_path: Path) -> None:
-    root = golden_root() / "craft-proposal" / "document"
+    root = GOLDEN / "craft-proposal" / "document"
     ddl = json.loads((root / "test-flink-ddl.json").read_text("utf-8"))["events"][0]["query"]
     (definition,) = parse_ddl(ddl, "test")
     cases = [

@@ -17,13 +17,13 @@ from cdcwire_conformance.arrow import building
 from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.arrow.types import UTC, Profile, SchemaError, Temporal, arrow_type
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.corpus import golden_root
 from cdcwire_conformance.spark.decode.reading import CLAUSE_MESSAGES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PAGE = (Path(__file__).parents[3] / "docs" / "spark.md").read_text("utf-8")
+CHECKOUT = Path(__file__).parents[3]
+PAGE = (CHECKOUT / "docs" / "spark.md").read_text("utf-8")
 
 
 def rows_of(heading: str) -> Iterator[list[str]]:
@@ -78,7 +78,7 @@ def test_example_runs(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    case = golden_root() / "craft-proposal" / "document" / "test-flink-ddl.json"
+    case = CHECKOUT / "golden" / "craft-proposal" / "document" / "test-flink-ddl.json"
     ddl = json.loads(case.read_text("utf-8"))["events"][0]["query"]
     (tmp_path / "tables.sql").write_text(f"USE test;\n{ddl};\n")
     monkeypatch.chdir(tmp_path)

@@ -41,7 +41,7 @@ def test_witness_confirms_the_stored_cases_that_it_passed() -> None:
 
 def test_witnesses_written_and_read_are_the_same(tmp_path: Path) -> None:
     witness = witness_from_results(RESULTS, SUMS)
-    write_witnesses(tmp_path, [witness])
+    write_witnesses([witness], tmp_path)
     assert read_witnesses(tmp_path) == (witness,)
     assert read_witnesses(tmp_path / "nowhere") == ()
 
