@@ -10,6 +10,7 @@ from importlib import import_module
 
 from cdcwire.core.registry import package_of
 from cdcwire_conformance.corpus.mutations.rules import FormatRules
+from cdcwire_conformance.known_wrong.decoder import KnownWrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +18,11 @@ class FormatSuite:
     """What corpus, judge, Arrow and reports need to know of one format.
 
     ``mutations``: rules that derive malformed messages from legal ones.
+    ``known_wrong``: decoders with one fault each; the corpus has to catch every one of them.
     """
 
     mutations: FormatRules
+    known_wrong: tuple[KnownWrong, ...]
 
 
 def get_suite(format_name: str) -> FormatSuite:

@@ -1,30 +1,22 @@
-"""How a known-wrong decoder is described: a name, the fault, and a decoder that has it."""
+"""How a known-wrong decoder is described: a name, the fault, and a decoder that has it.
+
+A known-wrong decoder changes the events that the right decoder gives, or the message and the
+settings that it reads. Where neither shows the fault, it passes a documented parameter to the
+decoder of the wire.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from cdcwire.core.format import Context, Format
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Format, OptionValue
 from cdcwire.core.message import Message
 from cdcwire.model.events import Column, Event, Image, RowChange, Value
 
 Decode: TypeAlias = Callable[[Format, Message, Context], list[Event]]
-
-
-CRAFTS = ("craft", "craft-proposal")
-MESSAGES = (*CRAFTS, "open-protocol")
-FILES = ("csv", "canal-json")
-MYSQL = (*MESSAGES, *FILES, "avro")
-DATAHUB = ("datahub-tuple", "datahub-blob")
-CONNECT = ("cdl-json", "debezium-json")
-EVERYWHERE = (*MYSQL, *DATAHUB, *CONNECT)
-# Of CDL's own format the document shows one insert: other operations are guessed, values Connect's.
-ALL_BUT_CDL = (*MYSQL, *DATAHUB, "debezium-json")
-IN_BATCHES = (*MESSAGES, *FILES, *DATAHUB)  # Avro has one row a message, and no old one
-OF_DDL = (*MYSQL, "datahub-blob")  # what is no row: a Tuple topic has nothing else
-BY_INDEX = (*MESSAGES, *FILES)  # whose ENUMs and SETs are numbers, or may be
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +24,11 @@ class KnownWrong:
     """A decoder with one fault that real decoders had.
 
     ``seen``: the ids of the reported faults that it repeats, as the golden cases name them.
-    ``formats``: where the fault can show at all.
     """
 
     name: str
     fault: str
     decode: Decode
-    formats: tuple[str, ...] = EVERYWHERE
     seen: tuple[str, ...] = ()
 
 
@@ -84,3 +74,52 @@ def changing_values(change: Callable[[Column, Value], Value]) -> Decode:
     return changing_columns(
         lambda column, value: (column, None if value is None else change(column, value))
     )
+
+
+def under_options(**options: OptionValue) -> Decode:
+    """Return the right decoder under other options than the producer's: ``lenient_ops=True``.
+
+    Options that the format does not have are left out.
+    """
+    wrong = {name.replace("_", "-"): value for name, value in options.items()}
+
+    def decode(format_: Format, message: Message, context: Context) -> list[Event]:
+        known = {option.name for option in format_.options}
+        changed = {name: value for name, value in wrong.items() if name in known}
+        kept = {
+            name: value
+            for name, value in context.options.items()
+            if name.rpartition(".")[2] not in changed
+        }
+        return right(format_, message, replace(context, options={**kept, **changed}))
+
+    return decode
+
+
+def mended(mend: Callable[[Message], Iterable[Message]]) -> Decode:
+    """Return a decoder that tries what ``mend`` makes of a message that the reference refuses."""
+
+    def decode(format_: Format, message: Message, context: Context) -> list[Event]:
+        try:
+            return right(format_, message, context)
+        except DecodeError as error:
+            for better in mend(message):
+                try:
+                    return right(format_, better, context)
+                except DecodeError:
+                    continue
+            raise error
+
+    return decode
+
+
+def refusing(is_odd: Callable[[Message, list[Event]], bool]) -> Decode:
+    """Return a decoder that refuses legal messages for which ``is_odd`` is true."""
+
+    def decode(format_: Format, message: Message, context: Context) -> list[Event]:
+        events = right(format_, message, context)
+        if is_odd(message, events):
+            raise DecodeError("an unexpected message", 0, "")
+        return events
+
+    return decode

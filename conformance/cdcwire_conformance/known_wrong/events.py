@@ -1,23 +1,21 @@
-"""Known-wrong decoders that misread events."""
+"""Known-wrong decoders that misread events, whatever the format."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
 from cdcwire.model.events import Event, Image, Progress, RowChange, SchemaChange
 from cdcwire.model.tso import ms_of_tso
 from cdcwire_conformance.known_wrong.decoder import (
-    ALL_BUT_CDL,
-    FILES,
-    IN_BATCHES,
-    MESSAGES,
-    MYSQL,
-    OF_DDL,
     KnownWrong,
     changing_events,
     changing_rows,
+    mended,
     right,
 )
 
@@ -127,103 +125,139 @@ def _one_table_a_message(format_: Format, message: Message, context: Context) ->
     ]
 
 
+def _errors_swallowed(format_: Format, message: Message, context: Context) -> list[Event]:
+    try:
+        return right(format_, message, context)
+    except DecodeError:
+        return []
+
+
+def _without_end(message: Message) -> Iterable[Message]:
+    value = message.value or b""
+    for surplus in range(1, min(len(value), 16)):
+        yield replace(message, value=value[:-surplus])
+
+
+def _claim_check_ignored(format_: Format, message: Message, context: Context) -> list[Event]:
+    return right(format_, message, replace(context, blobs={}))
+
+
+def times_swapped(event: Event) -> Event:
+    """Exchange the time of the commit and the time of the sending."""
+    at = event.position
+    return replace(event, position=replace(at, commit_ms=at.sent_ms, sent_ms=at.commit_ms))
+
+
+def halves_as_changes(row: RowChange) -> RowChange:
+    """Take each row of an update for a change by itself."""
+    if row.half is None:
+        return row
+    op: Any = "delete" if row.half == "before" else "insert"
+    return replace(row, op=op, half=None)
+
+
+# Every format can show these.
 EVENTS: tuple[KnownWrong, ...] = (
     KnownWrong(
-        "delete-lost", "deletes never arrive", changing_rows(_delete_lost), ALL_BUT_CDL, ("63",)
+        "insert-with-null-before",
+        "an insert has an old row of NULLs",
+        changing_rows(_insert_with_null_before),
+        ("53",),
     ),
+    KnownWrong("key-lost", "handle key flags are ignored", changing_rows(_key_lost)),
     KnownWrong(
-        "delete-as-insert",
-        "a delete inserts the row again",
-        changing_rows(_delete_as_insert),
-        ALL_BUT_CDL,
+        "errors-swallowed", "a broken message gives no events and no error", _errors_swallowed
+    ),
+)
+
+
+# For formats whose deletes and updates have cases.
+OPERATIONS: tuple[KnownWrong, ...] = (
+    KnownWrong("delete-lost", "deletes never arrive", changing_rows(_delete_lost), ("63",)),
+    KnownWrong(
+        "delete-as-insert", "a delete inserts the row again", changing_rows(_delete_as_insert)
     ),
     KnownWrong(
         "update-as-insert",
         "an update is an insert of the new row",
         changing_rows(_update_as_insert),
-        ALL_BUT_CDL,
     ),
+    KnownWrong(
+        "trailing-bytes-accepted", "what follows a message is ignored", mended(_without_end)
+    ),
+)
+
+
+# For formats that send the old row of an update.
+OLD_ROWS: tuple[KnownWrong, ...] = (
     KnownWrong(
         "images-swapped",
         "before and after of an update are swapped",
         changing_rows(_images_swapped),
-        (*IN_BATCHES, "debezium-json"),
         ("58",),
     ),
+    KnownWrong("before-lost", "an update has no old row", changing_rows(_before_lost), ("61",)),
+)
+
+
+# For formats with several events in one message.
+BATCHES: tuple[KnownWrong, ...] = (
+    KnownWrong("first-of-batch", "one message is taken for one row", _first_of_batch),
+    KnownWrong("batch-reversed", "the order within a message is lost", _batch_reversed),
+)
+
+
+# For formats with events that are not rows.
+SCHEMA_CHANGES: tuple[KnownWrong, ...] = (
     KnownWrong(
-        "before-lost",
-        "an update has no old row",
-        changing_rows(_before_lost),
-        (*IN_BATCHES, "debezium-json"),
-        ("61",),
+        "schema-change-lost", "DDL is skipped", changing_events(_schema_change_lost), ("68",)
     ),
+    KnownWrong("progress-lost", "resolved events are skipped", changing_events(_progress_lost)),
+)
+
+
+# For formats that send the statements of schema changes.
+STATEMENTS: tuple[KnownWrong, ...] = (
+    KnownWrong("query-cut", "only the first line of a DDL is kept", changing_events(_query_cut)),
     KnownWrong(
-        "insert-with-null-before",
-        "an insert has an old row of NULLs",
-        changing_rows(_insert_with_null_before),
-        seen=("53",),
+        "schema-as-table",
+        "CREATE DATABASE is taken for a table without a name",
+        changing_events(_schema_as_table),
     ),
-    KnownWrong(
-        "absent-as-null",
-        "columns that were not sent are NULL",
-        changing_rows(_absent_as_null),
-        ("open-protocol", "canal-json"),
-        ("51", "64"),
-    ),
-    KnownWrong("key-lost", "handle key flags are ignored", changing_rows(_key_lost)),
-    KnownWrong(
-        "partition-lost",
-        "the partition id is dropped",
-        changing_rows(_partition_lost),
-        (*MESSAGES, "csv"),
-    ),
+)
+
+
+# For formats whose position is a TSO.
+COMMIT_TS: tuple[KnownWrong, ...] = (
     KnownWrong(
         "commit-ts-through-double",
         "a TSO loses its last digits",
         changing_events(_commit_ts_through_double),
-        MYSQL,
         ("9",),
     ),
     KnownWrong(
         "commit-ts-in-milliseconds",
         "a TSO is cut to its physical part",
         changing_events(_commit_ts_in_milliseconds),
-        MYSQL,
     ),
-    KnownWrong(
-        "schema-change-lost",
-        "DDL is skipped",
-        changing_events(_schema_change_lost),
-        (*OF_DDL, "debezium-json"),
-        ("68",),
-    ),
-    KnownWrong(
-        "progress-lost",
-        "resolved events are skipped",
-        changing_events(_progress_lost),
-        (*OF_DDL, "debezium-json"),
-    ),
-    KnownWrong(
-        "query-cut", "only the first line of a DDL is kept", changing_events(_query_cut), OF_DDL
-    ),
-    KnownWrong(
-        "schema-as-table",
-        "CREATE DATABASE is taken for a table without a name",
-        changing_events(_schema_as_table),
-        OF_DDL,
-    ),
-    KnownWrong("first-of-batch", "one message is taken for one row", _first_of_batch, IN_BATCHES),
-    KnownWrong("batch-reversed", "the order within a message is lost", _batch_reversed, IN_BATCHES),
-    KnownWrong(
-        "one-commit-ts-a-message",
-        "the first commit ts is given to all rows",
-        _one_commit_ts_a_message,
-        (*MESSAGES, *FILES),
-    ),
-    KnownWrong(
-        "one-table-a-message",
-        "the first table is given to all rows",
-        _one_table_a_message,
-        (*MESSAGES, "datahub-blob"),  # a file has one table, and so has a Tuple topic
-    ),
+)
+
+
+ABSENT_AS_NULL = KnownWrong(
+    "absent-as-null",
+    "columns that were not sent are NULL",
+    changing_rows(_absent_as_null),
+    ("51", "64"),
+)
+PARTITION_LOST = KnownWrong(
+    "partition-lost", "the partition id is dropped", changing_rows(_partition_lost)
+)
+ONE_COMMIT_TS_A_MESSAGE = KnownWrong(
+    "one-commit-ts-a-message", "the first commit ts is given to all rows", _one_commit_ts_a_message
+)
+ONE_TABLE_A_MESSAGE = KnownWrong(
+    "one-table-a-message", "the first table is given to all rows", _one_table_a_message
+)
+CLAIM_CHECK_IGNORED = KnownWrong(
+    "claim-check-ignored", "the reduced row is taken for the whole one", _claim_check_ignored
 )

@@ -10,8 +10,8 @@ from cdcwire.model.carries import EVENT_FIELDS, KINDS, Verdict
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import case_sums
 from cdcwire_conformance.corpus.witness import confirmations, read_witnesses
-from cdcwire_conformance.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.known_wrong.catch import catching_case
+from cdcwire_conformance.suite import get_suite
 from cdcwire_evidence.report.part import Part, table
 
 _MISSED = "**not caught**"
@@ -20,14 +20,13 @@ _MISSED = "**not caught**"
 def known_wrong_part(cases: Sequence[Case]) -> Part:
     """Tell which case catches which known-wrong decoder."""
     part = Part("Known-wrong decoders", "pytest tests/conformance/known_wrong")
-    rows = []
-    for known_wrong in KNOWN_WRONG:
-        caught = [
-            catching_case(known_wrong, name, cases) or f"{_MISSED} in {name}"
-            for name in known_wrong.formats
-        ]
-        part.failed |= any(case.startswith(_MISSED) for case in caught)
-        rows.append((known_wrong.name, known_wrong.fault, "<br>".join(caught)))
+    caught: dict[tuple[str, str], list[str]] = {}
+    for format_name in FORMAT_NAMES:
+        for known_wrong in get_suite(format_name).known_wrong:
+            case = catching_case(known_wrong, format_name, cases) or f"{_MISSED} in {format_name}"
+            part.failed |= case.startswith(_MISSED)
+            caught.setdefault((known_wrong.name, known_wrong.fault), []).append(case)
+    rows = [(name, fault, "<br>".join(found)) for (name, fault), found in caught.items()]
     part.lines = [
         f"{len(rows)} decoders with one fault each, which real decoders had. A case catches each:",
         "",

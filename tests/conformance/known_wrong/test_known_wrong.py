@@ -1,4 +1,4 @@
-"""The corpus catches every known-wrong decoder, in each format where its fault can show."""
+"""The corpus catches every known-wrong decoder, in each format whose suite lists it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pytest
 from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
-from cdcwire_conformance.known_wrong import KNOWN_WRONG, KnownWrong
+from cdcwire_conformance.known_wrong import KnownWrong
 from cdcwire_conformance.known_wrong.catch import catching_case
 from cdcwire_conformance.known_wrong.decoder import right
+from cdcwire_conformance.suite import get_suite
 
 PAIRS = [
     pytest.param(known_wrong, format_name, id=f"{known_wrong.name}-{format_name}")
-    for known_wrong in KNOWN_WRONG
-    for format_name in known_wrong.formats
-    if format_name in FORMAT_NAMES
+    for format_name in FORMAT_NAMES
+    for known_wrong in get_suite(format_name).known_wrong
 ]
 
 
@@ -37,6 +37,7 @@ def test_right_decoder_gets_through(format_name: str) -> None:
     assert catching_case(KnownWrong("right", "none", right), format_name, cases()) is None
 
 
-def test_names_are_unique() -> None:
-    names = [known_wrong.name for known_wrong in KNOWN_WRONG]
+@pytest.mark.parametrize("format_name", FORMAT_NAMES)
+def test_names_are_unique_in_a_format(format_name: str) -> None:
+    names = [known_wrong.name for known_wrong in get_suite(format_name).known_wrong]
     assert len(set(names)) == len(names)

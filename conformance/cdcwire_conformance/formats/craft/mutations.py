@@ -17,11 +17,11 @@ from cdcwire_conformance.corpus.mutations.rules import (
     NumberRule,
     Site,
 )
+from cdcwire_conformance.families.mysql_mutations import UNDEFINED_TYPES
 from cdcwire_conformance.formats.craft.table_mutations import Layout, rewriter
 
 _META_COUNT = 2  # the elements of the first size table
 
-UNDEFINED_TYPES = (6, 31, 256)  # the type that is always NULL, one that is not defined, no byte
 _EVENT = r"events\[\d+\]"
 GROUP = _EVENT + r"\.groups\[\d+\]"
 COLUMN = GROUP + r"\.columns\[\d+\]"

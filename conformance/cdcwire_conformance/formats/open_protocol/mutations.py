@@ -14,7 +14,7 @@ import re
 
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire_conformance.corpus.mutations.rules import BOMB_SIZE, FormatRules, NumberRule, Site
-from cdcwire_conformance.formats.craft.mutations import UNDEFINED_TYPES
+from cdcwire_conformance.families.mysql_mutations import UNDEFINED_TYPES
 
 _NUMBER_BYTES = 8
 _UINT64_END = 1 << 64

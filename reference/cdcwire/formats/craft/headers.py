@@ -25,7 +25,7 @@ from cdcwire.formats.craft.arrays import (
     write_strings,
     write_uvarints,
 )
-from cdcwire.formats.craft.columns import no_repeated_names
+from cdcwire.formats.craft.columns import NameReader, no_repeated_names
 from cdcwire.formats.craft.message import (
     EVENT_DDL,
     EVENT_RESOLVED,
@@ -146,15 +146,19 @@ class Terms:
             write_strings(out, list(self.ids), Place(("dictionary",), (), _DICTIONARY), CRAFT)
 
 
-def name_reader(dictionary: list[str]) -> Callable[[Reader, int, Place], list[str]]:
-    """Return what reads the column names of a group as term numbers."""
+def name_reader(dictionary: list[str], *, may_repeat: bool = False) -> NameReader:
+    """Return what reads the column names of a group as term numbers.
+
+    ``may_repeat``: accept a column that appears twice.
+    """
 
     def read_names(reader: Reader, count: int, place: Place) -> list[str]:
         is_term = _term_check(dictionary, True)
         is_new = no_repeated_names()
 
         def check(index: int, term: int) -> str | None:
-            return is_term(index, term) or is_new(index, dictionary[term])
+            problem = is_term(index, term)
+            return problem if problem or may_repeat else is_new(index, dictionary[term])
 
         ids = read_delta_varints(reader, count, place, CRAFT, check)
         return [dictionary[term] for term in ids]

@@ -6,6 +6,7 @@ dictionary, headers, bodies. Integers may be written longer than they need; the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
@@ -13,6 +14,7 @@ from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_uvarint, write_uvarint
 from cdcwire.formats.craft.columns import (
+    NameReader,
     read_columns,
     read_ddl_body,
     write_columns,
@@ -102,8 +104,15 @@ def encode(message: Message) -> bytes:
     return bytes(out)
 
 
-def read_message(reader: Reader, selection: Selection) -> Message:
-    """Read the message that fills ``reader``."""
+def read_message(
+    reader: Reader,
+    selection: Selection,
+    names_by: Callable[[list[str]], NameReader] = name_reader,
+) -> Message:
+    """Read the message that fills ``reader``.
+
+    ``names_by``: returns what reads the column names of a group, given the dictionary.
+    """
     _read_version(reader)
     body, table_reader = split_at_tables(reader, CRAFT)
     tables = _read_size_tables(table_reader)
@@ -121,7 +130,7 @@ def read_message(reader: Reader, selection: Selection) -> Message:
             ("size_tables", "groups"),
         )
     if rows:
-        return Message(_read_rows(bodies, headers, tables, dictionary, selection))
+        return Message(_read_rows(bodies, headers, tables, names_by(dictionary), selection))
     event = _read_single(bodies, headers[0])
     is_wanted = event.table is None or selection.wants(event.schema, event.table)
     return Message((event,) if is_wanted else ())
@@ -169,7 +178,7 @@ def _read_rows(
     bodies: Reader,
     headers: list[Header],
     tables: SizeTables,
-    dictionary: list[str],
+    read_names: NameReader,
     selection: Selection,
 ) -> tuple[RowEvent, ...]:
     rows = []
@@ -188,7 +197,7 @@ def _read_rows(
         assert header.schema is not None
         assert header.table is not None
         if selection.wants(header.schema, header.table):
-            groups = _read_groups(body, index, group_sizes, dictionary, selection)
+            groups = _read_groups(body, index, group_sizes, read_names, selection)
             rows.append(
                 RowEvent(header.commit_ts, header.schema, header.table, groups, header.partition)
             )
@@ -196,7 +205,7 @@ def _read_rows(
 
 
 def _read_groups(
-    body: Reader, index: int, sizes: list[int], dictionary: list[str], selection: Selection
+    body: Reader, index: int, sizes: list[int], read_names: NameReader, selection: Selection
 ) -> tuple[ColumnGroup, ...]:
     groups: list[ColumnGroup] = []
     for number, size in enumerate(sizes):
@@ -214,7 +223,7 @@ def _read_groups(
                     f"column group type {kind} stands twice", start, CRAFT.column_groups
                 )
         group.note(start, kind, CRAFT.column_groups, *path, "type")
-        columns = read_columns(group, name_reader(dictionary), CRAFT, selection.columns, path)
+        columns = read_columns(group, read_names, CRAFT, selection.columns, path)
         with step(*path):
             group.expect_end(CRAFT.column_groups)
         groups.append(ColumnGroup(kind, columns))

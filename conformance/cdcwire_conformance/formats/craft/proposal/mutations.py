@@ -19,10 +19,10 @@ from cdcwire_conformance.corpus.mutations.rules import (
     NumberRule,
     Site,
 )
+from cdcwire_conformance.families.mysql_mutations import UNDEFINED_TYPES
 from cdcwire_conformance.formats.craft.mutations import (
     COLUMN,
     GROUP,
-    UNDEFINED_TYPES,
     has_bytes,
     has_value,
     is_null,

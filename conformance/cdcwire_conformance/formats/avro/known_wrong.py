@@ -1,0 +1,195 @@
+"""Known-wrong decoders of avro: of its envelope, its schemas, and what TiCDC puts into both.
+
+Most read a changed schema: the wrong text, or the right one in the wrong way.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.model.events import Column, Event, Value
+from cdcwire.model.kinds import EnumType
+from cdcwire_conformance.families.mysql_known_wrong import (
+    ILL_FORMED_TEXT_REPLACED,
+    MYSQL_FAULTS,
+    TIMESTAMP_IN_UTC,
+    VECTOR_AS_NULL,
+)
+from cdcwire_conformance.formats.avro.known_wrong_values import VALUE_FAULTS
+from cdcwire_conformance.known_wrong.decoder import (
+    Decode,
+    KnownWrong,
+    changing_columns,
+    mended,
+    right,
+)
+
+
+def _by_other_schemas(
+    change: Callable[[Mapping[str, str], Message], Mapping[str, str]],
+) -> Decode:
+    """Return a decoder that takes other texts for the ids of schemas."""
+
+    def decode(format_: Format, message: Message, context: Context) -> list[Event]:
+        schemas = change(context.schemas, message)
+        return right(format_, message, replace(context, schemas=schemas))
+
+    return decode
+
+
+def _null_first(schemas: Mapping[str, str], message: Message) -> Mapping[str, str]:
+    found = {}
+    for name, text in schemas.items():
+        document = _document(text)
+        for field in document.get("fields", ()):
+            if isinstance(field.get("type"), list) and "null" in field["type"][1:]:
+                field["type"] = ["null", *(kind for kind in field["type"] if kind != "null")]
+                field.pop("default", None)
+        found[name] = json.dumps(document) if document else text
+    return found
+
+
+def _one_schema_a_name(schemas: Mapping[str, str], message: Message) -> Mapping[str, str]:
+    first: dict[tuple[object, object], str] = {}
+    for text in schemas.values():
+        document = _document(text)
+        first.setdefault((document.get("namespace"), document.get("name")), text)
+    return {
+        name: first[_document(text).get("namespace"), _document(text).get("name")]
+        for name, text in schemas.items()
+    }
+
+
+def _newest_schema(schemas: Mapping[str, str], message: Message) -> Mapping[str, str]:
+    """Give the newest text for that of a value, but not the key's."""
+    assert isinstance(message, KafkaMessage)
+    key = _id_of(message.key)
+    others = [name for name in schemas if name != key and name.isdigit()]
+    if not others or _id_of(message.value) not in others:
+        return schemas
+    newest = schemas[max(others, key=int)]
+    return {name: newest if name in others else text for name, text in schemas.items()}
+
+
+def _document(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _id_of(raw: bytes | None) -> str:
+    return str(int.from_bytes((raw or b"")[1:5], "big"))
+
+
+def _nulls_from_defaults(format_: Format, message: Message, context: Context) -> list[Event]:
+    assert isinstance(message, KafkaMessage)
+    document = _document(context.schemas.get(_id_of(message.value), ""))
+    defaults = {
+        field.get("name"): field["default"]
+        for field in document.get("fields", ())
+        if isinstance(field, dict) and field.get("default") is not None
+    }
+
+    def filled(column: Column, value: Value) -> tuple[Column, Value]:
+        return column, defaults.get(column.name) if value is None else value
+
+    return changing_columns(filled)(format_, message, context)
+
+
+def _options_split_at_commas(format_: Format, message: Message, context: Context) -> list[Event]:
+    """Count an ENUM's option in ``allowed`` as if every comma split it, escaped or not."""
+    schemas = {name: text.replace(r"\\,", ",") for name, text in context.schemas.items()}
+    return _definitions_ignored(format_, message, replace(context, schemas=schemas))
+
+
+def _definitions_ignored(format_: Format, message: Message, context: Context) -> list[Event]:
+    return changing_columns(_by_place)(format_, message, replace(context, tables=()))
+
+
+def _by_place(column: Column, value: Value) -> tuple[Column, Value]:
+    """Give an ENUM as the place of its label among the options, from 1; 0 where it is none."""
+    kind = column.type
+    if not isinstance(kind, EnumType) or kind.labels is None or value is None:
+        return column, value
+    place = kind.labels.index(value) + 1 if value in kind.labels else 0
+    return replace(column, type=EnumType(kind.labels, "index")), place
+
+
+def _with_good_header(message: Message) -> Iterable[Message]:
+    """Give a message whose headers have the bytes that they should have, of either registry."""
+    assert isinstance(message, KafkaMessage)
+    for head in (b"\0", b"\3\0"):
+        parts = [raw and head + raw[len(head) :] for raw in (message.key, message.value)]
+        yield replace(message, key=parts[0], value=parts[1])
+        yield replace(message, key=parts[0])
+        yield replace(message, value=parts[1])
+
+
+def _without_value(message: Message) -> Iterable[Message]:
+    if isinstance(message, KafkaMessage) and message.value == b"":
+        yield replace(message, value=None)
+
+
+def _without_end_of_key(message: Message) -> Iterable[Message]:
+    assert isinstance(message, KafkaMessage)
+    key = message.key or b""
+    for surplus in range(1, min(len(key), 16)):
+        yield replace(message, key=key[:-surplus])
+
+
+KNOWN_WRONG: tuple[KnownWrong, ...] = (
+    *MYSQL_FAULTS,
+    ILL_FORMED_TEXT_REPLACED,
+    VECTOR_AS_NULL,
+    TIMESTAMP_IN_UTC,
+    *VALUE_FAULTS,
+    KnownWrong(
+        "header-ignored",
+        "whatever the first bytes are, they are taken for a header",
+        mended(_with_good_header),
+        ("avro/magic-and-id",),
+    ),
+    KnownWrong(
+        "empty-value-as-delete", "a value of no bytes is taken for null", mended(_without_value)
+    ),
+    KnownWrong("end-of-key-ignored", "what follows a key is ignored", mended(_without_end_of_key)),
+    KnownWrong(
+        "null-first",
+        "the first branch of every union is taken for NULL",
+        _by_other_schemas(_null_first),
+        ("null/nullable-with-default",),
+    ),
+    KnownWrong(
+        "one-schema-a-name",
+        "key and value, having one full name, are read by one schema",
+        _by_other_schemas(_one_schema_a_name),
+    ),
+    KnownWrong(
+        "newest-schema",
+        "rows are read by the newest schema, not by the one of their id",
+        _by_other_schemas(_newest_schema),
+    ),
+    KnownWrong(
+        "nulls-from-defaults",
+        "NULL becomes the default of its field",
+        _nulls_from_defaults,
+        ("null/nullable-with-default",),
+    ),
+    KnownWrong(
+        "allowed-split",
+        "an ENUM's option is counted in allowed, split at every comma",
+        _options_split_at_commas,
+    ),
+    KnownWrong(
+        "definitions-ignored",
+        "an ENUM's option is counted in allowed, whatever its table says",
+        _definitions_ignored,
+    ),
+)

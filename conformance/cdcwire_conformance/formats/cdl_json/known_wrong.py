@@ -1,0 +1,60 @@
+"""Known-wrong decoders of cdl-json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import Message
+from cdcwire.model.events import Event, RowChange
+from cdcwire_conformance.families.connect_known_wrong import CONNECT_FAULTS
+from cdcwire_conformance.known_wrong.decoder import KnownWrong, changing_rows, mended, right
+
+
+def _identifier_as_heartbeat(row: RowChange) -> Event | None:
+    return None if row.extra.get("heartbeat_identifier") else row
+
+
+def _properties_by_place(format_: Format, message: Message, context: Context) -> list[Event]:
+    """Take the first property for the lsn, the second for the transaction's id."""
+    events = right(format_, message, context)
+    try:
+        document = json.loads(message.value or b"null")
+        pairs = document.get("payload", document)["transaction"]["properties"]
+        numbers = [pair["value"] for pair in pairs]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return events
+    lsn, tx_id = ([*numbers, None, None])[:2]
+    told = None if tx_id is None else str(tx_id)
+    return [
+        replace(event, position=replace(event.position, lsn=lsn, tx_id=told)) for event in events
+    ]
+
+
+def _with_own_version(message: Message) -> Iterable[Message]:
+    for version in (b"1.0", b"2.0"):
+        for other in (b"1.0", b"2.0", b"3.0"):
+            member = b'"message_version":"%s"'
+            changed = (message.value or b"").replace(member % other, member % version)
+            if changed != message.value:
+                yield replace(message, value=changed)
+
+
+KNOWN_WRONG: tuple[KnownWrong, ...] = (
+    *CONNECT_FAULTS,
+    KnownWrong(
+        "identifier-as-heartbeat",
+        "a change with HEARTBEAT_IDENTIFIER is dropped as a heartbeat",
+        changing_rows(_identifier_as_heartbeat),
+    ),
+    KnownWrong(
+        "properties-by-place",
+        "the properties of a transaction are read by their place, not by their names",
+        _properties_by_place,
+    ),
+    KnownWrong(
+        "any-message-version", "a message of any message_version is read", mended(_with_own_version)
+    ),
+)

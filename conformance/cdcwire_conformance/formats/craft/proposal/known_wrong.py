@@ -1,0 +1,62 @@
+"""Known-wrong decoders of craft-proposal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import Message
+from cdcwire.core.reader import Reader
+from cdcwire.formats.craft.format import value_of
+from cdcwire.formats.craft.profile import PROPOSAL
+from cdcwire.formats.craft.proposal.events import to_events
+from cdcwire.formats.craft.proposal.wire import decode, read_message
+from cdcwire.formats.craft.settings import settings_of
+from cdcwire.model.events import Event
+from cdcwire_conformance.formats.craft.known_wrong import CRAFT_FAULTS, by_position, wire_faults
+from cdcwire_conformance.known_wrong.decoder import KnownWrong, right
+
+
+def _events_of(reader: Reader, context: Context) -> list[Event]:
+    decoded = read_message(reader, context.selection)
+    return list(to_events(decoded, settings_of(context.options)))
+
+
+def _groups_by_position(format_: Format, message: Message, context: Context) -> list[Event]:
+    decoded = decode(value_of(message, PROPOSAL), context.selection)
+    swapped = replace(decoded, events=by_position(decoded.events))
+    return list(to_events(swapped, settings_of(context.options)))
+
+
+def _with_another_name(error: DecodeError, value: bytes) -> bytes:
+    """Return a message whose second column of one name has another name of the same size."""
+    if error.path[-1:] != ("name",):
+        raise error
+    first = bytes((value[error.offset] ^ 1,))
+    return value[: error.offset] + first + value[error.offset + 1 :]
+
+
+def _repeated_columns(format_: Format, message: Message, context: Context) -> list[Event]:
+    try:
+        return right(format_, message, context)
+    except DecodeError as error:
+        other = _with_another_name(error, value_of(message, PROPOSAL))
+        return right(format_, replace(message, value=other), context)
+
+
+KNOWN_WRONG: tuple[KnownWrong, ...] = (
+    *CRAFT_FAULTS,
+    *wire_faults(_events_of, PROPOSAL),
+    KnownWrong(
+        "groups-by-position",
+        "the first column group is taken for the new row, the second for the old",
+        _groups_by_position,
+        ("C11",),
+    ),
+    KnownWrong(
+        "repeated-columns-accepted",
+        "a group may have a column twice",
+        _repeated_columns,
+    ),
+)

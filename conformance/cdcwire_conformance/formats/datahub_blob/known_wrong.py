@@ -1,0 +1,140 @@
+"""Known-wrong decoders of datahub-blob."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.datahub.frame import MAGIC
+from cdcwire.model.events import Column, Event, Marker, Position, Value
+from cdcwire.model.kinds import TimestampType
+from cdcwire_conformance.families.datahub_known_wrong import (
+    DATAHUB_FAULTS,
+    FRAME_SIZE,
+    HEADER_SIZE,
+    RECORD_SIZE,
+    moved,
+)
+from cdcwire_conformance.known_wrong.decoder import (
+    KnownWrong,
+    changing_events,
+    changing_values,
+    mended,
+    right,
+    under_options,
+)
+from cdcwire_conformance.known_wrong.events import ONE_TABLE_A_MESSAGE, SCHEMA_CHANGES, STATEMENTS
+from cdcwire_conformance.known_wrong.values import NAMES_IN_LOWER_CASE
+
+
+def _dates_as_seconds(column: Column, value: Value) -> Value:
+    """Take a DATE of up to 10 digits for seconds."""
+    is_date = isinstance(column.type, TimestampType) and column.type.form == "ms"
+    return value * 1000 if is_date and abs(value) < 10**10 else value
+
+
+def _system_time_as_event_time(event: Event) -> Event:
+    position: Position = event.position
+    return event if position.sent_ms is None else moved(event, commit_ms=position.sent_ms)
+
+
+def _database_as_schema(event: Event) -> Event:
+    table = event.table if not isinstance(event, Marker) and hasattr(event, "table") else None
+    if table is None or table.database is None:
+        return event
+    found: Any = event
+    return replace(found, table=replace(table, schema=table.database, database=None))  # type: ignore[no-any-return]
+
+
+def _marker_lost(event: Event) -> Event | None:
+    return None if isinstance(event, Marker) else event
+
+
+def _count_of_fields_believed(format_: Format, message: Message, context: Context) -> list[Event]:
+    """Refuse a batch whose records say that they have no fields."""
+    assert isinstance(message, KafkaMessage)
+    events = right(format_, message, context)
+    value = message.value or b""
+    batch = value.find(MAGIC, FRAME_SIZE)
+    is_plain = batch > 0 and value[batch + 20] & 3 == 0
+    if is_plain and value[batch + HEADER_SIZE + RECORD_SIZE :][:4] == bytes(4):
+        raise DecodeError("a record without fields", batch, "datahub: batch records")
+    return events
+
+
+def _parsed_loosely(message: Message) -> Iterable[Message]:
+    """Give the text as a loose parser has it: the last member of each name."""
+    assert isinstance(message, KafkaMessage)
+    try:
+        document = json.loads((message.value or b"").decode("utf-8-sig"))
+    except ValueError:
+        return
+    yield replace(message, value=json.dumps(document, ensure_ascii=False).encode())
+
+
+def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object. Raises: ValueError for a repeated name."""
+    found = dict(members)
+    if len(found) < len(members):
+        raise ValueError("a repeated name")
+    return found
+
+
+def _with_text_for_numbers(message: Message) -> Iterable[Message]:
+    """Give numbers where texts of them stand, and texts where numbers do."""
+    assert isinstance(message, KafkaMessage)
+    try:
+        document = json.loads(message.value or b"", object_pairs_hook=_once)
+        payload = document["payload"]
+        times = payload["timestamp"]
+        payload["sequenceId"] = str(payload["sequenceId"])
+        document["payload"]["timestamp"] = {name: int(time) for name, time in times.items()}
+    except (ValueError, KeyError, TypeError):
+        return
+    yield replace(message, value=json.dumps(document, ensure_ascii=False).encode())
+
+
+KNOWN_WRONG: tuple[KnownWrong, ...] = (
+    *DATAHUB_FAULTS,
+    NAMES_IN_LOWER_CASE,
+    *SCHEMA_CHANGES,
+    *STATEMENTS,
+    ONE_TABLE_A_MESSAGE,
+    KnownWrong(
+        "short-date-in-seconds",
+        "a DATE of ten digits or less counts seconds",
+        changing_values(_dates_as_seconds),
+    ),
+    KnownWrong(
+        "system-time-as-event-time",
+        "systemTime is taken for the time of the change",
+        changing_events(_system_time_as_event_time),
+    ),
+    KnownWrong("database-as-schema", "schemaName is ignored", changing_events(_database_as_schema)),
+    KnownWrong("marker-lost", "markers are skipped", changing_events(_marker_lost)),
+    KnownWrong(
+        "update-before-accepted",
+        "UPDATE_BEFORE is taken for UPDATE_BEFOR",
+        under_options(lenient_ops=True),
+    ),
+    KnownWrong(
+        "members-twice-accepted",
+        "the last of several members of one name counts",
+        mended(_parsed_loosely),
+    ),
+    KnownWrong(
+        "numbers-as-texts-accepted",
+        "times may be texts, and sequence ids numbers",
+        mended(_with_text_for_numbers),
+    ),
+    KnownWrong(
+        "field-count-believed",
+        "a record in a batch that says it has no fields is refused",
+        _count_of_fields_believed,
+    ),
+)

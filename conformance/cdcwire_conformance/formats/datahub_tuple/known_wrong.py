@@ -1,0 +1,97 @@
+"""Known-wrong decoders of datahub-tuple."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.datahub.body import read_body
+from cdcwire.datahub.carrying import headers_of, read_records
+from cdcwire.datahub.fields import Field as TopicField
+from cdcwire.datahub.frame import MAGIC
+from cdcwire.datahub.message import Batch, Record
+from cdcwire.formats.datahub_tuple import find_table, read_settings, topic_of
+from cdcwire.model.events import Column, Event, Value
+from cdcwire.model.kinds import TimestampType
+from cdcwire_conformance.families.datahub_known_wrong import DATAHUB_FAULTS
+from cdcwire_conformance.known_wrong.decoder import (
+    KnownWrong,
+    changing_columns,
+    right,
+    under_options,
+)
+from cdcwire_conformance.known_wrong.values import FLOAT32_AS_DOUBLE, NUMBERS_AND_TEXTS
+
+
+def _timestamps_as_ms(column: Column, value: Value) -> tuple[Column, Value]:
+    """Take microseconds for milliseconds."""
+    kind = column.type
+    is_us = isinstance(kind, TimestampType) and kind.form == "us"
+    return (replace(column, type=replace(kind, form="ms")) if is_us else column), value  # type: ignore[arg-type]
+
+
+def _fields_of(context: Context) -> tuple[TopicField, ...]:
+    settings = read_settings(context.options, context.compressions)
+    return topic_of(find_table(context.tables, settings), settings).fields
+
+
+def _records_of(message: KafkaMessage, context: Context) -> list[Record]:
+    """Return the records of a body; none where there is no good body."""
+    body = read_settings(context.options, context.compressions).body
+    try:
+        return [record for _, record in read_records(message, _fields_of(context), body)]
+    except DecodeError:
+        return []
+
+
+def _attributes_counted_in_characters(
+    format_: Format, message: Message, context: Context
+) -> list[Event]:
+    """Lose what follows an attribute whose letters need more bytes than one."""
+    assert isinstance(message, KafkaMessage)
+    events = right(format_, message, context)
+    value = message.value or b""
+    if value.count(MAGIC) < 2:
+        return events  # no batch
+    for index, record in enumerate(_records_of(message, context)):
+        if not all(text.isascii() for pair in record.attributes for text in pair):
+            return events[:index]
+    return events
+
+
+def _entries_of_first_batch(format_: Format, message: Message, context: Context) -> list[Event]:
+    """Read the first batch of an answer and no other."""
+    assert isinstance(message, KafkaMessage)
+    events = right(format_, message, context)
+    if not (message.value or b"").startswith(MAGIC):
+        return events
+    plain = Context(tables=context.tables)
+    body = read_body(message.value or b"", _fields_of(plain), headers=headers_of(message))
+    first = body.entries[0] if body.entries else None
+    return events[: len(first.records)] if isinstance(first, Batch) else events
+
+
+KNOWN_WRONG: tuple[KnownWrong, ...] = (
+    *DATAHUB_FAULTS,
+    FLOAT32_AS_DOUBLE,
+    *NUMBERS_AND_TEXTS,
+    KnownWrong(
+        "empty-field-as-null",
+        "an empty text is NULL in fields of other types than STRING, without the option",
+        under_options(empty_is_null=True),
+        ("57", "datahub/empty-or-null"),
+    ),
+    KnownWrong(
+        "timestamp-in-ms",
+        "a TIMESTAMP's microseconds are taken for milliseconds",
+        changing_columns(_timestamps_as_ms),
+    ),
+    KnownWrong(
+        "attributes-in-characters",
+        "the length of an attribute in a batch counts characters",
+        _attributes_counted_in_characters,
+    ),
+    KnownWrong("first-entry-only", "of several batches the first is read", _entries_of_first_batch),
+)
