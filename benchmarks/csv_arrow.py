@@ -27,7 +27,7 @@ from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.storage.paths import DataPath, parse_path
 from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
 from cdcwire_conformance.arrow.schema import canonical_table
-from cdcwire_conformance.formats.csv.arrow_batches import CsvBatchBuilder
+from cdcwire_conformance.formats.csv.arrow_batches import CsvColumns
 
 BAR = 2.0
 BAR_OF_ROWS = 1.5
@@ -96,7 +96,7 @@ def _bare(measured: Feed) -> object:
 
 def _by_blocks(measured: Feed) -> Any:
     builder = BatchBuilder(canonical_table(measured.table))
-    made = CsvBatchBuilder(builder, Definitions([measured.table]), SETTINGS)
+    made = CsvColumns(Definitions([measured.table]), SETTINGS)
     place = parse_path(measured.file.path, SETTINGS.layout)
     assert isinstance(place, DataPath)
 
@@ -104,7 +104,7 @@ def _by_blocks(measured: Feed) -> Any:
         return np.ones(count, np.bool_)
 
     def work() -> list[pa.RecordBatch]:
-        found = made.batches(measured.file, place, takes, _places)
+        found = made.batches(builder, measured.file, place, takes, _places)
         return [batch for batch, _ in found if batch is not None]
 
     return work

@@ -55,12 +55,12 @@ def nothing(folder: Path, format_name: str) -> int:
 
 
 def ordered(folder: Path, format_name: str) -> int:
-    return len(list_prefix(LocalPlace(folder), format_name, OPTIONS[format_name]).files)
+    return len(list_prefix(LocalPlace(folder), format_name, Context(OPTIONS[format_name])).files)
 
 
 def read(folder: Path, format_name: str) -> int:
     place, options = LocalPlace(folder), OPTIONS[format_name]
-    prefix = list_prefix(place, format_name, options)
+    prefix = list_prefix(place, format_name, Context(options))
     return sum(1 for _ in read_events(place, prefix, Context(options), print))
 
 

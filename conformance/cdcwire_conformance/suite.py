@@ -5,12 +5,18 @@ General modules ask this object and never the format's name.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
+from cdcwire.core.format import Context
 from cdcwire.core.registry import package_of
 from cdcwire_conformance.corpus.mutations.rules import FormatRules
 from cdcwire_conformance.known_wrong.decoder import KnownWrong
+
+if TYPE_CHECKING:
+    from cdcwire_conformance.arrow.stored_columns import StoredColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +25,12 @@ class FormatSuite:
 
     ``mutations``: rules that derive malformed messages from legal ones.
     ``known_wrong``: decoders with one fault each; the corpus has to catch every one of them.
+    ``stored_columns``: makes the reader of data files by columns; None: they are read row by row.
     """
 
     mutations: FormatRules
     known_wrong: tuple[KnownWrong, ...]
+    stored_columns: Callable[[Context], StoredColumns] | None = None
 
 
 def get_suite(format_name: str) -> FormatSuite:

@@ -19,7 +19,6 @@ from cdcwire.storage import RowGate
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, read_messages
 from cdcwire_conformance.sources.storage.places import is_url, open_place
-from cdcwire_conformance.sources.storage.reading import FORMATS as STORED_FORMATS
 from cdcwire_conformance.sources.storage.reading import list_prefix, read_events
 
 NAME = "decode"
@@ -130,7 +129,7 @@ def _print(events: Iterable[Event]) -> None:
 
 def _is_prefix(file: str, format_: Format) -> bool:
     """Return whether FILE is a storage prefix: a URL, or a directory without ``*.jsonl``."""
-    if format_.name not in STORED_FORMATS:
+    if format_.stored is None:
         return False
     folder = Path(file)
     return is_url(file) or (folder.is_dir() and not any(folder.glob("*.jsonl")))
@@ -157,9 +156,7 @@ def _events_of_prefix(
     faults: _Faults,
 ) -> Iterator[Event]:
     place = open_place(source)
-    prefix = list_prefix(
-        place, format_.name, context.options, context.tables, write_order=arguments.write_order
-    )
+    prefix = list_prefix(place, format_.name, context, write_order=arguments.write_order)
     gate = RowGate(prefix.checkpoint)
     yield from read_events(place, prefix, context, faults.report, gate)
     sys.stdout.flush()

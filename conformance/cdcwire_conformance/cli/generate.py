@@ -149,11 +149,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _is_stored(format_name: str, context: Context) -> bool:
     """Return whether a format's messages are files of a prefix."""
     format_ = get_format(format_name)
-    if "queue" not in format_.carriers:
-        return True
-    if "storage" not in format_.carriers:
-        return False
-    return parse_options(format_.options, context.options)["transport"] == "storage"
+    if format_.stored is None or format_.stored.option is None:
+        return format_.stored is not None
+    name, value = format_.stored.option
+    return parse_options(format_.options, context.options)[name] == value
 
 
 def _write_prefix(

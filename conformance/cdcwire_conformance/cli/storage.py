@@ -12,8 +12,8 @@ from cdcwire_conformance.cli.context import add_context_arguments, context_from
 from cdcwire_conformance.cli.decode import add_write_order
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.sources.storage.checking import Checked, check_prefix
+from cdcwire_conformance.sources.storage.forms import stored_formats
 from cdcwire_conformance.sources.storage.places import open_place
-from cdcwire_conformance.sources.storage.reading import FORMATS
 
 NAME = "storage"
 HELP = "say whether a storage prefix keeps the rules"
@@ -46,7 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    checking.add_argument("format", choices=FORMATS, metavar="FORMAT", help=" or ".join(FORMATS))
+    formats = stored_formats()
+    checking.add_argument("format", choices=formats, metavar="FORMAT", help=" or ".join(formats))
     checking.add_argument("prefix", metavar="PREFIX")
     checking.add_argument(
         "--transaction-atomicity",

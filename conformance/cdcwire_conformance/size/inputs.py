@@ -18,8 +18,8 @@ from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire.model.tso import ms_of_tso, tso_of_ms
 from cdcwire_conformance.ddl import sent_columns
 from cdcwire_conformance.sources.messages_io import read_messages
+from cdcwire_conformance.sources.storage.forms import is_stored
 from cdcwire_conformance.sources.storage.places import open_place
-from cdcwire_conformance.sources.storage.reading import FORMATS as STORED_FORMATS
 from cdcwire_conformance.sources.storage.reading import Prefix, list_prefix
 from cdcwire_generators.positions import position_at
 from cdcwire_generators.workloads import (
@@ -149,13 +149,13 @@ def _is_first_half(event: Event | None) -> TypeGuard[RowChange]:
 
 def _is_prefix(place: str, format_name: str) -> bool:
     folder = Path(place)
-    if format_name not in STORED_FORMATS or not folder.is_dir():
+    if not is_stored(format_name) or not folder.is_dir():
         return False
     return not any(folder.glob("*.jsonl"))
 
 
 def _listed(place: str, format_name: str, context: Context) -> Prefix:
-    prefix = list_prefix(open_place(place), format_name, context.options, context.tables)
+    prefix = list_prefix(open_place(place), format_name, context)
     if prefix.faults:
         raise SizeError(f"{place}: {prefix.faults[0]}")
     return prefix

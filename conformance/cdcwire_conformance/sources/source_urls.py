@@ -33,11 +33,11 @@ from cdcwire_conformance.sources.hadoop_files import (
 from cdcwire_conformance.sources.hadoop_files import SourceError as SourceError
 from cdcwire_conformance.sources.kafka_url import SCHEME as KAFKA
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, parse_kafka_url
+from cdcwire_conformance.sources.storage.forms import is_stored
 
 Kind: TypeAlias = Literal["jsonl", "parquet", "prefix", "topic", "place"]
 
 SHARE_BYTES = 128 << 20
-STORED_FORMATS = frozenset({"csv", "canal-json"})
 _LEAST_SHARE_BYTES = 1 << 20
 _COUNTED_AT_ONCE = 1 << 20
 _OTHERS = {  # which are no file systems, or have another name
@@ -159,7 +159,7 @@ def source_in(format_name: str, files: Files) -> Source:
                 check_for_spark(files, sizes)
             paths = tuple(path_under(files.root, name) for name in names)
             return Source(format_name, folder, kind, paths)
-    if format_name not in STORED_FORMATS:
+    if not is_stored(format_name):
         raise SourceError(f"{folder}: there is no *.jsonl and no *.parquet in this directory")
     names = sorted(files.everything())
     if not any(map(_is_of_prefix, names)):

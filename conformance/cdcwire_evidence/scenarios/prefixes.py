@@ -77,9 +77,7 @@ def replayed_with_faults(
     place: Place, format_name: str, context: Context, write_order: WriteOrder = "data-first"
 ) -> tuple[list[Event], list[Fault]]:
     """Replay a prefix up to its checkpoint; without one nothing is promised yet."""
-    prefix = list_prefix(
-        place, format_name, context.options, context.tables, write_order=write_order
-    )
+    prefix = list_prefix(place, format_name, context, write_order=write_order)
     faults: list[Fault] = []
     if prefix.checkpoint is None:
         return [], [fault for fault in prefix.faults if fault.kind == "metadata-unreadable"]

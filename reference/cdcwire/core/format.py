@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
@@ -17,6 +17,9 @@ from cdcwire.core.reader import Span
 from cdcwire.core.rows import Row
 from cdcwire.model.carries import Carries
 from cdcwire.model.events import Event, Table
+
+if TYPE_CHECKING:
+    from cdcwire.storage.form import StoredForm
 
 OptionValue: TypeAlias = "str | int | bool"
 Carrier: TypeAlias = Literal["queue", "storage"]
@@ -143,6 +146,7 @@ class Format:
     columns is cheap. ``joins_halves``: it gives two adjacent records, the halves of an update, as
     one change. ``topic_tables``: for formats whose topics hold one table each, which the bytes do
     not name: the definitions that a topic may have (raises OptionError); else None.
+    ``stored``: how it is stored in the files of a prefix; None: it is not.
     """
 
     name: str
@@ -165,6 +169,7 @@ class Format:
     skips_columns: bool = False
     joins_halves: bool = False
     topic_tables: Callable[[Context], tuple[Table, ...]] | None = None
+    stored: StoredForm | None = None
 
     def decoder(self, context: Context) -> MessageDecoder:
         """Return the fastest decoder of messages to rows and events.

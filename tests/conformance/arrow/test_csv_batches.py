@@ -27,10 +27,10 @@ from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.storage.paths import DataPath, parse_path
 from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
 from cdcwire_conformance.arrow.schema import canonical_table
+from cdcwire_conformance.arrow.stored_columns import Irregular
 from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_conformance.formats.csv import arrow_blocks as csv_blocks
-from cdcwire_conformance.formats.csv.arrow_batches import CsvBatchBuilder
-from cdcwire_conformance.formats.csv.arrow_values import Irregular
+from cdcwire_conformance.formats.csv.arrow_batches import CsvColumns
 from cdcwire_generators.workloads import table_workload
 
 DDL = """CREATE TABLE t (
@@ -71,8 +71,8 @@ def by_blocks(file: StoredFile, options: Mapping[str, OptionValue]) -> pa.Table:
     def takes(commit_ts: Any, count: int) -> Any:
         return np.ones(count, np.bool_)
 
-    made = CsvBatchBuilder(builder, Definitions([TABLE]), chosen)
-    batches = [batch for batch, _ in made.batches(file, path, takes, places)]
+    made = CsvColumns(Definitions([TABLE]), chosen)
+    batches = [batch for batch, _ in made.batches(builder, file, path, takes, places)]
     found = pa.Table.from_batches([b for b in batches if b is not None], builder.schema)
     found.validate(full=True)
     return found
@@ -232,9 +232,9 @@ def test_tables_with_other_kinds_are_left_to_rows() -> None:
     (vectors,) = parse_ddl("CREATE TABLE t (a int, v vector(2))", "s")
     chosen = read_settings(TIMESTAMPED)
     table: Table = replace(vectors, version=5)
-    made = CsvBatchBuilder(BatchBuilder(canonical_table(table)), Definitions([table]), chosen)
+    made = CsvColumns(Definitions([table]), chosen)
+    builder = BatchBuilder(canonical_table(table))
     place = DataPath("s", "t", 5, None, "", 1)
+    file = StoredFile("s/t/5/CDC000001.csv", b"")
     with pytest.raises(Irregular):
-        next(
-            made.batches(StoredFile("s/t/5/CDC000001.csv", b""), place, lambda c, n: n, lambda n: n)
-        )
+        next(made.batches(builder, file, place, lambda c, n: n, lambda n: n))

@@ -26,7 +26,7 @@ def read(
     context = Context(OPTIONS[format_name], selection=selection or Selection())
     place = LocalPlace(folder)
     faults: list[Fault] = []
-    prefix = list_prefix(place, format_name, context.options)
+    prefix = list_prefix(place, format_name, context)
     return list(read_events(place, prefix, context, faults.append, gate)), faults
 
 
@@ -35,7 +35,7 @@ def rows(events: list[Event], table: str) -> list[RowChange]:
 
 
 def test_prefix_tables_come_with_their_versions(good: dict[str, Path], format_name: str) -> None:
-    prefix = list_prefix(LocalPlace(good[format_name]), format_name, OPTIONS[format_name])
+    prefix = list_prefix(LocalPlace(good[format_name]), format_name, Context(OPTIONS[format_name]))
     orders = [table for table in prefix.tables if table.name == "orders"]
     assert sorted(len(table.columns or ()) for table in orders) == [9, 10]
     assert {table.version for table in orders} == {
@@ -46,7 +46,7 @@ def test_prefix_tables_come_with_their_versions(good: dict[str, Path], format_na
 def test_prefix_files_come_with_what_a_reader_of_one_needs(
     good: dict[str, Path], format_name: str
 ) -> None:
-    prefix = list_prefix(LocalPlace(good[format_name]), format_name, OPTIONS[format_name])
+    prefix = list_prefix(LocalPlace(good[format_name]), format_name, Context(OPTIONS[format_name]))
     for file in prefix.files:
         assert Path(file.url).stat().st_size == file.size
         assert file.url.endswith(file.path)
@@ -121,14 +121,14 @@ def test_list_of_a_growing_prefix_has_all_below_its_checkpoint(
     before, _ = read(prefix, format_name)
     day = sorted(prefix.glob("shop/users/[0-9]*/*/CDC*[2-9].*"))[-1].parent
     newer = {each.relative_to(prefix).as_posix() for each in day.glob("CDC*[2-9].*")}
-    checkpoint = list_prefix(LocalPlace(prefix), format_name, OPTIONS[format_name]).checkpoint
+    context = Context(OPTIONS[format_name])
+    checkpoint = list_prefix(LocalPlace(prefix), format_name, context).checkpoint
     assert checkpoint is not None
     later = (prefix / "metadata").read_bytes().replace(b"%d" % checkpoint, b"%d" % (checkpoint + 9))
     place, faults = _Growing(prefix, newer, later), list[Fault]()
-    found = list_prefix(place, format_name, OPTIONS[format_name])
+    found = list_prefix(place, format_name, context)
     assert found.checkpoint == checkpoint
     assert newer <= found.listed.keys()
-    context = Context(OPTIONS[format_name])
     assert list(read_events(place, found, context, faults.append)) == before
     assert faults == []
 
@@ -228,11 +228,11 @@ def test_read_and_check_of_files_of_two_dispatchers(prefix: Path, format_name: s
 
 def test_read_of_canal_json_in_the_queue_s_options_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(OptionError):
-        list_prefix(LocalPlace(tmp_path), "csv", {"no-such-option": "1"})
+        list_prefix(LocalPlace(tmp_path), "csv", Context({"no-such-option": "1"}))
     with pytest.raises(ValueError, match="craft"):
-        list_prefix(LocalPlace(tmp_path), "craft", {})
+        list_prefix(LocalPlace(tmp_path), "craft", Context())
 
 
 def test_list_prefix_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(PlaceError):
-        list_prefix(LocalPlace(tmp_path / "none"), "csv", {})
+        list_prefix(LocalPlace(tmp_path / "none"), "csv", Context())

@@ -71,7 +71,7 @@ def statements_of(events: Iterable[Event]) -> set[tuple[object, ...]]:
 
 
 def replayed(place: Place, format_name: str, context: Context, order: WriteOrder) -> list[Event]:
-    prefix = list_prefix(place, format_name, context.options, context.tables, write_order=order)
+    prefix = list_prefix(place, format_name, context, write_order=order)
     faults: list[object] = []
     events = list(read_events(place, prefix, context, faults.append))
     assert faults == []

@@ -25,12 +25,12 @@ from cdcwire.storage import (
 )
 from cdcwire.storage.expiration import is_expired, oldest_kept_date
 from cdcwire_conformance.sources.storage.checking import check_prefix
+from cdcwire_conformance.sources.storage.forms import stored_form
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.sources.storage.places import Place, PlaceError, open_place
 from cdcwire_conformance.sources.storage.reading import (
     PrefixFile,
     list_prefix,
-    prefix_settings,
     read_events,
 )
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
@@ -323,7 +323,7 @@ def test_expired_dates_leave_the_rest_readable(bucket: str, tmp_path: Path) -> N
         context, place = Context(OPTIONS["csv"]), open_place(bucket)
         write_prefix(PrefixWriter(place, "csv", context), events_of_sink(ROWS))
         checkpoint, there = look(place, context).checkpoint, objects(bucket)
-        layout = prefix_settings("csv", context.options).layout
+        layout = stored_form("csv").settings(context).layout
         # 2^18 of a checkpoint are a millisecond; of dates as text the smaller is the earlier.
         ended = datetime.fromtimestamp((checkpoint >> 18) / 1000, timezone.utc)
         first = (ended - timedelta(days=1)).date().isoformat()
@@ -414,7 +414,7 @@ class Look:
 
 def look(place: Place, context: Context) -> Look:
     """Read a prefix that has no faults."""
-    prefix = list_prefix(place, "csv", context.options)
+    prefix = list_prefix(place, "csv", context)
     gate, faults = RowGate(prefix.checkpoint), list[Fault]()
     rows = rows_of(read_events(place, prefix, context, faults.append, gate))
     assert faults == []
@@ -426,7 +426,7 @@ def look_again(
     place: Place, context: Context, state: ReplayState, gate: RowGate
 ) -> tuple[list[Event], ReplayState]:
     """Read what is new since the last look, and find no fault."""
-    prefix = list_prefix(place, "csv", context.options)
+    prefix = list_prefix(place, "csv", context)
     schema_files = {
         path: read_schema_file(place.read(path)) for path in prefix.listed if "/schema_" in path
     }

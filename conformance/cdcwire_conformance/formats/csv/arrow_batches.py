@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -18,15 +17,10 @@ from cdcwire.formats.csv.tables import Definitions, FilePlan, file_plan, stored_
 from cdcwire.storage.paths import DataPath
 from cdcwire_conformance.arrow.batches import SIDES, BatchBuilder
 from cdcwire_conformance.arrow.building import ConversionError
+from cdcwire_conformance.arrow.stored_columns import Irregular, Numbers, Places, Takes
 from cdcwire_conformance.arrow.types import UNSIGNED_64
 from cdcwire_conformance.formats.csv.arrow_blocks import Block, BlockReader, can_read
-from cdcwire_conformance.formats.csv.arrow_values import Convert, Irregular, converter_of
-
-Numbers: TypeAlias = Any  # a numpy array
-Takes: TypeAlias = "Callable[[Numbers | None, int], Numbers]"
-"""What says which rows are taken, by their commit-ts (None without any) and their count."""
-Places: TypeAlias = Callable[[Numbers], pa.Array]
-"""What gives the ``source`` of rows by their numbers in the file."""
+from cdcwire_conformance.formats.csv.arrow_values import Convert, converter_of
 
 _CODES = pa.array([b"D", b"I", b"U"], pa.binary())
 _DELETE, _INSERT, _UPDATE = range(3)
@@ -54,8 +48,8 @@ class Changes:
     commit_ts: Numbers | None
 
 
-class CsvFiles:
-    """Reads the files of tables by blocks. Keep one: it learns the tables' versions."""
+class CsvColumns:
+    """Reads the files of tables by blocks. Keep one: it remembers the tables' versions."""
 
     def __init__(self, definitions: Definitions, settings: Settings) -> None:
         self.definitions = definitions
@@ -86,34 +80,32 @@ class CsvFiles:
         converters = tuple(converter_of(codec) for codec in plan.codecs if codec is not None)
         return _Version(plan, BlockReader(plan, self.settings), converters)
 
-    def changes(self, file: StoredFile, place: DataPath) -> Iterator[Changes]:
-        """Yield the changes of a file, no column decoded. Raises: Irregular."""
+    def commit_ts(self, file: StoredFile, path: DataPath) -> Iterator[tuple[Numbers | None, int]]:
+        """Yield the commit-ts of a file's rows, and their number. Raises: Irregular."""
         first = 0
-        for block in self.version_of(place).reader.blocks(file.value):
-            yield changes_of(block, first)
+        for block in self.version_of(path).reader.blocks(file.value):
+            changes = changes_of(block, first)
+            yield changes.commit_ts, len(changes.ops)
             first += block.rows
 
-
-class CsvBatchBuilder:
-    """Makes batches of a table's rows in files. Keep one."""
-
-    def __init__(self, builder: BatchBuilder, definitions: Definitions, settings: Settings) -> None:
-        self.builder = builder
-        self.files = CsvFiles(definitions, settings)
-
     def batches(
-        self, file: StoredFile, place: DataPath, takes: Takes, places: Places
+        self,
+        builder: BatchBuilder,
+        file: StoredFile,
+        path: DataPath,
+        takes: Takes,
+        places: Places,
     ) -> Iterator[tuple[pa.RecordBatch | None, int]]:
         """Yield batches of a file, each with the number of records that were read up to its end.
 
-        Raises: Irregular, behind the batches that are as usual.
+        Raises: Irregular, after the batches before the irregular record.
         """
-        version = self.files.version_of(place)
+        version = self.version_of(path)
         first = 0
         for block in version.reader.blocks(file.value):
             changes = changes_of(block, first)
             try:
-                batch = self._batch(block, changes, version, place, takes, places)
+                batch = self._batch(builder, block, changes, version, path, takes, places)
             except ConversionError as error:
                 raise Irregular from error
             first += block.rows
@@ -121,6 +113,7 @@ class CsvBatchBuilder:
 
     def _batch(
         self,
+        builder: BatchBuilder,
         block: Block,
         changes: Changes,
         version: _Version,
@@ -128,7 +121,7 @@ class CsvBatchBuilder:
         takes: Takes,
         places: Places,
     ) -> pa.RecordBatch | None:
-        images = self.builder.images
+        images = builder.images
         plan = images.plan(version.plan.columns)
         if all(step is None for step in plan.steps):
             raise Irregular
@@ -159,7 +152,7 @@ class CsvBatchBuilder:
             if is_missing.any():
                 has = pc.if_else(pa.array(is_missing), pa.scalar(None, pa.binary()), has)
             columns[f"{side}_has"] = has
-        return self.builder.assembled(columns, rows)
+        return builder.assembled(columns, rows)
 
 
 def _taken(image: pa.Array, which: Numbers) -> pa.Array:

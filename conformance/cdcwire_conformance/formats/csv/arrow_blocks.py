@@ -36,7 +36,8 @@ from cdcwire.model.kinds import (
     TextType,
     YearType,
 )
-from cdcwire_conformance.formats.csv.arrow_values import Irregular, can_convert
+from cdcwire_conformance.arrow.stored_columns import Irregular
+from cdcwire_conformance.formats.csv.arrow_values import can_convert
 
 BLOCK_BYTES = 4 << 20
 _LINE_ENDS = frozenset({b"\n", b"\r\n"})

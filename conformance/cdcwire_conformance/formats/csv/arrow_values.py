@@ -35,6 +35,7 @@ from cdcwire.model.kinds import (
     YearType,
 )
 from cdcwire.mysql.value_texts import integer_range, pattern
+from cdcwire_conformance.arrow.stored_columns import Irregular
 
 Convert: TypeAlias = Callable[[pa.Array], pa.Array]
 
@@ -44,10 +45,6 @@ _MOST_DISTINCT = 1 << 12
 _NO_PAIR = 0xFFFF
 _PAD = ord("=")
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-
-
-class Irregular(Exception):
-    """The file is not as usual; it may be good or bad."""
 
 
 def can_convert(codec: ColumnCodec) -> bool:

@@ -1,7 +1,24 @@
 """What the suite knows of csv."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cdcwire.core.format import Context
+from cdcwire.formats.csv.settings import read_settings
+from cdcwire.formats.csv.tables import Definitions
 from cdcwire_conformance.formats.csv.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.formats.csv.mutations import RULES
 from cdcwire_conformance.suite import FormatSuite
 
-SUITE = FormatSuite(mutations=RULES, known_wrong=KNOWN_WRONG)
+if TYPE_CHECKING:
+    from cdcwire_conformance.arrow.stored_columns import StoredColumns
+
+
+def _stored_columns(context: Context) -> StoredColumns:
+    from cdcwire_conformance.formats.csv.arrow_batches import CsvColumns
+
+    return CsvColumns(Definitions(context.tables), read_settings(context.options))
+
+
+SUITE = FormatSuite(mutations=RULES, known_wrong=KNOWN_WRONG, stored_columns=_stored_columns)

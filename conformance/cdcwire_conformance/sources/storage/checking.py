@@ -75,9 +75,7 @@ def check_prefix(
     Raises: PlaceError; OptionError.
     Source: storage, "transactions" and "replay order".
     """
-    prefix = list_prefix(
-        place, format_name, context.options, context.tables, write_order=write_order
-    )
+    prefix = list_prefix(place, format_name, context, write_order=write_order)
     found = Checked(prefix.checkpoint, len(prefix.listed), faults=list(prefix.faults))
     if write_order == "data-first":
         found.faults.extend(_indexes_behind(prefix))

@@ -7,19 +7,15 @@ later versions of the table; other tables go on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from cdcwire.core.errors import DecodeError, TruncatedError
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
+from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
-from cdcwire.formats.canal_json.fast import RowDecoder as CanalJsonDecoder
-from cdcwire.formats.canal_json.settings import read_settings as read_canal_json_settings
-from cdcwire.formats.csv.fast import RowDecoder as CsvDecoder
-from cdcwire.formats.csv.settings import read_settings as read_csv_settings
-from cdcwire.formats.csv.tables import Definitions
 from cdcwire.model.events import Event, Position, Progress, Table
 from cdcwire.storage import (
     ApplySchema,
@@ -44,34 +40,13 @@ from cdcwire.storage import (
     table_of,
 )
 from cdcwire.storage.feeds import completed
+from cdcwire.storage.form import StoredSettings
 from cdcwire.storage.paths import METADATA_NAME
 from cdcwire.storage.replay import TableKey
 from cdcwire.storage.rules import FaultKind, StreamKey, stream_of, table_of_schema_path
 from cdcwire.storage.writing import WriteOrder
+from cdcwire_conformance.sources.storage.forms import stored_form
 from cdcwire_conformance.sources.storage.places import Listed, Place, url_of
-
-FORMATS = ("csv", "canal-json")
-
-
-@dataclass(frozen=True, slots=True)
-class PrefixSettings:
-    """What paths and files depend on, from a format's options."""
-
-    layout: Layout
-    terminator: bytes
-    file_size: int
-    time_zone: str | None
-
-
-def prefix_settings(format_name: str, options: Mapping[str, OptionValue]) -> PrefixSettings:
-    """Return the settings of a prefix. Raises: OptionError."""
-    if format_name == "csv":
-        csv = read_csv_settings(options)
-        return PrefixSettings(csv.layout, csv.terminator, csv.file_size, csv.time_zone)
-    if format_name != "canal-json":
-        raise ValueError(f"there is no storage of {format_name!r}; it is of {', '.join(FORMATS)}")
-    canal = read_canal_json_settings(options)
-    return PrefixSettings(canal.layout, canal.terminator, canal.file_size, canal.time_zone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +70,7 @@ class Prefix:
     """
 
     format_name: str
-    settings: PrefixSettings
+    settings: StoredSettings
     checkpoint: int | None
     tables: tuple[Table, ...]
     steps: tuple[ApplySchema | PrefixFile, ...]
@@ -112,21 +87,20 @@ class Prefix:
 def list_prefix(
     place: Place,
     format_name: str,
-    options: Mapping[str, OptionValue],
-    told: Iterable[Table] = (),
+    context: Context,
     *,
     write_order: WriteOrder = "data-first",
 ) -> Prefix:
     """List a prefix, read its small files, and return what there is in the order of replay.
 
-    ``told``: definitions with what schema files don't say (elements of ENUM and SET, virtual
+    The tables of ``context`` say what schema files don't (elements of ENUM and SET, virtual
     columns). ``write_order``: of the producer; ``index-first`` allows an index to name a file that
     is not there yet. The producer may be writing: the checkpoint is read before the list, so that
     all below it is listed, and where an index names a data file that is not, the folder is listed
     again.
     Raises: PlaceError; OptionError. What is wrong in the prefix is in ``faults``.
     """
-    settings = prefix_settings(format_name, options)
+    settings = stored_form(format_name).settings(context)
     layout = settings.layout
     metadata = _read_if_there(place, METADATA_NAME)
     listed = {found.path: found for found in place.list()}
@@ -138,9 +112,8 @@ def list_prefix(
         for folder in {path.rpartition("/")[0] for path in missing}:
             listed |= {each.path: each for each in place.list(folder)}
         found = _replayed(listed, small, layout, newer)
-    told = tuple(told)
     tables = tuple(
-        completed(table, told)
+        completed(table, context.tables)
         for table in (
             table_of(file, settings.time_zone or "") for file in small.whole_files().values()
         )
@@ -251,8 +224,10 @@ class PrefixReader:
         self._report = report
         self._selection = context.selection
         tables = (*prefix.tables, *context.tables)
-        self._definitions = Definitions(tables)
-        self._decode = _decoder(prefix.format_name, replace(context, tables=tables))
+        form = stored_form(prefix.format_name)
+        self._check_definition = form.definition_check and form.definition_check(tables)
+        make_decoder = form.decoder or get_format(prefix.format_name).decoder
+        self._decode = make_decoder(replace(context, tables=tables))
         self._held: set[StreamKey] = set()
         self._held_versions: dict[TableKey, int] = {}
         self.is_whole = True
@@ -297,9 +272,9 @@ class PrefixReader:
     def _value(self, file: PrefixFile) -> bytes | None:
         """Return the bytes of a file that was put whole and not changed since it was listed."""
         place = file.place
-        if self._prefix.format_name == "csv" and place.schema:
+        if self._check_definition is not None and place.schema:
             try:
-                self._definitions.choose(place.schema, place.table, place.version)
+                self._check_definition(place)
             except DecodeError as error:
                 if not self._is_undefined(place):
                     self._stop(file, _fault_of(error, "schema-missing", file.path))
@@ -338,15 +313,6 @@ class PrefixReader:
         table, version = (place.schema, place.table), place.version + 1
         self._held_versions[table] = min(version, self._held_versions.get(table, version))
         self._report(fault)
-
-
-def _decoder(format_name: str, context: Context) -> Callable[[StoredFile], Rows]:
-    """Return the fast decoder of a format, which gives what the plain one gives."""
-    if format_name == "csv":
-        settings = read_csv_settings(context.options)
-        return CsvDecoder(context.tables, context.selection, settings).decode_file
-    canal_settings = read_canal_json_settings(context.options)
-    return CanalJsonDecoder(context.selection, canal_settings, context.tables).decode_file
 
 
 _HARMLESS: frozenset[FaultKind] = frozenset({"number-width"})

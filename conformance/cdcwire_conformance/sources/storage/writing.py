@@ -50,9 +50,8 @@ from cdcwire.storage.cutting import DEFAULT_FLUSH_INTERVAL_MS, move
 from cdcwire.storage.dates import date_directory
 from cdcwire.storage.renames import RENAME_TABLE, RENAME_TABLES, renamed_from
 from cdcwire.storage.writing import WriteOrder
+from cdcwire_conformance.sources.storage.forms import stored_form
 from cdcwire_conformance.sources.storage.places import Place, PlaceError
-from cdcwire_conformance.sources.storage.reading import prefix_settings
-from cdcwire_conformance.sources.storage.rows import row_encoder
 
 Atomicity: TypeAlias = Literal["none", "table"]
 Clock: TypeAlias = "Callable[[], int]"  # milliseconds since 1970
@@ -125,10 +124,11 @@ class PrefixWriter:
         self.settings = settings
         self.clock = clock
         self.zone = zone
-        found = prefix_settings(format_name, context.options)
+        form = stored_form(format_name)
+        found = form.settings(context)
         self._layout = found.layout
         self._cutting = CuttingSettings(found.file_size, settings.flush_interval_ms)
-        self._rows = row_encoder(format_name, context.options)
+        self._rows = form.encoder(context)
         self._tables: dict[tuple[str, str], _KnownTable] = {}
         self._streams: dict[tuple[str, str, int | None], _Stream] = {}
         self._next_numbers: dict[DataPath, int] = {}

@@ -37,7 +37,7 @@ from cdcwire_conformance.formats.avro.column_names import sanitized_table
 from cdcwire_conformance.sources.hadoop_files import OpenFile, open_here
 from cdcwire_conformance.sources.source_urls import Piece, Source, SourceError
 from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
-from cdcwire_conformance.spark.decode.prefix import Prefix, StoredData, has_full_types
+from cdcwire_conformance.spark.decode.prefix import Prefix, StoredData, stored_settings
 from cdcwire_conformance.spark.decode.reading import (
     Located,
     OnError,
@@ -157,7 +157,7 @@ def _found_in_prefix(
     found: dict[Name, _Found] = {}
     unknown: list[StoredData] = []
     asked: dict[int, StoredData] = {}  # one file of each version whose rows may tell labels
-    tells_labels = survey.format == "canal-json" and has_full_types(survey.context)
+    tells_labels = stored_settings(survey.format, survey.context).has_labels
     for mark in prefix.marks or ():
         if not mark.rows or mark.name not in files:
             continue

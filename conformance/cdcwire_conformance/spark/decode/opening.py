@@ -25,20 +25,20 @@ from cdcwire_conformance.arrow.decoders import table_of_topic, topic_name
 from cdcwire_conformance.sources.hadoop_files import Files, OpenFile, files_at, open_here
 from cdcwire_conformance.sources.messages_io import message_from_json
 from cdcwire_conformance.sources.source_urls import (
-    STORED_FORMATS,
     Piece,
     Source,
     SourceError,
     read_lines,
     source_in,
 )
+from cdcwire_conformance.sources.storage.forms import is_stored
 from cdcwire_conformance.spark.decode.kafka import topic_at_rest
 from cdcwire_conformance.spark.decode.prefix import (
     FileMark,
     Prefix,
     StoredData,
-    has_commit_ts,
     read_prefix,
+    stored_settings,
 )
 from cdcwire_conformance.spark.decode.reading import FeedError, OnError, error_text
 from cdcwire_conformance.spark.decode.schemas_in_use import NAME as AVRO
@@ -117,10 +117,10 @@ def _opened(
         if on_error == "stop":
             for place, problem in prefix.problems_of(tables):
                 raise FeedError(error_text(problem, place))
-        if counts or has_commit_ts(source.format, context):
+        if counts or stored_settings(source.format, context).has_commit_ts:
             prefix = _marked(spark, source, prefix, tables, on_error)
         return OpenedSource(source, prefix.context, prefix)
-    if source.kind == "jsonl" and source.format in STORED_FORMATS:
+    if source.kind == "jsonl" and is_stored(source.format):
         messages = _schema_files(spark, source)
         context = get_format(source.format).prepared(messages, context)
     return OpenedSource(source, context)

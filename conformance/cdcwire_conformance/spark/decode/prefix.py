@@ -16,10 +16,9 @@ from cdcwire.core.errors import DecodeError, path_text
 from cdcwire.core.format import Context, TableName
 from cdcwire.core.message import StoredFile
 from cdcwire.core.registry import get_format
-from cdcwire.formats.canal_json.settings import read_settings as read_canal_settings
-from cdcwire.formats.csv.settings import read_settings as read_csv_settings
 from cdcwire.model.events import Table
 from cdcwire.storage.feeds import completed
+from cdcwire.storage.form import StoredSettings
 from cdcwire.storage.index_files import read_index
 from cdcwire.storage.metadata import read_metadata
 from cdcwire.storage.paths import (
@@ -46,6 +45,7 @@ from cdcwire_conformance.sources.hadoop_files import (
     path_under,
 )
 from cdcwire_conformance.sources.source_urls import Source
+from cdcwire_conformance.sources.storage.forms import stored_form
 from cdcwire_conformance.spark.decode.query_labels import told_by_queries
 
 T = TypeVar("T")
@@ -183,25 +183,13 @@ def drop_lines(prefix: Prefix, table: TableName) -> list[str]:
     return lines
 
 
-def layout_of(format_name: str, context: Context) -> Layout:
-    """Return the settings of a format's paths. Raises: ValueError for an option."""
-    if format_name == "csv":
-        return read_csv_settings(context.options).layout
+def stored_settings(format_name: str, context: Context) -> StoredSettings:
+    """Return the settings of a prefix. Raises: ValueError for an option.
+
+    The compressions of this process are used where the context has none: they can't travel.
+    """
     compressions = context.compressions or known_compressions()
-    return read_canal_settings(context.options, compressions).layout
-
-
-def has_commit_ts(format_name: str, context: Context) -> bool:
-    """Return whether rows have a commit-ts: without one, no row is known to be a repeat."""
-    if format_name == "csv":
-        return read_csv_settings(context.options).include_commit_ts
-    return True  # rows of Canal-JSON say it themselves, or not
-
-
-def has_full_types(context: Context) -> bool:
-    """Return whether rows of Canal-JSON tell the elements of ENUM and SET."""
-    compressions = context.compressions or known_compressions()
-    return read_canal_settings(context.options, compressions).has_full_types
+    return stored_form(format_name).settings(replace(context, compressions=compressions))
 
 
 def read_prefix(source: Source, context: Context, files: Files | None = None) -> Prefix:
@@ -212,7 +200,7 @@ def read_prefix(source: Source, context: Context, files: Files | None = None) ->
 
     Source: storage, "replay order" and "index files".
     """
-    layout = layout_of(source.format, context)
+    layout = stored_settings(source.format, context).layout
     files = files or LocalFiles(source.folder)
     folder = files.root
     problems: list[tuple[Place, RowProblem, TableName | None]] = []
@@ -324,10 +312,10 @@ def _undefined(
 ) -> set[object]:
     """Return the versions of tables whose files can't be read, as nothing tells their columns.
 
-    Those of another version would give values to columns that are not theirs. The rows of
-    Canal-JSON name their columns.
+    Those of another version would give values to columns that are not theirs. Rows that name
+    their columns are read all the same.
     """
-    if format_name != "csv":
+    if not get_format(format_name).needs_tables:
         return set()
     defined = {(table.schema, table.name) for table in context.tables}
     return {

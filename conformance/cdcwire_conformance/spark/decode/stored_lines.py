@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from cdcwire.core.format import Context
-from cdcwire.formats.canal_json.settings import read_settings as read_canal_settings
-from cdcwire.formats.csv.settings import read_settings as read_csv_settings
-from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.sources.hadoop_files import OpenFile, open_here
+from cdcwire_conformance.spark.decode.prefix import stored_settings
 
 _LINE_ENDS = frozenset({b"\n", b"\r\n"})
 
@@ -23,24 +21,16 @@ def lines_of_rows(
 ) -> dict[int, int]:
     """Return the lines, from 1, at which rows of a data file begin, by their numbers from 0.
 
-    A row is missing where its line can't be told: with a terminator that ends no line, or, in
-    Canal-JSON, where one object may hold several rows.
+    A row is missing where its line can't be told: with a terminator that ends no line, or where
+    one record may hold several rows.
     """
     wanted = set(numbers)
-    if format_name == "csv":
-        settings = read_csv_settings(context.options)
-        if settings.terminator not in _LINE_ENDS:
-            return {}
-        quote, terminator = settings.quote, settings.terminator
-        starts = _record_lines(open_file(path), quote, terminator)
-        if settings.output_field_header:
-            next(starts, None)
-    else:
-        compressions = context.compressions or known_compressions()
-        canal = read_canal_settings(context.options, compressions)
-        if canal.terminator not in _LINE_ENDS or canal.dialect != "ticdc":
-            return {}
-        starts = _record_lines(open_file(path), b"", canal.terminator)
+    settings = stored_settings(format_name, context)
+    if settings.terminator not in _LINE_ENDS or not settings.has_rows_of_one_record:
+        return {}
+    starts = _record_lines(open_file(path), settings.quote, settings.terminator)
+    if settings.has_header:
+        next(starts, None)
     found: dict[int, int] = {}
     for number, line in enumerate(starts):
         if number in wanted:

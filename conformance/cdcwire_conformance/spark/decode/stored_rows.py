@@ -21,19 +21,21 @@ from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
 from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
-from cdcwire.formats.csv.settings import Settings, read_settings
-from cdcwire.formats.csv.tables import Definitions
 from cdcwire.model.events import Event, RowChange
 from cdcwire.storage.metadata import row_is_complete
-from cdcwire.storage.paths import DataPath, parse_path
+from cdcwire.storage.paths import DataPath, Layout, parse_path
 from cdcwire_conformance.arrow.batches import BatchBuilder, Change, Place, RowProblem, problem_of
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import SOURCE_TYPE
-from cdcwire_conformance.formats.csv.arrow_batches import CsvBatchBuilder, CsvFiles
-from cdcwire_conformance.formats.csv.arrow_values import Irregular
+from cdcwire_conformance.arrow.stored_columns import Irregular, StoredColumns
 from cdcwire_conformance.sources.hadoop_files import OpenFile, path_under
 from cdcwire_conformance.sources.source_urls import line_number
-from cdcwire_conformance.spark.decode.prefix import FileMark, StoredData, problem_of_error
+from cdcwire_conformance.spark.decode.prefix import (
+    FileMark,
+    StoredData,
+    problem_of_error,
+    stored_settings,
+)
 from cdcwire_conformance.spark.decode.reading import (
     ROWS_OF_A_BATCH,
     FeedError,
@@ -44,6 +46,7 @@ from cdcwire_conformance.spark.decode.reading import (
     few_collections,
 )
 from cdcwire_conformance.spark.decode.stored_lines import lines_of_rows
+from cdcwire_conformance.suite import get_suite
 
 
 @dataclass(slots=True)
@@ -149,15 +152,16 @@ def mark_files(
     Raises: FeedError if errors are to stop, and for a file that can't be opened.
     """
     decode = message_decoder(format_name, context)
-    blocks = _csv_files(context) if format_name == "csv" else None
+    columns = _stored_columns(format_name, context)
+    layout = stored_settings(format_name, context).layout
     with few_collections():
         for file in files:
             stored = read_file(folder, file)
             gate = FileGate(checkpoint, file.floor)
             try:
-                if blocks is not None:
-                    for changes in blocks.changes(stored, _data_path(stored, blocks.settings)):
-                        gate.takes_each(changes.commit_ts, len(changes.ops))
+                if columns is not None:
+                    for commit_ts, count in columns.commit_ts(stored, _data_path(stored, layout)):
+                        gate.takes_each(commit_ts, count)
                     yield gate.mark(file.name)
                     continue
             except Irregular:
@@ -172,12 +176,13 @@ def mark_files(
             yield gate.mark(file.name)
 
 
-def _csv_files(context: Context) -> CsvFiles:
-    return CsvFiles(Definitions(context.tables), read_settings(context.options))
+def _stored_columns(format_name: str, context: Context) -> StoredColumns | None:
+    make = get_suite(format_name).stored_columns
+    return None if make is None else make(context)
 
 
-def _data_path(file: StoredFile, settings: Settings) -> DataPath:
-    path = parse_path(file.path, settings.layout)
+def _data_path(file: StoredFile, layout: Layout) -> DataPath:
+    path = parse_path(file.path, layout)
     assert isinstance(path, DataPath)
     return path
 
@@ -250,11 +255,8 @@ class _Rows:
         self._decode = message_decoder(job.format, job.context)
         self._is_wanted = change_filter(job.table)
         self._joins = get_format(job.format).joins_halves
-        self._columns: CsvBatchBuilder | None = None
-        if job.format == "csv":
-            settings = read_settings(job.context.options)
-            definitions = Definitions(job.context.tables)
-            self._columns = CsvBatchBuilder(self.builder, definitions, settings)
+        self._columns = _stored_columns(job.format, job.context)
+        self._layout = stored_settings(job.format, job.context).layout
         self._changes: list[Change] = []
         self._numbers: list[int] = []
 
@@ -265,11 +267,12 @@ class _Rows:
         read = 0
         if self._columns is not None:
             gate = FileGate(self.checkpoint, file.floor)
-            path = _data_path(stored, self._columns.files.settings)
+            path = _data_path(stored, self._layout)
             if (path.schema, path.table) == (self.job.table.schema, self.job.table.table):
                 places = partial(places_of_rows, place.file or "", file.order)
                 try:
-                    found = self._columns.batches(stored, path, gate.takes_each, places)
+                    takes = gate.takes_each
+                    found = self._columns.batches(self.builder, stored, path, takes, places)
                     for batch, records in found:
                         read = records
                         if batch is not None:

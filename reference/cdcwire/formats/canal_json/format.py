@@ -17,6 +17,7 @@ from cdcwire.formats.canal_json.fast import RowDecoder
 from cdcwire.formats.canal_json.files import read_file, to_files
 from cdcwire.formats.canal_json.queue import read_message
 from cdcwire.formats.canal_json.settings import OPTIONS, read_settings
+from cdcwire.formats.canal_json.stored import STORED
 from cdcwire.model.events import Event
 from cdcwire.storage.feeds import with_definitions
 
@@ -118,6 +119,7 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     prepared=_prepared,
+    stored=STORED,
     carriers=("queue", "storage"),
     has_claim_checks=True,
     fixes_bytes="by value",

@@ -16,6 +16,7 @@ from cdcwire.formats.csv.explain import explain
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.halves import join_adjacent_halves
 from cdcwire.formats.csv.settings import OPTIONS, read_settings
+from cdcwire.formats.csv.stored import STORED
 from cdcwire.formats.csv.tables import Definitions
 from cdcwire.model.events import Event
 from cdcwire.storage.feeds import other_events, path_of, with_definitions
@@ -122,6 +123,7 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     prepared=_prepared,
+    stored=STORED,
     needs_tables=True,
     carriers=("storage",),
     fast_decoder=_decoder,

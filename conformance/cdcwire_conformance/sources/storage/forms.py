@@ -1,0 +1,25 @@
+"""The formats that are stored in the files of a prefix."""
+
+from __future__ import annotations
+
+from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.storage.form import StoredForm
+
+
+def stored_formats() -> tuple[str, ...]:
+    """Return the names of the formats that are stored in a prefix."""
+    return tuple(name for name in FORMAT_NAMES if get_format(name).stored is not None)
+
+
+def is_stored(format_name: str) -> bool:
+    """Return whether a format may be stored in a prefix."""
+    return get_format(format_name).stored is not None
+
+
+def stored_form(format_name: str) -> StoredForm:
+    """Return how a format is stored in a prefix. Raises: ValueError where it is not."""
+    found = get_format(format_name).stored
+    if found is None:
+        known = ", ".join(stored_formats())
+        raise ValueError(f"{format_name} is not stored in files of a prefix; there are: {known}")
+    return found

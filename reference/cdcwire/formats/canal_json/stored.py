@@ -1,0 +1,57 @@
+"""Canal-JSON in the data files of a storage prefix."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cdcwire.core.format import Context
+from cdcwire.formats.canal_json.events import from_event
+from cdcwire.formats.canal_json.images import ImageWriter
+from cdcwire.formats.canal_json.settings import Settings, read_settings
+from cdcwire.formats.canal_json.wire import encode
+from cdcwire.model.events import RowChange, Table
+from cdcwire.storage.form import StoredForm, StoredSettings
+
+
+def _read(context: Context) -> Settings:
+    return read_settings(context.options, context.compressions)
+
+
+def _settings(context: Context) -> StoredSettings:
+    found = _read(context)
+    return StoredSettings(
+        found.layout,
+        found.terminator,
+        found.file_size,
+        found.time_zone,
+        has_labels=found.has_full_types,
+        has_rows_of_one_record=found.dialect == "ticdc",
+    )
+
+
+class _Encoder:
+    def __init__(self, context: Context) -> None:
+        # Rows of files are never compressed and never cut.
+        self._settings = replace(_read(context), compression=None, large_message="none")
+        self._images: dict[tuple[str | None, str | None], tuple[Table, ImageWriter]] = {}
+
+    def header(self, event: RowChange, definition: Table) -> bytes:
+        return b""
+
+    def rows(self, event: RowChange, definition: Table) -> bytes:
+        settings = self._settings
+        message = from_event(event, settings, self._images_of(definition))
+        return encode(message, settings.dialect) + settings.terminator
+
+    def _images_of(self, definition: Table) -> ImageWriter:
+        """Return the writer of images of a table as it is now."""
+        name = (definition.schema, definition.name)
+        known = self._images.get(name)
+        if known is None or known[0] is not definition:
+            settings = self._settings
+            images = ImageWriter(settings.time_zone, settings.has_full_types, (definition,))
+            self._images[name] = known = (definition, images)
+        return known[1]
+
+
+STORED = StoredForm(_settings, _Encoder, option=("transport", "storage"))
