@@ -6,12 +6,13 @@ Where it is not installed there are none, and the reference says that it does no
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Compression
+from cdcwire.core.format import Compression, Context
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_uvarint
 
@@ -71,3 +72,10 @@ def _bounded_snappy(decompress: Callable[[bytes], bytes]) -> Callable[[bytes], b
         return decompress(data)
 
     return bounded
+
+
+def with_compressions(context: Context) -> Context:
+    """Return the context with the known compressions, if it has none of its own."""
+    if context.compressions:
+        return context
+    return replace(context, compressions=known_compressions())

@@ -13,7 +13,8 @@ from functools import cache
 from typing import TypeAlias
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Format, OptionValue, parse_options
+from cdcwire.core.format import Format
+from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.model.carries import Verdict
 from cdcwire.model.events import (
     UNAVAILABLE,

@@ -7,7 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from cdcwire.core.format import Format, OptionValue
+from cdcwire.core.format import Format
+from cdcwire.core.options import OptionValue
 from cdcwire.core.registry import get_format
 from cdcwire.model.carries import NO, Carries
 from cdcwire.model.events import (

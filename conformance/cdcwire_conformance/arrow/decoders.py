@@ -13,7 +13,7 @@ from cdcwire.core.message import Message
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Table
 from cdcwire_conformance.arrow.batches import Place
-from cdcwire_conformance.compressions import known_compressions
+from cdcwire_conformance.compressions import with_compressions
 
 DecoderAt: TypeAlias = "Callable[[Place], MessageDecoder]"
 
@@ -37,7 +37,7 @@ def place_decoder(format_name: str, context: Context) -> DecoderAt:
     Raises: ValueError for an unknown format or option.
     """
     format_ = get_format(format_name)
-    context = replace(context, compressions=context.compressions or known_compressions())
+    context = with_compressions(context)
     if format_.topic_tables is not None:
         return _TopicDecoders(format_, context, format_.topic_tables(context)).at
     decode = format_.decoder(context)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from cdcwire.core.format import OptionError
+from cdcwire.core.options import OptionError
 from cdcwire.formats.avro.settings import Settings, read_settings
 from cdcwire.formats.avro.topics import (
     TopicRule,

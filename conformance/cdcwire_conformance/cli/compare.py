@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cdcwire.core.format import EVERYTHING, Context, OptionValue, parse_options
+from cdcwire.core.format import EVERYTHING, Context
+from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.core.registry import get_format
 from cdcwire_conformance.cli.context import (
     UsageError,

@@ -7,7 +7,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from cdcwire.core.format import Context, OptionValue, Selection, TableName
+from cdcwire.core.format import Context, Selection, TableName
+from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Table
 from cdcwire.model.text import TextFormError, table_from_json
 from cdcwire_conformance.compressions import known_compressions

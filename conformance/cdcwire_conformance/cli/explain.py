@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from cdcwire.core.format import Format, parse_options
+from cdcwire.core.format import Format
 from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.options import parse_options
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli.context import UsageError, add_schema_arguments, context_from
 from cdcwire_conformance.corpus.hexdump import hexdump_lines

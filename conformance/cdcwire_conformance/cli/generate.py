@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from cdcwire.core.format import Context, parse_options
+from cdcwire.core.format import Context
+from cdcwire.core.options import parse_options
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.formats.datahub_tuple import find_table, read_settings
 from cdcwire.model.events import Event, RowChange, Table
@@ -207,7 +208,7 @@ def _of_topic(
     """Return what goes into topics: all, or what is of the table that the option chooses."""
     if not feed_of(format_name).has_one_table:
         return tables, events
-    settings = read_settings(context.options)
+    settings = read_settings(context)
     if not settings.table:
         return tuple(map(sent_columns, tables)), events
     table = find_table(tables, settings)

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.options import OptionValue
 from cdcwire.model.text import Json, TextFormError, table_from_json
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.files import CorpusFiles

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cdcwire.core.errors import path_text
-from cdcwire.core.format import parse_options
+from cdcwire.core.options import parse_options
 from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire.model.text import Json, TextFormError, event_from_json
 from cdcwire_conformance.corpus.case import Case, CorpusError, case_from_json, read_json

@@ -29,8 +29,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format, parse_options
+from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.options import parse_options
 from cdcwire.core.reader import Span
 from cdcwire.core.registry import get_format
 from cdcwire_conformance.corpus.case import Case, CorpusError

@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
 from cdcwire.core.errors import Path
-from cdcwire.core.format import OptionValue
+from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire_conformance.corpus.mutations.rules import Change
 

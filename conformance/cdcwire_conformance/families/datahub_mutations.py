@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Container, Iterator, Mapping, 
 from struct import Struct
 
 from cdcwire.core.errors import Path
-from cdcwire.core.format import OptionValue
+from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire.datahub.crc32c import crc32c
 from cdcwire_conformance.corpus.mutations.rules import Change

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format, OptionValue
+from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
+from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Column, Event, Image, RowChange, Value
 
 Decode: TypeAlias = Callable[[Format, Message, Context], list[Event]]

@@ -21,8 +21,9 @@ from multiprocessing import get_context
 from typing import TypeAlias
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Context, Format, OptionValue
+from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
+from cdcwire.core.options import OptionValue
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import RowChange, Table
 from cdcwire_conformance.size.compressions import (

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context, OptionError
+from cdcwire.core.format import Context
 from cdcwire.core.message import Message
+from cdcwire.core.options import OptionError
 from cdcwire.model.events import Event, Table
 from cdcwire.model.text import (
     Json,

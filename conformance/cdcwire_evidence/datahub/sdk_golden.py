@@ -96,7 +96,7 @@ def _decode(
     assert served is not None  # it was chosen so
     topic = None
     if format_name == "datahub-tuple":
-        settings = read_settings(context.options)
+        settings = read_settings(context)
         topic = topic_of(find_table(context.tables, settings), settings)
     service.set_topic(None if topic is None else topic.fields, _VERSIONS)
     service.set_answer(served.body, {"content-type": "application/octet-stream"})

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from cdcwire.core.format import OptionValue
+from cdcwire.core.options import OptionValue
 from cdcwire_evidence.debezium import columns, engine, postgres, story
 from cdcwire_evidence.debezium.engine import PREFIX, Engines, Sent
 from cdcwire_evidence.debezium.expected import DEFAULT_MODES, Modes

@@ -6,8 +6,9 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from zlib import crc32
 
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.options import OptionValue
 from cdcwire.formats.avro import FORMAT, Settings, from_events
 from cdcwire.formats.avro.sources import SchemaSource
 from cdcwire.model.events import Event, Image, Position, RowChange, Table

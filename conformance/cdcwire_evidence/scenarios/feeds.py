@@ -8,8 +8,9 @@ from typing import Literal, TypeAlias
 from zlib import crc32
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.options import OptionValue
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.text import event_to_json

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from pathlib import Path
 
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
+from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Event, RowChange, SchemaChange
 from cdcwire.model.text import event_to_json
 from cdcwire.storage import Fault

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from hypothesis import strategies as st
 
-from cdcwire.core.format import Context, Format, Option, OptionError, OptionValue
+from cdcwire.core.format import Context, Format
+from cdcwire.core.options import Option, OptionError, OptionValue
 from cdcwire.model.events import Column, Table
 from cdcwire.model.kinds import IntType
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
+from cdcwire.core.options import Option, OptionValue, parse_options
 from cdcwire.core.reader import Span
 from cdcwire.core.rows import Row
 from cdcwire.model.carries import Carries
@@ -21,51 +22,9 @@ from cdcwire.model.events import Event, Table
 if TYPE_CHECKING:
     from cdcwire.storage.form import StoredForm
 
-OptionValue: TypeAlias = "str | int | bool"
 Carrier: TypeAlias = Literal["queue", "storage"]
 TableName: TypeAlias = "tuple[str | None, str]"  # schema, table
 MessageDecoder: TypeAlias = Callable[[Message], Iterable[Row | Event]]
-
-
-class OptionError(ValueError):
-    """An option is not known, or its value is not one that it allows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """A setting of the producer that the bytes don't say, spelled as its configuration does."""
-
-    name: str
-    default: OptionValue
-    doc: str
-    values: tuple[str, ...] | None = None
-
-    def parse(self, value: OptionValue) -> OptionValue:
-        """Return ``value`` in the type of the default. Text is read as a configuration file's.
-
-        Raises: OptionError, naming the option and what it allows.
-        """
-        parsed = self._convert(value)
-        if parsed is None or (self.values is not None and parsed not in self.values):
-            raise OptionError(f"option {self.name}={value!r} is not {self._allowed()}")
-        return parsed
-
-    def _convert(self, value: OptionValue) -> OptionValue | None:
-        if isinstance(self.default, bool):
-            words = {"true": True, "false": False}
-            return value if isinstance(value, bool) else words.get(str(value).lower())
-        if isinstance(self.default, int):
-            text = str(value)
-            is_number = text.isascii() and text.isdigit() and len(text) < 20
-            return int(text) if is_number and not isinstance(value, bool) else None
-        return value if isinstance(value, str) else None
-
-    def _allowed(self) -> str:
-        if self.values is not None:
-            return "one of " + ", ".join(map(repr, self.values))
-        if isinstance(self.default, bool):
-            return "true or false"
-        return "a number from 0" if isinstance(self.default, int) else "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,21 +141,3 @@ class Format:
             return self.fast_decoder(context)
         parse_options(self.options, context.options)
         return lambda message: self.decode(message, context)
-
-
-def parse_options(
-    options: tuple[Option, ...], given: Mapping[str, OptionValue]
-) -> dict[str, OptionValue]:
-    """Return every option with its given or default value.
-
-    A name may stand with its section in front (``sink.open.output-old-value``).
-    Raises: OptionError for a name that is not an option, or a value that it does not allow.
-    """
-    known = {option.name: option for option in options}
-    values = {name: option.default for name, option in known.items()}
-    for full_name, value in given.items():
-        name = full_name.rpartition(".")[2]
-        if name not in known:
-            raise OptionError(f"{full_name!r} is not an option here; there are: {', '.join(known)}")
-        values[name] = known[name].parse(value)
-    return values

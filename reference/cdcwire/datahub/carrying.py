@@ -6,11 +6,13 @@ Source: datahub, "bodies", "batching".
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from cdcwire.core.errors import DecodeError, Path, step
-from cdcwire.core.format import Compression, Option, OptionValue
+from cdcwire.core.format import Compression
 from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.options import from_context, option
 from cdcwire.datahub.body import BodySettings, ContentEncoding, read_body, write_body
 from cdcwire.datahub.fields import Field
 from cdcwire.datahub.message import Batch, BatchCompression, Body, Encoding, Record
@@ -19,38 +21,35 @@ CLAUSE_BATCHING = "datahub: batching"
 CLAUSE_BODIES = "datahub: bodies"
 MAX_PUT_BYTES = 4 * 1024 * 1024  # of one put request; larger ones are refused by the service
 
-OPTIONS: tuple[Option, ...] = (
-    Option(
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BodyOptions:
+    """The options of both formats. ``body``: those that the reader and writer of bodies take."""
+
+    encoding: str = "auto"
+    compression: BatchCompression = option(
         "compression",
         "none",
-        "compression inside a batch; lz4 is written by a function that the caller gives",
-        ("none", "deflate", "lz4", "zlib"),
-    ),
-    Option(
+        "Compression inside a batch; the caller passes the function that writes lz4.",
+    )
+    content_encoding: ContentEncoding = option(
         "content-encoding",
         "none",
-        "compression of a whole body, where no header tells; lz4 as above",
-        ("none", "deflate", "lz4"),
-    ),
-    Option("max-batch-size", 16, "records in one body"),
-)
-
-
-def body_settings(
-    values: Mapping[str, OptionValue],
-    compressions: Mapping[str, Compression],
-    *,
-    empty_is_null: bool = False,
-) -> BodySettings:
-    """Return the settings of bodies from options by name."""
-    encoding = values["encoding"]
-    return BodySettings(
-        None if encoding in ("auto", "record") else cast(Encoding, encoding),
-        cast(ContentEncoding, values["content-encoding"]),
-        cast(BatchCompression, values["compression"]),
-        empty_is_null,
-        compressions,
+        "Compression of a whole body without a header that names it; lz4 as above.",
     )
+    compressions: Mapping[str, Compression] = from_context()
+    max_batch_size: int = option("max-batch-size", 16, "Records in one body.")
+    empty_is_null: bool = False
+
+    @property
+    def body(self) -> BodySettings:
+        return BodySettings(
+            cast(Encoding, self.encoding) if self.encoding not in ("auto", "record") else None,
+            self.content_encoding,
+            self.compression,
+            self.empty_is_null,
+            self.compressions,
+        )
 
 
 def queued(message: Message) -> KafkaMessage:

@@ -11,7 +11,8 @@ import zlib
 from collections.abc import Mapping
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Compression, OptionError
+from cdcwire.core.format import Compression
+from cdcwire.core.options import OptionError
 
 CLAUSE = "datahub: compression"
 CLAUSE_LIMITS = "datahub: limits"

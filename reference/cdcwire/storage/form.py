@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
+from cdcwire.core.options import OptionValue
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.storage.paths import DataPath, Layout

@@ -17,6 +17,7 @@ from datetime import date as calendar_date
 from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.options import option
 
 DateSeparator: TypeAlias = Literal["none", "year", "month", "day"]
 NAMES = "storage: names"
@@ -39,9 +40,15 @@ MAX_PATH_LENGTH = 4096
 class Layout:
     """The settings that paths depend on. ``digits`` is ``file-index-digit`` as it is set."""
 
-    date_separator: DateSeparator = "day"
-    has_partitions: bool = True
-    digits: int = DEFAULT_DIGITS
+    date_separator: DateSeparator = option(
+        "date-separator", "day", "Part of the date that the paths of files have."
+    )
+    has_partitions: bool = option(
+        "enable-partition-separator", True, "Give each partition of a table its own directory."
+    )
+    digits: int = option(
+        "file-index-digit", DEFAULT_DIGITS, "Digits of the file number in paths: 6 to 20, else 20."
+    )
     extension: str = ".csv"
 
     def __post_init__(self) -> None:

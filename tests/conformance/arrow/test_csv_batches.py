@@ -17,8 +17,9 @@ import numpy as np
 import pyarrow as pa
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
+from cdcwire.core.options import OptionValue
 from cdcwire.formats.csv.format import FORMAT
 from cdcwire.formats.csv.halves import join_adjacent_halves
 from cdcwire.formats.csv.settings import read_settings

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, OptionError, OptionValue, Selection
+from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage, StoredFile
+from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from cdcwire.core.errors import Path
-from cdcwire.core.format import OptionValue
+from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 from cdcwire_conformance.formats.canal_json import mutations as canal_json

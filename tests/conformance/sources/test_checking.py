@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
+from cdcwire.core.options import OptionValue
 from cdcwire.storage import Fault
 from cdcwire_conformance.sources.storage.checking import NO_COMMIT_TS, Checked, check_prefix
 from cdcwire_conformance.sources.storage.places import Listed, LocalPlace

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.core.format import Context, OptionError, OptionValue, Selection
+from cdcwire.core.format import Context, Selection
+from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.model.events import Event, Progress, RowChange, SchemaChange
 from cdcwire.storage import Fault, RowGate
 from cdcwire_conformance.sources.storage.checking import check_prefix

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
+from cdcwire.core.options import OptionValue
 from cdcwire.model.events import (
     Column,
     Event,

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
+from cdcwire.core.options import OptionValue
 from cdcwire.model.events import (
     Column,
     Event,

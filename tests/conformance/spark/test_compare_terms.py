@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.core.format import OptionValue
+from cdcwire.core.options import OptionValue
 from cdcwire.core.registry import get_format
 
 pytest.importorskip("pyspark", reason="needs the extra spark")

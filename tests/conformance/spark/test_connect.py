@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
+from cdcwire.core.options import OptionValue
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire.model.text import table_to_json

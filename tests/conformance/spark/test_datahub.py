@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.options import OptionValue
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire.model.text import table_to_json

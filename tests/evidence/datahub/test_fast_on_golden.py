@@ -36,14 +36,14 @@ def readers(case: Case) -> tuple[Read, Read]:
     """Return the fast decoder for a case and the plain one."""
     context = case.context()
     if case.format == "datahub-tuple":
-        options = read_tuple_settings(context.options, context.compressions)
+        options = read_tuple_settings(context)
         topic = topic_of(find_table(context.tables, options), options)
         rows = fast_tuple.RowDecoder(topic, options)
         return (
             lambda message: rows.decode(kept(message)),
             lambda message: [row for row, _ in datahub_tuple.decode(kept(message), topic, options)],
         )
-    settings = read_blob_settings(context.options, context.compressions)
+    settings = read_blob_settings(context)
     events = fast_blob.RowDecoder(settings=settings)
     return (
         lambda message: events.decode_event(kept(message).value or b""),

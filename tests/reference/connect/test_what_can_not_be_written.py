@@ -6,7 +6,8 @@ import pytest
 
 from cdcwire.connect.java_numbers import java_float_text
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
+from cdcwire.core.options import OptionValue
 from cdcwire.core.registry import get_format
 from cdcwire.golang.numbers import read_float32
 from cdcwire.model.events import Column, Image, Op, Position, RowChange, Table, Value

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
-from cdcwire.core.format import Compression, OptionError
+from cdcwire.core.format import Compression
+from cdcwire.core.options import OptionError
 from cdcwire.core.reader import Reader, RecordingReader
 from cdcwire.datahub import compression
 from cdcwire.datahub.compression import LZ4, deflate, inflate, open_lz4, write_lz4

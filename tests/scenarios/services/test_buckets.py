@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
+from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Event, Position, Progress, RowChange
 from cdcwire.storage import (
     ApplySchema,

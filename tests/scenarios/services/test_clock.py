@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.options import OptionValue
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.steps import drop_repeats

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import Path, path_text
-from cdcwire.core.format import Explanation, OptionValue
+from cdcwire.core.format import Explanation
 from cdcwire.core.message import Message
+from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 
 Kind: TypeAlias = Literal["length", "count", "size", "tag"]

@@ -21,8 +21,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 
-from cdcwire.core.format import OptionValue
 from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire_conformance.corpus.mutations.rules import BOMB_COUNT, Change, FormatRules
 

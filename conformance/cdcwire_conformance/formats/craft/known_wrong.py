@@ -22,7 +22,7 @@ from cdcwire.formats.craft.events import to_events
 from cdcwire.formats.craft.format import value_of
 from cdcwire.formats.craft.headers import name_reader
 from cdcwire.formats.craft.profile import CRAFT, PROPOSAL, Profile
-from cdcwire.formats.craft.settings import settings_of
+from cdcwire.formats.craft.settings import read_settings
 from cdcwire.formats.craft.wire import decode, read_message
 from cdcwire.model.events import Column, Event, Value
 from cdcwire.model.kinds import YearType
@@ -155,13 +155,13 @@ def by_position(events: Iterable[Any]) -> tuple[Any, ...]:
 
 def _events_of(reader: Reader, context: Context) -> list[Event]:
     decoded = read_message(reader, context.selection)
-    return list(to_events(decoded, settings_of(context.options)))
+    return list(to_events(decoded, read_settings(context)))
 
 
 def _groups_by_position(format_: Format, message: Message, context: Context) -> list[Event]:
     decoded = decode(value_of(message, CRAFT), context.selection)
     swapped = replace(decoded, events=by_position(decoded.events))
-    return list(to_events(swapped, settings_of(context.options)))
+    return list(to_events(swapped, read_settings(context)))
 
 
 def _terms_in_order(terms: list[str]) -> NameReader:
@@ -179,7 +179,7 @@ def _naming_by(read_names: Callable[[list[str]], NameReader]) -> Decode:
     def decode_by(format_: Format, message: Message, context: Context) -> list[Event]:
         reader = Reader(value_of(message, CRAFT))
         decoded = read_message(reader, context.selection, read_names)
-        return list(to_events(decoded, settings_of(context.options)))
+        return list(to_events(decoded, read_settings(context)))
 
     return decode_by
 

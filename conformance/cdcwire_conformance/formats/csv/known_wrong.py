@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from cdcwire.core.format import Context, Format, OptionValue, parse_options
+from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.formats.csv.records import field_of
 from cdcwire.formats.csv.settings import read_settings
 from cdcwire.model.events import Column, Event, RowChange, Value

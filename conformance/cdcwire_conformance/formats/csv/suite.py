@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def _stored_columns(context: Context) -> StoredColumns:
     from cdcwire_conformance.formats.csv.arrow_batches import CsvColumns
 
-    return CsvColumns(Definitions(context.tables), read_settings(context.options))
+    return CsvColumns(Definitions(context.tables), read_settings(context))
 
 
 SUITE = FormatSuite(mutations=RULES, known_wrong=KNOWN_WRONG, stored_columns=_stored_columns)

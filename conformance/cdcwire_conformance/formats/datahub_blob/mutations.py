@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from cdcwire.core.errors import Path
-from cdcwire.core.format import OptionValue
+from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire.datahub.ops import OPS, QUERY, Op
 from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules

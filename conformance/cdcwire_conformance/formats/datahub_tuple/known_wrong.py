@@ -33,13 +33,13 @@ def _timestamps_as_ms(column: Column, value: Value) -> tuple[Column, Value]:
 
 
 def _fields_of(context: Context) -> tuple[TopicField, ...]:
-    settings = read_settings(context.options, context.compressions)
+    settings = read_settings(context)
     return topic_of(find_table(context.tables, settings), settings).fields
 
 
 def _records_of(message: KafkaMessage, context: Context) -> list[Record]:
     """Return the records of a body; none where there is no good body."""
-    body = read_settings(context.options, context.compressions).body
+    body = read_settings(context).body
     try:
         return [record for _, record in read_records(message, _fields_of(context), body)]
     except DecodeError:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cdcwire.core.format import Format, OptionValue, parse_options
+from cdcwire.core.format import Format
+from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.model.carries import Carries
 
 PositionName: TypeAlias = Literal["commit_ts", "sequence_id", "lsn"]

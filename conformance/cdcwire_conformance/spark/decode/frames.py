@@ -16,7 +16,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from cdcwire.core.format import NO_CONTEXT, Context, Selection, parse_options
+from cdcwire.core.format import NO_CONTEXT, Context, Selection
+from cdcwire.core.options import parse_options
 from cdcwire.core.registry import get_format
 from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.arrow.types import Profile, Temporal

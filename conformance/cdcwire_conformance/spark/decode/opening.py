@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cdcwire.core.format import Context, OptionError, Selection, TableName, parse_options
+from cdcwire.core.format import Context, Selection, TableName
 from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.options import OptionError, parse_options
 from cdcwire.core.registry import get_format
 from cdcwire_conformance.arrow.batches import Place
 from cdcwire_conformance.arrow.decoders import table_of_topic, topic_name

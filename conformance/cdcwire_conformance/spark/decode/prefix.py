@@ -34,7 +34,7 @@ from cdcwire.storage.replay import ApplySchema, Listing, ReadFile, Replay, repla
 from cdcwire.storage.rules import Fault, FaultKind, stream_of
 from cdcwire.storage.schema_files import SchemaFile, read_schema_file
 from cdcwire_conformance.arrow.batches import Place, RowProblem
-from cdcwire_conformance.compressions import known_compressions
+from cdcwire_conformance.compressions import with_compressions
 from cdcwire_conformance.sources.hadoop_files import (
     Files,
     LocalFiles,
@@ -188,8 +188,7 @@ def stored_settings(format_name: str, context: Context) -> StoredSettings:
 
     The compressions of this process are used where the context has none: they can't travel.
     """
-    compressions = context.compressions or known_compressions()
-    return stored_form(format_name).settings(replace(context, compressions=compressions))
+    return stored_form(format_name).settings(with_compressions(context))
 
 
 def read_prefix(source: Source, context: Context, files: Files | None = None) -> Prefix:

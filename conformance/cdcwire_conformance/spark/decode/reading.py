@@ -18,7 +18,7 @@ from cdcwire.core.errors import DecodeError, path_text
 from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.rows import Row
-from cdcwire.formats.craft.settings import settings_of
+from cdcwire.formats.craft.settings import read_settings
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire_conformance.arrow.batches import (
     BatchBuilder,
@@ -190,7 +190,7 @@ def decode_messages(
 
 def _by_columns(job: Job, rows: _Rows, messages: Iterable[Located]) -> Iterator[pa.RecordBatch]:
     """Yield batches that were decoded by columns, and row by row what is not as usual."""
-    columns = CraftBatchBuilder(rows.builder, settings_of(job.context.options))
+    columns = CraftBatchBuilder(rows.builder, read_settings(job.context))
     taken: list[Located] = []
     left: list[Located] = []
     left_bytes = 0

@@ -69,7 +69,7 @@ def with_schemas(spark: SparkSession | None, source: Source, context: Context) -
     Those among the messages go before those of the context, which may be asked one by one.
     Raises: SourceError; what a registry raises.
     """
-    settings = read_settings(context.options)
+    settings = read_settings(context)
     size = CONFLUENT_BYTES if settings.registry == "confluent" else GLUE_BYTES
     files: tuple[_SchemaFile, ...] = ()
     if source.has_records:

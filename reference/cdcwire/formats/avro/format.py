@@ -76,7 +76,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 
 
 def _decode(message: Message, context: Context) -> Iterator[Event]:
-    settings = read_settings(context.options)
+    settings = read_settings(context)
     if schema_of(message) is not None:
         return
     kafka = _kafka(message)
@@ -86,7 +86,7 @@ def _decode(message: Message, context: Context) -> Iterator[Event]:
 
 
 def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
-    settings = read_settings(context.options)
+    settings = read_settings(context)
     source = MemorySource(context.schemas, settings.registry)
     for message in from_events(events, settings, context.tables, source):
         for schema_id, text in source.take_new():
@@ -95,7 +95,7 @@ def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
 
 
 def _explain(message: Message, context: Context) -> Explanation:
-    settings = read_settings(context.options)
+    settings = read_settings(context)
     return explain(_kafka(message), KnownSchemas(context.schemas), settings)
 
 
@@ -122,7 +122,7 @@ def _kafka(message: Message) -> KafkaMessage:
 
 
 def _decoder(context: Context) -> MessageDecoder:
-    settings = read_settings(context.options)
+    settings = read_settings(context)
     source = KnownSchemas(context.schemas)
     decoder = RowDecoder(source, settings, context.selection, context.tables)
 

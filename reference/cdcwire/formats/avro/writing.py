@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from cdcwire.core.compiled import BoundedCache
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.core.format import OptionError
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.options import OptionError
 from cdcwire.formats.avro.checksum import row_checksum
 from cdcwire.formats.avro.columns import declared_of, field_of, is_scale_known
 from cdcwire.formats.avro.definitions import Definitions, columns_by_name, completed

@@ -171,7 +171,7 @@ class _FileWriter:
     def __init__(self, settings: Settings, tables: Iterable[Table]) -> None:
         self.settings = settings
         # Messages of files are never compressed and never cut.
-        self.row_settings = replace(settings, compression=None, large_message="none")
+        self.row_settings = replace(settings, compression_name="none", large_message="none")
         self.images = ImageWriter(settings.time_zone, settings.has_full_types, tables)
         self.open: dict[tuple[str, str, int | None], _OpenFile] = {}
         self.numbers: dict[DataPath, int] = {}

@@ -68,7 +68,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 
 
 def _decode(message: Message, context: Context) -> Iterator[Event]:
-    settings = read_settings(context.options, context.compressions)
+    settings = read_settings(context)
     selection = context.selection
     if isinstance(message, StoredFile):
         yield from read_file(message, settings, context.tables, selection)
@@ -80,23 +80,23 @@ def _decode(message: Message, context: Context) -> Iterator[Event]:
 
 
 def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
-    settings = read_settings(context.options, context.compressions)
+    settings = read_settings(context)
     make = to_files if settings.transport == "storage" else from_events
     yield from make(events, settings, context.tables)
 
 
 def _explain(message: Message, context: Context) -> Explanation:
-    settings = read_settings(context.options, context.compressions)
+    settings = read_settings(context)
     return explain(message, settings, context.tables)
 
 
 def _prepared(messages: Iterable[Message], context: Context) -> Context:
-    settings = read_settings(context.options, context.compressions)
+    settings = read_settings(context)
     return with_definitions(messages, context, settings.layout, settings.time_zone)
 
 
 def _decoder(context: Context) -> MessageDecoder:
-    settings = read_settings(context.options, context.compressions)
+    settings = read_settings(context)
     decoder = RowDecoder(context.selection, settings, context.tables, context.blobs)
 
     def decode_rows(message: Message) -> Iterable[Row | Event]:

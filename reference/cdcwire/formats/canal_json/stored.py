@@ -7,18 +7,14 @@ from dataclasses import replace
 from cdcwire.core.format import Context
 from cdcwire.formats.canal_json.events import from_event
 from cdcwire.formats.canal_json.images import ImageWriter
-from cdcwire.formats.canal_json.settings import Settings, read_settings
+from cdcwire.formats.canal_json.settings import read_settings
 from cdcwire.formats.canal_json.wire import encode
 from cdcwire.model.events import RowChange, Table
 from cdcwire.storage.form import StoredForm, StoredSettings
 
 
-def _read(context: Context) -> Settings:
-    return read_settings(context.options, context.compressions)
-
-
 def _settings(context: Context) -> StoredSettings:
-    found = _read(context)
+    found = read_settings(context)
     return StoredSettings(
         found.layout,
         found.terminator,
@@ -32,7 +28,9 @@ def _settings(context: Context) -> StoredSettings:
 class _Encoder:
     def __init__(self, context: Context) -> None:
         # Rows of files are never compressed and never cut.
-        self._settings = replace(_read(context), compression=None, large_message="none")
+        self._settings = replace(
+            read_settings(context), compression_name="none", large_message="none"
+        )
         self._images: dict[tuple[str | None, str | None], tuple[Table, ImageWriter]] = {}
 
     def header(self, event: RowChange, definition: Table) -> bytes:

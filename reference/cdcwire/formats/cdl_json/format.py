@@ -53,7 +53,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 
 
 def _decode(message: Message, context: Context) -> Iterator[Event]:
-    settings = read_settings(context.options)
+    settings = read_settings(context)
     kafka = _kafka(message)
     decoded = decode(kafka.value, kafka.key, settings, context.tables)
     with events_located(kafka.value, settings.schemas_enable):
@@ -61,11 +61,11 @@ def _decode(message: Message, context: Context) -> Iterator[Event]:
 
 
 def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
-    yield from from_events(events, read_settings(context.options))
+    yield from from_events(events, read_settings(context))
 
 
 def _explain(message: Message, context: Context) -> Explanation:
-    return explain(_kafka(message), read_settings(context.options))
+    return explain(_kafka(message), read_settings(context))
 
 
 def _warnings(message: Message) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def _kafka(message: Message) -> KafkaMessage:
 
 
 def _decoder(context: Context) -> MessageDecoder:
-    decoder = RowDecoder(read_settings(context.options), context.selection, context.tables)
+    decoder = RowDecoder(read_settings(context), context.selection, context.tables)
     return lambda message: decoder.decode(_kafka(message))
 
 

@@ -156,7 +156,7 @@ def _row_change(event: RowEvent, position: Position, settings: Settings) -> RowC
     groups = {group.type: group.columns for group in event.groups}
     new, old = groups.get(GROUP_NEW), groups.get(GROUP_OLD)
     op: Op = "delete" if new is None else "insert" if old is None else "update"
-    is_cut = op == "delete" and settings.delete_only_output_handle_key_columns
+    is_cut = op == "delete" and settings.delete_only_handle_key
     return RowChange(
         Table(event.table, event.schema, key=handle_key(new or old or ())),
         op,

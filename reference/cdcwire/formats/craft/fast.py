@@ -67,7 +67,7 @@ class RowDecoder:
         self.selection = selection
         self.settings = settings
         self._memory = Memory(selection, settings.time_zone)
-        is_cut = settings.delete_only_output_handle_key_columns
+        is_cut = settings.delete_only_handle_key
         self._sent_of_delete: Sent | None = "key" if is_cut else None
 
     def decode(self, value: bytes) -> list[Row | Event]:

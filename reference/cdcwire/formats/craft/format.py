@@ -13,7 +13,7 @@ from cdcwire.formats.craft.events import from_events, to_events
 from cdcwire.formats.craft.explain import explain
 from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.formats.craft.profile import CRAFT, Profile
-from cdcwire.formats.craft.settings import OPTIONS, settings_of
+from cdcwire.formats.craft.settings import OPTIONS, read_settings
 from cdcwire.formats.craft.wire import decode, encode
 from cdcwire.model.events import Event
 
@@ -56,16 +56,16 @@ def value_of(message: Message, profile: Profile) -> bytes:
 
 def _decode(message: Message, context: Context) -> Iterator[Event]:
     decoded = decode(value_of(message, CRAFT), context.selection)
-    yield from to_events(decoded, settings_of(context.options))
+    yield from to_events(decoded, read_settings(context))
 
 
 def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
-    for message in from_events(events, settings_of(context.options), context.tables):
+    for message in from_events(events, read_settings(context), context.tables):
         yield KafkaMessage(None, encode(message))
 
 
 def _decoder(context: Context) -> MessageDecoder:
-    decoder = RowDecoder(context.selection, settings_of(context.options))
+    decoder = RowDecoder(context.selection, read_settings(context))
     return lambda message: decoder.decode(value_of(message, CRAFT))
 
 

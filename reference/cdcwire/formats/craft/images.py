@@ -61,7 +61,7 @@ class ColumnWriter:
     def deleted_columns(self, table: Table, image: Image) -> WireColumns:
         """Return the columns of a deleted row: all, or as the settings say its handle key only."""
         columns = self.columns(table, image)
-        if not self._settings.delete_only_output_handle_key_columns:
+        if not self._settings.delete_only_handle_key:
             return columns
         kept = tuple(column for column in columns if column.flags & FLAG_HANDLE_KEY)
         if not kept:

@@ -68,7 +68,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 
 
 def _decode(message: Message, context: Context) -> Iterator[Event]:
-    settings = read_settings(context.options)
+    settings = read_settings(context)
     file = _stored(message)
     place = path_of(file, settings.layout)
     if place is not None and not isinstance(place, DataPath):
@@ -80,15 +80,15 @@ def _decode(message: Message, context: Context) -> Iterator[Event]:
 
 
 def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
-    yield from from_events(events, read_settings(context.options), context.tables)
+    yield from from_events(events, read_settings(context), context.tables)
 
 
 def _explain(message: Message, context: Context) -> Explanation:
-    return explain(_stored(message), read_settings(context.options), context.tables)
+    return explain(_stored(message), read_settings(context), context.tables)
 
 
 def _prepared(messages: Iterable[Message], context: Context) -> Context:
-    settings = read_settings(context.options)
+    settings = read_settings(context)
     return with_definitions(messages, context, settings.layout, settings.time_zone)
 
 
@@ -99,7 +99,7 @@ def _stored(message: Message) -> StoredFile:
 
 
 def _decoder(context: Context) -> MessageDecoder:
-    settings = read_settings(context.options)
+    settings = read_settings(context)
     decoder = RowDecoder(context.tables, context.selection, settings)
 
     def decode_rows(message: Message) -> Iterator[Row | Event]:

@@ -17,7 +17,7 @@ from cdcwire.storage.paths import DataPath
 
 
 def _settings(context: Context) -> StoredSettings:
-    found = read_settings(context.options)
+    found = read_settings(context)
     return StoredSettings(
         found.layout,
         found.terminator,
@@ -30,7 +30,7 @@ def _settings(context: Context) -> StoredSettings:
 
 
 def _decoder(context: Context) -> FileDecoder:
-    settings = read_settings(context.options)
+    settings = read_settings(context)
     return RowDecoder(context.tables, context.selection, settings).decode_file
 
 
@@ -41,7 +41,7 @@ def _definition_check(tables: Iterable[Table]) -> Callable[[DataPath], object]:
 
 class _Encoder:
     def __init__(self, context: Context) -> None:
-        self._settings = read_settings(context.options)
+        self._settings = read_settings(context)
         self._records = RecordWriter(self._settings)
 
     def header(self, event: RowChange, definition: Table) -> bytes:

@@ -53,20 +53,20 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 
 
 def _decode(message: Message, context: Context) -> Iterator[Event]:
-    settings = read_settings(context.options, context.compressions)
+    settings = read_settings(context)
     yield from to_events(queued(message), settings, context.selection)
 
 
 def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
-    yield from from_events(events, read_settings(context.options, context.compressions))
+    yield from from_events(events, read_settings(context))
 
 
 def _explain(message: Message, context: Context) -> Explanation:
-    return explain(queued(message), read_settings(context.options, context.compressions))
+    return explain(queued(message), read_settings(context))
 
 
 def _decoder(context: Context) -> MessageDecoder:
-    settings = read_settings(context.options, context.compressions)
+    settings = read_settings(context)
     decoder = RowDecoder(context.selection, settings)
 
     def decode_rows(message: Message) -> list[Event]:

@@ -2,65 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Literal, TypeAlias, cast
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
-from cdcwire.core.format import Compression, Option, OptionValue, parse_options
-from cdcwire.datahub import carrying
-from cdcwire.datahub.body import BodySettings
+from cdcwire.core.options import option, options_of, settings_reader
+from cdcwire.datahub.carrying import BodyOptions
 
 BlobEncoding: TypeAlias = Literal["record", "auto", "json", "protobuf", "batch"]
 
-OPTIONS: tuple[Option, ...] = (
-    Option(
-        "encoding",
-        "record",
-        "what a message's value is: one record, or a body of the service; auto: told by its "
-        "headers and bytes",
-        ("record", "auto", "json", "protobuf", "batch"),
-    ),
-    *carrying.OPTIONS,
-    Option("date-digits", 0, "how many digits a DATE must have; 0 is any number"),
-    Option("lenient-ops", False, "UPDATE_BEFORE is read as UPDATE_BEFOR"),
-    Option("split-updates", True, "an update with both rows is written as two messages"),
-    Option("db-type", "MySQL", "dbType of messages whose event does not tell it"),
-)
-NO_COMPRESSIONS: Mapping[str, Compression] = MappingProxyType({})
-
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """The options, one field each; those of bodies in ``body``."""
+class Settings(BodyOptions):
+    """The options as values."""
 
-    encoding: BlobEncoding = "record"
-    body: BodySettings = field(default_factory=BodySettings)
-    max_batch_size: int = 16
-    date_digits: int = 0
-    lenient_ops: bool = False
-    split_updates: bool = True
-    db_type: str = "MySQL"
+    encoding: BlobEncoding = option(
+        "encoding",
+        "record",
+        "Content of a message's value: one record, or a body of the service in this encoding. "
+        "auto: by its headers and bytes.",
+    )
+    date_digits: int = option("date-digits", 0, "Number of digits of a DATE. 0: any number.")
+    lenient_ops: bool = option("lenient-ops", False, "Read UPDATE_BEFORE as UPDATE_BEFOR.")
+    split_updates: bool = option(
+        "split-updates", True, "Write an update with both rows as two messages."
+    )
+    db_type: str = option("db-type", "MySQL", "Value of dbType for events without one.")
 
 
 DEFAULT_SETTINGS = Settings()
-
-
-def read_settings(
-    given: Mapping[str, OptionValue], compressions: Mapping[str, Compression] = NO_COMPRESSIONS
-) -> Settings:
-    """Return settings from options by name.
-
-    ``compressions``: the functions for ``lz4-block``, which the standard library lacks; blocks are
-    read without them too. Raises: OptionError for an unknown option or a value not allowed.
-    """
-    values = parse_options(OPTIONS, given)
-    return Settings(
-        cast(BlobEncoding, values["encoding"]),
-        carrying.body_settings(values, compressions),
-        int(values["max-batch-size"]),
-        int(values["date-digits"]),
-        bool(values["lenient-ops"]),
-        bool(values["split-updates"]),
-        str(values["db-type"]),
-    )
+OPTIONS = options_of(Settings)
+read_settings = settings_reader(Settings)

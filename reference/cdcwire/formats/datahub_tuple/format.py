@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Explanation, Format, MessageDecoder, OptionError
+from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
 from cdcwire.core.message import Message
+from cdcwire.core.options import OptionError
 from cdcwire.datahub.carrying import queued
 from cdcwire.formats.datahub_tuple.carries import CARRIES
 from cdcwire.formats.datahub_tuple.events import from_events, to_event, to_events
@@ -49,7 +50,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 
 
 def _topic(context: Context) -> tuple[Settings, Topic]:
-    settings = read_settings(context.options, context.compressions)
+    settings = read_settings(context)
     return settings, topic_of(find_table(context.tables, settings), settings)
 
 
@@ -92,7 +93,7 @@ def _decoder(context: Context) -> MessageDecoder:
 
 
 def _topic_tables(context: Context) -> tuple[Table, ...]:
-    settings = read_settings(context.options, context.compressions)
+    settings = read_settings(context)
     tables = (find_table(context.tables, settings),) if settings.table else context.tables
     if not tables:
         raise OptionError("a Tuple topic needs the definition of its table (--ddl or --tables)")

@@ -2,62 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
-from cdcwire.core.format import Compression, Option, OptionValue, parse_options
-from cdcwire.datahub import carrying
-from cdcwire.datahub.body import BodySettings
+from cdcwire.core.options import option, options_of, settings_reader
+from cdcwire.datahub.carrying import BodyOptions
 
-EXECUTE_TIMES = ("_excute_time_", "_execute_time_")  # as one document spells it, and the other
-
-OPTIONS: tuple[Option, ...] = (
-    Option(
-        "encoding",
-        "auto",
-        "how a body is encoded; auto: told by its headers and bytes, and written in JSON",
-        ("auto", "json", "protobuf", "batch"),
-    ),
-    *carrying.OPTIONS,
-    Option("empty-is-null", False, "an empty text of a field that is no STRING is NULL"),
-    Option(
-        "execute-time-column",
-        EXECUTE_TIMES[0],
-        "name of the column, where the definition does not list it",
-        EXECUTE_TIMES,
-    ),
-    Option("table", "", "which of the definitions is the topic's; empty: there is one"),
-)
-NO_COMPRESSIONS: Mapping[str, Compression] = MappingProxyType({})
+TupleEncoding: TypeAlias = Literal["auto", "json", "protobuf", "batch"]
+ExecuteTime: TypeAlias = Literal["_excute_time_", "_execute_time_"]
+EXECUTE_TIMES: tuple[ExecuteTime, ...] = get_args(ExecuteTime)  # each as one document spells it
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """The options, one field each; those of bodies in ``body``."""
+class Settings(BodyOptions):
+    """The options as values."""
 
-    body: BodySettings = field(default_factory=BodySettings)
-    max_batch_size: int = 16
-    execute_time_column: str = EXECUTE_TIMES[0]
-    table: str = ""
+    encoding: TupleEncoding = option(
+        "encoding",
+        "auto",
+        "Encoding of a body. auto: read by its headers and bytes, written in JSON.",
+    )
+    empty_is_null: bool = option(
+        "empty-is-null", False, "Read an empty text of a field that is not STRING as NULL."
+    )
+    execute_time_column: ExecuteTime = option(
+        "execute-time-column",
+        "_excute_time_",
+        "Name of this column for a definition that does not list it.",
+    )
+    table: str = option(
+        "table", "", "Definition of the topic's table: t or schema.t. Empty: the only one."
+    )
 
 
 DEFAULT_SETTINGS = Settings()
-
-
-def read_settings(
-    given: Mapping[str, OptionValue], compressions: Mapping[str, Compression] = NO_COMPRESSIONS
-) -> Settings:
-    """Return settings from options by name.
-
-    ``compressions``: the functions for ``lz4-block``, which the standard library lacks; blocks are
-    read without them too. Raises: OptionError for an unknown option or a value not allowed.
-    """
-    values = parse_options(OPTIONS, given)
-    is_null = bool(values["empty-is-null"])
-    return Settings(
-        carrying.body_settings(values, compressions, empty_is_null=is_null),
-        int(values["max-batch-size"]),
-        str(values["execute-time-column"]),
-        str(values["table"]),
-    )
+OPTIONS = options_of(Settings)
+read_settings = settings_reader(Settings)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cdcwire.core.errors import EncodeError, Path
-from cdcwire.core.format import OptionError
+from cdcwire.core.options import OptionError
 from cdcwire.datahub.fields import Field, FieldType, field_type, kind_of
 from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS, EXECUTE_TIMES, Settings
 from cdcwire.model.events import Column, Table

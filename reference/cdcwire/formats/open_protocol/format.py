@@ -63,19 +63,19 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 
 
 def _decode(message: Message, context: Context) -> Iterator[Event]:
-    settings = read_settings(context.options, context.compressions)
+    settings = read_settings(context)
     kafka = _kafka(message)
     decoded = decode(kafka.key, kafka.value, context.selection, settings.compression)
     yield from to_events(decoded, settings, context.blobs, context.selection)
 
 
 def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
-    settings = read_settings(context.options, context.compressions)
+    settings = read_settings(context)
     yield from from_events(events, settings, context.tables)
 
 
 def _explain(message: Message, context: Context) -> Explanation:
-    return explain(_kafka(message), read_settings(context.options, context.compressions))
+    return explain(_kafka(message), read_settings(context))
 
 
 def _kafka(message: Message) -> KafkaMessage:
@@ -85,7 +85,7 @@ def _kafka(message: Message) -> KafkaMessage:
 
 
 def _decoder(context: Context) -> MessageDecoder:
-    settings = read_settings(context.options, context.compressions)
+    settings = read_settings(context)
     if context.blobs:  # the fast decoder reads no claim-check files
         return lambda message: _decode(message, context)
     decoder = RowDecoder(context.selection, settings)

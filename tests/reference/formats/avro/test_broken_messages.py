@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError, TruncatedError
-from cdcwire.core.format import Context, OptionValue, Selection
+from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.options import OptionValue
 from cdcwire.formats.avro import FORMAT, MemorySource, explain, from_events, read_settings
 from cdcwire.model.events import Column, Event, Image, Position, Role, RowChange, Table
 from cdcwire.model.kinds import IntType, TextType, UnknownType

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import OptionError, OptionValue
+from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.formats.avro import MemorySource, from_events, read_settings, sanitize
 from cdcwire.formats.avro.columns import field_of
 from cdcwire.formats.avro.plans import split_allowed

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from cdcwire.core.errors import EncodeError, TruncatedError
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, StoredFile
+from cdcwire.core.options import OptionValue
 from cdcwire.formats.avro import (
     FORMAT,
     DeletedAt,
@@ -404,7 +405,7 @@ def test_checksum_is_that_of_the_values() -> None:
 
 
 def _verified(message: KafkaMessage, context: Context) -> bool | None:
-    settings = read_settings(context.options)
+    settings = read_settings(context)
     value = decode(message.key, message.value, MemorySource(context.schemas), settings).value
     assert isinstance(value, Datums)
     return verify_checksum(value, settings.time_zone)

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, OptionValue, Selection
+from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.options import OptionValue
 from cdcwire.core.varints import write_varint
 from cdcwire.formats.avro import MemorySource, decode, from_events, read_settings, to_events
 from cdcwire.formats.avro import fast as fast_module

@@ -7,8 +7,9 @@ from decimal import Decimal
 import pytest
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Context, OptionValue, Selection
+from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.options import OptionValue
 from cdcwire.formats.avro import FORMAT, MemorySource, from_events, read_settings, schema_text
 from cdcwire.formats.avro.schema import parse_schema
 from cdcwire.model.events import (

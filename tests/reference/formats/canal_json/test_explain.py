@@ -150,8 +150,11 @@ def _unzip(data: bytes) -> bytes:
         raise ValueError(str(error)) from error
 
 
+ZLIB = {"lz4": Compression(zlib.compress, _unzip)}
+
+
 def test_compressed_message_is_one_span() -> None:
-    settings = Settings(compression=Compression(zlib.compress, _unzip))
+    settings = Settings(compression_name="lz4", compressions=ZLIB)
     value = zlib.compress(DDL)
     found = explain(KafkaMessage(None, value), settings)
     assert found.error is None
@@ -173,7 +176,7 @@ def test_definition_of_the_version_tells_the_type() -> None:
     assert found.error is None
     texts = {span.path: (span.text, span.clause) for span in found.spans}
     assert texts["rows", 0, "data", 0, "a"] == ("2", "canal-json: integer values")
-    settings = Settings(compression=Compression(zlib.compress, _unzip))
+    settings = Settings(compression_name="lz4", compressions=ZLIB)
     message = KafkaMessage(None, zlib.compress(value))
     assert explain(message, settings, tables[:1]).error is None
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
-from cdcwire.core.format import Context, OptionValue, Selection
+from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import StoredFile
+from cdcwire.core.options import OptionValue
 from cdcwire.formats.canal_json import FORMAT, Settings, read_file, read_messages, to_files
 from cdcwire.formats.canal_json.settings import EXTENSION
 from cdcwire.model.events import (

@@ -11,8 +11,9 @@ from dataclasses import replace
 import pytest
 
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Compression, Context, OptionError, OptionValue
+from cdcwire.core.format import Compression, Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.formats.canal_json import (
     FORMAT,
     Settings,
@@ -204,7 +205,7 @@ def test_claim_check_file_that_is_wrong_is_rejected(
 
 
 def test_message_is_compressed_as_a_whole() -> None:
-    settings = Settings(tidb_extension=True, compression=ZLIB)
+    settings = Settings(tidb_extension=True, compression_name="lz4", compressions={"lz4": ZLIB})
     events: list[Event] = [change("insert", 5), Progress("watermark", Position(commit_ts=1))]
     for event, value in zip(events, values_of(list(from_events(events, settings))), strict=True):
         plain = encode(from_event(event, settings))
@@ -213,7 +214,7 @@ def test_message_is_compressed_as_a_whole() -> None:
 
 
 def test_size_counts_after_compression() -> None:
-    settings = Settings(compression=ZLIB, max_message_bytes=500)
+    settings = Settings(compression_name="lz4", compressions={"lz4": ZLIB}, max_message_bytes=500)
     assert len(list(from_events([change("insert", 5000)], settings))) == 1
 
 
@@ -221,7 +222,7 @@ def test_claim_check_holds_a_compressed_message() -> None:
     noise = base64.b64encode(bytes(index * index % 251 for index in range(900))).decode()
     image = Image(COLUMNS, (1, noise))
     event = RowChange(TABLE, "insert", None, image, Position(commit_ts=1 << 18))
-    settings = replace(CLAIM, compression=ZLIB)
+    settings = replace(CLAIM, compression_name="lz4", compressions={"lz4": ZLIB})
     stored, message = from_events([event], settings)
     assert isinstance(stored, StoredFile)
     held = base64.b64decode(json.loads(stored.value)["value"])

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, OptionValue, Selection
+from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.options import OptionValue
 from cdcwire.formats.cdl_json.fast import RowDecoder
 from cdcwire.formats.cdl_json.format import FORMAT
 from cdcwire.formats.cdl_json.settings import read_settings
@@ -66,7 +67,7 @@ def outcome(decode: object, message: KafkaMessage) -> object:
 @pytest.mark.parametrize("columns", [None, frozenset({"id", "a"})])
 def test_feed_is_that_of_the_plain_decoder(options: str, columns: frozenset[str] | None) -> None:
     context = Context(options=OPTIONS[options], selection=Selection(columns=columns))
-    decoder = RowDecoder(read_settings(context.options), context.selection)
+    decoder = RowDecoder(read_settings(context), context.selection)
     odd = [KafkaMessage(None, None), KafkaMessage(MESSAGES[0].value, MESSAGES[0].value)]
     for message in MESSAGES * 2 + odd:
         plain = outcome(lambda one: FORMAT.decode(one, context), message)

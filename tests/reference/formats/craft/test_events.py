@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from cdcwire.core.errors import EncodeError, Path
-from cdcwire.core.format import OptionValue
+from cdcwire.core.options import OptionValue
 from cdcwire.formats.craft import Column as WireColumn
 from cdcwire.formats.craft import (
     ColumnGroup,
@@ -21,7 +21,7 @@ from cdcwire.formats.craft import (
     from_events,
     to_events,
 )
-from cdcwire.formats.craft.settings import OPTIONS, Settings, settings_of
+from cdcwire.formats.craft.settings import OPTIONS, Settings, read_settings
 from cdcwire.model.events import (
     UNAVAILABLE,
     Column,
@@ -197,7 +197,7 @@ def _first_column(event: RowChange, tables: list[Table] | None = None) -> WireCo
 
 
 def test_delete_with_handle_key_only_keeps_the_flagged_columns() -> None:
-    settings = Settings(delete_only_output_handle_key_columns=True)
+    settings = Settings(delete_only_handle_key=True)
     messages = list(from_events([DELETE, UPDATE], settings))
     deleted = RowEvent(5, "s", "t", (ColumnGroup(2, OLD_GROUP.columns[:1]),))
     assert messages == [Message((deleted, RowEvent(5, "s", "t", (NEW_GROUP, OLD_GROUP))))]
@@ -206,7 +206,7 @@ def test_delete_with_handle_key_only_keeps_the_flagged_columns() -> None:
 
 
 def test_delete_with_handle_key_only_but_no_handle_key_is_not_encoded() -> None:
-    settings = Settings(delete_only_output_handle_key_columns=True)
+    settings = Settings(delete_only_handle_key=True)
     keyless = replace(DELETE, table=replace(TABLE, key=()))
     with pytest.raises(EncodeError) as caught:
         list(from_events([RESOLVED, keyless], settings))
@@ -325,7 +325,9 @@ def test_settings_come_from_options_with_or_without_their_section() -> None:
         "delete-only-output-handle-key-columns": True,
         "time-zone": "UTC",
     }
-    assert settings_of(given) == Settings(100, 2, True, "UTC")
-    assert settings_of({option.name: option.default for option in OPTIONS}) == Settings()
+    assert read_settings(given) == Settings(
+        max_message_bytes=100, max_batch_size=2, delete_only_handle_key=True, time_zone="UTC"
+    )
+    assert read_settings({option.name: option.default for option in OPTIONS}) == Settings()
     with pytest.raises(ValueError, match="output-old-value"):
-        settings_of({"output-old-value": True})
+        read_settings({"output-old-value": True})

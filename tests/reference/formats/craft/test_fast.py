@@ -241,8 +241,8 @@ def test_ddl_and_resolved_events_are_given_as_neutral_events() -> None:
 
 
 @pytest.mark.parametrize("is_told", [False, True])
-def test_the_settings_of_deletes_and_time_zones_are_heard(is_told: bool) -> None:
-    told = Settings(delete_only_output_handle_key_columns=is_told, time_zone="Asia/Shanghai")
+def test_the_read_settings_deletes_and_time_zones_are_heard(is_told: bool) -> None:
+    told = Settings(delete_only_handle_key=is_told, time_zone="Asia/Shanghai")
     columns = (Column("at", 7, 65, "2024-01-01 00:00:00"),)
     value = encode(Message((row(columns, kinds=(2,)), row(columns))))
     each = decoder(settings=told)

@@ -96,7 +96,7 @@ def test_batch_ends_at_65535_rows_whatever_the_settings_say() -> None:
 
 
 def test_delete_with_handle_key_only_keeps_the_flagged_columns() -> None:
-    settings = Settings(delete_only_output_handle_key_columns=True)
+    settings = Settings(delete_only_handle_key=True)
     columns = (Column("id", 3, 11, 1), Column("a", 3, 65, 2))
     (event,) = to_events(Message((replace(INSERT, groups=(ColumnGroup(3, columns),)),)))
     (message,) = from_events([event], settings)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
+from cdcwire.core.options import OptionValue
 from cdcwire.formats.csv import FORMAT, from_events, read_settings
 from cdcwire.formats.csv import fast as fast_module
 from cdcwire.formats.csv.fast import RowDecoder

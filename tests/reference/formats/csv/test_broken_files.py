@@ -11,8 +11,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError, TruncatedError
-from cdcwire.core.format import Context, OptionValue, Selection
+from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import StoredFile
+from cdcwire.core.options import OptionValue
 from cdcwire.formats.csv import FORMAT, Definitions, explain, read_settings
 from cdcwire.formats.csv import fast as fast_module
 from cdcwire.formats.csv.fast import RowDecoder

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context, OptionValue, Selection
+from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage, StoredFile
+from cdcwire.core.options import OptionValue
 from cdcwire.formats.csv import (
     FORMAT,
     Field,

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from cdcwire.core.errors import DecodeError, TruncatedError
-from cdcwire.core.format import Context, OptionValue
+from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
+from cdcwire.core.options import OptionValue
 from cdcwire.formats.csv import (
     FORMAT,
     Settings,

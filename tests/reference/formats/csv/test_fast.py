@@ -11,8 +11,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, Context, OptionValue, Selection
+from cdcwire.core.format import EVERYTHING, Context, Selection
 from cdcwire.core.message import StoredFile
+from cdcwire.core.options import OptionValue
 from cdcwire.core.rows import Row
 from cdcwire.formats.csv import FORMAT, fast, from_events, read_settings
 from cdcwire.formats.csv.fast import RowDecoder

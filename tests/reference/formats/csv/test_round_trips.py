@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from cdcwire.core.format import Context, OptionError, OptionValue
+from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
+from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.formats.csv import (
     FORMAT,
     Settings,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.core.format import OptionError, OptionValue
+from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.formats.csv import Field, File, Record, Settings, decode, encode, read_settings
 from cdcwire.formats.csv.escapes import double, escape, undouble, unescape
 from cdcwire.formats.csv.records import field_of, text_of

@@ -11,7 +11,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
-from cdcwire.core.format import OptionError
+from cdcwire.core.options import OptionError
 from cdcwire.formats.csv import Field, File, Record, Settings, decode, encode, read_records
 from cdcwire.formats.csv.records import field_of, text_of
 

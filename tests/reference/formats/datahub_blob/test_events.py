@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 import cdcwire.formats.datahub_blob
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context, Explanation, OptionError, Selection
+from cdcwire.core.format import Context, Explanation, Selection
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.options import OptionError
 from cdcwire.formats.datahub_blob import FORMAT, OPTIONS, explain, read_settings
 from cdcwire.model.events import (
     UNAVAILABLE,

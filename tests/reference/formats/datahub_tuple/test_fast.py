@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cdcwire.core.compiled import Irregular
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
-from cdcwire.datahub.body import BodySettings, write_body
+from cdcwire.datahub.body import write_body
 from cdcwire.datahub.crc32c import crc32c
 from cdcwire.datahub.fast_batch import BatchReader
 from cdcwire.datahub.fields import MAX_TIMESTAMP, MIN_TIMESTAMP
@@ -137,7 +137,7 @@ ROW = TupleRow("I", False, True, "7", 5, "t", (*(None,) * 8, "a", None, 1))
 @pytest.mark.parametrize("encoding", ["json", "protobuf", "batch"])
 @pytest.mark.parametrize("content", ["none", "deflate"])
 def test_other_bodies_are_read_by_the_plain_decoder(encoding: Any, content: Any) -> None:
-    options = Settings(BodySettings(encoding=encoding, content_encoding=content))
+    options = Settings(encoding=encoding, content_encoding=content)
     record = record_of(ROW, TOPIC)
     entries = (Batch((record,)),) if encoding == "batch" else (record,)
     raw, headers = write_body(Body(encoding, entries), TOPIC.fields, options.body)

@@ -15,8 +15,9 @@ import pytest
 
 import cdcwire.formats.datahub_tuple
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.format import Context, Explanation, OptionError, Selection
+from cdcwire.core.format import Context, Explanation, Selection
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.options import OptionError
 from cdcwire.datahub.body import write_body
 from cdcwire.datahub.message import Body, Record
 from cdcwire.formats.datahub_tuple import (

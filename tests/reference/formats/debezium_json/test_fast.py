@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, OptionValue, Selection
+from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.options import OptionValue
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.format import FORMAT
 from cdcwire.formats.debezium_json.settings import read_settings
@@ -63,7 +64,7 @@ def outcome(decode: object, message: KafkaMessage) -> object:
 )
 def test_feed_is_that_of_the_plain_decoder(options: str, selection: str) -> None:
     context = Context(options=OPTIONS[options], selection=SELECTIONS[selection])
-    decoder = RowDecoder(read_settings(context.options), context.selection)
+    decoder = RowDecoder(read_settings(context), context.selection)
     for message in messages() * 2:
         plain = outcome(lambda one: FORMAT.decode(one, context), message)
         assert outcome(decoder.decode, message) == plain
@@ -140,7 +141,7 @@ DIALECTS = ("cdl", "debezium-1.4", "debezium-2.7", "debezium-3.2")
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_payload_alone_is_that_of_the_plain_decoder(dialect: str, enable: str) -> None:
     context = Context(options={"schemas-enable": enable}, tables=TABLES)
-    decoder = RowDecoder(read_settings(context.options), context.selection, TABLES)
+    decoder = RowDecoder(read_settings(context), context.selection, TABLES)
     for message in alone(dialect) * 2:
         plain = outcome(lambda one: FORMAT.decode(one, context), message)
         assert outcome(decoder.decode, message) == plain

@@ -93,7 +93,7 @@ def test_events_of_the_producer_give_its_bytes(index: int) -> None:
 
 def test_fast_decoder_gives_what_the_plain_one_does() -> None:
     for sent in feed():
-        decoder = RowDecoder(read_settings(sent.context.options))
+        decoder = RowDecoder(read_settings(sent.context))
         plain = list(FORMAT.decode(sent.message, sent.context))
         for _ in range(4):  # the second message of a schema makes its pattern
             assert repr(decoder.decode(sent.message)) == repr(plain)

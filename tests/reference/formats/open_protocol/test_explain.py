@@ -10,6 +10,8 @@ from cdcwire.core.format import Compression, Explanation
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.open_protocol import Settings, explain
 
+ZLIB = {"lz4": Compression(zlib.compress, zlib.decompress)}
+
 
 def message(key: str, value: str) -> KafkaMessage:
     framed = [len(item.encode()).to_bytes(8, "big") + item.encode() for item in (key, value)]
@@ -121,7 +123,7 @@ def test_error_comes_with_the_spans_before_it(
 
 
 def test_compressed_item_is_one_span() -> None:
-    settings = Settings(compression=Compression(zlib.compress, zlib.decompress))
+    settings = Settings(compression_name="lz4", compressions=ZLIB)
     packed = zlib.compress(b'{"q":"DROP","t":4}')
     given = KafkaMessage(DDL.key, len(packed).to_bytes(8, "big") + packed)
     found = explain(given, settings)

@@ -12,7 +12,7 @@ from cdcwire.formats.craft.format import value_of
 from cdcwire.formats.craft.profile import PROPOSAL
 from cdcwire.formats.craft.proposal.events import to_events
 from cdcwire.formats.craft.proposal.wire import decode, read_message
-from cdcwire.formats.craft.settings import settings_of
+from cdcwire.formats.craft.settings import read_settings
 from cdcwire.model.events import Event
 from cdcwire_conformance.formats.craft.known_wrong import CRAFT_FAULTS, by_position, wire_faults
 from cdcwire_conformance.known_wrong.decoder import KnownWrong, right
@@ -20,13 +20,13 @@ from cdcwire_conformance.known_wrong.decoder import KnownWrong, right
 
 def _events_of(reader: Reader, context: Context) -> list[Event]:
     decoded = read_message(reader, context.selection)
-    return list(to_events(decoded, settings_of(context.options)))
+    return list(to_events(decoded, read_settings(context)))
 
 
 def _groups_by_position(format_: Format, message: Message, context: Context) -> list[Event]:
     decoded = decode(value_of(message, PROPOSAL), context.selection)
     swapped = replace(decoded, events=by_position(decoded.events))
-    return list(to_events(swapped, settings_of(context.options)))
+    return list(to_events(swapped, read_settings(context)))
 
 
 def _with_another_name(error: DecodeError, value: bytes) -> bytes:

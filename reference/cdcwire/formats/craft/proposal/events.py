@@ -111,7 +111,7 @@ def _row_change(
     new = groups.get(GROUP_NEW)
     old = groups.get(GROUP_DELETE, groups.get(GROUP_OLD))
     op: Op = "delete" if new is None else "insert" if old is None else "update"
-    is_cut = op == "delete" and settings.delete_only_output_handle_key_columns
+    is_cut = op == "delete" and settings.delete_only_handle_key
     return RowChange(
         Table(event.table, event.schema, key=handle_key(new or old or ())),
         op,

@@ -15,7 +15,7 @@ from cdcwire.formats.craft.proposal.events import from_events, to_events
 from cdcwire.formats.craft.proposal.explain import explain
 from cdcwire.formats.craft.proposal.message import warnings_of
 from cdcwire.formats.craft.proposal.wire import decode, encode
-from cdcwire.formats.craft.settings import OPTIONS, settings_of
+from cdcwire.formats.craft.settings import OPTIONS, read_settings
 from cdcwire.model.events import Event
 
 FEATURES: Mapping[str, str] = MappingProxyType(
@@ -30,11 +30,11 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 
 def _decode(message: Message, context: Context) -> Iterator[Event]:
     decoded = decode(value_of(message, PROPOSAL), context.selection)
-    yield from to_events(decoded, settings_of(context.options))
+    yield from to_events(decoded, read_settings(context))
 
 
 def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
-    for message in from_events(events, settings_of(context.options), context.tables):
+    for message in from_events(events, read_settings(context), context.tables):
         yield KafkaMessage(None, encode(message))
 
 

@@ -1,0 +1,253 @@
+"""Options: the producer's settings that the bytes do not show, declared once.
+
+A settings dataclass declares an option with each field: its name, default, help and, by the
+field's type, its allowed values. ``options_of`` lists the options, ``read_settings`` parses them.
+
+    @dataclass(frozen=True, slots=True)
+    class Settings:
+        max_batch_size: int = option("max-batch-size", 16, "Rows in one message.")
+
+    read_settings(Settings, {"max-batch-size": "32"})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache, partial
+from types import MappingProxyType
+from typing import (
+    Any,
+    Literal,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
+
+OptionValue: TypeAlias = "str | int | bool"
+T = TypeVar("T")
+V = TypeVar("V", str, int, bool)
+S = TypeVar("S")
+
+
+class OptionError(ValueError):
+    """An option is unknown, or its value is not allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A setting of the producer that the bytes do not show, named as in its configuration."""
+
+    name: str
+    default: OptionValue
+    help: str
+    values: tuple[str, ...] | None = None
+
+    def parse(self, value: OptionValue) -> OptionValue:
+        """Return ``value`` in the type of the default. Text is read as in a configuration file.
+
+        Raises: OptionError, naming the option and the allowed values.
+        """
+        parsed = self._convert(value)
+        if parsed is None or (self.values is not None and parsed not in self.values):
+            raise OptionError(f"option {self.name}={value!r} is not {self._allowed()}")
+        return parsed
+
+    def _convert(self, value: OptionValue) -> OptionValue | None:
+        if isinstance(self.default, bool):
+            words = {"true": True, "false": False}
+            return value if isinstance(value, bool) else words.get(str(value).lower())
+        if isinstance(self.default, int):
+            text = str(value)
+            is_number = text.isascii() and text.isdigit() and len(text) < 20
+            return int(text) if is_number and not isinstance(value, bool) else None
+        return value if isinstance(value, str) else None
+
+    def _allowed(self) -> str:
+        if self.values is not None:
+            return "one of " + ", ".join(map(repr, self.values))
+        if isinstance(self.default, bool):
+            return "true or false"
+        return "a number from 0" if isinstance(self.default, int) else "text"
+
+
+class Given(Protocol):
+    """What settings are read from: a ``cdcwire.core.format.Context``."""
+
+    @property
+    def options(self) -> Mapping[str, OptionValue]: ...
+    @property
+    def compressions(self) -> Mapping[str, object]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    options: Mapping[str, OptionValue]
+    compressions: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """An option as a field declares it. ``convert``: from the option's value to the field's."""
+
+    name: str
+    default: OptionValue
+    help: str
+    values: tuple[str, ...] | None
+    convert: Callable[[Any], object] | None
+
+    def value_from(self, values: Mapping[str, OptionValue]) -> object:
+        value = values[self.name]
+        if self.convert is None:
+            return value
+        try:
+            return self.convert(value)
+        except ValueError as error:
+            raise OptionError(f"option {self.name}={value!r} {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    settings: type
+    fixed: Mapping[str, object]
+
+
+_OPTION, _GROUP, _CONTEXT = "option", "group", "context"
+
+
+@overload
+def option(name: str, default: T, help: str) -> T: ...
+@overload
+def option(
+    name: str,
+    default: V,
+    help: str,
+    *,
+    convert: Callable[[V], T],
+    values: tuple[str, ...] | None = None,
+) -> T: ...
+def option(
+    name: str,
+    default: Any,
+    help: str,
+    *,
+    convert: Callable[[Any], Any] | None = None,
+    values: tuple[str, ...] | None = None,
+) -> Any:
+    """Return a dataclass field that an option sets.
+
+    ``convert`` turns the option's value into the field's. It may raise ValueError with the end of
+    a sentence about the option: "is not text in UTF-8". ``values``: what the option allows; without
+    it, the values of a field's ``Literal`` type, or any.
+    """
+    declared = _Declared(name, default, help, values, convert)
+    value = default if convert is None else convert(default)
+    return field(default=value, metadata={_OPTION: declared})
+
+
+def option_group(settings: type[S], **fixed: object) -> S:
+    """Return a field for a settings class in a settings class; its options are this one's too.
+
+    ``fixed``: members of the inner class that no option sets.
+    """
+    made: S = field(default=settings(**fixed), metadata={_GROUP: _Group(settings, fixed)})
+    return made
+
+
+def from_context(default: Mapping[str, T] = MappingProxyType({})) -> Mapping[str, T]:
+    """Return a field that the member of the same name of the context sets: ``compressions``."""
+    made: Mapping[str, T] = field(default_factory=lambda: default, metadata={_CONTEXT: True})
+    return made
+
+
+def text_or_none(text: str) -> str | None:
+    """Return the text of an option whose default, the empty text, means unknown."""
+    return text or None
+
+
+def utf8(text: str) -> bytes:
+    """Return the text as UTF-8. Raises: ValueError for lone surrogates."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("is not text in UTF-8") from None
+
+
+@cache
+def options_of(settings: type) -> tuple[Option, ...]:
+    """Return the options that a settings class declares, in the order of its fields."""
+    types, found = get_type_hints(settings), list[Option]()
+    for each in fields(settings):
+        if _GROUP in each.metadata:
+            found += options_of(each.metadata[_GROUP].settings)
+        elif _OPTION in each.metadata:
+            declared = each.metadata[_OPTION]
+            values, kind = declared.values, types[each.name]
+            if values is None and get_origin(kind) is Literal:
+                values = get_args(kind)
+            found.append(Option(declared.name, declared.default, declared.help, values))
+    return tuple(found)
+
+
+def read_settings(settings: type[S], given: Given | Mapping[str, OptionValue]) -> S:
+    """Return settings from a context, or from options by name.
+
+    Raises: OptionError for an unknown option, a value that is not allowed, or options that
+    contradict each other.
+    """
+    told: Given = _Options(given) if isinstance(given, Mapping) else given
+    kind: type = settings
+    if not told.options and not told.compressions:
+        return cast(S, _default(kind))
+    return _build(settings, parse_options(options_of(kind), told.options), told, {})
+
+
+def settings_reader(settings: type[S]) -> Callable[[Given | Mapping[str, OptionValue]], S]:
+    """Return ``read_settings`` for one settings class."""
+    return partial(read_settings, settings)
+
+
+@cache
+def _default(settings: type) -> object:
+    return settings()
+
+
+def _build(
+    settings: type[S],
+    values: Mapping[str, OptionValue],
+    given: Given,
+    fixed: Mapping[str, object],
+) -> S:
+    members = dict(fixed)
+    for each in fields(settings):  # type: ignore[arg-type]
+        if _OPTION in each.metadata:
+            members[each.name] = each.metadata[_OPTION].value_from(values)
+        elif _GROUP in each.metadata:
+            group = each.metadata[_GROUP]
+            members[each.name] = _build(group.settings, values, given, group.fixed)
+        elif _CONTEXT in each.metadata:
+            members[each.name] = getattr(given, each.name)
+    return settings(**members)
+
+
+def parse_options(
+    options: tuple[Option, ...], given: Mapping[str, OptionValue]
+) -> dict[str, OptionValue]:
+    """Return every option with its given or default value.
+
+    A name may have its section before it (``sink.open.output-old-value``).
+    Raises: OptionError for an unknown name, or a value that is not allowed.
+    """
+    known = {option.name: option for option in options}
+    values = {name: option.default for name, option in known.items()}
+    for full_name, value in given.items():
+        name = full_name.rpartition(".")[2]
+        if name not in known:
+            raise OptionError(f"{full_name!r} is not an option here; there are: {', '.join(known)}")
+        values[name] = known[name].parse(value)
+    return values

@@ -1,0 +1,79 @@
+"""Options that several formats of TiCDC share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from cdcwire.core.format import Compression
+from cdcwire.core.options import OptionError, from_context, option, text_or_none
+
+LargeMessage: TypeAlias = Literal["none", "handle-key-only", "claim-check"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneSettings:
+    """The option of every format. ``time_zone`` None: unknown."""
+
+    time_zone: str | None = option(
+        "time-zone",
+        "",
+        "Time zone of TIMESTAMP texts. Empty: unknown.",
+        convert=text_or_none,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueSettings(ZoneSettings):
+    """The options of row messages in a queue."""
+
+    max_message_bytes: int = option(
+        "max-message-bytes", 10485760, "Largest size of a message, in bytes."
+    )
+    delete_only_handle_key: bool = option(
+        "delete-only-output-handle-key-columns",
+        False,
+        "Write only the handle key columns of a delete.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargeMessageSettings(QueueSettings):
+    """The options of columns that are left out, and of rows that do not fit into a message.
+
+    Raises: OptionError for a compression without functions.
+    """
+
+    only_updated_columns: bool = option(
+        "only-output-updated-columns",
+        False,
+        "Write the old values of changed columns only.",
+    )
+    large_message: LargeMessage = option(
+        "large-message-handle-option",
+        "none",
+        "Treatment of a row over max-message-bytes: refuse it, write its handle key only, or "
+        "store it in a claim-check file.",
+    )
+    compression_name: Literal["none", "lz4", "snappy"] = option(
+        "large-message-handle-compression",
+        "none",
+        "Compression of each value; the caller passes the functions for lz4 and snappy.",
+    )
+    compressions: Mapping[str, Compression] = from_context()
+    claim_check_storage_uri: str = option(
+        "claim-check-storage-uri", "", "URI of the directory of claim-check files."
+    )
+
+    def __post_init__(self) -> None:
+        if self.compression_name != "none" and self.compression_name not in self.compressions:
+            raise OptionError(
+                f"option large-message-handle-compression={self.compression_name!r} needs a pair "
+                "of functions to compress and decompress, and none was given"
+            )
+
+    @property
+    def compression(self) -> Compression | None:
+        """The functions of the compression, or None without compression."""
+        return self.compressions.get(self.compression_name)
