@@ -58,8 +58,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     verb = words[0] if words else ""
     if verb not in VERBS:
         return _main_help(words)
+    return run_verb(import_module(f"cdcwire_conformance.cli.{verb}"), words[1:])
+
+
+def run_verb(module: ModuleType, words: list[str]) -> int:
+    """Run the verb that a module has. Returns: its exit code; 2 if it could not run."""
     try:
-        return _run(import_module(f"cdcwire_conformance.cli.{verb}"), words[1:])
+        return _run(module, words)
     except KeyboardInterrupt:
         print("cdcwire: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -69,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  (the edge: no traceback reaches a user unasked)
         if os.environ.get("CDCWIRE_TRACEBACK"):
             traceback.print_exc()
-        print(f"cdcwire {verb}: {_line_of(error)}", file=sys.stderr)
+        print(f"cdcwire {module.NAME}: {_line_of(error)}", file=sys.stderr)
         return COULD_NOT_RUN
 
 

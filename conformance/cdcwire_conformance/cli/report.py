@@ -1,18 +1,25 @@
-"""``cdcwire report``: run all of it, write REPORT.md."""
+"""``cdcwire report``: write REPORT.md in a checkout.
+
+The programs that produce it are ``cdcwire_evidence``, which is not in the wheel. They run as a
+process of the checkout and judge what is installed.
+"""
 
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 from pathlib import Path
+
+from cdcwire_conformance.cli.context import UsageError
 
 NAME = "report"
 HELP = "run everything this machine can run, and write REPORT.md"
 DESCRIPTION = """\
-Judge the reference and the other decoders of a checkout, catch the known-wrong decoders, count
-clauses and witnesses, weigh the formats, run the benchmarks, and write what was found to REPORT.md
-and, as a picture, to REPORT-sizes.svg beside it. What this machine
-lacks is named there as not run. Exit code 1 if something failed.
+Run in a checkout of cdcwire. Judge the reference and the other decoders of the checkout, catch the
+known-wrong decoders, count clauses and witnesses, measure sizes, run the benchmarks. Write the
+results to REPORT.md, and a picture of the sizes to REPORT-sizes.svg in the same directory. Parts
+that cannot run on this machine are listed as not run. Exit code 1 if something failed.
 """
 EXAMPLES = """\
 examples:
@@ -21,21 +28,17 @@ examples:
 """
 
 
+_PROGRAM = Path("conformance", "evidence.py")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", default="REPORT.md", metavar="FILE", help="default: REPORT.md")
     parser.add_argument("--quick", action="store_true", help="benchmarks with less data")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from cdcwire_evidence.report.write import gather, report_text
-
-    def say(text: str) -> None:
-        print(f"report: {text}", file=sys.stderr, flush=True)
-
-    target = Path(arguments.to)
-    parts = gather(arguments.quick, say, target.with_name(f"{target.stem}-sizes.svg"))
-    command = "cdcwire report --quick" if arguments.quick else "cdcwire report"
-    target.write_text(report_text(parts, command), encoding="utf-8")
-    failed = [part.title for part in parts if part.failed]
-    print(f"{arguments.to} is written" + (f"; failed: {', '.join(failed)}" if failed else ""))
-    return 1 if failed else 0
+    if not _PROGRAM.is_file():
+        raise UsageError(f"{_PROGRAM} not found; run the command in a checkout of cdcwire")
+    words = ["report", "--to", arguments.to, *(["--quick"] if arguments.quick else [])]
+    ended = subprocess.run([sys.executable, str(_PROGRAM), *words], check=False)
+    return ended.returncode if ended.returncode >= 0 else 2

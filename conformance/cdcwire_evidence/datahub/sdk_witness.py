@@ -1,4 +1,4 @@
-"""Records what DataHub's SDKs confirm: ``python -m cdcwire_evidence.datahub.sdk_witness``.
+"""Records what DataHub's SDKs confirm: ``python conformance/evidence.py datahub.sdk_witness``.
 
 They are put to the golden cases of ``datahub-tuple`` that ask something of an SDK, and those that
 they read as the cases say go into ``golden/witnesses.json``. Of Blob they read bodies alone, and

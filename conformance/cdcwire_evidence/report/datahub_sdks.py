@@ -1,7 +1,7 @@
 """The chapter about DataHub's SDKs: what they write that is read here, and the other way round.
 
 Its known faults are those of the SDKs and fail nothing; a fault that is not known, and one that is
-known and appears no longer, fail the report. ``python -m cdcwire_evidence.report.datahub_sdks``
+known and appears no longer, fail the report. ``python conformance/evidence.py report.datahub_sdks``
 prints the chapter alone, and ends with 1 if it fails.
 """
 
@@ -27,7 +27,7 @@ from cdcwire_evidence.report.datahub_golden import golden_lines
 from cdcwire_evidence.report.part import NotRun, Part, table
 
 TITLE = "DataHub's SDKs as witnesses"
-_COMMAND = "python -m cdcwire_evidence.report.datahub_sdks"
+_COMMAND = "python conformance/evidence.py report.datahub_sdks"
 _HEAD = (
     "Each SDK speaks HTTP to a stand-in for the service on this machine, in JSON, protobuf and "
     "batches. put: it writes values, and the body is decoded here; get: events are encoded here, "

@@ -1,6 +1,6 @@
 """A member of a consumer group that commits only when it is told to.
 
-Run as ``python -m cdcwire_evidence.scenarios.groups HOST:PORT TOPIC GROUP COMMITTED READ`` it is
+As ``conformance/evidence.py scenarios.groups HOST:PORT TOPIC GROUP COMMITTED READ`` it is
 a program to be killed: it commits after so many messages, reads on until it has so many, prints
 their offsets as one JSON line, and waits.
 """

@@ -1,6 +1,6 @@
 """A feed under load: a producer at a steady rate, a reader beside it, and what each second gave.
 
-The producer is a program of its own (``python -m cdcwire_evidence.scenarios.load``), so that it
+The producer is a program of its own (``conformance/evidence.py scenarios.load``), so that it
 and the reader do not wait for each other.
 """
 
@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cdcwire_conformance.extras import load_extra
+from cdcwire_evidence import program
 from cdcwire_evidence.scenarios.feeds import make_feed
 from cdcwire_evidence.scenarios.services import Kafka
 from cdcwire_evidence.scenarios.topics import FeedTimeoutError, producer
@@ -60,10 +61,8 @@ def read_under_load(
 
     Raises: FeedTimeoutError; OSError where the producer fails.
     """
-    words = ["-m", "cdcwire_evidence.scenarios.load", kafka.bootstrap, topic]
-    with subprocess.Popen(
-        [sys.executable, *words, str(rows), str(rate)], stdout=subprocess.PIPE, text=True
-    ) as sending:
+    command = program("scenarios.load", kafka.bootstrap, topic, str(rows), str(rate))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as sending:
         try:
             seconds = _read(kafka, topic, rows, rows_of)
             told = sending.communicate(timeout=_WAIT_SECONDS)[0]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,6 +16,7 @@ import pytest
 
 from cdcwire.core.message import KafkaMessage
 from cdcwire.model.steps import drop_repeats
+from cdcwire_evidence import program
 from cdcwire_evidence.scenarios.containers import KafkaContainer, ToxiproxyContainer
 from cdcwire_evidence.scenarios.feeds import Feed, changes_by_key, events_of, make_feed
 from cdcwire_evidence.scenarios.groups import group_reader, read
@@ -217,10 +217,8 @@ def test_reader_that_dies_before_it_commits_gets_repeats(kafka: Kafka, new_name:
         feed, topic = slow_feed(1500), new_name("repeats")
         make_topic(kafka, topic)
         assert produce(kafka, topic, feed.messages) == []
-        words = ["-m", "cdcwire_evidence.scenarios.groups", kafka.bootstrap, topic, topic]
-        with subprocess.Popen(
-            [sys.executable, *words, "400", "1000"], stdout=subprocess.PIPE
-        ) as first:
+        command = program("scenarios.groups", kafka.bootstrap, topic, topic, "400", "1000")
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as first:
             try:
                 assert first.stdout is not None
                 offsets = json.loads(first.stdout.readline())

@@ -15,6 +15,7 @@ from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.places import LocalPlace, PlaceError, open_place
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_evidence import program
 from cdcwire_evidence.scenarios import small_disk
 from cdcwire_evidence.scenarios.buckets import keys, make_bucket, name_of, s3_client
 from cdcwire_evidence.scenarios.containers import KafkaContainer, MinioContainer
@@ -134,8 +135,8 @@ def test_directory_on_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     ) as story:
         folder = tmp_path / "disk"
         folder.mkdir()
-        module = "cdcwire_evidence.scenarios.small_disk"
-        ran = small_disk.run_on_a_small_disk(folder, sys.executable, "-m", module, str(folder))
+        command = program("scenarios.small_disk", str(folder))
+        ran = small_disk.run_on_a_small_disk(folder, *command)
         assert (ran.returncode, ran.stderr) == (0, "")
         found = [small_disk.FullDisk(**json.loads(line)) for line in ran.stdout.splitlines()]
         assert len(found) == len(small_disk.ORDERS) * len(small_disk.LEFT_KIB)

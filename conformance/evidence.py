@@ -1,0 +1,16 @@
+"""Runs a program of ``cdcwire_evidence``: ``python conformance/evidence.py report --quick``.
+
+This folder is searched last, so that the installed wheel is judged and not the checkout.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from runpy import run_module
+
+if __name__ == "__main__":
+    folder = str(Path(__file__).resolve().parent)
+    sys.path[:] = [*(path for path in sys.path if path != folder), folder]
+    del sys.argv[0]
+    run_module(f"cdcwire_evidence.{sys.argv[0]}", run_name="__main__", alter_sys=True)
