@@ -3,5 +3,6 @@
 ``workloads`` needs the standard library only and is made for speed: one seed, one stream. The
 ``strategies`` are for property tests and need Hypothesis (``pip install cdcwire[generators]``).
 ``families`` tells both which column types a source database has, ``domain`` which values a format
-can carry, and ``carried`` what is to come back when an event is sent through a format.
+can carry, ``expected`` what comes back when a format encodes and decodes events. ``formats`` has
+what is special to one format.
 """

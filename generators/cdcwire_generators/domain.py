@@ -9,7 +9,7 @@ from cdcwire.core.options import OptionValue
 from cdcwire.model.carries import KINDS
 from cdcwire.model.events import MarkerKind, ProgressKind
 from cdcwire_generators.families import Family, get_family
-from cdcwire_generators.feeds import feed_of
+from cdcwire_generators.formats import get_generators
 from cdcwire_generators.positions import POSITION_FIELDS
 
 # TiCDC writes 0 for these floats, MySQL has no such decimals, and its text columns hold UTF-8.
@@ -87,7 +87,7 @@ def domain_of(*formats: Format, family: str | None = None, is_plausible: bool = 
         kinds &= PLAUSIBLE_KINDS
     found = _domain(formats, kinds, family, is_plausible)
     # Without its statement a schema change is not whole.
-    is_told = all(feed_of(each.name).has_statements for each in formats)
+    is_told = all(get_generators(each.name).feed.has_statements for each in formats)
     return replace(found, has_schema_changes=found.has_schema_changes and is_told)
 
 
@@ -139,7 +139,7 @@ def _takes(through: Format, kind: str) -> bool:
 def _domain(
     formats: tuple[Format, ...], kinds: frozenset[str], family: str | None, is_plausible: bool
 ) -> Domain:
-    feeds = [feed_of(each.name) for each in formats]
+    feeds = [get_generators(each.name).feed for each in formats]
     if family is None:
         family = _common_family({feed.family for feed in feeds})
     said = {feed.progress for feed in feeds} or {"resolved"}

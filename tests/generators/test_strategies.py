@@ -14,10 +14,15 @@ from cdcwire.model.carries import KINDS
 from cdcwire.model.events import Column, Image, Marker, Role, RowChange, SchemaChange, Table
 from cdcwire.model.kinds import DecimalType, IntType, TextType, UnknownType
 from cdcwire_generators import extremes
-from cdcwire_generators.carried import carried_kind, carried_stream
+from cdcwire_generators.connect.messages import connect_schemas
 from cdcwire_generators.domain import PLAUSIBLE_KINDS, Domain, domain_of, source_domain_of
+from cdcwire_generators.expected import expected_events
 from cdcwire_generators.families import get_family
+from cdcwire_generators.formats.craft.messages import craft_messages
+from cdcwire_generators.formats.craft.proposal.messages import proposal_messages
+from cdcwire_generators.formats.open_protocol.messages import open_messages
 from cdcwire_generators.positions import POSITION_FIELDS
+from cdcwire_generators.round_trip import kind_name
 from cdcwire_generators.strategies import (
     KEY_SHAPES,
     ChangeStream,
@@ -27,15 +32,11 @@ from cdcwire_generators.strategies import (
     column_types,
     columns,
     columns_of_kind,
-    connect_schemas,
-    craft_messages,
     damaged_bytes,
     images,
     json_renderings,
     names,
-    open_messages,
     option_settings,
-    proposal_messages,
     row_changes,
     tables,
     values,
@@ -168,7 +169,7 @@ def test_domain_of_a_format_has_only_what_it_carries_exactly(
     for image in (change.before, change.after):
         for column, value in zip(image.columns, image.values, strict=True) if image else ():
             if value is not None:
-                kind = carried_kind(column.type, value)
+                kind = kind_name(column.type, value)
                 assert through.carries.kinds[kind].verdict == "exact"
 
 
@@ -177,7 +178,7 @@ def test_domain_of_a_format_has_only_what_it_carries_exactly(
 @given(data=st.data())
 def test_values_of_a_kind_are_of_that_kind(kind: str, data: st.DataObject) -> None:
     column = data.draw(columns_of_kind(kind))
-    assert carried_kind(column.type, data.draw(values_of_kind(kind, column))) == kind
+    assert kind_name(column.type, data.draw(values_of_kind(kind, column))) == kind
 
 
 @pytest.mark.parametrize(
@@ -271,7 +272,7 @@ def test_names_of_a_domain_of_files_are_those_of_directories(data: st.DataObject
 def test_source_domain_has_nothing_that_the_format_refuses(name: str, data: st.DataObject) -> None:
     through = get_format(name)
     change = data.draw(row_changes(domain=source_domain_of(through)))
-    assert carried_stream([change], through)
+    assert expected_events([change], through)
 
 
 @quick

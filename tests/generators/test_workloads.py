@@ -42,7 +42,7 @@ from cdcwire.model.kinds import (
     VectorType,
 )
 from cdcwire.model.text import event_from_json, event_to_json
-from cdcwire_generators.passage import encoded
+from cdcwire_generators.messages import encoded
 from cdcwire_generators.strategies import tables
 from cdcwire_generators.workloads import (
     DEFAULT_WORKLOAD,

@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.steps import join_halves
+from cdcwire_generators.comparing import common_part, plainly, texts_of
 from cdcwire_generators.domain import (
     domain_of,
     fullest_options,
     shared_fields,
     with_position_fields,
 )
-from cdcwire_generators.passage import common_part, plainly, sent_through, texts_of
+from cdcwire_generators.messages import round_trip
 from cdcwire_generators.strategies import ChangeStream, change_streams
 
 HUB = "canal-json"
@@ -54,7 +55,7 @@ def test_two_formats_give_equal_events(left: str, right: str, data: st.DataObjec
     domain = with_position_fields(domain_of(*formats), fields)
     stream: ChangeStream = data.draw(change_streams(domain=domain))
     here, there = (
-        sent_through(stream.events, each, fullest_options(each), tables=stream.tables)
+        round_trip(stream.events, each, fullest_options(each), tables=stream.tables)
         for each in formats
     )
     ours, theirs = (common_part(join_halves(found), *formats) for found in (here, there))
@@ -70,10 +71,10 @@ def test_a_chain_of_formats_changes_nothing(names: tuple[str, ...], data: st.Dat
     fields = shared_fields(*formats)
     domain = with_position_fields(domain_of(*formats), fields)
     stream: ChangeStream = data.draw(change_streams(domain=domain, with_schema_changes=keeps_codes))
-    first = events = sent_through(stream.events, formats[0], tables=stream.tables)
+    first = events = round_trip(stream.events, formats[0], tables=stream.tables)
     for through in [*formats[1:], formats[0]]:
         options = fullest_options(through)
-        events = sent_through(join_halves(events), through, options, tables=stream.tables)
+        events = round_trip(join_halves(events), through, options, tables=stream.tables)
     assert texts_of(plainly(events, fields)) == texts_of(plainly(first, fields))
 
 
@@ -90,9 +91,9 @@ def test_a_chain_that_ends_in_a_format_without_old_rows_keeps_what_it_carries(
     fields = shared_fields(*formats)
     domain = with_position_fields(domain_of(*formats), fields)
     stream: ChangeStream = data.draw(change_streams(domain=domain, with_schema_changes=False))
-    first = events = sent_through(stream.events, formats[0])
+    first = events = round_trip(stream.events, formats[0])
     for through in formats[1:]:
         options = fullest_options(through)
-        events = sent_through(join_halves(events), through, options, tables=stream.tables)
+        events = round_trip(join_halves(events), through, options, tables=stream.tables)
     left = common_part(first, *formats)
     assert texts_of(plainly(events, fields)) == texts_of(plainly(left, fields))

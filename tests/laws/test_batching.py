@@ -18,16 +18,11 @@ from cdcwire.formats.craft import proposal as craft_proposal
 from cdcwire.formats.craft.columns import encode_nullable
 from cdcwire.formats.craft.profile import CRAFT, PROPOSAL
 from cdcwire.model.events import RowChange
-from cdcwire_generators.carried import Options
+from cdcwire_generators.comparing import texts_of
 from cdcwire_generators.domain import fullest_options, source_domain_of
-from cdcwire_generators.passage import (
-    decoded,
-    definitions_of,
-    encoded,
-    predicted,
-    sent_through,
-    texts_of,
-)
+from cdcwire_generators.expected import expected_feed
+from cdcwire_generators.messages import decoded, definitions_of, encoded, round_trip
+from cdcwire_generators.round_trip import Options
 from cdcwire_generators.strategies import batches, change_streams, row_changes, tables
 
 RECORD_OVERHEAD = 36  # what a Kafka record needs beside key and value, as Open Protocol counts
@@ -48,7 +43,7 @@ def test_batches_keep_order_and_lose_nothing(name: str, data: st.DataObject) -> 
     stream = data.draw(change_streams(max_events=20))
     options: Options = {"max-batch-size": data.draw(st.integers(1, 5))}
     found = decoded(encoded(stream.events, through, options), through, options)
-    assert texts_of(found) == texts_of(predicted(stream.events, through, options))
+    assert texts_of(found) == texts_of(expected_feed(stream.events, through, options))
 
 
 @each_batched_format
@@ -92,7 +87,7 @@ def test_canal_json_messages_have_one_event_each_in_order(data: st.DataObject) -
     options = fullest_options(through)
     messages = encoded(stream.events, through, options)
     found = [decoded([message], through, options) for message in messages]
-    expected = predicted(stream.events, through, options)
+    expected = expected_feed(stream.events, through, options)
     assert [texts_of(each) for each in found] == [texts_of([event]) for event in expected]
 
 
@@ -106,8 +101,8 @@ def test_files_of_any_size_keep_the_order_of_a_table_and_lose_nothing(
     domain = replace(source_domain_of(through), progress="checkpoint")
     stream = data.draw(change_streams(max_events=20, domain=domain))
     options: Options = {**IN_FILES[name], "file-size": data.draw(st.integers(1, 400))}
-    found = sent_through(stream.events, through, options, tables=stream.tables)
-    expected = predicted(stream.events, through, options, tables=stream.tables)
+    found = round_trip(stream.events, through, options, tables=stream.tables)
+    expected = expected_feed(stream.events, through, options, tables=stream.tables)
     assert texts_of(found) == texts_of(expected)
 
 
@@ -245,6 +240,6 @@ def test_open_protocol_row_that_is_too_large_is_cut_to_its_handle_key(
         assert cut.extra["claim_check"] == location
         context = Context(options, blobs={location: files[0].value})
         found = list(through.decode(kafka[0], context))
-        assert texts_of(found) == texts_of(predicted([change], through))
+        assert texts_of(found) == texts_of(expected_feed([change], through))
         key, value = open_protocol.encode(open_protocol.decode(kafka[0].key, kafka[0].value))
         assert (key, value) == (kafka[0].key, kafka[0].value)

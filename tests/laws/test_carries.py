@@ -30,20 +30,15 @@ from cdcwire.model.events import (
 from cdcwire.model.kinds import TimestampType, Type, kind_text
 from cdcwire.model.steps import join_halves, split_key_changes
 from cdcwire.model.text import event_to_json
-from cdcwire_generators.carried import NotCarriedError, Options, carried_kind
-from cdcwire_generators.carried_datahub import blob_type, tuple_type
-from cdcwire_generators.carried_rows import is_stored
+from cdcwire_generators.comparing import gathered, plain_image, plain_kind, plainly, texts_of
 from cdcwire_generators.domain import domain_of, fullest_options, shared_fields, source_domain_of
-from cdcwire_generators.passage import (
-    gathered,
-    plain_image,
-    plain_kind,
-    plainly,
-    predicted,
-    sent_through,
-    texts_of,
-)
+from cdcwire_generators.expected import expected_feed
+from cdcwire_generators.formats.datahub_blob import blob_type
+from cdcwire_generators.formats.datahub_tuple import tuple_type
+from cdcwire_generators.messages import round_trip
 from cdcwire_generators.positions import POSITION_FIELDS
+from cdcwire_generators.round_trip import NotCarriedError, Options, kind_name
+from cdcwire_generators.storage import is_stored
 from cdcwire_generators.strategies import (
     ChangeStream,
     change_streams,
@@ -86,7 +81,7 @@ def is_plain(column: Column) -> bool:
 def is_carried(cell: Cell, through: Format) -> bool:
     """Return whether a value has a form in the format, as far as its column is declared."""
     try:
-        return bool(predicted([insert(*cell)], through))
+        return bool(expected_feed([insert(*cell)], through))
     except NotCarriedError:
         return False
 
@@ -100,22 +95,22 @@ def after_of(event: Event) -> Image:
 def kind_of(event: Event) -> str:
     """Return the kind of the only value of a row."""
     image = after_of(event)
-    return carried_kind(image.columns[0].type, image.values[0])
+    return kind_name(image.columns[0].type, image.values[0])
 
 
 def assert_comes_back_as(kinds: str, cell: Cell, through: Format, options: Options) -> None:
-    """Send a value and see that it is as predicted, and of a kind that the verdict names.
+    """Send a value and see that it is as expected, and of a kind that the verdict names.
 
     A value that has no form there is refused: a number without a label, a time that is too long.
     """
     event = insert(*cell)
     try:
-        expected = predicted([event], through, options)
+        expected = expected_feed([event], through, options)
     except NotCarriedError:
         with pytest.raises(EncodeError):
-            sent_through([event], through, options)
+            round_trip([event], through, options)
         return
-    found = sent_through([event], through, options)
+    found = round_trip([event], through, options)
     assert texts_of(found) == texts_of(expected)
     assert kind_of(found[0]) in kinds.split(" or ")
 
@@ -132,26 +127,26 @@ def test_kind_comes_through_as_its_verdict_says(name: str, kind: str, data: st.D
             assert_comes_back_as(kind, cell, through, {})
             if is_plain(column) and is_carried(cell, through):
                 options, fields = fullest_options(through), shared_fields(through)
-                found = plainly(sent_through([insert(*cell)], through, options), fields)
+                found = plainly(round_trip([insert(*cell)], through, options), fields)
                 assert texts_of(found) == texts_of(plainly([insert(*cell)], fields))
         case "as":
             assert_comes_back_as(verdict.detail, cell, through, {})
         case "lossy":
-            found = sent_through([insert(*cell)], through)
-            assert texts_of(found) == texts_of(predicted([insert(*cell)], through))
+            found = round_trip([insert(*cell)], through)
+            assert texts_of(found) == texts_of(expected_feed([insert(*cell)], through))
         case "option":
             with pytest.raises(EncodeError):
-                sent_through([insert(*cell)], through)
+                round_trip([insert(*cell)], through)
             assert isinstance(column.type, TimestampType)
             zone = column.type.zone
             assert zone is not None
             told = {verdict.detail: zone}
             assert_comes_back_as(kind, cell, through, told)
             if column.type.form == "text":  # a count comes back as its text
-                assert after_of(sent_through([insert(*cell)], through, told)[0]).values == (value,)
+                assert after_of(round_trip([insert(*cell)], through, told)[0]).values == (value,)
         case "no":
             with pytest.raises(EncodeError) as caught:
-                sent_through([insert(*cell)], through)
+                round_trip([insert(*cell)], through)
             assert caught.value.path[:2] == ("events", 0)
 
 
@@ -163,7 +158,7 @@ def test_lossy_kind_really_loses_something(name: str, kind: str) -> None:
     through = get_format(name)
 
     def is_changed(cell: Cell) -> bool:
-        (found,) = sent_through([insert(*cell)], through)
+        (found,) = round_trip([insert(*cell)], through)
         return after_of(found).values != (cell[1],)
 
     find(cells(kind), is_changed, settings=FOUND)
@@ -232,7 +227,8 @@ def test_kind_that_comes_back_as_another_really_does(name: str, kind: str, other
 
     def is_other(cell: Cell) -> bool:
         return (
-            is_carried(cell, through) and kind_of(predicted([insert(*cell)], through)[0]) == other
+            is_carried(cell, through)
+            and kind_of(expected_feed([insert(*cell)], through)[0]) == other
         )
 
     assert_comes_back_as(other, find(cells(kind), is_other, settings=FOUND), through, {})
@@ -344,7 +340,7 @@ def in_order_of(events: list[Event], through: Format) -> list[Event]:
 def found_in(
     stream: ChangeStream, events: list[Event], through: Format, options: Options
 ) -> list[Event]:
-    sent = sent_through(events, through, options, tables=stream.tables)
+    sent = round_trip(events, through, options, tables=stream.tables)
     return list(map(_with_names_only, join_halves(sent)))
 
 
@@ -429,7 +425,7 @@ REFUSED = [(n, f) for n, f in FIELDS if f in SAMPLES and verdict_of(n, f) == "no
 @pytest.mark.parametrize(("name", "field"), REFUSED, ids=[f"{n}-{f}" for n, f in REFUSED])
 def test_event_that_has_no_message_is_refused(name: str, field: str) -> None:
     with pytest.raises(EncodeError) as caught:
-        sent_through([SAMPLES[field]], get_format(name))
+        round_trip([SAMPLES[field]], get_format(name))
     assert caught.value.path[:2] == ("events", 0)
 
 
@@ -447,7 +443,7 @@ def test_types_come_through_as_their_verdict_says(name: str, data: st.DataObject
     through = get_format(name)
     change = data.draw(row_changes(domain=source_domain_of(through)))
     events: list[Event] = in_order_of([change], through)
-    found = list(join_halves(sent_through([change], through)))
+    found = list(join_halves(round_trip([change], through)))
     assert told(found, through, ["types"]) == told(events, through, ["types"])
 
 
@@ -460,7 +456,7 @@ def test_lossy_event_field_really_loses_something(name: str, field: str) -> None
     domain = replace(source_domain_of(through), progress=None)
 
     def is_changed(stream: ChangeStream) -> bool:
-        found = join_halves(sent_through(stream.events, through, tables=stream.tables))
+        found = join_halves(round_trip(stream.events, through, tables=stream.tables))
         return list(map(GET[field], found)) != list(map(GET[field], stream.events))
 
     find(change_streams(domain=domain), is_changed, settings=FOUND)

@@ -18,27 +18,18 @@ from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.registry import get_format
 from cdcwire.formats import cdl_json, debezium_json
-from cdcwire.model.events import (
-    Column,
-    Event,
-    Image,
-    Marker,
-    Op,
-    Position,
-    RowChange,
-    Table,
-    Value,
-)
+from cdcwire.model.events import Column, Event, Image, Marker, Op, Position, RowChange, Table, Value
 from cdcwire.model.kinds import IntType, TextType
 from cdcwire.model.text import event_from_json
-from cdcwire_generators.carried import NotCarriedError, Options
+from cdcwire_generators.comparing import plainly, texts_of
+from cdcwire_generators.connect.messages import connect_envelopes, connect_renderings
 from cdcwire_generators.domain import Domain, domain_of, fullest_options, source_domain_of
-from cdcwire_generators.passage import decoded, encoded, plainly, predicted, texts_of
+from cdcwire_generators.expected import expected_feed
+from cdcwire_generators.messages import decoded, encoded
+from cdcwire_generators.round_trip import NotCarriedError, Options
 from cdcwire_generators.strategies import (
     ChangeStream,
     change_streams,
-    connect_envelopes,
-    connect_renderings,
     option_settings,
     positions,
     row_changes,
@@ -135,7 +126,7 @@ def test_rows_of_any_source_come_back_as_predicted_under_any_options(
     change = data.draw(row_changes(domain=domain, ops=OPS))
     options = data.draw(option_settings(through))
     try:
-        expected = predicted([change], through, options)
+        expected = expected_feed([change], through, options)
     except NotCarriedError:
         with pytest.raises(EncodeError):
             encoded([change], through, options)

@@ -24,19 +24,19 @@ from cdcwire.formats import avro, craft, open_protocol
 from cdcwire.formats.craft import proposal as craft_proposal
 from cdcwire.model.events import Column, Event, Marker, Op, Position, Progress, SchemaChange, Table
 from cdcwire.model.kinds import BytesType, DatetimeType, DecimalType, IntType, TextType
-from cdcwire_generators.carried import Options
 from cdcwire_generators.domain import Domain, fullest_options, source_domain_of
 from cdcwire_generators.families.declared import schema_file_column
-from cdcwire_generators.feeds import clauses_of
-from cdcwire_generators.passage import encoded
+from cdcwire_generators.formats import clauses_of
+from cdcwire_generators.formats.craft.messages import craft_messages
+from cdcwire_generators.formats.craft.proposal.messages import proposal_messages
+from cdcwire_generators.formats.open_protocol.messages import open_messages
+from cdcwire_generators.messages import encoded
+from cdcwire_generators.round_trip import Options
 from cdcwire_generators.strategies import (
     change_streams,
-    craft_messages,
     damaged_bytes,
-    open_messages,
     positions,
     progress_events,
-    proposal_messages,
     row_changes,
     schema_changes,
 )

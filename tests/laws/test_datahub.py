@@ -36,15 +36,12 @@ from cdcwire.formats.datahub_tuple.topic import Topic
 from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire.model.kinds import TimestampType
 from cdcwire.model.steps import join_halves
-from cdcwire_generators.carried import Options
-from cdcwire_generators.domain import (
-    Domain,
-    domain_of,
-    source_domain_of,
-    with_position_fields,
-)
-from cdcwire_generators.feeds import clauses_of
-from cdcwire_generators.passage import decoded, encoded, plainly, predicted, texts_of
+from cdcwire_generators.comparing import plainly, texts_of
+from cdcwire_generators.domain import Domain, domain_of, source_domain_of, with_position_fields
+from cdcwire_generators.expected import expected_feed
+from cdcwire_generators.formats import clauses_of
+from cdcwire_generators.messages import decoded, encoded
+from cdcwire_generators.round_trip import Options
 from cdcwire_generators.strategies import (
     ChangeStream,
     change_streams,
@@ -142,9 +139,9 @@ def test_bodies_are_as_full_as_allowed_and_part_no_update(
     stream = data.draw(change_streams(domain=source_domain_of(through)))
     messages, told = bodies(name, stream, options)
     found = [decoded([message], through, options, tables=told) for message in messages]
-    expected = predicted(stream.events, through, options)
+    expected = expected_feed(stream.events, through, options)
     assert texts_of(event for events in found for event in events) == texts_of(expected)
-    weights = [len(predicted([event], through)) for event in stream.events]
+    weights = [len(expected_feed([event], through)) for event in stream.events]
     for index, events in enumerate(found):
         assert len(events) <= limit or (len(events), limit) == (2, 1)
         list(join_halves(events))  # raises where an update is parted

@@ -11,15 +11,13 @@ from cdcwire.core.format import NO_CONTEXT
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import get_format
 from cdcwire.formats.craft import proposal as craft_proposal
-from cdcwire.formats.craft.proposal.message import (
-    ColumnGroup,
-    Message,
-    RowEvent,
-    UnknownEvent,
-)
+from cdcwire.formats.craft.proposal.message import ColumnGroup, Message, RowEvent, UnknownEvent
 from cdcwire.model.events import Event
-from cdcwire_generators.passage import texts_of
-from cdcwire_generators.strategies import proposal_messages, proposal_renderings
+from cdcwire_generators.comparing import texts_of
+from cdcwire_generators.formats.craft.proposal.messages import (
+    proposal_messages,
+    proposal_renderings,
+)
 
 
 def known_part(message: Message) -> Message:

@@ -18,7 +18,7 @@ from cdcwire.core.format import Compression, Context, Format
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Column, Event, Image, Marker, Position, Progress, RowChange, Table
 from cdcwire.model.kinds import IntType
-from cdcwire_generators.carried import NotCarriedError, Options
+from cdcwire_generators.comparing import common_part, plainly, texts_of
 from cdcwire_generators.domain import (
     domain_of,
     fullest_options,
@@ -26,16 +26,10 @@ from cdcwire_generators.domain import (
     source_domain_of,
     with_position_fields,
 )
-from cdcwire_generators.feeds import clauses_of, feed_of
-from cdcwire_generators.passage import (
-    common_part,
-    encoded,
-    plainly,
-    predicted,
-    sent_through,
-    texts_of,
-    topics_of,
-)
+from cdcwire_generators.expected import expected_feed
+from cdcwire_generators.formats import clauses_of, get_generators
+from cdcwire_generators.messages import encoded, round_trip, topics_of
+from cdcwire_generators.round_trip import NotCarriedError, Options
 from cdcwire_generators.strategies import (
     KEY_SHAPES,
     ChangeStream,
@@ -69,9 +63,9 @@ STORED: Options = {"transport": "storage", "enable-tidb-extension": True}
 def assert_comes_back(
     events: list[Event], through: Format, options: Options, tables: tuple[Table, ...] = ()
 ) -> list[Event]:
-    """Send events and see that what comes back is as predicted. Returns: what came back."""
-    expected = predicted(events, through, options, tables=tables)
-    found = sent_through(events, through, options, tables=tables)
+    """Send events and see that what comes back is as expected. Returns: what came back."""
+    expected = expected_feed(events, through, options, tables=tables)
+    found = round_trip(events, through, options, tables=tables)
     assert texts_of(map(_without_bytes, found)) == texts_of(map(_without_bytes, expected))
     for here, there in zip(found, expected, strict=True):
         if isinstance(here, RowChange) and isinstance(there, RowChange):
@@ -100,7 +94,7 @@ def refusal_of(event: Event, through: Format, options: Options) -> EncodeError |
 def test_round_trip_of_a_stream_gives_what_the_format_carries(
     format_name: str, data: st.DataObject
 ) -> None:
-    """decode(encode(x)) == carried(x) for streams of changes as a database makes them."""
+    """decode(encode(x)) == expected(x) for streams of changes as a database makes them."""
     through = get_format(format_name)
     stream = data.draw(change_streams(domain=source_domain_of(through)))
     assert_comes_back(list(stream.events), through, fullest_options(through), stream.tables)
@@ -146,7 +140,7 @@ def test_round_trip_of_exact_kinds_changes_nothing(format_name: str, data: st.Da
 def test_round_trip_under_any_options_gives_what_they_leave(
     format_name: str, data: st.DataObject
 ) -> None:
-    """decode(encode(x)) == carried(x, options) for every combination of the producer's options.
+    """decode(encode(x)) == expected(x, options) for every combination of the producer's options.
 
     Rows are of tables with any names and keys. Where nothing is left to send (a delete cut to a
     handle key that the table lacks), encoding raises EncodeError.
@@ -156,7 +150,7 @@ def test_round_trip_under_any_options_gives_what_they_leave(
     domain = replace(source_domain_of(through), key_shapes=KEY_SHAPES, has_field_names=False)
     change = data.draw(row_changes(with_absent=True, domain=domain))
     try:
-        predicted([change], through, options)
+        expected_feed([change], through, options)
     except NotCarriedError:
         with pytest.raises(EncodeError):
             encoded([change], through, options)
@@ -169,7 +163,7 @@ def test_round_trip_under_any_options_gives_what_they_leave(
 def test_encoding_of_odd_events_raises_encode_error_or_loses_nothing_in_silence(
     format_name: str, data: st.DataObject
 ) -> None:
-    """encode(x) raises EncodeError with a clause of the format, or x comes back as predicted."""
+    """encode(x) raises EncodeError with a clause of the format, or x comes back as expected."""
     through = get_format(format_name)
     options = data.draw(option_settings(through))
     event = data.draw(odd_events(domain=domain_of()))
@@ -213,7 +207,7 @@ def test_round_trip_of_a_workload_gives_what_the_format_carries(
     events = [found for event in made if (found := _taken(event, through)) is not None]
     for topic in topics_of(events, through):
         tables = tuple(known.values())
-        if feed_of(format_name).has_one_table:
+        if get_generators(format_name).feed.has_one_table:
             assert isinstance(topic[0], RowChange)
             tables = (known[topic[0].table.schema, topic[0].table.name],)
         assert_comes_back(topic, through, fullest_options(through), tables)
@@ -225,7 +219,7 @@ WORKLOAD_FIELDS = ("commit_ts", "sequence_id", "commit_ms")
 
 def _taken(event: Event, through: Format) -> Event | None:
     """Return an event as a feed has it; None where it has none: no rows without key in Avro."""
-    feed = feed_of(through.name)
+    feed = get_generators(through.name).feed
     match event:
         case Progress(position=position) if feed.progress is not None:
             ms = (position.commit_ts or 0) >> 18
@@ -243,7 +237,7 @@ def _taken(event: Event, through: Format) -> Event | None:
 def _has_form(event: RowChange, through: Format) -> bool:
     """Return whether a row has nothing that CDL lacks: microseconds."""
     try:
-        return bool(predicted([event], through))
+        return bool(expected_feed([event], through))
     except NotCarriedError:
         return False
 
@@ -290,4 +284,4 @@ def test_open_protocol_round_trip_with_compression_changes_nothing(
     through = get_format("open-protocol")
     messages = through.encode(stream.events, context)
     found = [event for message in messages for event in through.decode(message, context)]
-    assert texts_of(found) == texts_of(predicted(stream.events, through, options))
+    assert texts_of(found) == texts_of(expected_feed(stream.events, through, options))

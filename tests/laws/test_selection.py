@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from cdcwire.core.format import Selection
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Event, Image, RowChange, SchemaChange
+from cdcwire_generators.comparing import texts_of
 from cdcwire_generators.domain import fullest_options, source_domain_of
-from cdcwire_generators.passage import decoded, encoded, texts_of
+from cdcwire_generators.messages import decoded, encoded
 from cdcwire_generators.strategies import ChangeStream, change_streams
 
 

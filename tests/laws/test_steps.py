@@ -20,8 +20,10 @@ from cdcwire.model.steps import (
     join_halves,
     split_key_changes,
 )
+from cdcwire_generators.comparing import texts_of
 from cdcwire_generators.domain import Domain
-from cdcwire_generators.passage import predicted, sent_through, texts_of
+from cdcwire_generators.expected import expected_feed
+from cdcwire_generators.messages import round_trip
 from cdcwire_generators.strategies import ChangeStream, change_streams, row_changes
 
 # Every change has a sequence id of its own, so that no two of a stream are the same.
@@ -115,8 +117,8 @@ def test_fill_unchanged_completes_open_protocol(stream: ChangeStream) -> None:
     """
     through = get_format("open-protocol")
     events = [event for event in stream.events if _shows_a_change(event)]
-    cut = sent_through(events, through, {"only-output-updated-columns": True})
-    assert texts_of(fill_unchanged(cut)) == texts_of(predicted(events, through))
+    cut = round_trip(events, through, {"only-output-updated-columns": True})
+    assert texts_of(fill_unchanged(cut)) == texts_of(expected_feed(events, through))
 
 
 def _shows_a_change(event: Event) -> bool:

@@ -15,21 +15,20 @@ from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.registry import get_format
 from cdcwire.formats import avro, canal_json, craft, csv, open_protocol
 from cdcwire.formats.craft import proposal as craft_proposal
+from cdcwire_generators.comparing import texts_of
 from cdcwire_generators.domain import domain_of, fullest_options, source_domain_of
-from cdcwire_generators.passage import decoded, encoded, texts_of
+from cdcwire_generators.formats.avro.renderings import avro_renderings, schema_renderings
+from cdcwire_generators.formats.craft.messages import craft_messages, craft_renderings
+from cdcwire_generators.formats.craft.proposal.messages import proposal_messages
+from cdcwire_generators.formats.open_protocol.messages import open_messages
+from cdcwire_generators.formats.open_protocol.renderings import open_renderings
+from cdcwire_generators.messages import decoded, encoded
 from cdcwire_generators.strategies import (
     KEY_SHAPES,
-    avro_renderings,
     change_streams,
-    craft_messages,
-    craft_renderings,
     json_renderings,
-    open_messages,
-    open_renderings,
     option_settings,
-    proposal_messages,
     row_changes,
-    schema_renderings,
 )
 
 

@@ -27,7 +27,7 @@ from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.sources.storage.places import PlaceError, open_place
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
-from cdcwire_generators.feeds import feed_of
+from cdcwire_generators.formats import get_generators
 from cdcwire_generators.workloads import (
     DEFAULT_WORKLOAD,
     EVOLVING_WORKLOAD,
@@ -135,7 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(list(map(table_to_json, tables)), ensure_ascii=False, indent=1)
         (folder / "tables.json").write_text(text, encoding="utf-8")
-        if is_sharded or (feed_of(arguments.format).has_one_table and len(tables) > 1):
+        if is_sharded or (get_generators(arguments.format).feed.has_one_table and len(tables) > 1):
             topics.write_topics(folder, arguments.format, events, context, tables, arguments.shards)
         else:
             messages = get_format(arguments.format).encode(events, context)
@@ -188,7 +188,7 @@ def _changes(
 ) -> tuple[tuple[Table, ...], Iterator[Event]]:
     """Return the tables and their changes. Virtual columns are in the tables only."""
     rows, seed, name = arguments.rows, arguments.seed, arguments.workload
-    fields = ("commit_ts", *feed_of(arguments.format).position_fields)
+    fields = ("commit_ts", *get_generators(arguments.format).feed.position_fields)
     if arguments.ddl is None:
         if name == EVOLVING_WORKLOAD:
             changes = evolving_workload(rows, seed, ddl=is_prefix, position_fields=fields)
@@ -206,7 +206,7 @@ def _of_topic(
     format_name: str, context: Context, tables: tuple[Table, ...], events: Iterator[Event]
 ) -> tuple[tuple[Table, ...], Iterator[Event]]:
     """Return what goes into topics: all, or what is of the table that the option chooses."""
-    if not feed_of(format_name).has_one_table:
+    if not get_generators(format_name).feed.has_one_table:
         return tables, events
     settings = read_settings(context)
     if not settings.table:

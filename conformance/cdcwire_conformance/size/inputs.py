@@ -22,12 +22,7 @@ from cdcwire_conformance.sources.storage.forms import is_stored
 from cdcwire_conformance.sources.storage.places import open_place
 from cdcwire_conformance.sources.storage.reading import Prefix, list_prefix
 from cdcwire_generators.positions import position_at
-from cdcwire_generators.workloads import (
-    WORKLOAD_NAMES,
-    table_workload,
-    workload,
-    workload_title,
-)
+from cdcwire_generators.workloads import WORKLOAD_NAMES, table_workload, workload, workload_title
 
 DEFAULT_ROWS = 20_480
 _BYTES_PER_ROW = 200  # wider rows are taken in smaller numbers

@@ -18,8 +18,8 @@ from cdcwire.model.kinds import (
     TimestampType,
     Type,
 )
-from cdcwire_generators.families import ColumnType, Family
 from cdcwire_generators.families.declared import DECLARED
+from cdcwire_generators.families.family import ColumnType, Family
 
 # Simplest first: a failing example shrinks towards the front.
 _OWN: tuple[tuple[str, Type], ...] = (

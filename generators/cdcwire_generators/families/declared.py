@@ -20,7 +20,7 @@ from cdcwire.mysql.declared import (
     parse_declared,
     type_of_declared,
 )
-from cdcwire_generators.families import ColumnType, Family
+from cdcwire_generators.families.family import ColumnType, Family
 from cdcwire_generators.families.mysql import MYSQL
 
 # Simplest first: a failing example shrinks towards the front.

@@ -43,7 +43,7 @@ from cdcwire.mysql.types import (
     code_and_flags,
     column_of,
 )
-from cdcwire_generators.families import ColumnType, Family, SchemaChangeType
+from cdcwire_generators.families.family import ColumnType, Family, SchemaChangeType
 
 # Simplest first: a failing example shrinks towards the front.
 _CODES = (

@@ -28,7 +28,7 @@ from cdcwire.model.kinds import (
     TimeType,
     Type,
 )
-from cdcwire_generators.families import ColumnType, Family, SchemaChangeType
+from cdcwire_generators.families.family import ColumnType, Family, SchemaChangeType
 
 _CONNECT = "org.apache.kafka.connect.data."
 _TIME = "io.debezium.time."

@@ -6,37 +6,11 @@ first example is drawn. Examples shrink towards the smallest row. Which values a
 """
 
 from cdcwire_generators.domain import KEY_SHAPES
-from cdcwire_generators.strategies.avro_renderings import avro_renderings, schema_renderings
-from cdcwire_generators.strategies.connect_messages import (
-    connect_envelopes,
-    connect_renderings,
-    connect_schemas,
-    connect_values,
-)
-from cdcwire_generators.strategies.craft_messages import (
-    craft_column_groups,
-    craft_messages,
-    craft_renderings,
-    craft_row_events,
-)
 from cdcwire_generators.strategies.damage import KINDS_OF_DAMAGE, damaged_bytes
 from cdcwire_generators.strategies.json_renderings import json_renderings
 from cdcwire_generators.strategies.kinds import columns_of_kind, values_of_kind
 from cdcwire_generators.strategies.names import column_names, names, schema_names
 from cdcwire_generators.strategies.odd import odd_events, odd_row_changes
-from cdcwire_generators.strategies.open_messages import (
-    open_columns,
-    open_items,
-    open_messages,
-    open_rows,
-)
-from cdcwire_generators.strategies.open_renderings import open_renderings
-from cdcwire_generators.strategies.proposal_messages import (
-    proposal_column_groups,
-    proposal_messages,
-    proposal_renderings,
-    proposal_row_events,
-)
 from cdcwire_generators.strategies.rows import (
     batches,
     changed_images,
@@ -51,19 +25,13 @@ from cdcwire_generators.strategies.streams import (
     progress_events,
     schema_changes,
 )
-from cdcwire_generators.strategies.tables import (
-    column_types,
-    columns,
-    row_table,
-    tables,
-)
+from cdcwire_generators.strategies.tables import column_types, columns, row_table, tables
 from cdcwire_generators.strategies.values import values
 
 __all__ = [
     "KEY_SHAPES",
     "KINDS_OF_DAMAGE",
     "ChangeStream",
-    "avro_renderings",
     "batches",
     "change_streams",
     "changed_images",
@@ -71,37 +39,19 @@ __all__ = [
     "column_types",
     "columns",
     "columns_of_kind",
-    "connect_envelopes",
-    "connect_renderings",
-    "connect_schemas",
-    "connect_values",
-    "craft_column_groups",
-    "craft_messages",
-    "craft_renderings",
-    "craft_row_events",
     "damaged_bytes",
     "images",
     "json_renderings",
     "names",
     "odd_events",
     "odd_row_changes",
-    "open_columns",
-    "open_items",
-    "open_messages",
-    "open_renderings",
-    "open_rows",
     "option_settings",
     "positions",
     "progress_events",
-    "proposal_column_groups",
-    "proposal_messages",
-    "proposal_renderings",
-    "proposal_row_events",
     "row_changes",
     "row_table",
     "schema_changes",
     "schema_names",
-    "schema_renderings",
     "tables",
     "values",
     "values_of_kind",

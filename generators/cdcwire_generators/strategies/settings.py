@@ -10,43 +10,18 @@ from cdcwire.core.format import Context, Format
 from cdcwire.core.options import Option, OptionError, OptionValue
 from cdcwire.model.events import Column, Table
 from cdcwire.model.kinds import IntType
+from cdcwire_generators.formats import get_generators
 
-# What can't be drawn from an option's own description: sizes that matter, and names.
+# Values of options that several formats have and that do not list theirs.
 _VALUES: dict[str, tuple[OptionValue, ...]] = {
     "max-message-bytes": (10_485_760, 1_000_000),
     "max-batch-size": (16, 1, 2, 3, 1000),
     "time-zone": ("", "+00:00", "+08:00"),
     "claim-check-storage-uri": ("", "s3://bucket/prefix", "file:///claims/"),
     "large-message-handle-compression": ("none",),  # the others need functions from outside
-    "delimiter": (",", "\t", "|", ";", "||", "|+|", "a", "\\", " "),
-    "quote": ('"', "", "'", "$"),
-    "null": ("\\N", "NULL", "", "null", "\\\\", "x|", "-"),
     "terminator": ("\r\n", "\n", "\r", "\n\n", "END\n", "|"),
     "file-index-digit": (20, 6, 10),
     "file-size": (67_108_864, 1, 200),
-    "sent-time": ("", "0", "1700000000000"),
-    "namespace": ("default", "ns", "a.b", ""),
-    "topic": ("{schema}_{table}", "fixed.topic", "{schema}.x.{table}", ""),
-    "schemas-enable": ("auto", "true"),  # without schema no type comes back
-    "provide-transaction-metadata": (False,),  # it adds events
-    "unavailable-value-placeholder": ("__debezium_unavailable_value", "", "\u2205"),
-    "name-prefix": ("com.xxx", "com.example", ""),
-    "data-store": ("POSTGRESQL", "OPENGAUSS"),
-    "topic-prefix": ("cdl", "a b", "\u00fc.x"),
-    "database": ("", "shop", "\u00fc"),
-}
-_VALUES_OF: dict[tuple[str, str], tuple[OptionValue, ...]] = {
-    ("avro", "dialect"): ("", "shipped", "float-as-double", "padded-bit", "shipped,padded-bit"),
-    ("datahub-blob", "db-type"): ("MySQL", "PostgreSQL", "\u00fc"),
-    # LZ4 is written by functions from outside.
-    **{
-        (name, option): values
-        for name in ("datahub-tuple", "datahub-blob")
-        for option, values in (
-            ("compression", ("none", "deflate", "zlib")),
-            ("content-encoding", ("none", "deflate")),
-        )
-    },
 }
 # What a topic is when nothing is said of it.
 _SOME_TABLE = Table("t", "test", columns=(Column("c", IntType(64)),), key=())
@@ -78,10 +53,9 @@ def _is_taken(of: Format, options: Mapping[str, OptionValue]) -> bool:
 
 
 def _values(of: Format, option: Option) -> st.SearchStrategy[OptionValue]:
-    if (of.name, option.name) in _VALUES_OF:
-        return st.sampled_from(_VALUES_OF[of.name, option.name])
-    if option.name in _VALUES:
-        return st.sampled_from(_VALUES[option.name])
+    values = {**_VALUES, **get_generators(of.name).option_values}.get(option.name)
+    if values is not None:
+        return st.sampled_from(values)
     if isinstance(option.default, bool):
         return st.booleans()
     if option.values is not None:

@@ -38,9 +38,9 @@ from cdcwire.model.kinds import (
     kind_text,
 )
 from cdcwire_generators import extremes
-from cdcwire_generators.carried import carried_kind
 from cdcwire_generators.domain import PLAUSIBLE, Domain
 from cdcwire_generators.families import ColumnType
+from cdcwire_generators.round_trip import kind_name
 
 Values = st.SearchStrategy[Any]
 
@@ -76,7 +76,7 @@ def _values(kind: Type, nullable: bool, domain: Domain) -> Values:
         return st.one_of(_values(kind, False, domain), st.none())
 
     def fits(value: Value) -> bool:
-        return carried_kind(kind, value) in domain.kinds
+        return kind_name(kind, value) in domain.kinds
 
     special = [value for value in _extremes(kind, domain) if fits(value)]
     choices = [] if _ordinary_kind(kind) not in domain.kinds else [_ordinary(kind, domain)]
@@ -94,7 +94,7 @@ def _values(kind: Type, nullable: bool, domain: Domain) -> Values:
 def _ordinary_kind(kind: Type) -> str:
     """Return the row of KINDS that the ordinary values of a type are of, NaN and the like aside."""
     samples: dict[type[Type], Value] = {FloatType: 0.0, DecimalType: Decimal(0), TextType: ""}
-    return carried_kind(kind, samples.get(type(kind), 0))
+    return kind_name(kind, samples.get(type(kind), 0))
 
 
 def _extremes(kind: Type, domain: Domain) -> tuple[Value, ...]:

@@ -32,7 +32,8 @@ from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
 from cdcwire_conformance.arrow.building import ConversionError
 from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
 from cdcwire_conformance.formats.craft.arrow_batches import CraftBatchBuilder, Irregular
-from cdcwire_generators.strategies import craft_messages, craft_renderings, damaged_bytes
+from cdcwire_generators.formats.craft.messages import craft_messages, craft_renderings
+from cdcwire_generators.strategies import damaged_bytes
 from cdcwire_generators.workloads import WORKLOAD_NAMES, workload, workload_tables
 
 many = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

@@ -29,7 +29,8 @@ from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.formats.craft.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.model.events import Event, Progress, SchemaChange
 from cdcwire.model.text import event_to_json
-from cdcwire_generators.strategies import craft_messages, craft_renderings, damaged_bytes
+from cdcwire_generators.formats.craft.messages import craft_messages, craft_renderings
+from cdcwire_generators.strategies import damaged_bytes
 from cdcwire_generators.workloads import WORKLOAD_NAMES, workload, workload_tables
 
 Outcome: TypeAlias = "list[object] | tuple[object, ...]"

@@ -30,7 +30,8 @@ from cdcwire.formats.open_protocol.fast import RowDecoder
 from cdcwire.formats.open_protocol.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.model.events import Event, Progress, RowChange
 from cdcwire.model.text import event_to_json
-from cdcwire_generators.strategies import damaged_bytes, open_messages
+from cdcwire_generators.formats.open_protocol.messages import open_messages
+from cdcwire_generators.strategies import damaged_bytes
 from cdcwire_generators.workloads import WORKLOAD_NAMES, workload, workload_tables
 
 Pair: TypeAlias = "tuple[bytes | None, bytes | None]"

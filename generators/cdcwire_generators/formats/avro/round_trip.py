@@ -63,7 +63,8 @@ from cdcwire.mysql.declared import (
     type_of_declared,
 )
 from cdcwire.mysql.values import vector_text
-from cdcwire_generators.carried import NotCarriedError, Options, Passage, named
+from cdcwire_generators.feeds import Feed
+from cdcwire_generators.round_trip import NotCarriedError, Options, RoundTrip, named
 
 _EXTENSION = frozenset({"_tidb_op", "_tidb_commit_ts", "_tidb_commit_physical_time"})
 _CHECKSUM = frozenset({"_tidb_row_level_checksum", "_tidb_corrupted", "_tidb_checksum_version"})
@@ -83,11 +84,11 @@ def avro_name(name: str) -> str:
     return (first if re.fullmatch("[A-Za-z_]", first) else "_") + rest
 
 
-class AvroPassage(Passage):
+class AvroRoundTrip(RoundTrip):
     """Avro, with the schema of each message at hand when it is read."""
 
-    def __init__(self, through: Format, options: Options) -> None:
-        super().__init__(through, options)
+    def __init__(self, through: Format, options: Options, feed: Feed) -> None:
+        super().__init__(through, options, feed)
         self.has_extension = bool(self.options["enable-tidb-extension"])
         self.sends_all = self.has_extension and bool(self.options["avro-enable-watermark"])
         self.has_checksum = bool(self.options["integrity"])

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from cdcwire.model.events import Value
 from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType, kind_text
 from cdcwire.model.temporal import count_text
-from cdcwire_generators.carried import NotCarriedError
+from cdcwire_generators.round_trip import NotCarriedError
 
 Convert: TypeAlias = Callable[[Value], Value]
 

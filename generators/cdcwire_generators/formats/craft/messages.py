@@ -18,7 +18,7 @@ from cdcwire.formats.craft.message import (
     ResolvedEvent,
     RowEvent,
 )
-from cdcwire_generators.strategies.loose_varints import LooseVarints
+from cdcwire_generators.formats.craft.loose_varints import LooseVarints
 from cdcwire_generators.strategies.names import column_names, names
 from cdcwire_generators.strategies.wire_columns import (
     MAX_INT64,

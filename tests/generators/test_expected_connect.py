@@ -37,8 +37,9 @@ from cdcwire.model.kinds import (
     Type,
     VectorType,
 )
-from cdcwire_generators.carried import NotCarriedError, Options, carried_stream
-from cdcwire_generators.carried_connect import Way, sent, sent_column
+from cdcwire_generators.connect.columns import Way, sent, sent_column
+from cdcwire_generators.expected import expected_events
+from cdcwire_generators.round_trip import NotCarriedError, Options
 
 CDL, DEBEZIUM = get_format("cdl-json"), get_format("debezium-json")
 CONNECT = "org.apache.kafka.connect.data."
@@ -189,8 +190,8 @@ def test_column_keeps_the_name_of_its_type_but_not_its_roles() -> None:
 
 
 def test_delete_of_debezium_has_its_key_only_unless_the_identity_is_full() -> None:
-    (cut,) = carried_stream([DELETE], DEBEZIUM)
-    (whole,) = carried_stream([DELETE], DEBEZIUM, {"replica-identity": "full"})
+    (cut,) = expected_events([DELETE], DEBEZIUM)
+    (whole,) = expected_events([DELETE], DEBEZIUM, {"replica-identity": "full"})
     assert isinstance(cut, RowChange)
     assert isinstance(whole, RowChange)
     assert cut.before == Image((ID,), (1,))
@@ -199,21 +200,21 @@ def test_delete_of_debezium_has_its_key_only_unless_the_identity_is_full() -> No
 
 
 def test_delete_of_a_table_without_key_is_whole() -> None:
-    (found,) = carried_stream([replace(DELETE, table=Table("t", "s", key=()))], DEBEZIUM)
+    (found,) = expected_events([replace(DELETE, table=Table("t", "s", key=()))], DEBEZIUM)
     assert isinstance(found, RowChange)
     assert (found.before, found.sent) == (OLD, None)
 
 
 def test_new_key_is_three_messages_in_debezium_and_one_in_cdl() -> None:
     moved = replace(UPDATE, after=Image((ID, NOTE), (2, "new")))
-    found = carried_stream([moved], DEBEZIUM)
+    found = expected_events([moved], DEBEZIUM)
     assert [getattr(event, "op", event.__class__) for event in found] == [
         "delete",
         Marker,
         "insert",
     ]
     for through, options in ((CDL, {}), (DEBEZIUM, {"dialect": "cdl"})):
-        (event,) = carried_stream([moved], through, options)
+        (event,) = expected_events([moved], through, options)
         assert isinstance(event, RowChange)
         assert (event.op, event.before) == ("update", OLD)
 
@@ -223,14 +224,14 @@ def test_snapshot_row_is_an_insert_in_cdl() -> None:
     ops = [
         event.op
         for through, options in ((CDL, {}), (DEBEZIUM, {}), (DEBEZIUM, {"read-r-as-c": True}))
-        for event in carried_stream([read], through, options)
+        for event in expected_events([read], through, options)
         if isinstance(event, RowChange)
     ]
     assert ops == ["insert", "read", "insert"]
 
 
 def test_source_is_told_by_debezium() -> None:
-    (found,) = carried_stream([UPDATE], DEBEZIUM, {"topic-prefix": "p", "database": "d"})
+    (found,) = expected_events([UPDATE], DEBEZIUM, {"topic-prefix": "p", "database": "d"})
     assert isinstance(found, RowChange)
     assert found.table == Table("t", "s", "d", key=("id",))
     assert found.position == AT
@@ -244,16 +245,16 @@ def test_source_is_told_by_debezium() -> None:
 
 def test_time_of_the_commit_is_that_of_its_tso() -> None:
     position = Position(commit_ts=(9 << 18) + 5)
-    (found,) = carried_stream([replace(UPDATE, position=position)], CDL)
+    (found,) = expected_events([replace(UPDATE, position=position)], CDL)
     assert found.position == Position(commit_ms=9)
     with pytest.raises(NotCarriedError, match="commit_ms"):
-        carried_stream([replace(UPDATE, position=Position())], CDL)
+        expected_events([replace(UPDATE, position=Position())], CDL)
 
 
 @pytest.mark.parametrize("tx_id", ["007", "-0", "x", "", "9" * 19, "9" * 20])
 def test_transaction_id_that_is_no_number_is_refused(tx_id: str) -> None:
     with pytest.raises(NotCarriedError):
-        carried_stream([replace(UPDATE, position=replace(AT, tx_id=tx_id))], CDL)
+        expected_events([replace(UPDATE, position=replace(AT, tx_id=tx_id))], CDL)
 
 
 @pytest.mark.parametrize(
@@ -277,24 +278,24 @@ def test_event_without_message_is_refused(
     event: RowChange | SchemaChange | Progress | Marker, options: Options
 ) -> None:
     with pytest.raises(NotCarriedError):
-        carried_stream([event], DEBEZIUM, options)
+        expected_events([event], DEBEZIUM, options)
 
 
 def test_truncate_comes_back_without_its_statement() -> None:
     truncate = SchemaChange("truncate", "TRUNCATE t", 11, Table("t", "s", key=("id",)), AT)
-    (found,) = carried_stream([truncate], DEBEZIUM)
+    (found,) = expected_events([truncate], DEBEZIUM)
     assert isinstance(found, SchemaChange)
     assert (found.query, found.code, found.table) == (None, None, Table("t", "s", key=()))
 
 
 def test_unavailable_value_has_a_form_in_texts_of_debezium() -> None:
     image = Image((ID, NOTE), (1, UNAVAILABLE))
-    (found,) = carried_stream([replace(UPDATE, after=image)], DEBEZIUM)
+    (found,) = expected_events([replace(UPDATE, after=image)], DEBEZIUM)
     assert isinstance(found, RowChange)
     assert found.after == image
     for options in ({"dialect": "cdl"}, {"unavailable-value-placeholder": ""}):
         with pytest.raises(NotCarriedError, match="unavailable"):
-            carried_stream([replace(UPDATE, after=image)], DEBEZIUM, options)
+            expected_events([replace(UPDATE, after=image)], DEBEZIUM, options)
 
 
 def test_json_and_texts_of_other_names_are_what_they_were() -> None:

@@ -1,6 +1,6 @@
-"""What comes back when an event is sent through a format, worked out from what it says it carries.
+"""What becomes of an event that a format encodes and decodes.
 
-``carried`` is the prediction, the codecs are the truth, and the laws compare both. It knows the
+``RoundTrip`` is the prediction, the codecs are the truth, and the laws compare both. It knows the
 verdicts of ``Format.carries``, the producer's options, and the family's way to describe columns; it
 knows nothing of bytes.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import TypeAlias
 
 from cdcwire.core.errors import EncodeError
@@ -53,17 +52,13 @@ from cdcwire.model.kinds import (
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.model.temporal import temporal_text
 from cdcwire.mysql.types import LARGE_STRING_TYPES, code_and_flags
-from cdcwire_generators.families import Family, get_family
-from cdcwire_generators.feeds import feed_of
+from cdcwire_generators.families import get_family
+from cdcwire_generators.feeds import Feed
 from cdcwire_generators.positions import POSITION_FIELDS
 
 Options: TypeAlias = Mapping[str, OptionValue]
 
 _FIELD_OF_POSITION = {name: name for name in POSITION_FIELDS if name != "tx_order"}
-# The names of ``extra`` that a format carries, on rows.
-_EXTRA_NAMES = {"craft-proposal": ("row_id",), "open-protocol": ("row_id", "claim_check")}
-
-
 _NO_VALUES: dict[str, tuple[str | None, ...]] = {
     "row_id": (None, "0"),
     "claim_check": (None, ""),
@@ -79,7 +74,7 @@ class NotCarriedError(ValueError):
         self.what = what
 
 
-def carried_kind(kind: Type, value: Value) -> str:
+def kind_name(kind: Type, value: Value) -> str:
     """Return the row of ``cdcwire.model.carries.KINDS`` that speaks of a value (not NULL)."""
     if value is UNAVAILABLE:
         return "unavailable"
@@ -113,48 +108,6 @@ def carried_kind(kind: Type, value: Value) -> str:
             return kind_text(kind).partition("(")[0]
 
 
-def carried(event: Event, through: Format, options: Options | None = None) -> Event:
-    """Return what an event is after ``through`` encoded and decoded it, under these options.
-
-    Raises: NotCarriedError when the verdicts say that encoding raises.
-    """
-    (found,) = carried_stream([event], through, options)
-    return found
-
-
-def carried_stream(
-    events: Iterable[Event], through: Format, options: Options | None = None
-) -> list[Event]:
-    """Return what a stream is then, in its own order.
-
-    An update may have become two halves, or a delete and an insert; what has no message is gone.
-
-    Raises: NotCarriedError when the verdicts say that encoding raises.
-    """
-    passage = _passages().get(through.name, Passage)(through, options or {})
-    return [found for event in events for found in passage.events(event)]
-
-
-@cache
-def _passages() -> Mapping[str, Callable[[Format, Options], Passage]]:
-    """Return what knows of the formats that need more than their columns' codes."""
-    # They build on this module.
-    from cdcwire_generators.carried_avro import AvroPassage
-    from cdcwire_generators.carried_cdl import CdlPassage, DebeziumPassage
-    from cdcwire_generators.carried_datahub import BlobPassage, TuplePassage
-    from cdcwire_generators.carried_rows import CanalPassage, CsvPassage
-
-    return {
-        "csv": CsvPassage,
-        "canal-json": CanalPassage,
-        "avro": AvroPassage,
-        "datahub-tuple": TuplePassage,
-        "datahub-blob": BlobPassage,
-        "cdl-json": CdlPassage,
-        "debezium-json": DebeziumPassage,
-    }
-
-
 def _with_form(kind: Type, form: str) -> str:
     word = kind_text(kind).partition("(")[0]
     return word if form == "text" else f"{word} as count"
@@ -178,18 +131,22 @@ _LOSSES: dict[str, Callable[[Column, Value], Value]] = {
 }
 
 
-class Passage:
-    """One format under one set of options."""
+class RoundTrip:
+    """What one format does to events on their way there and back, under one set of options.
 
-    def __init__(self, through: Format, options: Options, family: str = "mysql") -> None:
+    ``row_extra``, ``event_extra``: the names of ``extra`` that rows and other events carry.
+    """
+
+    row_extra: tuple[str, ...] = ()
+    event_extra: tuple[str, ...] = ()
+
+    def __init__(self, through: Format, options: Options, feed: Feed) -> None:
         self.format = through
-        self.family: Family = get_family(family)
-        self.feed = feed_of(through.name)
-        self.progress = self.feed.progress
+        self.family = get_family("mysql")
+        self.feed = feed
+        self.progress = feed.progress
         self.options = parse_options(through.options, options)
         self.time_zone = str(self.options.get("time-zone", "")) or None
-        # The older producer of Open Protocol sorts the columns of a row by their names.
-        self.sorts_columns = self.options.get("dialect") == "tiflow"
 
     def events(self, event: Event) -> list[Event]:
         match event:
@@ -251,9 +208,7 @@ class Passage:
         return Position(**kept)
 
     def _extra(self, extra: Extra, *, is_row: bool) -> Extra:
-        names = _EXTRA_NAMES.get(self.format.name, ())
-        if not is_row and self.format.name == "open-protocol":
-            names = ()  # a row id is one of a row there
+        names = self.row_extra if is_row else self.event_extra
         return {name: extra[name] for name in names if extra.get(name) not in _NO_VALUES[name]}
 
     def _rows(self, event: RowChange) -> Iterable[Event]:
@@ -272,10 +227,6 @@ class Passage:
             op, before, sent = ("update", before, "changed") if before else ("insert", None, None)
         elif op == "delete" and self.options.get("delete-only-output-handle-key-columns"):
             before, sent = self._handle_key_only(before), "key"
-        # Only Open Protocol says of a row that it was cut to its key; "all" is told by none.
-        is_cut = event.sent == "key" or "claim_check" in extra
-        if is_cut and self.format.name == "open-protocol":
-            sent = "key"
         first = after or before
         key = () if first is None else _handle_key(first.columns)
         yield replace(
@@ -302,8 +253,6 @@ class Passage:
             self._pair(column, value, table)
             for column, value in zip(image.columns, image.values, strict=True)
         ]
-        if self.sorts_columns:
-            pairs.sort(key=lambda pair: pair[0].name.encode())
         return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
 
     def _pair(self, column: Column, value: Value, table: Table) -> tuple[Column, Value]:
@@ -324,7 +273,7 @@ class Passage:
     def _value(self, column: Column, value: Value) -> Value:
         if value is None:
             return None
-        name = carried_kind(column.type, value)
+        name = kind_name(column.type, value)
         verdict = self.format.carries.kinds[name]
         if not self._holds(verdict):
             raise NotCarriedError(name)

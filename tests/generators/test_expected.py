@@ -42,9 +42,10 @@ from cdcwire.model.kinds import (
     YearType,
     kind_text,
 )
-from cdcwire_generators.carried import NotCarriedError, carried, carried_stream
+from cdcwire_generators.comparing import gathered
+from cdcwire_generators.expected import expected_event, expected_events
 from cdcwire_generators.families.declared import schema_file_column
-from cdcwire_generators.passage import gathered
+from cdcwire_generators.round_trip import NotCarriedError
 
 CRAFT = get_format("craft")
 OPEN = get_format("open-protocol")
@@ -62,52 +63,52 @@ UPDATE = RowChange(
 )
 
 
-def test_carried_leaves_out_positions_that_the_format_does_not_have() -> None:
-    assert carried(UPDATE, CRAFT).position == Position(commit_ts=5)
+def test_expected_leaves_out_positions_that_the_format_does_not_have() -> None:
+    assert expected_event(UPDATE, CRAFT).position == Position(commit_ts=5)
 
 
-def test_carried_columns_lose_what_the_wire_does_not_tell() -> None:
-    found = carried(UPDATE, CRAFT)
+def test_expected_columns_lose_what_the_wire_does_not_tell() -> None:
+    found = expected_event(UPDATE, CRAFT)
     assert isinstance(found, RowChange)
     assert found.after is not None
     assert [column.source for column in found.after.columns] == ["varchar", "bigint"]
     assert found.after.columns[0].type == TextType()
 
 
-def test_carried_columns_are_sorted_by_the_older_producer_only() -> None:
+def test_expected_columns_are_sorted_by_the_older_producer_only() -> None:
     orders = []
     for dialect in ("tiflow", "ticdc"):
-        found = carried(UPDATE, OPEN, {"dialect": dialect})
+        found = expected_event(UPDATE, OPEN, {"dialect": dialect})
         assert isinstance(found, RowChange)
         assert found.after is not None
         orders.append(found.after.names)
     assert orders == [("id", "note"), ("note", "id")]
 
 
-def test_carried_without_old_values_is_an_insert() -> None:
-    found = carried(UPDATE, OPEN, {"output-old-value": False})
+def test_expected_without_old_values_is_an_insert() -> None:
+    found = expected_event(UPDATE, OPEN, {"output-old-value": False})
     assert isinstance(found, RowChange)
     assert (found.op, found.before) == ("insert", None)
 
 
-def test_carried_with_updated_columns_only_has_those() -> None:
-    found = carried(UPDATE, OPEN, {"only-output-updated-columns": True})
+def test_expected_with_updated_columns_only_has_those() -> None:
+    found = expected_event(UPDATE, OPEN, {"only-output-updated-columns": True})
     assert isinstance(found, RowChange)
     assert found.before is not None
     assert (found.before.names, found.sent) == (("note",), "changed")
 
 
-def test_carried_update_of_nothing_with_updated_columns_only_looks_like_an_insert() -> None:
+def test_expected_update_of_nothing_with_updated_columns_only_looks_like_an_insert() -> None:
     same = replace(UPDATE, before=AFTER)
-    found = carried(same, OPEN, {"only-output-updated-columns": True})
+    found = expected_event(same, OPEN, {"only-output-updated-columns": True})
     assert isinstance(found, RowChange)
     assert (found.op, found.before, found.sent) == ("insert", None, None)
 
 
-def test_carried_delete_cut_to_a_key_that_is_not_there_is_refused() -> None:
+def test_expected_delete_cut_to_a_key_that_is_not_there_is_refused() -> None:
     delete = replace(UPDATE, op="delete", after=None, table=Table("t", "s", key=()))
     with pytest.raises(NotCarriedError):
-        carried(delete, CRAFT, {"delete-only-output-handle-key-columns": True})
+        expected_event(delete, CRAFT, {"delete-only-output-handle-key-columns": True})
 
 
 @pytest.mark.parametrize(
@@ -119,41 +120,43 @@ def test_carried_delete_cut_to_a_key_that_is_not_there_is_refused() -> None:
     ],
     ids=["interval", "unavailable", "label-without-labels"],
 )
-def test_carried_value_that_the_format_refuses_is_refused(
+def test_expected_value_that_the_format_refuses_is_refused(
     column: Column, value: object, what: str
 ) -> None:
     change = replace(UPDATE, op="insert", before=None, after=Image((column,), (value,)))
     with pytest.raises(NotCarriedError, match=what):
-        carried(change, CRAFT)
+        expected_event(change, CRAFT)
 
 
-def test_carried_bool_is_a_tinyint() -> None:
+def test_expected_bool_is_a_tinyint() -> None:
     image = Image((Column("c", BoolType()),), (True,))
-    found = carried(replace(UPDATE, op="insert", before=None, after=image), CRAFT)
+    found = expected_event(replace(UPDATE, op="insert", before=None, after=image), CRAFT)
     assert isinstance(found, RowChange)
     assert found.after is not None
     assert (found.after.columns[0].type, found.after.values) == (IntType(8), (1,))
 
 
-def test_carried_marker_is_refused() -> None:
+def test_expected_marker_is_refused() -> None:
     with pytest.raises(NotCarriedError, match="markers"):
-        carried(Marker("begin"), CRAFT)
+        expected_event(Marker("begin"), CRAFT)
 
 
-def test_carried_schema_change_names_its_table_only() -> None:
+def test_expected_schema_change_names_its_table_only() -> None:
     table = Table("t", "s", columns=(ID,), key=("id",))
-    found = carried(SchemaChange("create", "CREATE …", 3, table, Position(commit_ts=1)), CRAFT)
+    found = expected_event(
+        SchemaChange("create", "CREATE …", 3, table, Position(commit_ts=1)), CRAFT
+    )
     assert isinstance(found, SchemaChange)
     assert found.table == Table("t", "s")
 
 
-def test_carried_follows_the_verdicts() -> None:
+def test_expected_follows_the_verdicts() -> None:
     """A format that says "no" to progress is taken at its word."""
     silent = replace(
         CRAFT, carries=Carries({**CRAFT.carries.fields, "progress": NO}, CRAFT.carries.kinds)
     )
     with pytest.raises(NotCarriedError, match="progress"):
-        carried(Progress("resolved", Position(commit_ts=1)), silent)
+        expected_event(Progress("resolved", Position(commit_ts=1)), silent)
 
 
 def insert(column: Column, value: object) -> RowChange:
@@ -166,8 +169,8 @@ def row(event: Event) -> RowChange:
     return event
 
 
-def test_carried_by_csv_an_update_has_its_new_row_only() -> None:
-    found = row(carried(UPDATE, CSV))
+def test_expected_of_csv_an_update_has_its_new_row_only() -> None:
+    found = row(expected_event(UPDATE, CSV))
     assert (found.op, found.before, found.half, found.position) == (
         "update",
         None,
@@ -178,8 +181,8 @@ def test_carried_by_csv_an_update_has_its_new_row_only() -> None:
     assert found.after.columns == (NOTE, ID)  # as the definition has them
 
 
-def test_carried_by_csv_with_old_values_an_update_is_two_halves() -> None:
-    halves = map(row, carried_stream([UPDATE], CSV, {"output-old-value": True}))
+def test_expected_of_csv_with_old_values_an_update_is_two_halves() -> None:
+    halves = map(row, expected_events([UPDATE], CSV, {"output-old-value": True}))
     assert [(each.half, each.before, each.after) for each in halves] == [
         ("before", BEFORE, None),
         ("after", None, AFTER),
@@ -194,8 +197,8 @@ def test_carried_by_csv_with_old_values_an_update_is_two_halves() -> None:
         (SetType(("a", "b")), 0, ""),
     ],
 )
-def test_carried_by_csv_a_number_is_its_label(kind: Type, value: int, label: str) -> None:
-    found = row(carried(insert(Column("c", kind), value), CSV))
+def test_expected_of_csv_a_number_is_its_label(kind: Type, value: int, label: str) -> None:
+    found = row(expected_event(insert(Column("c", kind), value), CSV))
     assert found.after is not None
     assert found.after.values == (label,)
 
@@ -203,9 +206,9 @@ def test_carried_by_csv_a_number_is_its_label(kind: Type, value: int, label: str
 @pytest.mark.parametrize(
     ("kind", "value"), [(EnumType(("a",)), 0), (EnumType(), 1), (SetType(("a",)), 2)]
 )
-def test_carried_by_csv_a_number_without_label_is_refused(kind: Type, value: int) -> None:
+def test_expected_of_csv_a_number_without_label_is_refused(kind: Type, value: int) -> None:
     with pytest.raises(NotCarriedError):
-        carried(insert(Column("c", kind), value), CSV)
+        expected_event(insert(Column("c", kind), value), CSV)
 
 
 @pytest.mark.parametrize(
@@ -218,61 +221,63 @@ def test_carried_by_csv_a_number_without_label_is_refused(kind: Type, value: int
     ],
     ids=["nullable", "not-null", "backslash", "quoted"],
 )
-def test_carried_by_csv_a_text_like_null_is_marked_where_it_may_be_null(
+def test_expected_of_csv_a_text_like_null_is_marked_where_it_may_be_null(
     options: dict[str, OptionValue], nullable: bool, value: str | None, marks: str | None
 ) -> None:
     column = Column("c", TextType(9), "varchar(9)", nullable)
-    found = row(carried(insert(column, "NULL"), CSV, options))
+    found = row(expected_event(insert(column, "NULL"), CSV, options))
     assert found.after is not None
     assert found.after.values == (value,)
     assert found.extra.get("ambiguous_null") == marks
 
 
 @pytest.mark.parametrize(("value", "handle"), [(7, "7"), ((1 << 64) - 1, "-1")])
-def test_carried_by_csv_a_handle_is_the_integer_key_as_a_signed_one(
+def test_expected_of_csv_a_handle_is_the_integer_key_as_a_signed_one(
     value: int, handle: str
 ) -> None:
     key = replace(ID, type=IntType(64, unsigned=True))
     change = replace(insert(key, value), table=Table("t", "s", key=("id",)))
-    found = row(carried(change, CSV, {"output-handle-key": True}))
+    found = row(expected_event(change, CSV, {"output-handle-key": True}))
     assert found.extra == {"handle_key": handle}
 
 
-def test_carried_by_canal_json_times_follow_from_the_commit() -> None:
+def test_expected_of_canal_json_times_follow_from_the_commit() -> None:
     position = Position(commit_ts=5 << 18)
-    found = carried(replace(UPDATE, position=position), CANAL, {"sent-time": "9"})
+    found = expected_event(replace(UPDATE, position=position), CANAL, {"sent-time": "9"})
     assert found.position == Position(commit_ms=5, sent_ms=9)
-    found = carried(replace(UPDATE, position=position), CANAL, {"enable-tidb-extension": True})
+    found = expected_event(
+        replace(UPDATE, position=position), CANAL, {"enable-tidb-extension": True}
+    )
     assert found.position == Position(commit_ts=5 << 18, commit_ms=5, sent_ms=5)
 
 
-def test_carried_by_canal_json_columns_have_their_plain_types_but_in_full_ones() -> None:
+def test_expected_of_canal_json_columns_have_their_plain_types_but_in_full_ones() -> None:
     price = Column("price", DecimalType(10, 4), "decimal(10,4)")
     for options, told in (
         ({}, (DecimalType(), "decimal")),
         ({"content-compatible": True}, (DecimalType(10, 4), "decimal(10,4)")),
     ):
-        found = row(carried(insert(price, None), CANAL, options))
+        found = row(expected_event(insert(price, None), CANAL, options))
         assert found.after is not None
         (column,) = found.after.columns
         assert (column.type, column.source) == told
 
 
-def test_carried_by_canal_json_an_update_of_nothing_stays_an_update() -> None:
+def test_expected_of_canal_json_an_update_of_nothing_stays_an_update() -> None:
     same = replace(UPDATE, before=AFTER)
-    found = row(carried(same, CANAL, {"only-output-updated-columns": True}))
+    found = row(expected_event(same, CANAL, {"only-output-updated-columns": True}))
     assert (found.op, found.before, found.sent) == ("update", Image((), ()), "changed")
 
 
-def test_carried_by_canal_json_a_unique_key_is_no_primary_key() -> None:
+def test_expected_of_canal_json_a_unique_key_is_no_primary_key() -> None:
     roles: frozenset[Role] = frozenset({"unique", "handle"})
     unique = replace(ID, roles=roles)
     change = replace(insert(unique, 1), table=Table("t", "s", key=("id",)))
-    assert row(carried(change, CANAL)).table.key == ()
+    assert row(expected_event(change, CANAL)).table.key == ()
 
 
-def test_carried_by_canal_json_ill_formed_bytes_are_replaced_one_by_one() -> None:
-    found = row(carried(insert(Column("c", TextType()), b"a\xff\xfe"), CANAL))
+def test_expected_of_canal_json_ill_formed_bytes_are_replaced_one_by_one() -> None:
+    found = row(expected_event(insert(Column("c", TextType()), b"a\xff\xfe"), CANAL))
     assert found.after is not None
     assert found.after.values == ("a\ufffd\ufffd",)
 
@@ -280,21 +285,21 @@ def test_carried_by_canal_json_ill_formed_bytes_are_replaced_one_by_one() -> Non
 AT = Position(commit_ts=5, sequence_id=9, commit_ms=7, sent_ms=8)
 
 
-def test_carried_by_datahub_an_update_is_two_halves() -> None:
+def test_expected_of_datahub_an_update_is_two_halves() -> None:
     for through, position in (
         (TUPLE, Position(sequence_id=9, commit_ms=7)),
         (BLOB, Position(sequence_id=9, commit_ms=7, sent_ms=8)),
     ):
-        halves = list(map(row, carried_stream([replace(UPDATE, position=AT)], through)))
+        halves = list(map(row, expected_events([replace(UPDATE, position=AT)], through)))
         assert [each.half for each in halves] == ["before", "after"]
         assert [each.before and each.before.values for each in halves] == [("old", 1), None]
         assert [each.after and each.after.values for each in halves] == [None, ("new", 1)]
         assert {each.position for each in halves} == {position}
 
 
-def test_carried_by_datahub_columns_are_those_of_the_definition_or_of_the_message() -> None:
+def test_expected_of_datahub_columns_are_those_of_the_definition_or_of_the_message() -> None:
     change = replace(insert(ID, 1), position=AT, table=Table("t", "s", key=("id",)))
-    found = [row(carried(change, through)).after for through in (TUPLE, BLOB)]
+    found = [row(expected_event(change, through)).after for through in (TUPLE, BLOB)]
     assert [image and image.columns for image in found] == [
         (Column("id", IntType(64), "BIGINT", False, roles=ID.roles),),
         (Column("id", IntType(64), "LONG", roles=frozenset({"primary"})),),
@@ -332,12 +337,12 @@ def test_carried_by_datahub_columns_are_those_of_the_definition_or_of_the_messag
     ],
     ids=str,
 )
-def test_carried_by_datahub_a_value_has_the_narrowest_type(
+def test_expected_of_datahub_a_value_has_the_narrowest_type(
     kind: Type, value: object, as_tuple: tuple[str, object], as_blob: tuple[str, object]
 ) -> None:
     change = replace(insert(Column("c", kind), value), position=AT)
     for through, expected in ((TUPLE, as_tuple), (BLOB, as_blob)):
-        after = row(carried(change, through)).after
+        after = row(expected_event(change, through)).after
         assert after is not None
         assert (kind_text(after.columns[0].type), after.values[0]) == expected
 
@@ -356,25 +361,27 @@ def test_carried_by_datahub_a_value_has_the_narrowest_type(
     ],
     ids=["position", "schema", "key", "null", "id", "marker", "statement", "ddl"],
 )
-def test_carried_by_datahub_what_has_no_place_is_refused(change: Event, through: Format) -> None:
+def test_expected_of_datahub_what_has_no_place_is_refused(change: Event, through: Format) -> None:
     with pytest.raises(NotCarriedError):
-        carried(change, through)
+        expected_event(change, through)
 
 
-def test_carried_by_blob_an_event_says_its_version_and_source() -> None:
+def test_expected_of_blob_an_event_says_its_version_and_source() -> None:
     extra = {"version": "1.0.0", "db_type": "mysql", "checkpoint_ms": "5", "row_id": "7"}
     told = {"version": "1.0.0", "db_type": "mysql", "checkpoint_ms": "5"}
-    assert carried(replace(insert(ID, 1), position=AT, extra=extra), BLOB).extra == told
-    assert carried(Marker("begin", None, AT), BLOB).extra == {"version": "0.0.1"}
-    found = carried(SchemaChange("alter", "x", 5, Table("t", "s"), AT), BLOB, {"db-type": "Oracle"})
+    assert expected_event(replace(insert(ID, 1), position=AT, extra=extra), BLOB).extra == told
+    assert expected_event(Marker("begin", None, AT), BLOB).extra == {"version": "0.0.1"}
+    found = expected_event(
+        SchemaChange("alter", "x", 5, Table("t", "s"), AT), BLOB, {"db-type": "Oracle"}
+    )
     assert isinstance(found, SchemaChange)
     assert (found.code, found.extra) == (None, {"version": "0.0.1", "db_type": "Oracle"})
 
 
-def test_carried_progress_of_another_kind_is_refused() -> None:
+def test_expected_progress_of_another_kind_is_refused() -> None:
     for through in (CSV, CRAFT):
         with pytest.raises(NotCarriedError, match="progress"):
-            carried(Progress("watermark", Position(commit_ts=1)), through)
+            expected_event(Progress("watermark", Position(commit_ts=1)), through)
 
 
 def test_schema_file_column_has_every_number_and_no_index() -> None:

@@ -43,8 +43,7 @@ from cdcwire.model.kinds import (
     YearType,
     kind_text,
 )
-from cdcwire_generators.carried import NotCarriedError
-from cdcwire_generators.carried_times import (
+from cdcwire_generators.connect.times import (
     DAY,
     UTC,
     Convert,
@@ -59,6 +58,7 @@ from cdcwire_generators.carried_times import (
     text_value,
     within,
 )
+from cdcwire_generators.round_trip import NotCarriedError
 
 Producer: TypeAlias = Literal["cdl 1.0", "cdl 2.0", "debezium"]
 

@@ -1,0 +1,202 @@
+"""What comes back from DataHub: rows of few types, in which all else travels as its text.
+
+A Tuple topic has ten types, a Blob message six. A column of MySQL takes the narrowest of them that
+holds its values; dates, labels and JSON are texts. Blob tells more of a source than the model does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
+from types import MappingProxyType
+
+from cdcwire.core.format import Format, OptionValue
+from cdcwire.model.events import Column, Half, Image, RowChange, Table, Value
+from cdcwire.model.kinds import (
+    ArrayType,
+    DatetimeType,
+    DateType,
+    DecimalType,
+    EnumType,
+    IntType,
+    MapType,
+    SetType,
+    StructType,
+    TextType,
+    TimestampType,
+    TimeType,
+    Type,
+    UnknownType,
+    VectorType,
+    kind_text,
+)
+from cdcwire.model.temporal import count_text, temporal_text
+from cdcwire.mysql.values import vector_text
+from cdcwire_generators.feeds import Feed
+from cdcwire_generators.round_trip import NotCarriedError, Options, RoundTrip, kind_name
+
+UTC = "+00:00"
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MICROSECOND = timedelta(microseconds=1)
+_PER_UNIT = {"ms": 1000, "us": 1}
+_MAX_DIGITS = 1020  # of a DECIMAL, written without an exponent
+DATAHUB_FEED = Feed(
+    family="datahub",
+    position_fields=("sequence_id", "commit_ms"),
+    is_plausible=True,
+    shared_clauses=("datahub",),
+)
+# LZ4 is not drawn: it needs functions that the standard library lacks.
+COMPRESSIONS: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(
+    {
+        "compression": ("none", "deflate", "zlib"),
+        "content-encoding": ("none", "deflate"),
+    }
+)
+
+
+class DataHubRoundTrip(RoundTrip):
+    """What both have in common: values, and the rows of an update."""
+
+    def __init__(self, through: Format, options: Options, feed: Feed) -> None:
+        super().__init__(through, options, feed)
+        self.splits_updates = True
+
+    def _rows(self, event: RowChange) -> Iterable[RowChange]:
+        is_update = event.op == "update"
+        if event.op not in ("insert", "update", "delete") or (event.half and not is_update):
+            raise NotCarriedError("op")
+        has_before = event.op == "delete" or (is_update and event.half != "after")
+        has_after = event.op == "insert" or (is_update and event.half != "before")
+        if (event.before is not None, event.after is not None) != (has_before, has_after):
+            raise NotCarriedError("op")
+        event = self._row(event)
+        if not (has_before and has_after and self.splits_updates):
+            yield event
+            return
+        halves: tuple[Half, Half] = ("before", "after")
+        yield replace(event, after=None, half=halves[0])
+        yield replace(event, before=None, half=halves[1])
+
+    def _row(self, event: RowChange) -> RowChange:
+        position = event.position
+        if position.sequence_id is None or position.commit_ms is None:
+            raise NotCarriedError("position")
+        return replace(
+            event,
+            before=self._image(event.before, event.table),
+            after=self._image(event.after, event.table),
+            position=self._position(position),
+            sent=None,
+            extra={},
+        )
+
+    def _image(self, image: Image | None, table: Table) -> Image | None:
+        if image is None:
+            return None
+        if not image.columns or len(set(image.names)) < len(image.names):
+            raise NotCarriedError("columns")
+        columns = tuple(self._column(column, table) for column in image.columns)
+        values = zip(image.columns, image.values, strict=True)
+        return Image(columns, tuple(self._value(column, value) for column, value in values))
+
+    def _kind(self, kind: Type) -> tuple[str, Type]:
+        """Return the name of the type that holds values of a kind, and its own kind."""
+        raise NotImplementedError
+
+    def _value(self, column: Column, value: Value) -> Value:
+        _, to = self._kind(column.type)
+        if value is None:
+            return None
+        name = kind_name(column.type, value)
+        if not self._holds(self.format.carries.kinds[name]):
+            raise NotCarriedError(name)
+        try:
+            return _converted(column.type, to, value)
+        except (ValueError, OverflowError) as error:
+            raise NotCarriedError(kind_text(column.type)) from error
+
+
+def text_type(kind: Type) -> tuple[str, Type]:
+    if isinstance(kind, (ArrayType, MapType, StructType, UnknownType)):
+        raise NotCarriedError(kind_text(kind))
+    return "STRING", TextType()
+
+
+def _converted(kind: Type, to: Type, value: Value) -> Value:
+    """Return a value as it is in another kind. Raises: ValueError for one that has no form."""
+    match to:
+        case TimestampType(form=form):
+            assert isinstance(kind, TimestampType)
+            count, rest = divmod(_microseconds(kind, value), _PER_UNIT[form])
+            if rest:
+                raise ValueError("digits behind the milliseconds")
+            return count
+        case TextType():
+            return value if isinstance(kind, TextType) else _text_of(kind, value)
+        case IntType(bits):
+            if not -(1 << bits - 1) <= value < 1 << bits - 1:
+                raise ValueError("a number beyond its type")
+            return value
+        case DecimalType():
+            text = _text_of(kind, value)
+            if isinstance(value, str) or len(text) > _MAX_DIGITS:
+                raise ValueError("not a DECIMAL")
+            return Decimal(text)
+        case _:
+            return value
+
+
+def _text_of(kind: Type, value: Value) -> str:
+    match kind:
+        case DecimalType() if isinstance(value, Decimal):
+            return f"{value:f}"
+        case EnumType(labels):
+            if isinstance(value, str) or labels is None:
+                return str(value)
+            return ("", *labels)[value] if 0 <= value <= len(labels) else _no_label()
+        case SetType(labels):
+            if isinstance(value, str) or labels is None:
+                return str(value)
+            if value >> len(labels):
+                _no_label()
+            return ",".join(label for bit, label in enumerate(labels) if value >> bit & 1)
+        case VectorType():
+            return vector_text(value)
+        case TimestampType(zone=str()):
+            # The zone is written behind the text, which else would not say it.
+            return f"{_in_utc(kind, value)}{UTC}"
+        case DateType() | TimeType() | DatetimeType() | TimestampType():
+            text = temporal_text(kind, value, None)
+            assert text is not None
+            return text
+        case _:
+            return str(value)
+
+
+def _no_label() -> str:
+    raise ValueError("a number without a label")
+
+
+def _in_utc(kind: TimestampType, value: Value) -> str:
+    if kind.form != "text" and kind.zone is not None:
+        return count_text(kind, value)  # a count is one of UTC, in whatever zone it is shown
+    text = temporal_text(kind, value, UTC)
+    assert text is not None
+    return text
+
+
+def _microseconds(kind: TimestampType, value: Value) -> int:
+    """Return an instant as microseconds since 1970. Raises: ValueError, OverflowError."""
+    if kind.form != "text":
+        per_second = {"ms": 10**3, "us": 10**6, "ns": 10**9}[kind.form]
+        found, rest = divmod(value * 10**6, per_second)
+        if rest:
+            raise ValueError("digits behind the microseconds")
+        return int(found)
+    text = _in_utc(kind, value)
+    moment = datetime.fromisoformat(text.partition(".")[0]).replace(tzinfo=timezone.utc)
+    digits = text.partition(".")[2]
+    return (moment - _EPOCH) // _MICROSECOND + int(digits.ljust(6, "0") or "0")

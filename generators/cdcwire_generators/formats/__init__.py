@@ -1,0 +1,44 @@
+"""What the generators need to know of each format, declared once in the format's own module.
+
+General modules ask ``get_generators`` and never spell a format's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import MappingProxyType
+
+from cdcwire.core.format import Format, OptionValue
+from cdcwire.core.registry import package_of
+from cdcwire_generators.feeds import Feed
+from cdcwire_generators.round_trip import Options, RoundTrip
+
+
+@dataclass(frozen=True, slots=True)
+class FormatGenerators:
+    """What strategies, workloads and laws need to know of one format.
+
+    ``feed``: what its producer sends. ``round_trip``: what becomes of events that are encoded and
+    decoded. ``option_values``: values to draw for options that do not list theirs.
+    """
+
+    feed: Feed
+    round_trip: Callable[[Format, Options, Feed], RoundTrip] = RoundTrip
+    option_values: Mapping[str, tuple[OptionValue, ...]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+
+
+def get_generators(format_name: str) -> FormatGenerators:
+    """Return what the generators know of a format. Raises: ValueError for an unknown format."""
+    found = import_module(f"cdcwire_generators.formats.{package_of(format_name)}").GENERATORS
+    assert isinstance(found, FormatGenerators)
+    return found
+
+
+def clauses_of(format_name: str) -> tuple[str, ...]:
+    """Return how the clauses begin that errors of a format may name."""
+    pages = (format_name, *get_generators(format_name).feed.shared_clauses)
+    return tuple(f"{page}: " for page in pages)

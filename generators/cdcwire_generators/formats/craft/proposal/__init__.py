@@ -1,0 +1,14 @@
+"""What the generators know of craft-proposal."""
+
+from cdcwire_generators.feeds import Feed
+from cdcwire_generators.formats import FormatGenerators
+from cdcwire_generators.round_trip import RoundTrip
+
+
+class ProposalRoundTrip(RoundTrip):
+    """The Craft proposal, whose events have a row id."""
+
+    row_extra = event_extra = ("row_id",)
+
+
+GENERATORS = FormatGenerators(feed=Feed(progress="resolved"), round_trip=ProposalRoundTrip)

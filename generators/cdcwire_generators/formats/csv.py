@@ -1,0 +1,141 @@
+"""What the generators know of csv."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from dataclasses import replace
+from types import MappingProxyType
+
+from cdcwire.core.format import Format
+from cdcwire.model.events import (
+    NO_EXTRA,
+    Column,
+    Half,
+    Image,
+    Position,
+    Progress,
+    RowChange,
+    Table,
+    Value,
+)
+from cdcwire.model.kinds import BytesType, EnumType, IntType, JsonType, SetType, TextType, Type
+from cdcwire_generators.feeds import Feed
+from cdcwire_generators.formats import FormatGenerators
+from cdcwire_generators.round_trip import NotCarriedError, Options
+from cdcwire_generators.storage import STORAGE_FEED, StoredRoundTrip, in_form, primary_names
+
+
+class CsvRoundTrip(StoredRoundTrip):
+    """CSV: two records for an update with ``output-old-value``, else one with the new row."""
+
+    def __init__(self, through: Format, options: Options, feed: Feed) -> None:
+        super().__init__(through, options, feed)
+        null = str(self.options["null"])
+        # With a quote a bare text is NULL. Without one the escaper never writes a backslash before
+        # another character than n, r, itself or the delimiter, and other settings are refused.
+        self.is_ambiguous = not self.options["quote"] and "\\" not in null
+        self.null = null
+
+    def _progress(self, event: Progress) -> Progress:
+        return Progress(event.what, Position(commit_ts=event.position.commit_ts))
+
+    def _rows(self, event: RowChange) -> Iterable[RowChange]:
+        is_split = bool(self.options["output-old-value"])
+        if event.op not in ("insert", "update", "delete"):
+            raise NotCarriedError("op")
+        if event.op != "update":
+            yield self._record(event, event.before or event.after)
+            return
+        if event.half is not None and not is_split:
+            raise NotCarriedError("before of update")
+        if is_split and event.half != "after":
+            yield replace(self._record(event, event.before), half="before")
+        if event.half != "before":
+            half: Half | None = "after" if is_split else None
+            yield replace(self._record(event, event.after, is_after=True), half=half)
+
+    def _record(
+        self, event: RowChange, image: Image | None, *, is_after: bool = False
+    ) -> RowChange:
+        if image is None:
+            raise NotCarriedError("op")
+        ambiguous: list[str] = []
+        columns, values = [], []
+        for column, value in zip(image.columns, image.values, strict=True):
+            columns.append(self._column(column, event.table))
+            values.append(self._read(column, self._value(column, value), ambiguous))
+        found = Image(tuple(columns), tuple(values))
+        extra: dict[str, str | bytes | None] = {}
+        if self.options["output-handle-key"]:
+            extra["handle_key"] = self._handle(event, image)
+        if ambiguous:
+            extra["ambiguous_null"] = ",".join(ambiguous)
+        is_delete = event.op == "delete" or (event.op == "update" and not is_after)
+        commit_ts = event.position.commit_ts if self.options["include-commit-ts"] else None
+        if commit_ts is None and self.options["include-commit-ts"]:
+            raise NotCarriedError("commit_ts")
+        return RowChange(
+            Table(event.table.name, event.table.schema, key=primary_names(found.columns)),
+            event.op,
+            found if is_delete else None,
+            None if is_delete else found,
+            Position(commit_ts=commit_ts, partition=self._partition(event.position)),
+            extra=extra or NO_EXTRA,
+        )
+
+    def _column(self, column: Column, table: Table) -> Column:
+        column = self._defined(column, table)
+        return replace(column, type=in_form(column.type, "label", self.time_zone))
+
+    def _read(self, column: Column, value: Value, ambiguous: list[str]) -> Value:
+        """Return a value as its field is read, where the text of NULL may be a value too."""
+        if not self.is_ambiguous or not self._may_be_null_text(column.type):
+            return value
+        is_null = value is None or self._text(value) == self.null
+        if column.nullable is False:
+            if value is None:
+                raise NotCarriedError("NULL")
+            return value
+        if is_null:
+            ambiguous.append(column.name)
+        return None if is_null else value
+
+    def _may_be_null_text(self, kind: Type) -> bool:
+        if isinstance(kind, JsonType):
+            return self.null != ""
+        return isinstance(kind, (TextType, BytesType, EnumType, SetType))
+
+    def _text(self, value: Value) -> str | None:
+        if isinstance(value, str):
+            return value
+        if not isinstance(value, bytes):
+            return None
+        if self.options["binary-encoding-method"] == "hex":
+            return value.hex()
+        return base64.b64encode(value).decode()
+
+    def _handle(self, event: RowChange, image: Image) -> str:
+        told = event.extra.get("handle_key")
+        if isinstance(told, str):
+            return told
+        key = event.table.key or primary_names(image.columns)
+        if len(key) == 1 and key[0] in image:
+            column = next(c for c in image.columns if c.name == key[0])
+            value = image[key[0]]
+            if isinstance(column.type, IntType) and isinstance(value, int):
+                return str(value - (1 << 64) if value >> 63 > 0 else value)
+        raise NotCarriedError("handle_key")
+
+
+GENERATORS = FormatGenerators(
+    feed=replace(STORAGE_FEED, progress="checkpoint"),
+    round_trip=CsvRoundTrip,
+    option_values=MappingProxyType(
+        {
+            "delimiter": (",", "\t", "|", ";", "||", "|+|", "a", "\\", " "),
+            "quote": ('"', "", "'", "$"),
+            "null": ("\\N", "NULL", "", "null", "\\\\", "x|", "-"),
+        }
+    ),
+)

@@ -1,0 +1,246 @@
+"""What the generators know of debezium-json.
+
+A delete has its key alone, unless the producer is known to send whole rows. An update that changes
+a key is a delete, a tombstone and an insert.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from types import MappingProxyType
+
+from cdcwire.core.format import Format
+from cdcwire.model.events import (
+    Event,
+    Extra,
+    Image,
+    Marker,
+    Op,
+    Position,
+    Progress,
+    RowChange,
+    SchemaChange,
+    Sent,
+    Table,
+)
+from cdcwire_generators.connect.columns import Way
+from cdcwire_generators.connect.round_trip import (
+    CONNECT_FEED,
+    CONNECT_OPTIONS,
+    INTEGER,
+    ConnectRoundTrip,
+    Texts,
+    is_tombstone,
+    message_type,
+    number,
+    text,
+    tombstone,
+)
+from cdcwire_generators.feeds import Feed
+from cdcwire_generators.formats import FormatGenerators
+from cdcwire_generators.round_trip import NotCarriedError, Options
+
+
+class DebeziumRoundTrip(ConnectRoundTrip):
+    """Debezium JSON of one version, or CDL's 2.0, by the option ``dialect``."""
+
+    def __init__(self, through: Format, options: Options, feed: Feed) -> None:
+        super().__init__(through, options, feed)
+        dialect = str(self.options["dialect"])
+        self.is_cdl = dialect == "cdl"
+        self.is_new = dialect in ("debezium-2.7", "debezium-3.2")
+        self.version = "1.4.0.Final"
+        if self.is_new:
+            self.version = f"{dialect[-3:]}.{'4' if dialect.endswith('2.7') else '0'}.Final"
+        self.is_whole = self.options["replica-identity"] == "full"
+        prefix = str(self.options["name-prefix"])
+        self.way = Way("cdl 2.0", prefix)
+        if not self.is_cdl:
+            self.way = Way(
+                "debezium",
+                prefix,
+                str(self.options["decimal-handling-mode"]),
+                str(self.options["time-precision-mode"]),
+                str(self.options["binary-handling-mode"]),
+                str(self.options["interval-handling-mode"]),
+                str(self.options["hstore-handling-mode"]),
+                str(self.options["unavailable-value-placeholder"]),
+            )
+
+    def events(self, event: Event) -> list[Event]:
+        return [tombstone(event)] if is_tombstone(event) else super().events(event)
+
+    def _rows(self, event: RowChange) -> Iterable[Event]:
+        self._checked(event)
+        before, after = self._images(event)
+        names = event.table.key or ()
+        if not self.is_cdl and before is not None and after is not None and names:
+            old, new = ([image[name] for name in names] for image in (before, after))
+            if old != new:
+                yield self._row(event, "delete", before, None)
+                yield Marker("tombstone", extra={"message_key": None})
+                yield self._row(event, "insert", None, after)
+                return
+        yield self._row(event, event.op, before, after)
+
+    def _row(
+        self, event: RowChange, op: Op, before: Image | None, after: Image | None
+    ) -> RowChange:
+        table = self._table(event.table)
+        extra = self._told(event.extra, event.position, is_read=op == "read")
+        if op == "read" and (self.is_cdl or self.options["read-r-as-c"]):
+            op = "insert"
+        sent: Sent | None = None
+        if op == "delete" and before is not None and table.key and not self.is_whole:
+            before, sent = _picked(before, table.key), "key"
+        position = self._place(event.position, extra)
+        return replace(
+            event,
+            table=table,
+            op=op,
+            before=before,
+            after=after,
+            position=position,
+            sent=sent,
+            extra={**extra, **self._of_cdl(event.extra)},
+        )
+
+    def _table(self, table: Table) -> Table:
+        """Return a table as ``source`` has it; without a schema its database is the schema."""
+        if table.name is None:
+            raise NotCarriedError("table")
+        database = table.database or str(self.options["database"]) or None
+        key = table.key or ()
+        if table.schema:
+            return Table(table.name, table.schema, database, key=key)
+        return Table(table.name, database, key=key)
+
+    def _place(self, position: Position, extra: Extra) -> Position:
+        found = self._transaction(position)
+        sent_ms = None if position.sent_ms is None else number(position.sent_ms)
+        if self.is_cdl:
+            return replace(found, sent_ms=found.commit_ms if sent_ms is None else sent_ms)
+        order = position.tx_order if "transaction_id" in extra else None
+        return replace(found, sent_ms=sent_ms, tx_order=order)
+
+    def _told(self, extra: Extra, position: Position, *, is_read: bool = False) -> Texts:
+        """Return the names of ``extra`` that say where a change comes from."""
+        connector = text(extra, "connector")
+        snapshot: str | bytes | None = "true" if is_read else "false"
+        if "snapshot" in extra:
+            snapshot = text(extra, "snapshot")
+        told: Texts = {
+            "connector": "postgresql" if connector is None else connector.lower(),
+            "connector_version": text(extra, "connector_version") or self.version,
+            "source_name": text(extra, "source_name") or str(self.options["topic-prefix"]),
+            "snapshot": snapshot,
+        }
+        if self.is_new:
+            names: tuple[str, ...] = ("xmin", "source_ts_us", "source_ts_ns", "ts_us", "ts_ns")
+            told.update(_kept(extra, ("sequence",)))
+        else:
+            names = () if self.is_cdl else ("xmin",)
+        told.update(_kept(extra, names, is_number=True))
+        if self.is_cdl:
+            return told
+        block = text(extra, "transaction_id")
+        if block is not None:
+            order = _kept(extra, ("data_collection_order",), is_number=True)
+            if position.tx_order is None or not order:
+                raise NotCarriedError("transaction_id")
+            number(position.tx_order)
+            told.update({"transaction_id": block, **order})
+        return told
+
+    def _of_cdl(self, extra: Extra) -> Texts:
+        if not self.is_cdl:
+            return {}
+        names = ["lob_columns"]
+        if self.options["heartbeat-identifier"] == "append":
+            names.append("heartbeat_identifier")
+        return {**message_type(extra), **_kept(extra, names)}
+
+    def _schema_change(self, event: SchemaChange) -> SchemaChange:
+        if event.what != "truncate" or event.table is None or self.is_cdl:
+            raise NotCarriedError("schema change")
+        extra = self._told(event.extra, event.position)
+        table = replace(self._table(event.table), key=())
+        position = self._place(event.position, extra)
+        return SchemaChange("truncate", None, None, table, position, extra)
+
+    def _progress(self, event: Progress) -> Progress:
+        if self.is_cdl or event.position.sent_ms is None:
+            raise NotCarriedError("progress")
+        name = text(event.extra, "source_name") or str(self.options["topic-prefix"])
+        position = Position(sent_ms=number(event.position.sent_ms))
+        return Progress(event.what, position, {"source_name": name})
+
+    def _marker(self, event: Marker) -> Marker:
+        if self.is_cdl:
+            raise NotCarriedError("markers")
+        if event.what != "logical_message":
+            return self._boundary(event)
+        extra = self._told(event.extra, event.position)
+        position = self._place(event.position, extra)
+        extra["content"] = event.extra.get("content")
+        return Marker(event.what, event.id, position, extra)
+
+    def _boundary(self, event: Marker) -> Marker:
+        sent_ms = event.position.sent_ms
+        if event.id is None or (sent_ms is None and self.is_new):
+            raise NotCarriedError("markers")
+        extra = _kept(event.extra, ("event_count",), is_number=True)
+        counts = text(event.extra, "data_collections")
+        if counts is not None:
+            extra["data_collections"] = json.dumps(_pairs(counts), separators=(",", ":"))
+        # The older version has no time there.
+        position = Position(sent_ms=number(sent_ms)) if self.is_new else Position()
+        return Marker(event.what, event.id, position, extra)
+
+
+def _picked(image: Image, names: Iterable[str]) -> Image:
+    pairs = [p for p in zip(image.columns, image.values, strict=True) if p[0].name in names]
+    return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
+
+
+def _kept(extra: Extra, names: Iterable[str], *, is_number: bool = False) -> Texts:
+    """Return the names that are told, numbers only where they are written as such."""
+    told: Texts = {}
+    for name in names:
+        value = text(extra, name)
+        if value is None:
+            continue
+        if is_number and INTEGER.fullmatch(value) is None:
+            raise NotCarriedError(name)
+        told[name] = value
+    return told
+
+
+def _pairs(text: str) -> list[list[str | int]]:
+    try:
+        return [[str(name), number(count)] for name, count in json.loads(text)]
+    except (TypeError, ValueError) as error:
+        raise NotCarriedError("data_collections") from error
+
+
+GENERATORS = FormatGenerators(
+    feed=replace(
+        CONNECT_FEED,
+        progress="heartbeat",
+        markers=("begin", "end", "logical_message"),
+        has_statements=False,
+        position_fields=(*CONNECT_FEED.position_fields, "sent_ms"),
+    ),
+    round_trip=DebeziumRoundTrip,
+    option_values=MappingProxyType(
+        {
+            **CONNECT_OPTIONS,
+            "provide-transaction-metadata": (False,),  # it adds events
+            "unavailable-value-placeholder": ("__debezium_unavailable_value", "", "\u2205"),
+            "topic-prefix": ("cdl", "a b", "\u00fc.x"),
+            "database": ("", "shop", "\u00fc"),
+        }
+    ),
+)

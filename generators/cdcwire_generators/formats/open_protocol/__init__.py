@@ -1,0 +1,35 @@
+"""What the generators know of open-protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from cdcwire.model.events import Event, Image, RowChange, Table
+from cdcwire_generators.feeds import Feed
+from cdcwire_generators.formats import FormatGenerators
+from cdcwire_generators.round_trip import RoundTrip
+
+
+class OpenRoundTrip(RoundTrip):
+    """Open Protocol, which says of a row that it was cut to its key."""
+
+    row_extra = ("row_id", "claim_check")
+
+    def _rows(self, event: RowChange) -> Iterable[Event]:
+        for found in super()._rows(event):
+            assert isinstance(found, RowChange)
+            is_cut = event.sent == "key" or "claim_check" in found.extra
+            yield replace(found, sent="key") if is_cut else found
+
+    def _image(self, image: Image | None, table: Table) -> Image | None:
+        found = super()._image(image, table)
+        # The older producer sorts the columns of a row by their names.
+        if found is None or self.options["dialect"] != "tiflow":
+            return found
+        pairs = list(zip(found.columns, found.values, strict=True))
+        pairs.sort(key=lambda pair: pair[0].name.encode())
+        return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
+
+
+GENERATORS = FormatGenerators(feed=Feed(progress="resolved"), round_trip=OpenRoundTrip)

@@ -1,0 +1,150 @@
+"""Events as the messages of a format, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from cdcwire.core.format import EVERYTHING, Context, Format, Selection
+from cdcwire.core.message import Message, StoredFile
+from cdcwire.model.events import Column, Event, Marker, Progress, RowChange, Table
+from cdcwire.model.kinds import IntType
+from cdcwire_generators.comparing import gathered
+from cdcwire_generators.formats import get_generators
+from cdcwire_generators.round_trip import Options
+from cdcwire_generators.storage import is_stored
+
+NO_VERSION = 0  # rows in a path of this version, where no schema change came before them
+
+
+def definitions_of(events: Iterable[Event]) -> tuple[Table, ...]:
+    """Return a definition of each table in a stream, with the columns of its first row.
+
+    A table that only schema changes name has the columns that they tell, or none.
+    """
+    found: dict[tuple[str | None, str | None], Table] = {}
+    of_changes: dict[tuple[str | None, str | None], Table] = {}
+    for event in events:
+        table = None if isinstance(event, (Progress, Marker)) else event.table
+        if table is None:
+            continue
+        told = Table(table.name, table.schema, key=table.key)
+        if isinstance(event, RowChange):
+            image = event.after or event.before
+            if image is not None and image.columns:
+                told = replace(told, columns=image.columns)
+                found.setdefault((table.schema, table.name), told)
+        elif table.name:
+            told = replace(told, columns=table.columns or ())
+            of_changes.setdefault((table.schema, table.name), told)
+    return tuple({**of_changes, **found}.values())
+
+
+def topics_of(events: Iterable[Event], through: Format) -> list[list[Event]]:
+    """Return events as the topics of a format have them: of one table each, or all in one."""
+    if not get_generators(through.name).feed.has_one_table:
+        return [list(events)]
+    topics: dict[tuple[str | None, str | None], list[Event]] = {}
+    for event in events:
+        table = None if isinstance(event, (Progress, Marker)) else event.table
+        if table is not None:
+            topics.setdefault((table.schema, table.name), []).append(event)
+    return list(topics.values())
+
+
+# The definition of a topic about whose table nothing is known.
+_SOME_TABLE = Table(None, None, columns=(Column("c", IntType(64)),), key=())
+
+
+def _topic_tables(
+    events: Iterable[Event], through: Format, tables: tuple[Table, ...]
+) -> tuple[Table, ...]:
+    """Return the definitions that a queue needs, each column once: of those that a row has."""
+    if not through.needs_tables:
+        return tables if get_generators(through.name).feed.takes_tables else ()
+    found = [
+        replace(table, columns=_once(table.columns or ()))
+        for table in tables or definitions_of(events)
+    ]
+    return tuple(table for table in found if table.columns) or (_SOME_TABLE,)
+
+
+def _once(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    return tuple({column.name: column for column in reversed(columns) if column.name}.values())[
+        ::-1
+    ]
+
+
+def encoded(
+    events: Iterable[Event],
+    through: Format,
+    options: Options | None = None,
+    *,
+    tables: tuple[Table, ...] = (),
+) -> list[Message]:
+    """Return the messages that a format makes of events; files of claim checks, and of schemas, are
+    among them.
+
+    ``tables``: definitions, where files or topics need them, by default those of
+    ``definitions_of``; Avro completes columns from those that are told.
+    """
+    events = list(events)
+    if is_stored(through, options):
+        told = tuple(
+            replace(table, version=NO_VERSION) for table in tables or definitions_of(events)
+        )
+    else:
+        told = _topic_tables(events, through, tables)
+    return list(through.encode(events, Context(options or {}, told)))
+
+
+def decoded(
+    messages: Iterable[Message],
+    through: Format,
+    options: Options | None = None,
+    *,
+    selection: Selection = EVERYTHING,
+    tables: tuple[Table, ...] = (),
+) -> list[Event]:
+    """Return the events of messages. Claim-check files stand before the messages that need them.
+
+    ``tables``: what is told beside the files, for rows before any schema change, and for what
+    schema files leave out.
+    """
+    messages = list(messages)
+    context = Context(options or {}, tables, selection=selection)
+    if is_stored(through, options):
+        told = tuple(replace(table, version=NO_VERSION) for table in tables)
+        context = through.prepared(messages, replace(context, tables=(*told, *tables)))
+        return [event for file in messages for event in through.decode(file, context)]
+    context = through.prepared(messages, context)
+    events: list[Event] = []
+    blobs: dict[str, bytes] = {}
+    prefix = str((options or {}).get("claim-check-storage-uri", "")).rstrip("/")
+    for message in messages:
+        if isinstance(message, StoredFile):
+            blobs[f"{prefix}/{message.path}" if prefix else message.path] = message.value
+            continue
+        events += through.decode(message, replace(context, blobs=blobs))
+    return events
+
+
+def round_trip(
+    events: Iterable[Event],
+    through: Format,
+    options: Options | None = None,
+    *,
+    tables: tuple[Table, ...] = (),
+) -> list[Event]:
+    """Return the events that come back when a format encodes and decodes them.
+
+    Those of files come in the order of ``gathered``.
+    """
+    events = list(events)
+    if not is_stored(through, options):
+        messages = encoded(events, through, options, tables=tables)
+        told = _topic_tables(events, through, tables) if through.needs_tables else ()
+        return decoded(messages, through, options, tables=told)
+    tables = tables or definitions_of(events)
+    messages = encoded(events, through, options, tables=tables)
+    return gathered(decoded(messages, through, options, tables=tables))

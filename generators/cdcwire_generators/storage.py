@@ -1,0 +1,125 @@
+"""What the formats of a storage sink share: definitions, schema files and paths.
+
+A file takes columns from a definition: the caller's, or after a schema change that of its schema
+file.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from cdcwire.core.format import Format
+from cdcwire.model.events import Column, Position, SchemaChange, Table, Value
+from cdcwire.model.kinds import (
+    DatetimeType,
+    DateType,
+    EnumType,
+    LabelForm,
+    SetType,
+    TimestampType,
+    TimeType,
+    Type,
+    kind_text,
+)
+from cdcwire.mysql.ddl import schema_change_kind
+from cdcwire_generators.families.declared import schema_file_column
+from cdcwire_generators.feeds import Feed
+from cdcwire_generators.round_trip import NotCarriedError, Options, RoundTrip
+
+# Dates to 9999, times to 838:59:59, six digits of a second.
+_CLOCK = r"[0-5][0-9]:[0-5][0-9]"
+_MYSQL_TEXT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?: [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?)?"
+    rf"|-?(?:[0-7]?[0-9]{{2}}|8[0-2][0-9]|83[0-7]):{_CLOCK}(?:\.[0-9]{{1,6}})?"
+    rf"|-?838:(?:[0-4][0-9]:[0-5][0-9]|5[0-8]:[0-5][0-9]|59:[0-4][0-9]|59:5[0-8])(?:\.[0-9]{{1,6}})?"
+    r"|-?838:59:59(?:\.0{1,6})?"
+)
+# Columns come from their declarations.
+STORAGE_FEED = Feed(
+    family="mysql declared", has_path_names=True, is_plausible=True, shared_clauses=("storage",)
+)
+
+
+def is_stored(through: Format, options: Options | None = None) -> bool:
+    """Return whether what a format gives are files of a storage prefix."""
+    return "queue" not in through.carriers or (options or {}).get("transport") == "storage"
+
+
+def schema_file_change(event: SchemaChange) -> SchemaChange | None:
+    """Return a schema change as its schema file gives it; the columns of the table are told.
+
+    A file without number and query describes a table and changes nothing.
+    """
+    table = event.table
+    if table is None or event.position.commit_ts is None or event.code is None:
+        raise NotCarriedError("schema change")
+    if not event.code and not event.query:
+        return None
+    told = None
+    if table.name is not None:
+        told = tuple(map(_from_file_alone, table.columns or ()))
+    return SchemaChange(
+        schema_change_kind(event.code),
+        event.query or "",
+        event.code,
+        Table(table.name, table.schema, columns=told),
+        Position(commit_ts=event.position.commit_ts),
+    )
+
+
+def _from_file_alone(column: Column) -> Column:
+    """Return a column as a schema file tells it: without elements, and how it is generated."""
+    column = schema_file_column(column, "", None)
+    kind = column.type
+    if isinstance(kind, EnumType):
+        kind = EnumType()
+    elif isinstance(kind, SetType):
+        kind = SetType()
+    return replace(column, type=kind, roles=column.roles - {"generated", "virtual"})
+
+
+class StoredRoundTrip(RoundTrip):
+    """What files of both formats share: definitions and paths."""
+
+    def __init__(self, through: Format, options: Options, feed: Feed) -> None:
+        super().__init__(through, options, feed)
+        self.changed: set[tuple[str | None, str | None]] = set()
+
+    def _schema_change(self, event: SchemaChange) -> SchemaChange | None:
+        if event.table is not None and event.table.name is not None:
+            self.changed.add((event.table.schema, event.table.name))
+        return schema_file_change(event)
+
+    def _converted(self, kind: Type, value: Value) -> Value:
+        found = super()._converted(kind, value)
+        is_temporal = isinstance(kind, (DateType, TimeType, DatetimeType, TimestampType))
+        if is_temporal and not _MYSQL_TEXT.fullmatch(found):
+            raise NotCarriedError(kind_text(kind))
+        return found
+
+    def _defined(self, column: Column, table: Table) -> Column:
+        """Return a column as the definition has it that its file is read with."""
+        if (table.schema, table.name) in self.changed:
+            column = schema_file_column(column, "", self.time_zone)
+        return column
+
+    def _partition(self, position: Position) -> int | None:
+        return position.partition if self.options["enable-partition-separator"] else None
+
+
+def in_form(kind: Type, form: LabelForm, time_zone: str | None) -> Type:
+    """Return a kind with the form and the zone that values have in the format."""
+    match kind:
+        case DateType() | TimeType() | DatetimeType():
+            return replace(kind, form="text")
+        case TimestampType():
+            return replace(kind, form="text", zone=time_zone)
+        case EnumType() | SetType():
+            return replace(kind, form=form)
+        case _:
+            return kind
+
+
+def primary_names(columns: tuple[Column, ...]) -> tuple[str, ...]:
+    return tuple(column.name for column in columns if "primary" in column.roles)
