@@ -12,7 +12,8 @@ from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from types import MappingProxyType
 
-from cdcwire.core.format import Format, OptionValue
+from cdcwire.core.format import Format
+from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Column, Half, Image, RowChange, Table, Value
 from cdcwire.model.kinds import (
     ArrayType,

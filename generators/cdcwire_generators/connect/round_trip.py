@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import OptionValue
+from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Event, Extra, Image, Marker, Op, Position, RowChange, Value
 from cdcwire.model.tso import ms_of_tso
 from cdcwire_generators.connect.columns import Way, renamed, sent_column, sent_row

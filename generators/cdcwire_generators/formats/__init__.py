@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
 
-from cdcwire.core.format import Format, OptionValue
+from cdcwire.core.format import Format
+from cdcwire.core.options import OptionValue
 from cdcwire.core.registry import package_of
 from cdcwire_generators.feeds import Feed
 from cdcwire_generators.round_trip import Options, RoundTrip
