@@ -19,6 +19,14 @@ def load_extra(module: str, extra: str, purpose: str) -> ModuleType:
 
     ``purpose``: what needs it, as the beginning of a sentence. Raises: MissingExtraError.
     """
+    return load_library(module, f"'cdcwire[{extra}]'", purpose)
+
+
+def load_library(module: str, requirement: str, purpose: str) -> ModuleType:
+    """Return a module of a library that ``pip install REQUIREMENT`` brings.
+
+    Raises: MissingExtraError.
+    """
     try:
         return import_module(module)
     except ImportError as error:
@@ -26,5 +34,5 @@ def load_extra(module: str, extra: str, purpose: str) -> ModuleType:
         if error.name is not None and error.name.partition(".")[0] != library:
             raise  # the library is there, and something that it needs is not
         raise MissingExtraError(
-            f"{purpose} needs the package {library}: pip install 'cdcwire[{extra}]'"
+            f"{purpose} needs the package {library}: pip install {requirement}"
         ) from error

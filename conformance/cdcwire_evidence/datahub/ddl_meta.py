@@ -2,8 +2,8 @@
 
 ``ddlMeta`` is a serialised Java object: of a class with two members, the statement's text and its
 parsed form. Nothing in it is ever executed, and no class is made. ``read_ddl_meta`` reads up to the
-text by itself, with every length bounded; ``statement_of`` needs ``javaobj-py3`` (``pip install
-'cdcwire[datahub]'``) and gives the tree as plain values.
+text by itself, with every length bounded; ``statement_of`` needs ``javaobj-py3``
+(``requirements.txt``) and gives the tree as plain values.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def statement_of(meta: bytes) -> JavaObject:
         from javaobj.v2.main import loads
     except ImportError as error:
         raise LibraryMissingError(
-            "reading the tree needs the package javaobj-py3: pip install 'cdcwire[datahub]'"
+            "reading the tree needs the package javaobj-py3: pip install javaobj-py3"
         ) from error
     try:
         found = loads(meta)

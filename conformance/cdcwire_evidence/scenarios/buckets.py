@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from cdcwire_conformance.extras import load_extra
+from cdcwire_evidence.scenarios import load_requirement
 
 PART_SIZE = 5 << 20  # the smallest that S3 takes
 
 
 def s3_client() -> Any:
     """Return a client of the store that the environment names."""
-    return load_extra("boto3", "scenarios", "S3").client("s3")
+    return load_requirement("boto3", "S3").client("s3")
 
 
 def make_bucket(name: str) -> str:
     """Make a bucket and return its URL; what fsspec knows of stores is forgotten."""
-    load_extra("s3fs", "scenarios", "S3").S3FileSystem.clear_instance_cache()
+    load_requirement("s3fs", "S3").S3FileSystem.clear_instance_cache()
     s3_client().create_bucket(Bucket=name)
     return f"s3://{name}"
 

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.loopback import free_port
+from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.services import Kafka, NotRunError, ObjectStore, Registry
 
 LABEL = "io.cdcwire.scenario"
@@ -52,9 +52,9 @@ class Container:
     def start(self) -> None:
         """Start it. Raises: NotRunError where there is no engine or no such image."""
         _settle_testcontainers()
-        core = load_extra("testcontainers.core.container", "scenarios", "containers")
-        docker = load_extra("docker.errors", "scenarios", "containers")
-        types = load_extra("docker.types", "scenarios", "containers")
+        core = load_requirement("testcontainers.core.container", "containers")
+        docker = load_requirement("docker.errors", "containers")
+        types = load_requirement("docker.types", "containers")
         its_id = secrets.token_hex(8)
         try:
             made = core.DockerContainer(self.image)
@@ -140,7 +140,7 @@ def _settle_testcontainers() -> None:
 
 def labelled(label: str) -> list[Any]:
     """Return all containers that have a label, running or not; none where there is no engine."""
-    docker = load_extra("docker", "scenarios", "containers")
+    docker = load_requirement("docker", "containers")
     try:
         with contextlib.closing(docker.from_env()) as client:
             return list(client.containers.list(all=True, filters={"label": label}))
@@ -155,7 +155,7 @@ def _remove_unstarted(its_id: str) -> None:
 
 
 def _refuse_missing(container: Any, image: str) -> None:
-    errors = load_extra("docker.errors", "scenarios", "containers")
+    errors = load_requirement("docker.errors", "containers")
     try:
         container.get_docker_client().client.images.get(image)
     except errors.ImageNotFound:
@@ -311,7 +311,7 @@ class ToxiproxyContainer(Container):
         return f"http://{_HOST}:{self.ports[self._CONTROL]}"
 
     def _tell(self, method: str, path: str, body: object) -> None:
-        urllib3 = load_extra("urllib3", "scenarios", "toxiproxy")
+        urllib3 = load_requirement("urllib3", "toxiproxy")
         with urllib3.PoolManager(retries=False, timeout=10.0) as pool:
             answer = pool.request(method, self._url + path, json=body)
         if answer.status >= 300:
@@ -320,8 +320,8 @@ class ToxiproxyContainer(Container):
 
 def wait_for_kafka(kafka: Kafka, name: str, seconds: float = _START_SECONDS) -> None:
     """Wait until a broker answers. Raises: NotRunError, which calls it by its name."""
-    admin = load_extra("confluent_kafka.admin", "scenarios", "Kafka")
-    errors = load_extra("confluent_kafka", "scenarios", "Kafka")
+    admin = load_requirement("confluent_kafka.admin", "Kafka")
+    errors = load_requirement("confluent_kafka", "Kafka")
     client = admin.AdminClient({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
 
     def answers() -> bool:
@@ -339,9 +339,9 @@ def wait_for_store(store: ObjectStore, name: str, seconds: float = _START_SECOND
 
 
 def _lists_buckets(store: ObjectStore) -> bool:
-    boto3 = load_extra("boto3", "scenarios", "containers")
-    config = load_extra("botocore.config", "scenarios", "containers")
-    errors = load_extra("botocore.exceptions", "scenarios", "containers")
+    boto3 = load_requirement("boto3", "containers")
+    config = load_requirement("botocore.config", "containers")
+    errors = load_requirement("botocore.exceptions", "containers")
     client = boto3.client(
         "s3",
         endpoint_url=store.endpoint,
@@ -358,8 +358,8 @@ def _lists_buckets(store: ObjectStore) -> bool:
 
 
 def _status(url: str) -> int:
-    urllib3 = load_extra("urllib3", "scenarios", "containers")
-    errors = load_extra("urllib3.exceptions", "scenarios", "containers")
+    urllib3 = load_requirement("urllib3", "containers")
+    errors = load_requirement("urllib3.exceptions", "containers")
     try:
         with urllib3.PoolManager(retries=False, timeout=2.0) as pool:
             found: int = pool.request("GET", url).status

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
-from cdcwire_conformance.extras import load_extra
+from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.services import Registry
 
 _HOST = "127.0.0.1"
@@ -53,7 +53,7 @@ def door_to(
     is_open: bool = True,
 ) -> Iterator[Door]:
     """Give a door to a registry, on a port of loopback."""
-    urllib3 = load_extra("urllib3", "scenarios", "a registry")
+    urllib3 = load_requirement("urllib3", "a registry")
     root = urlsplit(registry.url)
     upstream = f"{root.scheme}://{root.netloc}"
     with urllib3.PoolManager(retries=False, timeout=30.0) as pool:

@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Any
 
-from cdcwire_conformance.extras import load_extra
+from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.services import Kafka
 from cdcwire_evidence.scenarios.topics import FeedTimeoutError, Received, received
 
@@ -21,7 +21,7 @@ _SESSION_MS = 6000  # after which the broker takes a silent member for dead: its
 
 def group_reader(kafka: Kafka, topic: str, group: str) -> Any:
     """Return a consumer of a group, at the first message if the group has committed nothing."""
-    client = load_extra("confluent_kafka", "scenarios", "Kafka")
+    client = load_requirement("confluent_kafka", "Kafka")
     reader = client.Consumer(
         {
             "bootstrap.servers": kafka.bootstrap,

@@ -16,8 +16,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from cdcwire_conformance.extras import load_extra
 from cdcwire_evidence import program
+from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.feeds import make_feed
 from cdcwire_evidence.scenarios.services import Kafka
 from cdcwire_evidence.scenarios.topics import FeedTimeoutError, producer
@@ -74,7 +74,7 @@ def read_under_load(
 
 
 def _read(kafka: Kafka, topic: str, rows: int, rows_of: Callable[[bytes], int]) -> list[Second]:
-    process = load_extra("psutil", "scenarios", "measuring memory").Process()
+    process = load_requirement("psutil", "measuring memory").Process()
     found: list[Second] = []
     got, began = 0, 0.0
     with closing(_arriving(kafka, topic)) as messages:
@@ -101,7 +101,7 @@ def _read(kafka: Kafka, topic: str, rows: int, rows_of: Callable[[bytes], int]) 
 
 def _arriving(kafka: Kafka, topic: str) -> Generator[Any, None, None]:
     """Yield messages as they come, until it has taken too long."""
-    client = load_extra("confluent_kafka", "scenarios", "Kafka")
+    client = load_requirement("confluent_kafka", "Kafka")
     reader = client.Consumer(
         {"bootstrap.servers": kafka.bootstrap, "group.id": topic, "enable.auto.commit": False}
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cdcwire.core.message import KafkaMessage
-from cdcwire_conformance.extras import load_extra
+from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.services import Kafka
 
 
@@ -38,7 +38,7 @@ def make_topic(
     kafka: Kafka, name: str, partitions: int = 1, settings: Mapping[str, str] | None = None
 ) -> None:
     """Create a topic with one replica. Raises: confluent_kafka.KafkaException."""
-    admin = load_extra("confluent_kafka.admin", "scenarios", "Kafka")
+    admin = load_requirement("confluent_kafka.admin", "Kafka")
     client = admin.AdminClient({"bootstrap.servers": kafka.bootstrap})
     topic = admin.NewTopic(name, partitions, 1, config=dict(settings or {}))
     client.create_topics([topic])[name].result(timeout=30)
@@ -49,8 +49,8 @@ def remove_records(kafka: Kafka, topic: str, before: int, partition: int = 0) ->
 
     Raises: confluent_kafka.KafkaException.
     """
-    client = load_extra("confluent_kafka", "scenarios", "Kafka")
-    admin = load_extra("confluent_kafka.admin", "scenarios", "Kafka")
+    client = load_requirement("confluent_kafka", "Kafka")
+    admin = load_requirement("confluent_kafka.admin", "Kafka")
     place = client.TopicPartition(topic, partition, before)
     asking = admin.AdminClient({"bootstrap.servers": kafka.bootstrap})
     for answer in asking.delete_records([place]).values():
@@ -69,7 +69,7 @@ def producer(kafka: Kafka, settings: Mapping[str, object] | None = None) -> Any:
         "log_level": 0,
     }
     wanted.update(settings or {})
-    return load_extra("confluent_kafka", "scenarios", "Kafka").Producer(wanted)
+    return load_requirement("confluent_kafka", "Kafka").Producer(wanted)
 
 
 def produce(
@@ -115,7 +115,7 @@ def _hand_over(
     timestamp: int,
     note: Callable[[object, object], None],
 ) -> None:
-    kafka = load_extra("confluent_kafka", "scenarios", "Kafka")
+    kafka = load_requirement("confluent_kafka", "Kafka")
     headers = list(message.headers)
     while True:
         try:
@@ -139,7 +139,7 @@ def _hand_over(
 
 def ends_of(kafka: Kafka, topic: str) -> dict[int, int]:
     """Return the offset behind the last message of each partition."""
-    client = load_extra("confluent_kafka", "scenarios", "Kafka")
+    client = load_requirement("confluent_kafka", "Kafka")
     reader = client.Consumer({"bootstrap.servers": kafka.bootstrap, "group.id": "ends"})
     try:
         partitions = reader.list_topics(topic, timeout=30).topics[topic].partitions
@@ -155,7 +155,7 @@ def ends_of(kafka: Kafka, topic: str) -> dict[int, int]:
 
 def offset_at(kafka: Kafka, topic: str, timestamp_ms: int, partition: int = 0) -> int:
     """Return where the broker says that a time begins: the end if nothing is of it or later."""
-    client = load_extra("confluent_kafka", "scenarios", "Kafka")
+    client = load_requirement("confluent_kafka", "Kafka")
     reader = client.Consumer({"bootstrap.servers": kafka.bootstrap, "group.id": "times"})
     try:
         asked = [client.TopicPartition(topic, partition, timestamp_ms)]
@@ -170,7 +170,7 @@ def consume(kafka: Kafka, topic: str, seconds: float = 60.0) -> Iterator[Receive
 
     Raises: FeedTimeoutError when they do not come within so many seconds.
     """
-    client = load_extra("confluent_kafka", "scenarios", "Kafka")
+    client = load_requirement("confluent_kafka", "Kafka")
     ends = {number: end for number, end in ends_of(kafka, topic).items() if end}
     reader = client.Consumer(
         {

@@ -17,8 +17,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from cdcwire_conformance.extras import MissingExtraError, load_extra
+from cdcwire_conformance.extras import MissingExtraError
 from cdcwire_conformance.registry import ConfluentRegistry, RegistryError
+from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.buckets import make_bucket
 from cdcwire_evidence.scenarios.certificates import make_authority, make_certificate
 from cdcwire_evidence.scenarios.containers import (
@@ -158,7 +159,7 @@ def _need_engine(what: str) -> None:
 
 
 def _engine_answers() -> bool:
-    docker = load_extra("docker", "scenarios", "containers")
+    docker = load_requirement("docker", "containers")
     where = urlsplit(os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock")
     if where.scheme == "unix":  # where nobody answers there, that package leaves a socket open
         with socket.socket(socket.AF_UNIX) as door:

@@ -22,11 +22,11 @@ from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.steps import drop_repeats
 from cdcwire.storage import Fault, RowGate
-from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.places import PlaceError, open_place
 from cdcwire_conformance.sources.storage.reading import list_prefix, read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.buckets import keys, name_of, s3_client
 from cdcwire_evidence.scenarios.feeds import Feed, events_of, make_feed
 from cdcwire_evidence.scenarios.ledger import count, telling
@@ -257,7 +257,7 @@ def commit_ts_of(event: Event) -> int:
 
 def an_hour_ago(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let requests to a store be signed with the time of an hour ago."""
-    signing = load_extra("botocore.auth", "scenarios", "S3")
+    signing = load_requirement("botocore.auth", "S3")
     now: Callable[..., datetime] = signing.get_current_datetime
     monkeypatch.setattr(
         signing, "get_current_datetime", lambda *said, **named: now(*said, **named) - HOUR

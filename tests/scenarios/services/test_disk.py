@@ -11,12 +11,11 @@ import pytest
 
 from cdcwire.core.format import Context
 from cdcwire.model.steps import drop_repeats
-from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.places import LocalPlace, PlaceError, open_place
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_evidence import program
-from cdcwire_evidence.scenarios import small_disk
+from cdcwire_evidence.scenarios import load_requirement, small_disk
 from cdcwire_evidence.scenarios.buckets import keys, make_bucket, name_of, s3_client
 from cdcwire_evidence.scenarios.containers import KafkaContainer, MinioContainer
 from cdcwire_evidence.scenarios.feeds import events_of, make_feed
@@ -208,7 +207,7 @@ def test_the_check_goes_red_when_a_refusal_is_not_heard(
 def fill_store(name: str) -> None:
     """Put objects into a bucket until the store takes no more, of any size."""
     client = s3_client()
-    error = load_extra("botocore.exceptions", "scenarios", "S3").ClientError
+    error = load_requirement("botocore.exceptions", "S3").ClientError
     for size in (4 << 20, 1 << 20, 1 << 10):
         for number in range(1000):
             try:
@@ -220,7 +219,7 @@ def fill_store(name: str) -> None:
 def make_room(name: str, seconds: float = 30.0) -> None:
     """Remove all objects of a bucket and wait until the store has seen that there is room."""
     client = s3_client()
-    error = load_extra("botocore.exceptions", "scenarios", "S3").ClientError
+    error = load_requirement("botocore.exceptions", "S3").ClientError
     for key in list(keys(client, name)):
         client.delete_object(Bucket=name, Key=key)
     end = time.monotonic() + seconds

@@ -6,7 +6,7 @@ import time
 
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.formats.craft.fast import RowDecoder
-from cdcwire_conformance.extras import load_extra
+from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.containers import KafkaContainer
 from cdcwire_evidence.scenarios.feeds import make_feed
 from cdcwire_evidence.scenarios.ledger import Measured, count, telling
@@ -57,7 +57,7 @@ def test_a_million_rows_under_load(own_broker: KafkaContainer, new_name: NewName
             for each in consume(own_broker.service, topic, 600)
         )
         took = time.monotonic() - began
-        process = load_extra("psutil", "scenarios", "measuring memory").Process()
+        process = load_requirement("psutil", "measuring memory").Process()
         memory = [each.mib for each in loaded.seconds]
         early, late = memory[len(memory) // 10], process.memory_info().rss / (1 << 20)
         sent = list(range(len(arriving.numbers))) * (ROWS // FEED_ROWS)

@@ -14,9 +14,9 @@ import pytest
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import get_format
 from cdcwire.model.text import event_to_json
-from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.judge.difference import Difference
 from cdcwire_conformance.judge.events import compare_events, rules_of
+from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.feeds import events_of, make_feed, make_lanes
 from cdcwire_evidence.scenarios.ledger import count, telling
 from cdcwire_evidence.scenarios.services import Kafka, NewName
@@ -119,7 +119,7 @@ def test_kafka_python_reads_the_same_bytes(
         f"kafka-python reads a topic, {compression}",
         "A client of another make, in Python alone, gets the keys and values that were sent.",
     ) as story:
-        client = load_extra("kafka", "scenarios", "kafka-python")
+        client = load_requirement("kafka", "kafka-python")
         feed, topic = make_feed("open-protocol", 300), new_name("kafka-python")
         make_topic(kafka, topic)
         assert produce(kafka, topic, feed.messages, 0, {"compression.type": compression}) == []

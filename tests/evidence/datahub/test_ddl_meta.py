@@ -21,7 +21,7 @@ from cdcwire_evidence.datahub.ddl_meta import (
     statement_of,
 )
 
-DATA = Path(__file__).resolve().parents[1] / "datahub_blob" / "data"
+DATA = Path(__file__).parents[2] / "reference" / "formats" / "datahub_blob" / "data"
 ALTER: dict[str, Any] = json.loads((DATA / "alter.json").read_bytes())["payload"]["ddl"]
 META = b64decode(ALTER["ddlMeta"])
 
