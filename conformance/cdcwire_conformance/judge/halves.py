@@ -17,15 +17,27 @@ def join_halves(events: Sequence[Json]) -> list[Json]:
     The halves are of one table and one position. One alone stays as it is.
     """
     joined: list[Json] = []
-    for event in events:
-        before = joined[-1] if joined else {}
-        if _is_half(event, "after") and _is_half(before, "before") and _same_row(before, event):
-            whole = {**before, **event, "op": "update", "before": before.get("before")}
-            del whole["half"]
-            joined[-1] = whole
-        else:
-            joined.append(event)
+    for group in group_halves(events):
+        if len(group) == 1:
+            joined.append(events[group[0]])
+            continue
+        before, after = (events[index] for index in group)
+        whole = {**before, **after, "op": "update", "before": before.get("before")}
+        del whole["half"]
+        joined.append(whole)
     return joined
+
+
+def group_halves(events: Sequence[Json]) -> list[tuple[int, ...]]:
+    """Return the indexes of the events: of two halves that are one update together, else alone."""
+    groups: list[tuple[int, ...]] = []
+    for index, event in enumerate(events):
+        before = events[index - 1] if groups and len(groups[-1]) == 1 else {}
+        if _is_half(event, "after") and _is_half(before, "before") and _same_row(before, event):
+            groups[-1] = (index - 1, index)
+        else:
+            groups.append((index,))
+    return groups
 
 
 def _is_half(event: Json, half: str) -> bool:

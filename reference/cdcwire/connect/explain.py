@@ -7,10 +7,15 @@ column. Punctuation belongs to what follows it; a closing brace has a span of it
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from cdcwire.connect.schema import RULES, Schema, read_schema
 from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.reader import Span
+from cdcwire.core.format import Explanation
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.reader import Span, Subject
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Member, Number, read_json
 
 _ENVELOPE = "connect: envelope"
@@ -28,22 +33,52 @@ _VALUE_CLAUSES: dict[str, str] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Subjects:
+    """What the members of a payload show.
+
+    ``rows``: by name, those whose members are columns. ``members``: the others, by path.
+    ``payload``: the payload as a whole, and every member that is not listed.
+    """
+
+    rows: Mapping[str, Subject] = MappingProxyType({})
+    members: Mapping[Path, Subject] = MappingProxyType({})
+    payload: Subject | None = None
+
+    def is_open(self, name: str) -> bool:
+        """Return whether the members of a member have spans of their own."""
+        return name in self.rows or any(len(at) > 1 and at[0] == name for at in self.members)
+
+    def of(self, name: str) -> Subject | None:
+        """Return the subject of a member, or of the start of a row."""
+        return self.rows.get(name) or self.members.get((name,)) or self.payload
+
+    def of_start(self, name: str) -> Subject | None:
+        """Return the subject of the start of an object whose members have their own."""
+        return self.rows.get(name)
+
+    def of_inner(self, name: str, column: str) -> Subject | None:
+        """Return the subject of a member's member."""
+        row = self.rows.get(name)
+        return self.members.get((name, column)) if row is None else replace(row, name=column)
+
+
 def part_spans(
-    data: bytes, part: str, clauses: Mapping[str, str], rows: frozenset[str]
+    data: bytes, part: str, clauses: Mapping[str, str], subjects: Subjects
 ) -> list[Span]:
     """Return the spans of every byte of a message's key or value.
 
-    ``clauses``: those of the payload's members. ``rows``: the members whose members are shown too.
-    Values need not fit their schema. Raises: DecodeError, when the bytes are no JSON.
+    ``clauses``: those of the payload's members. Values need not fit their schema.
+    Raises: DecodeError, when the bytes are not JSON.
     """
     spans = _Spans(data, part)
     document = read_json(data, RULES)
     value = document.value
     if not isinstance(value, JsonObject):
-        spans.add(len(data), (), _shown(value), _TEXT)
+        spans.add(len(data), (), _shown(value), _TEXT, subject=subjects.payload)
         return spans.spans
     if {member.name for member in value.members} != {"schema", "payload"}:
-        _payload(spans, value, None, (), clauses, rows)
+        _payload(spans, value, None, (), clauses, subjects)
     else:
         schema = _known_schema(value.get("schema"))
         spans.add(document.start + 1, (), "envelope", _ENVELOPE)
@@ -51,16 +86,44 @@ def part_spans(
             if member.name == "schema":
                 _schema(spans, member)
             elif isinstance(member.value, JsonObject):
-                spans.add(member.start + 1, ("payload",), "payload", _ENVELOPE)
-                _payload(spans, member.value, schema, ("payload",), clauses, rows)
+                about = subjects.payload
+                spans.add(member.start + 1, ("payload",), "payload", _ENVELOPE, subject=about)
+                _payload(spans, member.value, schema, ("payload",), clauses, subjects)
                 spans.add(member.end, ("payload",), "end", _ENVELOPE)
             else:
-                spans.add(member.end, ("payload",), _shown(member.value), _ENVELOPE)
+                text, about = _shown(member.value), subjects.payload
+                spans.add(member.end, ("payload",), text, _ENVELOPE, subject=about)
     spans.add(len(data), (), "end", _ENVELOPE)
     return spans.spans
 
 
-def cut_spans(spans: list[Span], part: str, error: DecodeError) -> list[Span]:
+def explanation(
+    message: KafkaMessage,
+    clauses: Mapping[str, str],
+    value_subjects: Subjects,
+    key_subjects: Subjects,
+    error: DecodeError | None,
+    warnings: tuple[str, ...],
+) -> Explanation:
+    """Return the spans of key and value, up to the place of the error, if there is one.
+
+    ``clauses``: those of the members of the value's payload; the members of a key are columns.
+    """
+    spans: list[Span] = []
+    for part, data, known, subjects in (
+        ("key", message.key, {}, key_subjects),
+        ("value", message.value, clauses, value_subjects),
+    ):
+        shown: list[Span] = []
+        with suppress(DecodeError):  # bytes that are not JSON: ``error`` has the reason
+            shown = [] if data is None else part_spans(data, part, known, subjects)
+        if error is not None and error.path[:1] == (part,):
+            shown = _cut_spans(shown, part, error)
+        spans.extend(shown)
+    return Explanation(tuple(spans), error, warnings)
+
+
+def _cut_spans(spans: list[Span], part: str, error: DecodeError) -> list[Span]:
     """Return the spans up to the place of an error in this part."""
     kept = [span for span in spans if span.end <= error.offset]
     start = kept[-1].end if kept else 0
@@ -80,9 +143,19 @@ class _Spans:
         self.spans: list[Span] = []
         self.offset = 0
 
-    def add(self, end: int, path: Path, text: str, clause: str, note: str = "") -> None:
+    def add(
+        self,
+        end: int,
+        path: Path,
+        text: str,
+        clause: str,
+        note: str = "",
+        value: object = None,
+        subject: Subject | None = None,
+    ) -> None:
         if end > self.offset:
-            span = Span((self.part, *path), self.offset, end, text, clause, self.part, note)
+            path = (self.part, *path)
+            span = Span(path, self.offset, end, text, clause, self.part, note, value, subject)
             self.spans.append(span)
             self.offset = end
 
@@ -111,24 +184,29 @@ def _payload(
     schema: Schema | None,
     path: Path,
     clauses: Mapping[str, str],
-    rows: frozenset[str],
+    subjects: Subjects,
 ) -> None:
     for member in value.members:
+        name = member.name
         inner = (*path, member.name)
         known = None if schema is None else schema.field(member.name)
         clause = clauses.get(member.name) or _clause(member, schema, known)
         note = "" if schema is None or known is not None else "not in the schema, passed over"
-        if member.name in rows and isinstance(member.value, JsonObject):
-            spans.add(member.start + 1, inner, member.name, clause, note)
+        if subjects.is_open(name) and isinstance(member.value, JsonObject):
+            start = member.start + 1
+            spans.add(start, inner, name, clause, note, subject=subjects.of_start(name))
             for column in member.value.members:
-                field = None if known is None else known.field(column.name)
+                schema_of = None if known is None else known.field(column.name)
                 text = _shown(column.value)
-                if field is not None and column.value is not None:
-                    text = f"{text} ({field.name or field.type})"
-                spans.add(column.end, (*inner, column.name), text, _column_clause(column, field))
+                if schema_of is not None and column.value is not None:
+                    text = f"{text} ({schema_of.name or schema_of.type})"
+                at, of_column = (*inner, column.name), _column_clause(column, schema_of)
+                about = subjects.of_inner(name, column.name)
+                spans.add(column.end, at, text, of_column, "", column.value, about)
             spans.add(member.end, inner, "end", clause)
         else:
-            spans.add(member.end, inner, _shown(member.value), clause, note)
+            text, about = _shown(member.value), subjects.of(name)
+            spans.add(member.end, inner, text, clause, note, member.value, about)
 
 
 def _known_schema(member: Member | None) -> Schema | None:

@@ -8,16 +8,41 @@ what is left before anything is cut. After a value is read, a decoder says so wi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import DecodeError, Path, Step, TruncatedError
+
+_Field: TypeAlias = Literal[
+    "kind", "op", "half", "what", "id", "code", "query", "database", "schema", "table", "key"
+]
+_PositionField: TypeAlias = Literal[
+    "commit_ts", "sequence_id", "lsn", "tx_id", "tx_order", "partition", "commit_ms", "sent_ms"
+]
+EventPart: TypeAlias = Literal[_Field, _PositionField, "before", "after", "extra"]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The parts of an event that a span shows.
+
+    ``event``: the event's index among those of its message; None: every event of the message.
+    ``parts``: fields of the event or of its position; empty: the whole event, as one run of bytes.
+    ``name``: the column of ``before`` or ``after``, the member of ``extra``; None: the whole part.
+    """
+
+    event: int | None = None
+    parts: tuple[EventPart, ...] = ()
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A run of bytes and what it says.
+    """A run of bytes and its meaning.
 
     ``path`` leads to the field. ``start`` and ``end`` are offsets in the whole key, value or file.
     ``text`` is the value for people. ``note`` says what is odd about it, for example a known fault.
+    ``value`` is the value for programs, where the explanation has one. ``subject`` is None for
+    bytes that belong to the format alone, such as lengths.
     """
 
     path: Path
@@ -27,6 +52,8 @@ class Span:
     clause: str
     part: str = "value"
     note: str = ""
+    value: object = None
+    subject: Subject | None = None
 
 
 class Reader:
@@ -104,7 +131,7 @@ class RecordingReader(Reader):
 
     def note(self, start: int, value: object, clause: str, *path: Step, note: str = "") -> None:
         self.spans.append(
-            Span(tuple(path), start, self.offset, _text(value), clause, self.part, note)
+            Span(tuple(path), start, self.offset, _text(value), clause, self.part, note, value)
         )
 
     def _part(self, start: int, end: int) -> Reader:

@@ -6,13 +6,14 @@ object or array has a span of its own. What is compressed or in base64 is one sp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TypeAlias
 
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.reader import RecordingReader, Span
+from cdcwire.core.reader import RecordingReader, Span, Subject
 from cdcwire.core.strict_json import (
     Document,
     JsonArray,
@@ -23,16 +24,15 @@ from cdcwire.core.strict_json import (
     json_kind,
     read_json,
 )
+from cdcwire.datahub.batch import CLAUSE_COMPRESSION
 from cdcwire.datahub.body import (
     CLAUSE_CONTENT,
-    DEFAULT_SETTINGS,
     BodySettings,
     encoding_of,
     open_content,
-    read_body,
     read_framed,
 )
-from cdcwire.datahub.carrying import headers_of, value_of
+from cdcwire.datahub.carrying import headers_of
 from cdcwire.datahub.fields import Field, clause_of
 from cdcwire.datahub.json_records import CLAUSE as CLAUSE_JSON
 from cdcwire.datahub.json_records import CLAUSE_BASE64
@@ -42,6 +42,9 @@ from cdcwire.datahub.records import CLAUSE_ATTRIBUTES, CLAUSE_RECORDS
 # What the value at a path is: its clause, how it is shown (None: as it stands), and a note.
 Described: TypeAlias = "tuple[str, str | None, str]"
 Describe: TypeAlias = Callable[[Path, JsonValue], Described]
+# The subject of a field of a record, by the record's number in the body and the field's name; the
+# name None is the record of a blob topic.
+SubjectOf: TypeAlias = Callable[[int, "str | None"], "Subject | None"]
 
 NOT_KNOWN = "not known, ignored"
 _SHOWN = 120
@@ -105,29 +108,57 @@ def cut(spans: Sequence[Span], error: DecodeError | None) -> tuple[Span, ...]:
 def body_spans(
     message: KafkaMessage,
     fields: Sequence[Field] | None,
-    settings: BodySettings = DEFAULT_SETTINGS,
-) -> tuple[list[Span], DecodeError | None]:
-    """Return the spans of a body in the order of its bytes, and what is wrong with it."""
-    error: DecodeError | None = None
-    try:
-        read_body(value_of(message), fields, settings, headers_of(message))
-    except DecodeError as caught:
-        error = caught
+    settings: BodySettings,
+    subject_of: SubjectOf,
+) -> list[Span]:
+    """Return the spans of a body in the order of its bytes."""
     value, headers = message.value or b"", headers_of(message)
     try:
         opened = open_content(value, settings, headers)
         encoding = encoding_of(opened, settings, headers)
     except DecodeError:
-        return [], error
+        return []
     if opened is not value:
         text = f"{encoding} of {len(opened)} bytes, compressed"
-        return [Span((), 0, len(value), text, CLAUSE_CONTENT)], error
+        return [Span((), 0, len(value), text, CLAUSE_CONTENT, subject=Subject())]
     if encoding == "json":
-        return json_spans(value, BODY_RULES, _json_describer(fields)), error
-    reader = RecordingReader(value)
-    with suppress(DecodeError):
-        read_framed(reader, encoding, fields, settings)
-    return sorted(reader.spans, key=lambda span: (span.start, span.end)), error
+        spans = json_spans(value, BODY_RULES, _json_describer(fields))
+    else:
+        reader = RecordingReader(value)
+        with suppress(DecodeError):
+            read_framed(reader, encoding, fields, settings)
+        spans = sorted(reader.spans, key=lambda span: (span.start, span.end))
+    return _with_subjects(spans, fields, subject_of)
+
+
+def _with_subjects(
+    spans: Iterable[Span], fields: Sequence[Field] | None, subject_of: SubjectOf
+) -> list[Span]:
+    found = []
+    records = first = 0  # those before the next batch, and before this one
+    for span in spans:
+        subject: Subject | None = None
+        match span.path:
+            case ("batches", int(), "count") if isinstance(span.value, int):
+                first, records = records, records + span.value
+            case ("batches", int()) if span.clause == CLAUSE_COMPRESSION:
+                subject = Subject(first if records - first == 1 else None)
+            case ("batches", int(), "records", int(index), "data") if fields is None:
+                subject = subject_of(first + index, None)
+            case ("batches", int(), "records", int(index), str(name)) if fields is not None:
+                subject = subject_of(first + index, name)
+            case ("records", int(index), "data", 0) if fields is None:
+                subject = subject_of(index, None)
+            case ("records", int(index), "data", str(name)):
+                subject = subject_of(index, name)
+            case ("Records", int(index), "Data") if fields is None:
+                subject = subject_of(index, None)
+            case ("Records", int(index), "Data", int(place)) if fields and place < len(fields):
+                subject = subject_of(index, fields[place].name)
+            case _:
+                pass
+        found.append(span if subject is None else replace(span, subject=subject))
+    return found
 
 
 _TOP = frozenset({"Action", "Records", "NextCursor", "RecordCount", "StartSeq"})

@@ -11,7 +11,7 @@ import pytest
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Explanation, Format
 from cdcwire.core.message import KafkaMessage, Message
-from cdcwire.core.reader import Span
+from cdcwire.core.reader import Span, Subject
 from cdcwire.model.carries import EVENT_FIELDS, EXACT, KINDS, NO, Carries
 from cdcwire.model.events import Column, Event, Image, Position, Progress, RowChange, Table
 from cdcwire.model.kinds import IntType
@@ -43,7 +43,9 @@ def explain(message: Message, context: Context) -> Explanation:
     offset = 0
     for index, word in enumerate((message.value or b"").split()):
         path = (index, "u", "n", "v")
-        spans.append(Span(path, offset, offset + len(word), word.decode(), "toy: digits"))
+        subject = Subject(index, ("after",), "n")
+        end = offset + len(word)
+        spans.append(Span(path, offset, end, word.decode(), "toy: digits", subject=subject))
         offset += len(word) + 1
     return Explanation(tuple(spans))
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.connect.explain import part_spans
+from cdcwire.connect.explain import Subjects, part_spans
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.reader import Subject
 
 NOTHING: dict[str, str] = {}
-ROWS = frozenset({"after"})
+ROWS = Subjects(rows={"after": Subject(0, ("after",))})
 
 
 def message(value: str) -> bytes:
@@ -28,6 +29,7 @@ def test_value_that_does_not_fit_its_schema_is_shown_all_the_same(value: str) ->
     ]
     (column,) = [span for span in spans if span.path[-1:] == ("id",)]
     assert raw[column.start : column.end] == b'"id":' + value.encode()
+    assert column.subject == Subject(0, ("after",), "id")
 
 
 def test_member_that_no_format_names_has_the_clause_of_its_type() -> None:

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cdcwire.core.errors import DecodeError
+from cdcwire.core.errors import DecodeError, Path, Step
 from cdcwire.core.format import Explanation
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.reader import RecordingReader, Span
+from cdcwire.core.reader import EventPart, RecordingReader, Span, Subject
 from cdcwire.formats.avro.binary import LENGTHS, UNION
 from cdcwire.formats.avro.checksum import verify_checksum
-from cdcwire.formats.avro.message import Datums
+from cdcwire.formats.avro.extension import read_extension
+from cdcwire.formats.avro.message import Datums, Message
 from cdcwire.formats.avro.plans import (
+    CHECKSUM_FIELD,
+    CHECKSUM_VERSION_FIELD,
     COMMIT_TS_FIELD,
+    CORRUPTED_FIELD,
     OP_FIELD,
+    PHYSICAL_TIME_FIELD,
     TIDB_TYPES,
     FieldPlan,
     Form,
@@ -31,7 +36,24 @@ from cdcwire.model.tso import ms_of_tso
 
 UNKNOWN = "avro: unknown types"
 _KINDS = {1: "DDL", 2: "checkpoint", 3: "delete with its timestamp"}
-_OPS = {"'c'": "insert", "'u'": "update", "'d'": "delete"}
+_OPS = {"c": "insert", "u": "update", "d": "delete"}
+_PARTS: dict[str, tuple[EventPart, ...]] = {
+    "commit_ts": ("commit_ts",),
+    "query": ("query",),
+    "type": ("what", "code"),
+    "schema": ("schema",),
+    "table": ("table",),
+    "commitTs": ("commit_ts",),
+}
+_KIND_PARTS: dict[object, tuple[EventPart, ...]] = {2: ("kind", "what"), 3: ("kind", "op")}
+_EXTENSION: dict[str, Subject] = {
+    OP_FIELD: Subject(0, ("op",)),
+    COMMIT_TS_FIELD: Subject(0, ("commit_ts",)),
+    PHYSICAL_TIME_FIELD: Subject(0, ("commit_ms",)),
+    CHECKSUM_FIELD: Subject(0, ("extra",), "checksum"),
+    CORRUPTED_FIELD: Subject(0, ("extra",), "corrupted"),
+    CHECKSUM_VERSION_FIELD: Subject(0, ("extra",), "checksum_version"),
+}
 
 
 def explain(
@@ -45,6 +67,7 @@ def explain(
     value = None if message.value is None else RecordingReader(message.value, part="value")
     error: DecodeError | None = None
     plans: dict[str, RecordPlan] = {}
+    sides: dict[str, EventPart] = {}
     warnings: tuple[str, ...] = ()
     try:
         found = read_message(key, value, source, settings)
@@ -54,15 +77,65 @@ def explain(
         for part, side in (("key", found.key), ("value", found.value)):
             if isinstance(side, Datums):
                 plans[part] = side.plan
+        sides = _sides(found)
         warnings = _warnings(plans, found.value, settings)
     spans: list[Span] = []
     for part, reader in (("key", key), ("value", value)):
         if reader is not None:
             fields = {field.name: field for field in plans[part].fields} if part in plans else {}
-            spans += (_named(span, fields, settings) for span in reader.spans)
+            has_names = key is None or part == "key"
+            paths = {span.path for span in reader.spans}
+            for span in reader.spans:
+                subject = _subject(span, fields, paths, sides.get(part), has_names)
+                spans.append(_named(replace(span, subject=subject), fields, settings))
     if error is not None and error.path[:1] in (("key",), ("value",)):
         spans += _rest(spans, error)
     return Explanation(tuple(spans), error, warnings)
+
+
+def _sides(message: Message) -> dict[str, EventPart]:
+    """Return which side of the row the record of a part is: of a delete the row before."""
+    row = message.value
+    if not isinstance(row, Datums):
+        return {"key": "before"}
+    is_delete = read_extension(row.plan, row.values).op == "delete"
+    return {"value": "before" if is_delete else "after"}
+
+
+def _subject(
+    span: Span,
+    fields: dict[str, FieldPlan],
+    paths: set[Path],
+    side: EventPart | None,
+    has_key_names: bool,
+) -> Subject | None:
+    """Return what a span shows. ``side``: of the row that its part is; None: it is not the row."""
+    match span.path:
+        case ("schema_id",):
+            names: tuple[EventPart, ...] = ("schema", "table") if side is not None else ()
+            return Subject(0, (*names, "key") if has_key_names else names)
+        case (str(name), *_) if name in fields and fields[name].is_extension:
+            return _EXTENSION.get(name)
+        case (str(name), *rest) if name in fields and fields[name].inner is not None:
+            return _column(("before",), (name,), rest, paths)
+        case (str(name), *rest) if name in fields:
+            return None if side is None else _column((side,), (), [name, *rest], paths)
+        case ("kind",):
+            return Subject(0, _KIND_PARTS.get(span.value, ("kind",)))
+        case (str(name),) if not fields and name in _PARTS:
+            return Subject(0, _PARTS[name])
+        case _:
+            return None
+
+
+def _column(
+    parts: tuple[EventPart, ...], record: Path, steps: list[Step], paths: set[Path]
+) -> Subject | None:
+    """Return the subject of a column's value; of a list or map each of its spans shows it."""
+    if not steps or steps == ["branch"]:
+        return Subject(0, parts)
+    is_whole = len(steps) == 1 or (*record, steps[0]) not in paths
+    return Subject(0, parts, str(steps[0])) if is_whole else None
 
 
 def _named(span: Span, fields: dict[str, FieldPlan], settings: Settings) -> Span:
@@ -73,12 +146,12 @@ def _named(span: Span, fields: dict[str, FieldPlan], settings: Settings) -> Span
             text = f"branch {text}"
         case (*_, "block") if span.clause == LENGTHS:
             text = f"{text} items"
-        case ("kind",):
-            text = f"{text} ({_KINDS[int(text)]})"
+        case ("kind",) if isinstance(span.value, int):
+            text = f"{text} ({_KINDS[span.value]})"
         case (str() as name, *rest) if name in fields:
             field = fields[name]
             if not rest and field.is_extension:
-                text = _extension_text(name, text)
+                text = _extension_text(name, span)
             elif field.source is not None and field.clause == UNKNOWN:
                 note = f"tidb_type {field.source!r:.40} is not known: the Avro value is kept"
             elif not rest and span.clause == field.clause:
@@ -86,21 +159,20 @@ def _named(span: Span, fields: dict[str, FieldPlan], settings: Settings) -> Span
     return replace(span, path=(span.part, *span.path), text=text, note=note)
 
 
-def _extension_text(name: str, text: str) -> str:
-    if name == OP_FIELD and text in _OPS:
-        return f"{text} ({_OPS[text]})"
-    if name == COMMIT_TS_FIELD:
-        return f"{text} ({ms_of_tso(int(text))} ms)"
-    return text
+def _extension_text(name: str, span: Span) -> str:
+    if name == OP_FIELD and span.value in _OPS:
+        return f"{span.text} ({_OPS[str(span.value)]})"
+    if name == COMMIT_TS_FIELD and isinstance(span.value, int):
+        return f"{span.text} ({ms_of_tso(span.value)} ms)"
+    return span.text
 
 
 def _value_text(span: Span, field: FieldPlan, settings: Settings) -> str:
     """Return the text of a value whose bytes are not the value itself."""
-    if field.form is Form.UINT64_LONG:
-        number = int(span.text)
-        return str(unwrapped(number)) if settings.unsigned_wrap else span.text
-    if field.form in (Form.DECIMAL_BYTES, Form.BIT):
-        return f"{model_value(field, bytes.fromhex(span.text))} ({span.text})"
+    if field.form is Form.UINT64_LONG and isinstance(span.value, int):
+        return str(unwrapped(span.value)) if settings.unsigned_wrap else span.text
+    if field.form in (Form.DECIMAL_BYTES, Form.BIT) and isinstance(span.value, bytes):
+        return f"{model_value(field, span.value)} ({span.text})"
     return span.text
 
 

@@ -8,12 +8,13 @@ is one span. Of the other files of a prefix, each is one span.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import EVERYTHING, Explanation
 from cdcwire.core.message import KafkaMessage, StoredFile
-from cdcwire.core.reader import Span
+from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.strict_json import (
     Document,
     JsonArray,
@@ -27,6 +28,7 @@ from cdcwire.core.strict_json import (
 from cdcwire.formats.canal_json.columns import Definition, Definitions, definitions_of
 from cdcwire.formats.canal_json.files import read_line
 from cdcwire.formats.canal_json.members import RULES
+from cdcwire.formats.canal_json.message import DELETE
 from cdcwire.formats.canal_json.queue import decompressed, read_message
 from cdcwire.formats.canal_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.canal_json.values import value_clause, value_reader
@@ -58,6 +60,23 @@ _EXTENSION_CLAUSES = {
     "onlyHandleKey": "canal-json: handle key only",
     "claimCheckLocation": "canal-json: claim check",
     "rowkey": "canal-json: tidb extension",
+}
+_PARTS: dict[str, tuple[EventPart, ...]] = {
+    "database": ("schema", "database"),
+    "table": ("table",),
+    "pkNames": ("key",),
+    "es": ("commit_ms",),
+    "ts": ("sent_ms",),
+    "sql": ("query",),
+    "type": ("kind", "op", "what", "code"),
+    "commitTs": ("commit_ts",),
+    "watermarkTs": ("commit_ts",),
+}
+_EXTRAS = {
+    "id": "message_id",
+    "gtid": "gtid",
+    "rowkey": "row_key",
+    "claimCheckLocation": "claim_check",
 }
 _TIMES = frozenset({"es", "ts"})
 _TIMESTAMPS = frozenset({"commitTs", "watermarkTs"})
@@ -95,7 +114,7 @@ def _explain_compressed(
     assert settings.compression is not None
     try:
         text = decompressed(value, settings.compression)
-        spans.add(len(value), (), f"compressed: {text!r}", clause)
+        spans.add(len(value), (), f"compressed: {text!r}", clause, subject=Subject())
         read_message(value, settings.compression, EVERYTHING, definitions)
     except DecodeError as error:
         return Explanation(tuple(spans.spans), error)
@@ -121,7 +140,9 @@ def _explain_file(file: StoredFile, settings: Settings, definitions: Definitions
             what, clause = "schema file", "storage: schema files"
         case _:
             return _explain_rows(spans, settings.terminator, definitions, place)
-    spans.end((), f"{what}: {file.value.decode('utf-8', 'backslashreplace')!r}", clause, error)
+    text = f"{what}: {file.value.decode('utf-8', 'backslashreplace')!r}"
+    subject = None if isinstance(place, IndexPath) else Subject(0)
+    spans.end((), text, clause, error, subject)
     return spans.explanation(error)
 
 
@@ -163,17 +184,35 @@ class _Spans:
         self.data = data
         self.spans: list[Span] = []
         self.offset = 0
+        self.events = 0  # those of the lines before
 
-    def add(self, end: int, path: Path, text: str, clause: str, note: str = "") -> None:
+    def add(
+        self,
+        end: int,
+        path: Path,
+        text: str,
+        clause: str,
+        note: str = "",
+        value: object = None,
+        subject: Subject | None = None,
+    ) -> None:
         if len(text) > _SHOWN:
             text = f"{text[:_SHOWN]}…"
-        self.spans.append(Span(path, self.offset, end, text, clause, "value", note))
+        span = Span(path, self.offset, end, text, clause, "value", note, value, subject)
+        self.spans.append(span)
         self.offset = end
 
-    def end(self, path: Path, text: str, clause: str, error: DecodeError | None) -> None:
+    def end(
+        self,
+        path: Path,
+        text: str,
+        clause: str,
+        error: DecodeError | None,
+        subject: Subject | None = None,
+    ) -> None:
         """Add what is left, if anything is and nothing is wrong with it."""
         if self.offset < len(self.data) and error is None:
-            self.add(len(self.data), path, text, clause)
+            self.add(len(self.data), path, text, clause, subject=subject)
 
     def explanation(self, error: DecodeError | None) -> Explanation:
         """Keep what stands before the error, and show what was read of the field it is in."""
@@ -205,31 +244,39 @@ class _Spans:
         names = _text_of(known, "database"), _text_of(known, "table")
         definition = definitions.columns(*names, version)
         types = _types_of(known.get("mysqlType"))
+        line = _Line(path, self.events if path else None, _text_of(known, "type") == DELETE)
         for member in found.members:
-            self._member(member, path, types, definition)
+            self._member(member, line, types, definition)
         self.add(document.end, path, "end", RULES.text_clause)
+        rows = known["data"].value if "data" in known else None
+        self.events += len(rows.items) if isinstance(rows, JsonArray) else 1
 
     def _member(
-        self, member: Member, path: Path, types: Mapping[str, str], definition: Definition
+        self, member: Member, line: _Line, types: Mapping[str, str], definition: Definition
     ) -> None:
         name, value = member.name, member.value
-        clause, inner = _CLAUSES.get(name, _UNKNOWN), (*path, name)
+        clause, inner = _CLAUSES.get(name, _UNKNOWN), (*line.path, name)
+        subject = line.subject(name)
         if name in ("data", "old") and isinstance(value, JsonArray):
             self.add(member.start + 1, inner, f"{len(value.items)} rows", clause)
             for index, item in enumerate(value.items):
                 start, end = value.places[2 * index : 2 * index + 2]
-                self._row(item, start, end, (*inner, index), clause, types, definition)
+                side: EventPart = "before" if name == "old" or line.is_delete else "after"
+                row = Subject(self.events + index, (side,))
+                self._row(item, start, end, (*inner, index), clause, types, definition, row)
             self.add(member.end, inner, "end", clause)
         elif name in ("sqlType", "mysqlType", "_tidb") and isinstance(value, JsonObject):
             self.add(member.start + 1, inner, f"{len(value.members)} members", clause)
             for each in value.members:
                 own = _EXTENSION_CLAUSES.get(each.name, _UNKNOWN) if name == "_tidb" else clause
                 note = _UNKNOWN_NOTE if own == _UNKNOWN else ""
-                self.add(each.end, (*inner, each.name), _number_text(each), own, note)
+                about = line.subject(each.name) if name == "_tidb" else None
+                text = _number_text(each)
+                self.add(each.end, (*inner, each.name), text, own, note, each.value, about)
             self.add(member.end, inner, "end", clause)
         else:
             note = _UNKNOWN_NOTE if clause == _UNKNOWN else ""
-            self.add(member.end, inner, _number_text(member), clause, note)
+            self.add(member.end, inner, _number_text(member), clause, note, value, subject)
 
     def _row(
         self,
@@ -240,15 +287,33 @@ class _Spans:
         clause: str,
         types: Mapping[str, str],
         definition: Definition,
+        subject: Subject,
     ) -> None:
         if not isinstance(row, JsonObject):
-            self.add(end, path, _shown(row), clause)
+            self.add(end, path, _shown(row), clause, subject=subject)
             return
-        self.add(start + 1, path, f"a row of {len(row.members)}", clause)
+        self.add(start + 1, path, f"a row of {len(row.members)}", clause, subject=subject)
         for member in row.members:
             text, own = _value_text(member, types.get(member.name), definition)
-            self.add(member.end, (*path, member.name), text, own)
+            column = replace(subject, name=member.name)
+            self.add(member.end, (*path, member.name), text, own, subject=column)
         self.add(end, path, "end", clause)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The object of a message, or of a file's line. ``event``: None for that of a message."""
+
+    path: Path
+    event: int | None
+    is_delete: bool
+
+    def subject(self, name: str) -> Subject | None:
+        """Return the subject of a member of the object or of its extension."""
+        if name in _EXTRAS:
+            parts: tuple[EventPart, ...] = ("extra", "id") if name == "id" else ("extra",)
+            return Subject(self.event, parts, _EXTRAS[name])
+        return Subject(self.event, _PARTS[name]) if name in _PARTS else None
 
 
 _UNKNOWN_NOTE = "not known, ignored"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from cdcwire.connect.explain import cut_spans, part_spans
+from cdcwire.connect.explain import Subjects, explanation
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Explanation
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.reader import Span
+from cdcwire.core.reader import Subject
 from cdcwire.formats.cdl_json.message import Change
 from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.cdl_json.wire import decode
@@ -26,7 +24,27 @@ _CLAUSES: dict[str, str] = {
     "message_type": "cdl-json: message type",
     "HEARTBEAT_IDENTIFIER": "cdl-json: heartbeat",
 }
-_ROWS = frozenset(("data", "before", "unique", "transaction"))
+_TRANSACTION = Subject(0, ("lsn", "tx_id", "extra"), "transaction_properties")
+_VALUE = Subjects(
+    rows={
+        "data": Subject(0, ("after",)),
+        "before": Subject(0, ("before",)),
+        "unique": Subject(0, ("key",)),
+    },
+    members={
+        ("OPERATION",): Subject(0, ("kind", "op")),
+        ("SEG_OWNER",): Subject(0, ("schema",)),
+        ("TABLE_NAME",): Subject(0, ("table",)),
+        ("TIMESTAMP",): Subject(0, ("commit_ms",)),
+        ("transaction",): _TRANSACTION,
+        ("transaction", "properties"): _TRANSACTION,
+        ("DATA_STORE",): Subject(0, ("extra",), "connector"),
+        ("HEARTBEAT_IDENTIFIER",): Subject(0, ("extra",), "heartbeat_identifier"),
+        ("LOB_COLUMNS",): Subject(0, ("extra",), "lob_columns"),
+        ("message_type",): Subject(0, ("extra",), "message_type"),
+    },
+)
+_TOMBSTONE = Subjects(payload=Subject(0, ("kind", "what", "extra"), "message_key"))
 
 
 def explain(message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS) -> Explanation:
@@ -41,13 +59,5 @@ def explain(message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS) -> Exp
         warnings = found.warnings if isinstance(found, Change) else ()
     except DecodeError as caught:
         error = caught
-    spans: list[Span] = []
-    for part, data in (("key", message.key), ("value", message.value)):
-        shown: list[Span] = []
-        with suppress(DecodeError):  # what can't be walked can't be decoded: it is in ``error``
-            clauses = _CLAUSES if part == "value" else {}  # a key has the names of columns
-            shown = [] if data is None else part_spans(data, part, clauses, _ROWS)
-        if error is not None and error.path[:1] == (part,):
-            shown = cut_spans(shown, part, error)
-        spans.extend(shown)
-    return Explanation(tuple(spans), error, warnings)
+    key_subjects = _TOMBSTONE if message.value is None else Subjects()
+    return explanation(message, _CLAUSES, _VALUE, key_subjects, error, warnings)

@@ -14,7 +14,7 @@ from itertools import pairwise
 from cdcwire.core.errors import DecodeError, Path, Step
 from cdcwire.core.format import EVERYTHING, Context, Explanation
 from cdcwire.core.message import KafkaMessage, Message
-from cdcwire.core.reader import Reader, RecordingReader, Span
+from cdcwire.core.reader import EventPart, Reader, RecordingReader, Span, Subject
 from cdcwire.formats.craft.columns import INEXACT_FLOAT
 from cdcwire.formats.craft.message import (
     EVENT_DDL,
@@ -46,6 +46,13 @@ _FLAG_NAMES = (
     "unsigned",
 )
 _FAULT_BYTES = 4  # the upper half of a FLOAT's 8 bytes
+_TYPE_PARTS: dict[object, tuple[EventPart, ...]] = {
+    EVENT_ROW: ("kind", "op"),
+    EVENT_RESOLVED: ("kind", "what"),
+}
+_HEADER_PARTS: dict[Step, tuple[EventPart, ...]] = {
+    name: (name,) for name in ("commit_ts", "partition", "schema", "table", "query")
+}
 
 
 def explain(message: Message, context: Context) -> Explanation:
@@ -79,8 +86,8 @@ def explain_with(
             error = caught
     spans = sorted(reader.spans, key=lambda span: span.start)
     group_names = {**_GROUP_NAMES, **(more_groups or {})}
-    terms = {span.path[1]: span.text for span in spans if span.path[0] == "dictionary"}
-    spans = _with_faults(spans, value or b"")
+    terms = {span.path[1]: span for span in spans if span.path[0] == "dictionary"}
+    spans = _with_faults(_with_subjects(spans, terms), value or b"")
     named = [_with_name(span, group_names, terms) for span in spans]
     return (*_key_spans(message, profile), *named), error
 
@@ -93,12 +100,62 @@ def _key_spans(message: Message, profile: Profile) -> tuple[Span, ...]:
     return (Span((), 0, len(key), key.hex(" "), profile.kafka_message, "key", note),)
 
 
+def _with_subjects(spans: list[Span], terms: Mapping[Step, Span]) -> list[Span]:
+    values = {span.path: span.value for span in spans}
+    # Events of types that are not known are in the bytes only.
+    known = [
+        span.path[1]
+        for span in spans
+        if span.clause.endswith(": event types") and span.value in _EVENT_NAMES
+    ]
+    numbers = {place: number for number, place in enumerate(known)}
+
+    def name_of(column: Path) -> str:
+        name = values.get((*column, "name"), "")
+        return str(terms[name].value if isinstance(name, int) and name in terms else name)
+
+    def subject_of(span: Span) -> Subject | None:
+        if span.path[0] != "events" or span.path[1] not in numbers:
+            return None
+        event = numbers[span.path[1]]
+        match span.path[2:]:
+            case ("type",) if span.clause.endswith(": event types"):
+                return Subject(event, _TYPE_PARTS.get(span.value, ("kind",)))
+            case ("type",):
+                return Subject(event, ("what", "code"))
+            case ("row_id",):
+                return Subject(event, ("extra",), "row_id")
+            case ("query", "length") if span.value == 0:
+                return Subject(event, ("query",))
+            case (name,) if name in _HEADER_PARTS:
+                return Subject(event, _HEADER_PARTS[name])
+            case ("groups", int(), "type"):
+                return Subject(event, (_side_of(span.value),))
+            case ("groups", int(), "columns", int(), "flags"):
+                return Subject(event, ("key",))
+            case ("groups", int(), "columns", int(), "value" | "length") if (
+                span.path[-1] == "value" or (*span.path[:-1], "value") not in values
+            ):
+                side = _side_of(values.get((*span.path[:4], "type")))
+                return Subject(event, (side,), name_of(span.path[:-1]))
+            case _:
+                return None
+
+    return [replace(span, subject=subject_of(span)) for span in spans]
+
+
+def _side_of(group_type: object) -> EventPart:
+    return "after" if group_type == GROUP_NEW else "before"
+
+
 def _with_faults(spans: list[Span], data: bytes) -> list[Span]:
     """Return the spans with the note of each inexact FLOAT sharpened where its bytes tell more."""
-    types: dict[Path, int] = {
-        span.path[:-1]: int(span.text)
+    types = {
+        span.path[:-1]: span.value
         for span in spans
-        if len(span.path) >= 3 and span.path[-3::2] == ("columns", "type")
+        if len(span.path) >= 3
+        and span.path[-3::2] == ("columns", "type")
+        and isinstance(span.value, int)
     }
     numbers = [
         index
@@ -113,22 +170,25 @@ def _with_faults(spans: list[Span], data: bytes) -> list[Span]:
     return spans
 
 
-def _with_name(span: Span, group_names: Mapping[int, str], terms: Mapping[Step, str]) -> Span:
+def _with_name(span: Span, group_names: Mapping[int, str], terms: Mapping[Step, Span]) -> Span:
     """Return the span of a code with its meaning in the text."""
+    code = span.value
+    if not isinstance(code, int):
+        return span
     match span.path:
-        case (*_, "schema" | "table" | "name") if terms and span.text != "-1":
-            name = terms.get(int(span.text), "")
+        case (*_, "schema" | "table" | "name") if terms and code != -1:
+            name = terms[code].text if code in terms else ""
         case ("events", int(), "type") if span.clause.endswith(": event types"):
-            name = _EVENT_NAMES.get(int(span.text), "not known")
+            name = _EVENT_NAMES.get(code, "not known")
         case ("events", int(), "groups", int(), "type"):
-            name = group_names.get(int(span.text), "not known")
+            name = group_names.get(code, "not known")
         case ("events", int(), "groups", int(), "columns", int(), "type"):
-            name = _type_name(int(span.text))
+            name = _type_name(code)
         case ("events", int(), "groups", int(), "columns", int(), "flags"):
-            name = _flag_names(int(span.text))
-        case (*_, "length") if span.text == "-1":
+            name = _flag_names(code)
+        case (*_, "length") if code == -1:
             name = "NULL"
-        case (*_, "partition" | "schema" | "table") if span.text == "-1":
+        case (*_, "partition" | "schema" | "table") if code == -1:
             name = "none"
         case _:
             return span

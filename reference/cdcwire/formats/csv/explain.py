@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import EVERYTHING, Explanation
 from cdcwire.core.message import StoredFile
-from cdcwire.core.reader import Span
+from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.formats.csv.events import find_table, read_events
 from cdcwire.formats.csv.fields import FieldReader
 from cdcwire.formats.csv.header import read_header
@@ -70,12 +70,14 @@ def _explain_other(
     file: StoredFile, place: IndexPath | SchemaPath | MetadataPath, settings: Settings
 ) -> Explanation:
     clause, text = "storage: schema files", "describes a table"
+    subject = None
     if isinstance(place, MetadataPath):
         clause = "storage: metadata"
     elif isinstance(place, IndexPath):
         clause, text = "storage: index files", repr(file.value[:_SHOWN])
     try:
         for event in other_events(file, place, settings.layout, settings.time_zone):
+            subject = Subject(0)
             if isinstance(event, Progress):
                 text = f"checkpoint {event.position.commit_ts}"
             elif isinstance(event, SchemaChange):
@@ -83,7 +85,8 @@ def _explain_other(
     except DecodeError as error:
         before = Span((), 0, error.offset, "read up to the error", error.clause)
         return Explanation((before,) if error.offset else (), error)
-    return Explanation((Span((), 0, len(file.value), text, clause),) if file.value else ())
+    whole = Span((), 0, len(file.value), text, clause, subject=subject)
+    return Explanation((whole,) if file.value else ())
 
 
 def _plan(
@@ -107,8 +110,16 @@ class _Spans:
         self.spans: list[Span] = []
         self.offset = 0
 
-    def add(self, end: int, path: Path, text: str, clause: str, note: str = "") -> None:
-        self.spans.append(Span(path, self.offset, end, text, clause, note=note))
+    def add(
+        self,
+        end: int,
+        path: Path,
+        text: str,
+        clause: str,
+        note: str = "",
+        subject: Subject | None = None,
+    ) -> None:
+        self.spans.append(Span(path, self.offset, end, text, clause, note=note, subject=subject))
         self.offset = end
 
     def walk(self, settings: Settings, plan: FilePlan | None) -> None:
@@ -124,27 +135,33 @@ class _Spans:
         while self.offset < len(self.data):
             reader = FieldReader(self.data, settings, self.offset)
             index = 0
+            side: EventPart = "after"
             while not reader.is_end:
                 field = reader.field()
                 if index < len(meta):
-                    name, clause = meta[index]
+                    name, clause, parts = meta[index]
                     text = _shown(text_of(field, settings))
-                    text = _OPERATIONS.get(field.raw, text) if name == "op" else text
-                    self.add(reader.offset, ("records", record, name), text, clause)
+                    if name == "op":
+                        text = _OPERATIONS.get(field.raw, text)
+                        side = "before" if field.raw == b"D" else "after"
+                    subject = Subject(record, parts, name if parts == ("extra",) else None)
+                    path: Path = ("records", record, name)
+                    self.add(reader.offset, path, text, clause, subject=subject)
                 else:
-                    self._column(reader.offset, record, index - len(meta), field, settings, plan)
+                    place = record, index - len(meta), side
+                    self._column(reader.offset, place, field, settings, plan)
                 index += 1
             record += 1
 
     def _column(
         self,
         end: int,
-        record: int,
-        index: int,
+        place: tuple[int, int, EventPart],
         field: Field,
         settings: Settings,
         plan: FilePlan | None,
     ) -> None:
+        record, index, side = place
         is_known = plan is not None and index < len(plan.names)
         codec: ColumnCodec | None = plan.codecs[index] if plan is not None and is_known else None
         name = plan.names[index] if plan is not None and is_known else index
@@ -162,7 +179,8 @@ class _Spans:
                 text = value.hex(" ")[:_SHOWN] or "no bytes"
             if is_ambiguous:
                 clause, note = "csv: ambiguous null", "a text may be written so too"
-        self.add(end, path, text, clause, note)
+        subject = Subject(record, (side,), name) if isinstance(name, str) else None
+        self.add(end, path, text, clause, note, subject)
 
     def cut(self, error: DecodeError) -> None:
         """Keep what stands before the error, and show what was read of the field it is in."""
@@ -172,15 +190,19 @@ class _Spans:
             self.add(error.offset, error.path, "read up to the error", error.clause)
 
 
-def _meta(settings: Settings) -> list[tuple[str, str]]:
-    """Return the names and clauses of the fields in front of the columns."""
-    found = [("op", "csv: operations"), ("table", CLAUSE_RECORD), ("schema", CLAUSE_RECORD)]
+def _meta(settings: Settings) -> list[tuple[str, str, tuple[EventPart, ...]]]:
+    """Return name, clause and parts of the event of each field in front of the columns."""
+    found: list[tuple[str, str, tuple[EventPart, ...]]] = [
+        ("op", "csv: operations", ("kind", "op")),
+        ("table", CLAUSE_RECORD, ("table",)),
+        ("schema", CLAUSE_RECORD, ("schema",)),
+    ]
     if settings.include_commit_ts:
-        found.append(("commit_ts", "csv: commit-ts"))
+        found.append(("commit_ts", "csv: commit-ts", ("commit_ts",)))
     if settings.output_old_value:
-        found.append(("is_update", "csv: old value"))
+        found.append(("is_update", "csv: old value", ("half",)))
     if settings.output_handle_key:
-        found.append(("handle_key", "csv: handle key"))
+        found.append(("handle_key", "csv: handle key", ("extra",)))
     return found
 
 

@@ -6,11 +6,13 @@ A body is explained as far as its records; each of those is one span, for it is 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 from cdcwire.core.base64_text import read_base64
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import Explanation
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.reader import Subject
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, read_json
 from cdcwire.datahub.explain import (
     NOT_KNOWN,
@@ -67,6 +69,21 @@ _CLAUSES: dict[str, str] = {
     "payload.ddl.ddlMeta": CLAUSE_META,
     "version": CLAUSE_VERSION,
 }
+_SUBJECTS: dict[Path, Subject] = {
+    ("payload", "op"): Subject(0, ("kind", "op", "half", "what")),
+    ("payload", "sequenceId"): Subject(0, ("sequence_id",)),
+    ("payload", "timestamp", "eventTime"): Subject(0, ("commit_ms",)),
+    ("payload", "timestamp", "systemTime"): Subject(0, ("sent_ms",)),
+    ("payload", "timestamp", "checkpointTime"): Subject(0, ("extra",), "checkpoint_ms"),
+    ("payload", "ddl", "text"): Subject(0, ("query",)),
+    ("payload", "ddl", "ddlMeta"): Subject(0, ("extra",), "ddl_meta"),
+    ("schema", "primaryKey"): Subject(0, ("key",)),
+    ("schema", "source", "schemaName"): Subject(0, ("schema",)),
+    ("schema", "source", "tableName"): Subject(0, ("table",)),
+    ("schema", "source", "dbType"): Subject(0, ("extra",), "db_type"),
+    ("schema", "source", "dbVersion"): Subject(0, ("extra",), "db_version"),
+    ("version",): Subject(0, ("extra",), "version"),
+}
 
 
 def explain(message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS) -> Explanation:
@@ -75,17 +92,35 @@ def explain(message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS) -> Exp
     On broken bytes: the spans up to the place of the error, and the error.
     """
     error: DecodeError | None = None
+    has_schema_name = False
     try:
-        decode_messages(message, settings)
+        found = decode_messages(message, settings)
+        has_schema_name = any(each.source and each.source.schema_name for each, _ in found)
         is_one = is_record(message, settings)
     except DecodeError as caught:
         error = caught
         is_one = settings.encoding == "record"
     value = message.value or b""
     if is_one:
-        return Explanation(cut(json_spans(value, RULES, _describer(value)), error), error)
-    spans, _ = body_spans(message, None, settings.body)
+        spans = [
+            replace(span, subject=_subject(span.path, has_schema_name))
+            for span in json_spans(value, RULES, _describer(value))
+        ]
+    else:
+        spans = body_spans(message, None, settings.body, lambda index, field: Subject(index))
     return Explanation(cut(spans, error), error)
+
+
+def _subject(path: Path, has_schema_name: bool) -> Subject | None:
+    match path:
+        case ("payload", ("before" | "after") as side, "dataColumn", str(column)):
+            return Subject(0, (side,), column)
+        case ("payload", ("before" | "after") as side, *rest) if rest in ([], ["dataColumn"]):
+            return Subject(0, (side,))
+        case ("schema", "source", "dbName"):
+            return Subject(0, ("database",) if has_schema_name else ("schema", "database"))
+        case _:
+            return _SUBJECTS.get(path)
 
 
 def _describer(value: bytes) -> Describe:

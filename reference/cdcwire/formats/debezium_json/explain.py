@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from cdcwire.connect.explain import cut_spans, part_spans
-from cdcwire.core.errors import DecodeError
+from cdcwire.connect.explain import Subjects, explanation
+from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import Explanation
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.reader import Span
-from cdcwire.formats.debezium_json.message import Tombstone
+from cdcwire.core.reader import Subject
+from cdcwire.formats.debezium_json.message import (
+    Change,
+    Heartbeat,
+    LogicalMessage,
+    Message,
+    Tombstone,
+)
 from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.debezium_json.wire import decode
 
@@ -27,7 +31,51 @@ _CLAUSES: dict[str, str] = {
         ("status", "id", "event_count", "data_collections"), "debezium-json: transaction boundaries"
     ),
 }
-_ROWS = frozenset(("before", "after", "source", "unique", "transaction", "message"))
+_ROWS: dict[str, Subject] = {
+    "after": Subject(0, ("after",)),
+    "before": Subject(0, ("before",)),
+    "unique": Subject(0, ("key",)),
+}
+_MEMBERS: dict[Path, Subject] = {
+    ("op",): Subject(0, ("kind", "op", "what")),
+    ("status",): Subject(0, ("kind", "what")),
+    ("id",): Subject(0, ("id",)),
+    ("ts_ms",): Subject(0, ("sent_ms",)),
+    ("source", "db"): Subject(0, ("database", "extra"), "database"),
+    ("source", "schema"): Subject(0, ("schema",)),
+    ("source", "table"): Subject(0, ("table",)),
+    ("source", "lsn"): Subject(0, ("lsn",)),
+    ("source", "txId"): Subject(0, ("tx_id",)),
+    ("source", "ts_ms"): Subject(0, ("commit_ms",)),
+    ("transaction",): Subject(0, ("tx_order", "extra")),
+    ("transaction", "total_order"): Subject(0, ("tx_order",)),
+    ("message",): Subject(0, ("id", "extra"), "content"),
+    ("message", "prefix"): Subject(0, ("id",)),
+    **{
+        place: Subject(0, ("extra",), name)
+        for place, name in (
+            (("source", "connector"), "connector"),
+            (("source", "version"), "connector_version"),
+            (("source", "name"), "source_name"),
+            (("source", "snapshot"), "snapshot"),
+            (("source", "xmin"), "xmin"),
+            (("source", "sequence"), "sequence"),
+            (("source", "ts_us"), "source_ts_us"),
+            (("source", "ts_ns"), "source_ts_ns"),
+            (("source", "gtid"), "gtid"),
+            (("ts_us",), "ts_us"),
+            (("ts_ns",), "ts_ns"),
+            (("transaction", "id"), "transaction_id"),
+            (("transaction", "data_collection_order"), "data_collection_order"),
+            (("message", "content"), "content"),
+            (("HEARTBEAT_IDENTIFIER",), "heartbeat_identifier"),
+            (("LOB_COLUMNS",), "lob_columns"),
+            (("message_type",), "message_type"),
+            (("event_count",), "event_count"),
+            (("data_collections",), "data_collections"),
+        )
+    },
+}
 
 
 def explain(message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS) -> Explanation:
@@ -36,19 +84,34 @@ def explain(message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS) -> Exp
     On broken bytes: the spans up to the place of the error, and the error.
     """
     error: DecodeError | None = None
+    found: Message | None = None
     warnings: tuple[str, ...] = ()
     try:
         found = decode(message.value, message.key, settings)
         warnings = () if isinstance(found, Tombstone) else found.warnings
     except DecodeError as caught:
         error = caught
-    spans: list[Span] = []
-    for part, data in (("key", message.key), ("value", message.value)):
-        shown: list[Span] = []
-        with suppress(DecodeError):  # what can't be walked can't be decoded: it is in ``error``
-            clauses = _CLAUSES if part == "value" else {}  # a key has the names of columns
-            shown = [] if data is None else part_spans(data, part, clauses, _ROWS)
-        if error is not None and error.path[:1] == (part,):
-            shown = cut_spans(shown, part, error)
-        spans.extend(shown)
-    return Explanation(tuple(spans), error, warnings)
+    return explanation(
+        message, _CLAUSES, _value_subjects(found), _key_subjects(found), error, warnings
+    )
+
+
+def _value_subjects(found: Message | None) -> Subjects:
+    members = dict(_MEMBERS)
+    if isinstance(found, Heartbeat):
+        members["ts_ms",] = Subject(0, ("kind", "what", "sent_ms"))
+    elif isinstance(found, (Change, LogicalMessage)) and not found.source.schema:
+        members["source", "db"] = Subject(0, ("schema", "database", "extra"), "database")
+    return Subjects(_ROWS, members)
+
+
+def _key_subjects(found: Message | None) -> Subjects:
+    match found:
+        case Change(cdl=None):
+            return Subjects(payload=Subject(0, ("key",)))
+        case Heartbeat():
+            return Subjects(members={("serverName",): Subject(0, ("extra",), "source_name")})
+        case Tombstone():
+            return Subjects(payload=Subject(0, ("kind", "what", "extra"), "message_key"))
+        case _:
+            return Subjects()

@@ -7,13 +7,12 @@ in a compressed item has no place of its own in the bytes: it is one span.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
 
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import Explanation
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.reader import Span
+from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.strict_json import JsonObject, JsonValue, Member, Number, Rules, read_json
 from cdcwire.formats.open_protocol.framing import (
     NUMBER_BYTES,
@@ -38,6 +37,19 @@ _KEY_CLAUSES = {
     "ohk": "open-protocol: handle key only",
     "ccl": "open-protocol: claim check",
 }
+_TYPE_PARTS: dict[int, tuple[EventPart, ...]] = {
+    EVENT_ROW: ("kind", "op"),
+    EVENT_RESOLVED: ("kind", "what"),
+}
+_KEY_PARTS: dict[str, EventPart] = {
+    "ts": "commit_ts",
+    "scm": "schema",
+    "tbl": "table",
+    "ptn": "partition",
+}
+_KEY_EXTRAS = {"rid": "row_id", "ccl": "claim_check"}
+_GROUP_SIDES: dict[str, EventPart] = {"u": "after", "p": "before", "d": "before"}
+_DDL_PARTS: dict[str, tuple[EventPart, ...]] = {"q": ("query",), "t": ("what", "code")}
 _ROW_CLAUSES: dict[str, str] = dict.fromkeys(("u", "p", "d"), "open-protocol: row value")
 _COLUMN_CLAUSES: dict[str, str] = dict.fromkeys(
     ("t", "h", "f", "v"), "open-protocol: column members"
@@ -88,8 +100,18 @@ class _Part:
         self.spans: list[Span] = []
         self.offset = 0
 
-    def add(self, end: int, path: Path, text: str, clause: str, note: str = "") -> None:
-        span = Span((self.name, *path), self.offset, end, text, clause, self.name, note)
+    def add(
+        self,
+        end: int,
+        path: Path,
+        text: str,
+        clause: str,
+        note: str = "",
+        value: object = None,
+        subject: Subject | None = None,
+    ) -> None:
+        path = (self.name, *path)
+        span = Span(path, self.offset, end, text, clause, self.name, note, value, subject)
         self.spans.append(span)
         self.offset = end
 
@@ -112,16 +134,20 @@ class _Part:
     def close(self, end: int, path: Path, clause: str) -> None:
         self.add(end, path, "end", clause)
 
-    def members(self, members: Iterable[Member], path: Path, clauses: dict[str, str]) -> None:
-        for member in members:
-            self.member(member, path, clauses.get(member.name, _UNKNOWN))
-
     def member(
-        self, member: Member, path: Path, clause: str, text: str = "", note: str = ""
+        self,
+        member: Member,
+        path: Path,
+        clause: str,
+        text: str = "",
+        note: str = "",
+        subject: Subject | None = None,
     ) -> None:
         if clause == _UNKNOWN:
             note = "not known, ignored"
-        self.add(member.end, (*path, member.name), text or _shown(member.value), clause, note)
+        text = text or _shown(member.value)
+        path = (*path, member.name)
+        self.add(member.end, path, text, clause, note, member.value, subject)
 
 
 def _key_spans(part: _Part) -> list[int]:
@@ -145,9 +171,20 @@ def _key_spans(part: _Part) -> list[int]:
             if member is not found.get(member.name):
                 note = "stands again later; the last one counts"
             clause = _KEY_CLAUSES.get(member.name, _UNKNOWN)
-            part.member(member, (index,), clause, text, note)
+            subject = None
+            if member is found.get(member.name):
+                subject = _key_subject(member.name, index, event_types[-1])
+            part.member(member, (index,), clause, text, note, subject)
         part.close(place[1], (index,), "open-protocol: json text")
     return event_types
+
+
+def _key_subject(name: str, index: int, event_type: int) -> Subject | None:
+    if name == "t":
+        return Subject(index, _TYPE_PARTS.get(event_type, ("kind",)))
+    if name in _KEY_EXTRAS:
+        return Subject(index, ("extra",), _KEY_EXTRAS[name])
+    return Subject(index, (_KEY_PARTS[name],)) if name in _KEY_PARTS else None
 
 
 def _value_spans(part: _Part, event_types: list[int], settings: Settings) -> None:
@@ -158,15 +195,20 @@ def _value_spans(part: _Part, event_types: list[int], settings: Settings) -> Non
             continue
         if settings.compression is not None:
             text = f"compressed: {_shown(decompressed(part.data, place, settings.compression))}"
-            part.add(place[1], (index,), text, "open-protocol: compression")
+            clause = "open-protocol: compression"
+            part.add(place[1], (index,), text, clause, subject=Subject(index))
             continue
         found = part.json(place, (index,), VALUE_RULES, _EVENT_NAMES.get(event_type, "value"))
         if found is None:
             continue
         if event_type == EVENT_ROW:
-            _row_spans(part, found, (index,))
+            _row_spans(part, found, index)
         else:
-            part.members(found.members, (index,), _DDL_CLAUSES)
+            for member in found.members:
+                clause = _DDL_CLAUSES.get(member.name, _UNKNOWN)
+                parts = _DDL_PARTS.get(member.name)
+                subject = None if parts is None else Subject(index, parts)
+                part.member(member, (index,), clause, subject=subject)
         part.close(place[1], (index,), "open-protocol: json text")
 
 
@@ -175,7 +217,8 @@ def _length_span(part: _Part, place: Place, index: int) -> None:
     part.add(place[0], (index, "length"), text, "open-protocol: item lengths")
 
 
-def _row_spans(part: _Part, row: JsonObject, path: Path) -> None:
+def _row_spans(part: _Part, row: JsonObject, index: int) -> None:
+    path: Path = (index,)
     for member in row.members:
         clause = _ROW_CLAUSES.get(member.name, _UNKNOWN)
         group = member.value
@@ -183,23 +226,28 @@ def _row_spans(part: _Part, row: JsonObject, path: Path) -> None:
             part.member(member, path, clause)
             continue
         inner = (*path, member.name)
-        part.add(member.start + 1, inner, _GROUP_NAMES[member.name], clause)
+        side = _GROUP_SIDES[member.name]
+        text = _GROUP_NAMES[member.name]
+        part.add(member.start + 1, inner, text, clause, subject=Subject(index, (side,)))
         for column in group.members:
-            _column_spans(part, column, inner)
+            _column_spans(part, column, inner, Subject(index, (side,), column.name))
         part.close(member.end, inner, clause)
 
 
-def _column_spans(part: _Part, column: Member, path: Path) -> None:
+def _column_spans(part: _Part, column: Member, path: Path, subject: Subject) -> None:
     clause = "open-protocol: column members"
     if not isinstance(column.value, JsonObject):
-        part.member(column, path, clause)
+        part.member(column, path, clause, subject=subject)
         return
     inner = (*path, column.name)
-    part.add(column.start + 1, inner, f"column {column.name!r}", clause)
     known = column.value.by_name()
+    key = Subject(subject.event, ("key",))
+    whole = None if "v" in known else subject
+    part.add(column.start + 1, inner, f"column {column.name!r}", clause, subject=whole)
     code, flag = (_small_number(known.get(name)) for name in ("t", "f"))
     for member in column.value.members:
         text, note, member_clause = "", "", _COLUMN_CLAUSES.get(member.name, _UNKNOWN)
+        about = {"v": subject, "f" if "f" in known else "h": key}.get(member.name)
         if member.name == "t":
             text = f"{_shown(member.value)} ({column_of('', code, flag).source})"
         elif member.name == "f":
@@ -210,7 +258,7 @@ def _column_spans(part: _Part, column: Member, path: Path) -> None:
             is_null = member.value is None
             member_clause = "open-protocol: null values" if is_null else value_clause(code, flag)
             text = _value_text(member, code, flag)
-        part.member(member, inner, member_clause, text, note)
+        part.member(member, inner, member_clause, text, note, about)
     part.close(column.end, inner, clause)
 
 
