@@ -15,6 +15,7 @@ from types import MappingProxyType
 from cdcwire.core.format import Format
 from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Column, Half, Image, RowChange, Table, Value
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     ArrayType,
     DatetimeType,
@@ -31,7 +32,6 @@ from cdcwire.model.kinds import (
     Type,
     UnknownType,
     VectorType,
-    kind_text,
 )
 from cdcwire.model.temporal import count_text, temporal_text
 from cdcwire.mysql.values import vector_text

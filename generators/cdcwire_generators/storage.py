@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from cdcwire.core.format import Format
 from cdcwire.model.events import Column, Position, SchemaChange, Table, Value
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     DatetimeType,
     DateType,
@@ -20,7 +21,6 @@ from cdcwire.model.kinds import (
     TimestampType,
     TimeType,
     Type,
-    kind_text,
 )
 from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire_generators.families.declared import schema_file_column

@@ -24,6 +24,7 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
 )
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     BitType,
     BoolType,
@@ -40,7 +41,6 @@ from cdcwire.model.kinds import (
     Type,
     VectorType,
     YearType,
-    kind_text,
 )
 from cdcwire_generators.comparing import gathered
 from cdcwire_generators.expected import expected_event, expected_events

@@ -27,7 +27,8 @@ from cdcwire.model.events import (
     Table,
     Value,
 )
-from cdcwire.model.kinds import TimestampType, Type, kind_text
+from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import TimestampType, Type
 from cdcwire.model.steps import join_halves, split_key_changes
 from cdcwire.model.text import event_to_json
 from cdcwire_generators.comparing import gathered, plain_image, plain_kind, plainly, texts_of

@@ -11,13 +11,14 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from cdcwire import connect
-from cdcwire.cdl import Invented, to_version_1, to_version_2
 from cdcwire.connect import Envelope
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.registry import get_format
 from cdcwire.formats import cdl_json, debezium_json
+from cdcwire.formats.cdl_json import Invented, to_version_2
+from cdcwire.formats.debezium_json import to_version_1
 from cdcwire.model.events import Column, Event, Image, Marker, Op, Position, RowChange, Table, Value
 from cdcwire.model.kinds import IntType, TextType
 from cdcwire.model.text import event_from_json

@@ -14,6 +14,7 @@ from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import get_format
+from cdcwire.datahub.blob_message import BlobMessage
 from cdcwire.datahub.body import BodySettings, read_body, write_body
 from cdcwire.datahub.carrying import headers_of
 from cdcwire.datahub.mapping import Lost, Origin, blob_to_tuple, table_of_blob, tuple_to_blob
@@ -29,10 +30,8 @@ from cdcwire.datahub.sharding import (
     value_text,
 )
 from cdcwire.datahub.topics import check_shards
+from cdcwire.datahub.tuple_topic import Topic, TupleRow
 from cdcwire.formats import datahub_blob, datahub_tuple
-from cdcwire.formats.datahub_blob.message import BlobMessage
-from cdcwire.formats.datahub_tuple.message import TupleRow
-from cdcwire.formats.datahub_tuple.topic import Topic
 from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire.model.kinds import TimestampType
 from cdcwire.model.steps import join_halves

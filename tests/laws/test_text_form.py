@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cdcwire.model.carries import KINDS
 from cdcwire.model.events import Image, Position, RowChange, Table
-from cdcwire.model.kinds import kind_text, parse_kind
+from cdcwire.model.kind_text import kind_text, parse_kind
 from cdcwire.model.text import (
     event_from_json,
     event_to_json,

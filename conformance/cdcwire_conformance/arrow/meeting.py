@@ -6,6 +6,7 @@ Numbers meet as numbers where both are exact in one type. Text meets any kind by
 
 from __future__ import annotations
 
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     ArrayType,
     BitType,
@@ -29,7 +30,6 @@ from cdcwire.model.kinds import (
     UnknownType,
     VectorType,
     YearType,
-    kind_text,
 )
 from cdcwire_conformance.arrow.types import UTC, canonical_kind
 

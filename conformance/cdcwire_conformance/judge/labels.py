@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cdcwire.model.kinds import EnumType, SetType, parse_kind
+from cdcwire.model.kind_text import parse_kind
+from cdcwire.model.kinds import EnumType, SetType
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.model.text import Json
 from cdcwire.model.text.members import INTEGER

@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from cdcwire.core.errors import Path
 from cdcwire.golang.numbers import read_float32
+from cdcwire.model.kind_text import kind_text, parse_kind
 from cdcwire.model.kinds import (
     ArrayType,
     BitType,
@@ -38,8 +39,6 @@ from cdcwire.model.kinds import (
     UnknownType,
     VectorType,
     YearType,
-    kind_text,
-    parse_kind,
 )
 from cdcwire.model.text import Json
 from cdcwire.model.text.members import INTEGER

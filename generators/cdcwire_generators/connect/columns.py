@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 
 from cdcwire.golang.numbers import float_text, is_float32
 from cdcwire.model.events import UNAVAILABLE, Column, Image, Value
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     ArrayType,
     BitType,
@@ -41,7 +42,6 @@ from cdcwire.model.kinds import (
     UnknownType,
     VectorType,
     YearType,
-    kind_text,
 )
 from cdcwire_generators.connect.times import (
     DAY,

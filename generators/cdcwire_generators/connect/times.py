@@ -11,7 +11,8 @@ from datetime import date
 from typing import TypeAlias
 
 from cdcwire.model.events import Value
-from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType, kind_text
+from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType
 from cdcwire.model.temporal import count_text
 from cdcwire_generators.round_trip import NotCarriedError
 

@@ -21,7 +21,8 @@ from cdcwire.model.events import (
     Sent,
     Table,
 )
-from cdcwire.model.kinds import BoolType, BytesType, Type, UnknownType, kind_text
+from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import BoolType, BytesType, Type, UnknownType
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire.mysql.declared import DeclaredType, declared_type, type_of_declared

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from cdcwire.model.carries import KINDS
 from cdcwire.model.events import UNAVAILABLE, Column, Value
+from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import (
     ArrayType,
     BitType,
@@ -33,7 +34,6 @@ from cdcwire.model.kinds import (
     UnknownType,
     VectorType,
     YearType,
-    parse_kind,
 )
 from cdcwire_generators import extremes
 from cdcwire_generators.domain import PLAUSIBLE_KINDS, Domain

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cdcwire.golang.numbers import narrow_float32
 from cdcwire.model.events import UNAVAILABLE, Image, Value
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     ArrayType,
     BitType,
@@ -35,7 +36,6 @@ from cdcwire.model.kinds import (
     UnknownType,
     VectorType,
     YearType,
-    kind_text,
 )
 from cdcwire_generators import extremes
 from cdcwire_generators.domain import PLAUSIBLE, Domain

@@ -10,7 +10,8 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from cdcwire.connect.schema import RULES, ConnectValue, Schema, read_schema
+from cdcwire.connect.schema import RULES, ConnectValue, Schema
+from cdcwire.connect.schema_reader import read_schema
 from cdcwire.connect.schema_text import schema_text
 from cdcwire.connect.schemaless import json_text
 from cdcwire.connect.values import read_value, write_value

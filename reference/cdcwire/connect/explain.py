@@ -11,7 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from cdcwire.connect.schema import RULES, Schema, read_schema
+from cdcwire.connect.schema import RULES, Schema
+from cdcwire.connect.schema_reader import read_schema
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import Explanation
 from cdcwire.core.message import KafkaMessage

@@ -1,26 +1,12 @@
-"""Connect's schemas as values, and what JSON says of them.
-
-A schema says the type of every value of a message. Its JSON is read strictly: a member of the wrong
-type, a struct with the same field twice, a type that is not defined are errors; a member that is
-not known is passed over with a warning, as Connect does.
-"""
+"""Connect's schemas as values: a schema says the type of every value of a message."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
-from cdcwire.core.errors import DecodeError, Path, step
-from cdcwire.core.strict_json import (
-    JsonArray,
-    JsonObject,
-    JsonValue,
-    Member,
-    Number,
-    Rules,
-    json_kind,
-)
+from cdcwire.core.strict_json import Rules
 
 ConnectType: TypeAlias = Literal[
     "int8",
@@ -49,21 +35,8 @@ RULES = Rules(
 )
 MAX_SCHEMA_DEPTH = 24  # each level of a schema is two of its JSON
 
-_MEMBERS = "connect: schema members"
-_TYPES = "connect: schema types"
-_FIELDS = "connect: fields"
-_UNKNOWN = "connect: unknown members"
-_LIMITS = "connect: limits"
-
 INT_BITS: dict[str, int] = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
 PRIMITIVES = frozenset((*INT_BITS, "float", "double", "boolean", "string", "bytes"))
-_SHARED = ("type", "optional", "name", "version", "doc", "parameters", "default", "field")
-_OWN: dict[str, tuple[str, ...]] = {
-    "struct": ("fields",),
-    "array": ("items",),
-    "map": ("keys", "values"),
-}
-_MAX_VERSION = 2**31 - 1
 
 
 class NoDefault:
@@ -124,170 +97,3 @@ class Schema:
     def field(self, name: str) -> Schema | None:
         place = self.index(name)
         return None if place is None else self.fields[place].schema
-
-
-def read_schema(
-    value: JsonValue, start: int, end: int, warnings: list[str] | None = None
-) -> Schema:
-    """Return the schema that a JSON object is; ``end`` is where missing members are reported.
-
-    Raises: DecodeError.
-    """
-    return _Schemas(warnings).read(value, start, end, 1, inside_struct=False)
-
-
-class _Schemas:
-    """Reads schema objects; ``warnings`` collects what is passed over."""
-
-    def __init__(self, warnings: list[str] | None) -> None:
-        self.warnings = warnings
-        self.path: list[str | int] = []
-
-    def read(
-        self, value: JsonValue, start: int, end: int, depth: int, *, inside_struct: bool
-    ) -> Schema:
-        if not isinstance(value, JsonObject):
-            problem = f"a schema is an object, not {json_kind(value)}"
-            raise DecodeError(problem, start, _MEMBERS)
-        if depth > MAX_SCHEMA_DEPTH:
-            raise DecodeError(f"schemas are nested deeper than {MAX_SCHEMA_DEPTH}", start, _LIMITS)
-        members = value.by_name()
-        kind = self.type_of(members, end)
-        self.report_unknown(members, kind, inside_struct)
-        schema = Schema(
-            kind,
-            self.optional(members.get("optional")),
-            _text(members.get("name")),
-            _version(members.get("version")),
-            _text(members.get("doc")),
-            _parameters(members.get("parameters")),
-            fields=self.fields(members, end, depth) if kind == "struct" else (),
-            items=self.part(members, "items", end, depth) if kind == "array" else None,
-            keys=self.part(members, "keys", end, depth) if kind == "map" else None,
-            values=self.part(members, "values", end, depth) if kind == "map" else None,
-        )
-        return self.checked(schema, members, start)
-
-    def checked(self, schema: Schema, members: dict[str, Member], start: int) -> Schema:
-        """Check what the logical name asks for, and read the default by the schema itself."""
-        from cdcwire.connect.types import check_logical_name
-        from cdcwire.connect.values import read_value
-
-        check_logical_name(schema, start)
-        default = members.get("default")
-        if default is None or default.value is None:
-            return schema
-        with step("default"):
-            value = read_value(schema, default.value, default.start, default.end)
-        return _with_default(schema, value)
-
-    def type_of(self, members: dict[str, Member], end: int) -> ConnectType:
-        member = members.get("type")
-        if member is None:
-            raise DecodeError("the schema has no type", end - 1, _TYPES)
-        text = _text(member)
-        if text not in PRIMITIVES and text not in _OWN:
-            raise DecodeError(f"type {text!r:.40} is not defined", member.start, _TYPES, ("type",))
-        return cast(ConnectType, text)
-
-    def optional(self, member: Member | None) -> bool:
-        if member is None:
-            return False
-        if not isinstance(member.value, bool):
-            problem = f"optional is true or false, not {json_kind(member.value)}"
-            raise DecodeError(problem, member.start, _MEMBERS, ("optional",))
-        return member.value
-
-    def fields(self, members: dict[str, Member], end: int, depth: int) -> tuple[Field, ...]:
-        member = members.get("fields")
-        if member is None:
-            raise DecodeError("a struct has no fields", end - 1, _FIELDS)
-        if not isinstance(member.value, JsonArray):
-            problem = f"fields is an array, not {json_kind(member.value)}"
-            raise DecodeError(problem, member.start, _FIELDS, ("fields",))
-        fields: list[Field] = []
-        seen: set[str] = set()
-        places = member.value.places
-        for index, item in enumerate(member.value.items):
-            start, stop = places[2 * index], places[2 * index + 1]
-            with step("fields", index):
-                schema = self.read(item, start, stop, depth + 1, inside_struct=True)
-                assert isinstance(item, JsonObject)  # read has seen to it
-                named = item.get("field")
-                name = _text(named)
-                if name is None:
-                    raise DecodeError("the schema of a field has no field", stop - 1, _FIELDS)
-                if name in seen and named is not None:
-                    problem = f"field {name!r:.40} stands twice"
-                    raise DecodeError(problem, named.start, _FIELDS, ("field",))
-            seen.add(name)
-            fields.append(Field(name, schema))
-        return tuple(fields)
-
-    def part(self, members: dict[str, Member], name: str, end: int, depth: int) -> Schema:
-        member = members.get(name)
-        if member is None:
-            raise DecodeError(f"the schema has no {name}", end - 1, _MEMBERS)
-        with step(name):
-            return self.read(member.value, member.start, member.end, depth + 1, inside_struct=False)
-
-    def report_unknown(self, members: dict[str, Member], kind: str, inside_struct: bool) -> None:
-        if self.warnings is None:
-            return
-        known = (*_SHARED, *_OWN.get(kind, ()))
-        for name in members:
-            if name not in known or (name == "field" and not inside_struct):
-                self.warnings.append(f"schema member {name!r:.40} is not known ({_UNKNOWN})")
-
-
-def _with_default(schema: Schema, value: ConnectValue) -> Schema:
-    return Schema(
-        schema.type,
-        schema.optional,
-        schema.name,
-        schema.version,
-        schema.doc,
-        schema.parameters,
-        value,
-        schema.fields,
-        schema.items,
-        schema.keys,
-        schema.values,
-    )
-
-
-def _text(member: Member | None) -> str | None:
-    if member is None or member.value is None:
-        return None
-    if not isinstance(member.value, str):
-        problem = f"{member.name} is a string, not {json_kind(member.value)}"
-        raise DecodeError(problem, member.start, _MEMBERS, (member.name,))
-    return member.value
-
-
-def _version(member: Member | None) -> int | None:
-    if member is None or member.value is None:
-        return None
-    number = member.value
-    if not isinstance(number, Number) or not number.is_integer or number.digits > 10:
-        raise DecodeError("version is not an integer", member.start, _MEMBERS, ("version",))
-    version = int(number.text)
-    if not -_MAX_VERSION - 1 <= version <= _MAX_VERSION:
-        raise DecodeError("version has more than 32 bits", member.start, _MEMBERS, ("version",))
-    return version
-
-
-def _parameters(member: Member | None) -> tuple[tuple[str, str], ...] | None:
-    if member is None or member.value is None:
-        return None
-    path: Path = ("parameters",)
-    if not isinstance(member.value, JsonObject):
-        problem = f"parameters is an object, not {json_kind(member.value)}"
-        raise DecodeError(problem, member.start, _MEMBERS, path)
-    pairs = []
-    for pair in member.value.members:
-        if not isinstance(pair.value, str):
-            problem = f"a parameter is a string, not {json_kind(pair.value)}"
-            raise DecodeError(problem, pair.start, _MEMBERS, (*path, pair.name))
-        pairs.append((pair.name, pair.value))
-    return tuple(pairs)

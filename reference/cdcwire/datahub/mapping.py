@@ -15,19 +15,23 @@ from typing import Generic, Literal, TypeAlias, TypeVar
 
 from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.datahub.fields import FieldType, FieldValue, check_value, clause_of, decimal_text
-from cdcwire.datahub.ops import OPS
-from cdcwire.datahub.streamx import BlobValue, StreamXType, kind_of
-from cdcwire.formats.datahub_blob.message import (
+from cdcwire.datahub.blob_message import (
     DEFAULT_VERSION,
     BlobColumn,
     BlobMessage,
     Cells,
     Source,
 )
-from cdcwire.formats.datahub_tuple.events import UnsupportedInTupleError
-from cdcwire.formats.datahub_tuple.message import Operation, TupleRow
-from cdcwire.formats.datahub_tuple.topic import SchemaMismatchError, Topic
+from cdcwire.datahub.fields import FieldType, FieldValue, check_value, clause_of, decimal_text
+from cdcwire.datahub.ops import OPS
+from cdcwire.datahub.streamx import BlobValue, StreamXType, kind_of
+from cdcwire.datahub.tuple_topic import (
+    Operation,
+    SchemaMismatchError,
+    Topic,
+    TupleRow,
+    UnsupportedInTupleError,
+)
 from cdcwire.model.events import Column, Table
 from cdcwire.model.kinds import BytesType
 

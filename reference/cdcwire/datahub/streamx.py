@@ -19,6 +19,7 @@ from cdcwire.core.strict_json import JsonValue, Number, json_kind
 from cdcwire.datahub.fields import is_unicode
 from cdcwire.golang.numbers import is_float32
 from cdcwire.model.events import UNAVAILABLE, Column, Value
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     BitType,
     BoolType,
@@ -38,7 +39,6 @@ from cdcwire.model.kinds import (
     Type,
     VectorType,
     YearType,
-    kind_text,
 )
 from cdcwire.model.temporal import count_text, temporal_text
 from cdcwire.mysql.values import vector_text

@@ -15,7 +15,8 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
 )
-from cdcwire.model.kinds import Type, kind_text, parse_kind
+from cdcwire.model.kind_text import kind_text, parse_kind
+from cdcwire.model.kinds import Type
 
 __all__ = [
     "ABSENT",

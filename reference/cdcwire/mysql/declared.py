@@ -16,6 +16,7 @@ from functools import lru_cache
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.model.events import Column
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     ArrayType,
     BitType,
@@ -40,7 +41,6 @@ from cdcwire.model.kinds import (
     UnknownType,
     VectorType,
     YearType,
-    kind_text,
 )
 
 

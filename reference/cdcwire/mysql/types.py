@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.model.events import Column, Role
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     ArrayType,
     BitType,
@@ -37,7 +38,6 @@ from cdcwire.model.kinds import (
     UnknownType,
     VectorType,
     YearType,
-    kind_text,
 )
 
 TYPE_UNSPECIFIED = 0

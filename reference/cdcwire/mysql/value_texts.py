@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from cdcwire.model.events import Value
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     BitType,
     BoolType,
@@ -30,7 +31,6 @@ from cdcwire.model.kinds import (
     TimeType,
     Type,
     YearType,
-    kind_text,
 )
 from cdcwire.model.temporal import temporal_text
 

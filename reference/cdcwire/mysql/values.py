@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from cdcwire.core.errors import EncodeError
 from cdcwire.golang.numbers import narrow_float32, plain_digits, read_float32, shortest_digits
 from cdcwire.model.events import UNAVAILABLE, Column, Value
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     BitType,
     BoolType,
@@ -32,7 +33,6 @@ from cdcwire.model.kinds import (
     TimeType,
     VectorType,
     YearType,
-    kind_text,
 )
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.model.temporal import temporal_text

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.model.kinds import (
-    DatetimeType,
-    EnumType,
-    SetType,
-    TimestampType,
-    TimeType,
-    Type,
-    parse_kind,
-)
+from cdcwire.model.kind_text import parse_kind
+from cdcwire.model.kinds import DatetimeType, EnumType, SetType, TimestampType, TimeType, Type
 from cdcwire_conformance.arrow.meeting import CannotMeet, meet
 from cdcwire_conformance.arrow.types import UTC
 

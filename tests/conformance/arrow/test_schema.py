@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 
 from cdcwire.model.events import Column, Table
-from cdcwire.model.kinds import BytesType, TextType, TimestampType, parse_kind
+from cdcwire.model.kind_text import parse_kind
+from cdcwire.model.kinds import BytesType, TextType, TimestampType
 from cdcwire_conformance.arrow.schema import (
     CanonicalTable,
     apply_definition,

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from cdcwire.model.events import Column
+from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import (
     DatetimeType,
     DecimalType,
@@ -15,7 +16,6 @@ from cdcwire.model.kinds import (
     TimestampType,
     TimeType,
     Type,
-    parse_kind,
 )
 from cdcwire_conformance.arrow.types import (
     UTC,

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from cdcwire.model.events import Column, Image
+from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import (
     BitType,
     BoolType,
@@ -26,7 +27,6 @@ from cdcwire.model.kinds import (
     UnknownType,
     VectorType,
     YearType,
-    parse_kind,
 )
 from cdcwire_conformance.arrow.building import (
     CLAUSE_LABELS,

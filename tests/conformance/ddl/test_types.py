@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cdcwire.model.events import Column
-from cdcwire.model.kinds import kind_text
+from cdcwire.model.kind_text import kind_text
 from cdcwire_conformance.ddl import DdlError, parse_ddl
 
 pytest.importorskip("sqlglot", reason="the extra [ddl] is not installed")

@@ -15,15 +15,8 @@ from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
-from cdcwire.model.kinds import (
-    BoolType,
-    BytesType,
-    DecimalType,
-    EnumType,
-    IntType,
-    TextType,
-    parse_kind,
-)
+from cdcwire.model.kind_text import parse_kind
+from cdcwire.model.kinds import BoolType, BytesType, DecimalType, EnumType, IntType, TextType
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import source_of_folder

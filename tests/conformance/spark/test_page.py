@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from cdcwire.model.kinds import TimestampType, parse_kind
+from cdcwire.model.kind_text import parse_kind
+from cdcwire.model.kinds import TimestampType
 from cdcwire_conformance.arrow import building
 from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.arrow.types import UTC, Profile, SchemaError, Temporal, arrow_type

@@ -25,7 +25,7 @@ from cdcwire.datahub.fields import (
     write_text,
 )
 from cdcwire.golang.numbers import narrow_float32
-from cdcwire.model.kinds import kind_text
+from cdcwire.model.kind_text import kind_text
 
 READ: tuple[tuple[FieldType, str, FieldValue], ...] = (
     ("TINYINT", "-128", -128),

@@ -14,7 +14,7 @@ from cdcwire.datahub.ops import OPS
 from cdcwire.formats.datahub_blob import BlobColumn, BlobMessage, Ddl, Source, decode, encode
 from cdcwire_evidence.datahub.check import PARTS, problems_of, problems_with, schema
 
-DATA = Path(__file__).resolve().parents[1] / "datahub_blob" / "data"
+DATA = Path(__file__).resolve().parents[1] / "formats" / "datahub_blob" / "data"
 SAMPLES = sorted(DATA.glob("*.json"))
 ALTER: dict[str, Any] = json.loads((DATA / "alter.json").read_bytes())["payload"]["ddl"]
 META = b64decode(ALTER["ddlMeta"])

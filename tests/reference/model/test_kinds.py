@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cdcwire.model.events import Column
+from cdcwire.model.kind_text import kind_text, parse_kind
 from cdcwire.model.kinds import (
     ArrayType,
     BytesType,
@@ -17,8 +18,6 @@ from cdcwire.model.kinds import (
     TextType,
     TimestampType,
     TimeType,
-    kind_text,
-    parse_kind,
 )
 
 WRITTEN = [

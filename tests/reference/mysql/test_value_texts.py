@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from cdcwire.model.events import Value
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     BitType,
     BoolType,
@@ -21,7 +22,6 @@ from cdcwire.model.kinds import (
     TimeType,
     Type,
     YearType,
-    kind_text,
 )
 from cdcwire.mysql.value_texts import pattern, read_value, value_text
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from cdcwire.model.kinds import kind_text
+from cdcwire.model.kind_text import kind_text
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.spark.compare.images import text_of
 from cdcwire_conformance.spark.compare.pairing import Layout

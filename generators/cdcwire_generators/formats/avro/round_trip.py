@@ -31,6 +31,7 @@ from cdcwire.model.events import (
     Table,
     Value,
 )
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     BitType,
     DatetimeType,
@@ -47,7 +48,6 @@ from cdcwire.model.kinds import (
     Type,
     VectorType,
     YearType,
-    kind_text,
 )
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.model.steps import split_key_changes

@@ -22,6 +22,7 @@ from cdcwire.golang.numbers import (
     shortest_digits,
 )
 from cdcwire.model.events import UNAVAILABLE, Column, Value
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     ArrayType,
     BitType,
@@ -45,7 +46,6 @@ from cdcwire.model.kinds import (
     UnknownType,
     VectorType,
     YearType,
-    kind_text,
 )
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.mysql.value_texts import reader, value_text

@@ -3,15 +3,18 @@
 ``decode`` and ``encode`` are the wire layer, ``to_events`` and ``from_events`` the neutral model.
 """
 
+from cdcwire.connect.cdl import Row
 from cdcwire.formats.cdl_json.events import from_events, to_events
 from cdcwire.formats.cdl_json.explain import explain
-from cdcwire.formats.cdl_json.message import Change, Message, Row, Tombstone
+from cdcwire.formats.cdl_json.mapping import Invented, to_version_2
+from cdcwire.formats.cdl_json.message import Change, Message, Tombstone
 from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings, read_settings
 from cdcwire.formats.cdl_json.wire import decode, encode
 
 __all__ = [
     "DEFAULT_SETTINGS",
     "Change",
+    "Invented",
     "Message",
     "Row",
     "Settings",
@@ -22,4 +25,5 @@ __all__ = [
     "from_events",
     "read_settings",
     "to_events",
+    "to_version_2",
 ]

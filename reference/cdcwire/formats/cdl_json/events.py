@@ -14,20 +14,14 @@ from dataclasses import replace
 
 from cdcwire.connect import Envelope, Field, Schema
 from cdcwire.connect import encode as encode_envelope
+from cdcwire.connect.cdl import ROW_CHANGE, VERSION_1, Row
 from cdcwire.connect.images import check_images, written_rows
 from cdcwire.connect.logical import image_of
 from cdcwire.connect.types import CONNECT_TIMESTAMP
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.message import KafkaMessage
-from cdcwire.formats.cdl_json.message import (
-    MESSAGE_VERSION,
-    ROW_CHANGE,
-    Change,
-    Message,
-    Row,
-    Tombstone,
-)
+from cdcwire.formats.cdl_json.message import Change, Message, Tombstone
 from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.model.events import Event, Image, Marker, Op, Position, RowChange, Table
 from cdcwire.model.tso import ms_of_tso
@@ -145,7 +139,7 @@ def write_change(event: RowChange, settings: Settings, wrapped: bool = True) -> 
         rows.key_after if rows.after is not None else rows.key_before,
         rows.after,
         rows.before,
-        MESSAGE_VERSION,
+        VERSION_1,
         _text(event, "message_type") or ROW_CHANGE,
         _text(event, "heartbeat_identifier"),
     )

@@ -5,20 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from cdcwire.connect import ConnectValue, Envelope, Schema
+from cdcwire.connect import Envelope
+from cdcwire.connect.cdl import HEARTBEAT_TABLE, Row
 
-MESSAGE_VERSION = "1.0"
-ROW_CHANGE = "0"  # the only message_type that was seen
 OPERATIONS = ("INSERT", "UPDATE", "DELETE")
-HEARTBEAT_TABLE = ("cdc_cdl", "cdc_heartbeat")
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row as it travels: the struct of its columns, and their values; None is no row."""
-
-    schema: Schema
-    values: tuple[ConnectValue, ...] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,19 +9,12 @@ from dataclasses import replace
 
 from cdcwire.connect import Envelope, Parsed, Schema
 from cdcwire.connect import encode as encode_envelope
+from cdcwire.connect.cdl import ROW_CHANGE, VERSION_1, Row
 from cdcwire.connect.columns import struct_of
 from cdcwire.connect.fields import NO_OFFSET, Fields, located, read_part, typed
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.strict_json import JsonObject
-from cdcwire.formats.cdl_json.message import (
-    MESSAGE_VERSION,
-    OPERATIONS,
-    ROW_CHANGE,
-    Change,
-    Message,
-    Row,
-    Tombstone,
-)
+from cdcwire.formats.cdl_json.message import OPERATIONS, Change, Message, Tombstone
 from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.model.events import Table
 
@@ -93,8 +86,8 @@ def _change(envelope: Envelope, parsed: Parsed, key: Envelope | None) -> Change:
     # The payload without schema stays in the envelope as it came, so that it is written so.
     fields = Fields(envelope.schema, envelope.payload, _FIELDS)
     version = fields.text("message_version")
-    if version != MESSAGE_VERSION:
-        problem = f"message_version is {version!r:.20}, not {MESSAGE_VERSION!r}"
+    if version != VERSION_1:
+        problem = f"message_version is {version!r:.20}, not {VERSION_1!r}"
         raise fields.error(problem, "message_version", _VERSION)
     change = Change(
         fields.text("DATA_STORE"),

@@ -22,6 +22,7 @@ from cdcwire.formats.csv.records import field_of, text_of
 from cdcwire.formats.csv.settings import Settings
 from cdcwire.golang.numbers import narrow_float32, plain_digits, read_float32, shortest_digits
 from cdcwire.model.events import UNAVAILABLE, Value
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     ArrayType,
     BitType,
@@ -45,7 +46,6 @@ from cdcwire.model.kinds import (
     UnknownType,
     VectorType,
     YearType,
-    kind_text,
 )
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.mysql.value_texts import read_value, value_text

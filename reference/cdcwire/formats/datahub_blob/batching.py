@@ -12,13 +12,13 @@ from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.strict_json import JsonObject, read_json
+from cdcwire.datahub.blob_message import BlobMessage
 from cdcwire.datahub.body import CONTENT_TYPES, BodySettings
 from cdcwire.datahub.carrying import headers_of, read_records, value_of, write_records
 from cdcwire.datahub.frame import MAGIC
 from cdcwire.datahub.message import Record
 from cdcwire.formats.datahub_blob.events import from_event, to_event
 from cdcwire.formats.datahub_blob.members import RULES
-from cdcwire.formats.datahub_blob.message import BlobMessage
 from cdcwire.formats.datahub_blob.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.datahub_blob.wire import decode, encode
 from cdcwire.model.events import Event

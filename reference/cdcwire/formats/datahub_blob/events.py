@@ -12,10 +12,7 @@ from functools import lru_cache
 
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.format import EVERYTHING, Selection
-from cdcwire.datahub.ops import CLAUSE as CLAUSE_OPS
-from cdcwire.datahub.ops import HEARTBEAT, OPS, Op, op_of_change, op_of_marker, op_of_row
-from cdcwire.datahub.streamx import kind_of, to_blob, type_of
-from cdcwire.formats.datahub_blob.message import (
+from cdcwire.datahub.blob_message import (
     DEFAULT_VERSION,
     BlobColumn,
     BlobMessage,
@@ -23,6 +20,9 @@ from cdcwire.formats.datahub_blob.message import (
     Ddl,
     Source,
 )
+from cdcwire.datahub.ops import CLAUSE as CLAUSE_OPS
+from cdcwire.datahub.ops import HEARTBEAT, OPS, Op, op_of_change, op_of_marker, op_of_row
+from cdcwire.datahub.streamx import kind_of, to_blob, type_of
 from cdcwire.formats.datahub_blob.payload import (
     CLAUSE_DDL,
     CLAUSE_IMAGES,
@@ -45,7 +45,7 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
 )
-from cdcwire.model.kinds import kind_text
+from cdcwire.model.kind_text import kind_text
 
 _PRIMARY: frozenset[Role] = frozenset({"primary"})
 _NO_ROLES: frozenset[Role] = frozenset()

@@ -20,11 +20,11 @@ from typing import Any, NamedTuple, TypeAlias
 from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, Credit, Irregular
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.strict_json import JsonObject, read_json
+from cdcwire.datahub.blob_message import BlobMessage
 from cdcwire.datahub.ops import OPS
 from cdcwire.datahub.streamx import StreamXType
 from cdcwire.formats.datahub_blob.events import columns_of, extra_of, table_of, to_event
 from cdcwire.formats.datahub_blob.members import RULES
-from cdcwire.formats.datahub_blob.message import BlobMessage
 from cdcwire.formats.datahub_blob.row_patterns import (
     Pattern,
     Read,

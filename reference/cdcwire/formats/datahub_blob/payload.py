@@ -10,11 +10,11 @@ import re
 from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, EncodeError, Path, step
 from cdcwire.core.strict_json import JsonObject, Member, json_kind
+from cdcwire.datahub.blob_message import BlobColumn, BlobMessage, Cells, Ddl
 from cdcwire.datahub.fields import is_unicode
 from cdcwire.datahub.ops import Op
 from cdcwire.datahub.streamx import BlobValue, StreamXType, check_value, read_value
 from cdcwire.formats.datahub_blob.members import Members, inner, integer_of, text_of
-from cdcwire.formats.datahub_blob.message import BlobColumn, BlobMessage, Cells, Ddl
 
 CLAUSE_IMAGES = "datahub-blob: row images"
 CLAUSE_SEQUENCE = "datahub-blob: sequence ids"

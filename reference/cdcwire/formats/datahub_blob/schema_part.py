@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.strict_json import JsonValue, json_kind
+from cdcwire.datahub.blob_message import BlobColumn, BlobMessage, Source
 from cdcwire.datahub.fields import is_unicode
 from cdcwire.datahub.ops import QUERY, Op
 from cdcwire.datahub.streamx import STREAMX_TYPES, streamx_type
 from cdcwire.formats.datahub_blob.members import Members, inner, items_of, members_of, text_of
-from cdcwire.formats.datahub_blob.message import BlobColumn, BlobMessage, Source
 
 CLAUSE_COLUMNS = "datahub-blob: columns"
 CLAUSE_KEY = "datahub-blob: primary key"

@@ -12,6 +12,7 @@ import re
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.strict_json import Document, read_json
+from cdcwire.datahub.blob_message import BlobMessage
 from cdcwire.datahub.ops import CLAUSE as CLAUSE_OPS
 from cdcwire.datahub.ops import OPS, find_op
 from cdcwire.formats.datahub_blob.members import (
@@ -21,7 +22,6 @@ from cdcwire.formats.datahub_blob.members import (
     members_of,
     text_of,
 )
-from cdcwire.formats.datahub_blob.message import BlobMessage
 from cdcwire.formats.datahub_blob.payload import (
     payload_of,
     read_ddl,

@@ -4,23 +4,17 @@
 lead to and from the neutral model. The page of the format is docs/formats/datahub-tuple.md.
 """
 
-from cdcwire.formats.datahub_tuple.events import (
-    UnsupportedInTupleError,
-    from_event,
-    from_events,
-    to_event,
-    to_events,
-)
-from cdcwire.formats.datahub_tuple.explain import explain
-from cdcwire.formats.datahub_tuple.format import FORMAT
-from cdcwire.formats.datahub_tuple.message import TupleRow
-from cdcwire.formats.datahub_tuple.settings import OPTIONS, Settings, read_settings
-from cdcwire.formats.datahub_tuple.topic import (
+from cdcwire.datahub.tuple_topic import (
     SchemaMismatchError,
     Topic,
-    find_table,
-    topic_of,
+    TupleRow,
+    UnsupportedInTupleError,
 )
+from cdcwire.formats.datahub_tuple.events import from_event, from_events, to_event, to_events
+from cdcwire.formats.datahub_tuple.explain import explain
+from cdcwire.formats.datahub_tuple.format import FORMAT
+from cdcwire.formats.datahub_tuple.settings import OPTIONS, Settings, read_settings
+from cdcwire.formats.datahub_tuple.topic import find_table, topic_of
 from cdcwire.formats.datahub_tuple.wire import decode, record_of, row_of
 
 __all__ = [

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cdcwire.core.errors import EncodeError, Path, step
+from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.datahub.carrying import read_records, write_records
 from cdcwire.datahub.fields import FieldValue
 from cdcwire.datahub.message import Record
 from cdcwire.datahub.ops import HEARTBEAT, op_of_change, op_of_marker
-from cdcwire.formats.datahub_tuple.message import Operation, TupleRow
+from cdcwire.datahub.tuple_topic import (
+    Operation,
+    SchemaMismatchError,
+    Topic,
+    TupleRow,
+    UnsupportedInTupleError,
+)
 from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.datahub_tuple.topic import SchemaMismatchError, Topic
 from cdcwire.formats.datahub_tuple.values import to_field, to_model
 from cdcwire.formats.datahub_tuple.wire import CLAUSE_SEQUENCE, CLAUSE_TIME, record_of, row_of
 from cdcwire.model.events import (
@@ -32,9 +37,7 @@ from cdcwire.model.events import (
 )
 from cdcwire.model.events import Op as RowOp
 
-CLAUSE_UNSUPPORTED = "datahub-tuple: what is not carried"
 CLAUSE_UPDATES = "datahub-tuple: updates"
-REASON = "tuple topics carry DML only"
 
 _ROW_OPS: dict[tuple[str, bool], tuple[RowOp, Half | None]] = {
     ("I", True): ("insert", None),
@@ -42,18 +45,6 @@ _ROW_OPS: dict[tuple[str, bool], tuple[RowOp, Half | None]] = {
     ("U", True): ("update", "after"),
     ("D", False): ("delete", None),
 }
-
-
-class UnsupportedInTupleError(EncodeError):
-    """A Tuple topic has no form for this; ``op`` is what it is, ``reason`` why."""
-
-    def __init__(self, op: str, path: Path = ()) -> None:
-        super().__init__(f"{op}: {REASON}; use datahub-blob", CLAUSE_UNSUPPORTED, path)
-        self.op = op
-        self.reason = REASON
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.op, self.path)
 
 
 def to_events(

@@ -7,6 +7,7 @@ from cdcwire.core.format import Explanation
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import EventPart, Subject
 from cdcwire.datahub.explain import body_spans, cut
+from cdcwire.datahub.tuple_topic import Topic
 from cdcwire.formats.datahub_tuple.events import to_events
 from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS, EXECUTE_TIMES, Settings
 from cdcwire.formats.datahub_tuple.topic import (
@@ -14,7 +15,6 @@ from cdcwire.formats.datahub_tuple.topic import (
     OPERATION_TYPE,
     SEQUENCE_ID,
     SOURCE_TABLE,
-    Topic,
 )
 from cdcwire.model.events import Event, RowChange
 

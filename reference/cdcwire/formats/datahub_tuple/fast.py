@@ -20,9 +20,8 @@ from cdcwire.datahub.compression import MAX_RAW_BYTES
 from cdcwire.datahub.fast_batch import BatchReader
 from cdcwire.datahub.frame import MAGIC, read_frame
 from cdcwire.datahub.protobuf import read_fields
-from cdcwire.formats.datahub_tuple.message import TupleRow
+from cdcwire.datahub.tuple_topic import Topic, TupleRow
 from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.datahub_tuple.topic import Topic
 from cdcwire.formats.datahub_tuple.wire import (
     COMBINATIONS,
     MAX_SEQUENCE_DIGITS,

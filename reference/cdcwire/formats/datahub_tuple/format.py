@@ -10,12 +10,13 @@ from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionError
 from cdcwire.datahub.carrying import queued
+from cdcwire.datahub.tuple_topic import Topic
 from cdcwire.formats.datahub_tuple.carries import CARRIES
 from cdcwire.formats.datahub_tuple.events import from_events, to_event, to_events
 from cdcwire.formats.datahub_tuple.explain import explain
 from cdcwire.formats.datahub_tuple.fast import RowDecoder
 from cdcwire.formats.datahub_tuple.settings import OPTIONS, Settings, read_settings
-from cdcwire.formats.datahub_tuple.topic import Topic, find_table, topic_of
+from cdcwire.formats.datahub_tuple.topic import find_table, topic_of
 from cdcwire.model.events import Event, Table
 
 FEATURES: Mapping[str, str] = MappingProxyType(

@@ -7,11 +7,10 @@ lists all columns as the topic has them. Source: datahub-tuple, "topic schema", 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from cdcwire.core.errors import EncodeError, Path
 from cdcwire.core.options import OptionError
 from cdcwire.datahub.fields import Field, FieldType, field_type, kind_of
+from cdcwire.datahub.tuple_topic import Topic
 from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS, EXECUTE_TIMES, Settings
 from cdcwire.model.events import Column, Table
 from cdcwire.model.kinds import (
@@ -24,8 +23,6 @@ from cdcwire.model.kinds import (
     TimestampType,
     YearType,
 )
-
-CLAUSE_SCHEMA = "datahub-tuple: topic schema"
 
 SEQUENCE_ID = "_sequence_id_"
 OPERATION_TYPE = "_operation_type_"
@@ -49,38 +46,6 @@ _UNSIGNED: dict[int, FieldType] = {
     32: "BIGINT",
     64: "STRING",
 }
-
-
-class SchemaMismatchError(EncodeError):
-    """A row's columns are not the topic's; ``column`` is the one that is missing or too many."""
-
-    def __init__(self, column: str, problem: str, path: Path = ()) -> None:
-        super().__init__(f"column {column!r:.60} {problem}", CLAUSE_SCHEMA, path)
-        self.column = column
-        self._problem = problem
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.column, self._problem, self.path)
-
-
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """A topic. ``fields``: all of them in their order; ``places`` and ``data`` are indexes of them.
-
-    ``columns``: those of the model for the data fields. ``places`` has None for ``_source_table_``
-    in a topic that lacks it.
-    """
-
-    table: Table
-    fields: tuple[Field, ...]
-    sequence_id: int
-    operation_type: int
-    execute_time: int
-    source_table: int | None
-    before_image: int
-    after_image: int
-    data: tuple[int, ...]
-    columns: tuple[Column, ...]
 
 
 def find_table(tables: Sequence[Table], settings: Settings = DEFAULT_SETTINGS) -> Table:

@@ -13,6 +13,7 @@ from cdcwire.core.errors import EncodeError
 from cdcwire.datahub.fields import Field, FieldValue, check_value, clause_of
 from cdcwire.datahub.streamx import UTC, milliseconds_of, text_of
 from cdcwire.model.events import UNAVAILABLE, Column, Value
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     BitType,
     BoolType,
@@ -23,7 +24,6 @@ from cdcwire.model.kinds import (
     TextType,
     TimestampType,
     YearType,
-    kind_text,
 )
 from cdcwire.model.temporal import temporal_text
 

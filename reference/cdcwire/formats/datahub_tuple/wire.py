@@ -13,9 +13,8 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.datahub.carrying import read_records
 from cdcwire.datahub.fields import FieldValue
 from cdcwire.datahub.message import Record
-from cdcwire.formats.datahub_tuple.message import Operation, TupleRow
+from cdcwire.datahub.tuple_topic import Operation, Topic, TupleRow
 from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.datahub_tuple.topic import Topic
 
 CLAUSE_METADATA = "datahub-tuple: metadata columns"
 CLAUSE_SEQUENCE = "datahub-tuple: sequence ids"

@@ -3,15 +3,16 @@
 ``decode`` and ``encode`` are the wire layer, ``to_events`` and ``from_events`` the neutral model.
 """
 
+from cdcwire.connect.cdl import Row
 from cdcwire.formats.debezium_json.events import to_events
 from cdcwire.formats.debezium_json.explain import explain
+from cdcwire.formats.debezium_json.mapping import to_version_1
 from cdcwire.formats.debezium_json.message import (
     Boundary,
     Change,
     Heartbeat,
     LogicalMessage,
     Message,
-    Row,
     Source,
     Tombstone,
 )
@@ -36,4 +37,5 @@ __all__ = [
     "from_events",
     "read_settings",
     "to_events",
+    "to_version_1",
 ]

@@ -16,13 +16,10 @@ from cdcwire.connect import (
     Schema,
     payload_reader,
 )
+from cdcwire.connect.cdl import OPTIONAL_INT64, OPTIONAL_STRING
 from cdcwire.core.compiled import IRREGULARITIES
 from cdcwire.core.strict_json import JsonObject
-from cdcwire.formats.debezium_json.schemas import (
-    OPTIONAL_INT64,
-    OPTIONAL_STRING,
-    block_schema,
-)
+from cdcwire.formats.debezium_json.schemas import block_schema
 
 _MAX_TABLES = 16
 _MAX_LEARNED = 256  # a pattern takes some time to be made

@@ -14,18 +14,17 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from cdcwire.connect import encode as encode_envelope
+from cdcwire.connect.cdl import ROW_CHANGE, Row
 from cdcwire.connect.logical import image_of
 from cdcwire.core.errors import step
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.formats.debezium_json.message import (
-    ROW_CHANGE,
     Block,
     Boundary,
     Change,
     Heartbeat,
     LogicalMessage,
     Message,
-    Row,
     Source,
     Tombstone,
 )

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cdcwire.connect import ConnectValue, Envelope, Schema
+from cdcwire.connect import ConnectValue, Envelope
+from cdcwire.connect.cdl import HEARTBEAT_TABLE, Row
 
-MESSAGE_VERSION = "2.0"
-ROW_CHANGE = "0"  # the only message_type that was seen
 OPERATIONS = ("c", "u", "d", "r", "t")
 SNAPSHOTS = (
     "true",
@@ -20,15 +19,6 @@ SNAPSHOTS = (
     "incremental",
 )
 PLACEHOLDER = "__debezium_unavailable_value"
-HEARTBEAT_TABLE = ("cdc_cdl", "cdc_heartbeat")  # of CDL
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row as it travels: the struct of its columns, and their values; None is no row."""
-
-    schema: Schema
-    values: tuple[ConnectValue, ...] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,9 @@ import re
 from functools import lru_cache
 
 from cdcwire.connect import ConnectType, Field, Schema
+from cdcwire.connect.cdl import INT64, OPTIONAL_INT64, OPTIONAL_STRING, SOURCE, STRING
 from cdcwire.connect.types import ENUM
 from cdcwire.formats.debezium_json.settings import Dialect
-
-STRING = Schema("string")
-OPTIONAL_STRING = Schema("string", True)
-INT64 = Schema("int64")
-OPTIONAL_INT64 = Schema("int64", True)
 
 VERSIONS: dict[str, str] = {
     "cdl": "1.4.0.Final",
@@ -21,7 +17,6 @@ VERSIONS: dict[str, str] = {
     "debezium-3.2": "3.2.0.Final",
 }
 _ALLOWED: dict[str, str] = {
-    "cdl": "true,last,false",
     "debezium-1.4": "true,last,false",
     "debezium-2.7": "true,last,false,incremental",
     "debezium-3.2": (
@@ -54,6 +49,8 @@ def _version(dialect: Dialect) -> int | None:
 @lru_cache(maxsize=8)
 def source_schema(dialect: Dialect) -> Schema:
     """Return the struct of ``source``."""
+    if dialect == "cdl":
+        return SOURCE
     snapshot = Schema("string", True, ENUM, 1, None, (("allowed", _ALLOWED[dialect]),), "false")
     fields = [
         Field("version", STRING),
@@ -67,9 +64,7 @@ def source_schema(dialect: Dialect) -> Schema:
         fields.append(Field("sequence", OPTIONAL_STRING))
         fields += [Field(name, OPTIONAL_INT64) for name in ("ts_us", "ts_ns")]
     fields += [Field("schema", STRING), Field("table", STRING)]
-    fields += [Field(name, OPTIONAL_INT64) for name in ("txId", "lsn")]
-    if dialect != "cdl":
-        fields.append(Field("xmin", OPTIONAL_INT64))
+    fields += [Field(name, OPTIONAL_INT64) for name in ("txId", "lsn", "xmin")]
     version = 1 if dialect == "debezium-3.2" else None  # of the versions here
     name = "io.debezium.connector.postgresql.Source"
     return Schema("struct", False, name, version, fields=tuple(fields))

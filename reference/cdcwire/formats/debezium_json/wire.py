@@ -12,14 +12,13 @@ from typing import TypeAlias
 
 from cdcwire.connect import Envelope, Parsed, Schema
 from cdcwire.connect import encode as encode_envelope
+from cdcwire.connect.cdl import ROW_CHANGE, VERSION_2, Row
 from cdcwire.connect.columns import struct_of
 from cdcwire.connect.fields import NO_OFFSET, Fields, located, read_part, typed
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.strict_json import JsonObject
 from cdcwire.formats.debezium_json.message import (
-    MESSAGE_VERSION,
     OPERATIONS,
-    ROW_CHANGE,
     SNAPSHOTS,
     Block,
     Boundary,
@@ -28,7 +27,6 @@ from cdcwire.formats.debezium_json.message import (
     Heartbeat,
     LogicalMessage,
     Message,
-    Row,
     Source,
     Tombstone,
 )
@@ -202,8 +200,8 @@ def _cdl_members(fields: Fields) -> CdlMembers | None:
     if not fields.has("message_version"):
         return None
     version = fields.text("message_version")
-    if version != MESSAGE_VERSION:
-        problem = f"message_version is {version!r:.20}, not {MESSAGE_VERSION!r}"
+    if version != VERSION_2:
+        problem = f"message_version is {version!r:.20}, not {VERSION_2!r}"
         raise fields.error(problem, "message_version", _VERSION)
     fields.integer("ts_ms")
     return CdlMembers(

@@ -6,15 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from cdcwire.connect import ConnectValue, Envelope, Field, Schema
+from cdcwire.connect.cdl import OPTIONAL_STRING, ROW_CHANGE, STRING, VERSION_2
 from cdcwire.connect.columns import struct_of
 from cdcwire.connect.images import WrittenRows, check_images, written_rows
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.debezium_json.made_up import filled
-from cdcwire.formats.debezium_json.message import MESSAGE_VERSION, ROW_CHANGE
 from cdcwire.formats.debezium_json.schemas import (
-    OPTIONAL_STRING,
-    STRING,
     block_schema,
     is_new,
     moments,
@@ -200,7 +198,7 @@ def cdl_envelope(event: RowChange, rows: WrittenRows, settings: Settings) -> Env
         source,
         op,
         sent_ms,
-        MESSAGE_VERSION,
+        VERSION_2,
         extra_text(extra, "message_type") or ROW_CHANGE,
         extra_text(extra, "lob_columns"),
         rows.key_after if rows.after is not None else rows.key_before,

@@ -8,7 +8,8 @@ from typing import get_args
 
 from cdcwire.core.errors import Path
 from cdcwire.model.events import ABSENT, Column, Expression, Role, Table, Value
-from cdcwire.model.kinds import Type, kind_text
+from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import Type
 from cdcwire.model.text.members import Json, TextFormError, number_of, text_member
 from cdcwire.model.text.values import kind_of, value_from_json, value_to_json
 

@@ -15,6 +15,7 @@ from typing import get_args
 from cdcwire.core.errors import Path
 from cdcwire.golang.numbers import read_float32, shortest_digits
 from cdcwire.model.events import UNAVAILABLE, Column, Image, Role, Value
+from cdcwire.model.kind_text import kind_text, parse_kind
 from cdcwire.model.kinds import (
     ArrayType,
     BitType,
@@ -39,8 +40,6 @@ from cdcwire.model.kinds import (
     UnknownType,
     VectorType,
     YearType,
-    kind_text,
-    parse_kind,
 )
 from cdcwire.model.text.members import INTEGER, Json, TextFormError
 

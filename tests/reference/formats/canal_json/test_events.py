@@ -33,7 +33,8 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
 )
-from cdcwire.model.kinds import EnumType, IntType, TextType, parse_kind
+from cdcwire.model.kind_text import parse_kind
+from cdcwire.model.kinds import EnumType, IntType, TextType
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.mysql.ddl import schema_change_kind
 

@@ -10,6 +10,7 @@ import pytest
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.formats.canal_json import Settings, decode, encode, from_event, to_events
 from cdcwire.model.events import UNAVAILABLE, Column, Image, Position, RowChange, Table, Value
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     BoolType,
     BytesType,
@@ -27,7 +28,6 @@ from cdcwire.model.kinds import (
     Type,
     VectorType,
     YearType,
-    kind_text,
 )
 from cdcwire.mysql.declared import parse_declared, type_of_declared
 

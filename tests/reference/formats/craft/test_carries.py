@@ -13,6 +13,7 @@ from cdcwire.core.registry import get_format
 from cdcwire.formats.craft.carries import CARRIES
 from cdcwire.model.carries import KINDS
 from cdcwire.model.events import UNAVAILABLE, Column, Image, Position, RowChange, Table, Value
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     ArrayType,
     BitType,
@@ -37,7 +38,6 @@ from cdcwire.model.kinds import (
     UnknownType,
     VectorType,
     YearType,
-    kind_text,
 )
 
 BITS: tuple[IntBits, ...] = (8, 16, 24, 32, 64)

@@ -19,7 +19,7 @@ from cdcwire.formats.csv import fast as fast_module
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.header import MAX_HEADER
 from cdcwire.model.events import Column, Event, Table
-from cdcwire.model.kinds import parse_kind
+from cdcwire.model.kind_text import parse_kind
 from cdcwire_generators.strategies import damaged_bytes
 
 COLUMNS = (

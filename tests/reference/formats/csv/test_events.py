@@ -32,7 +32,7 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
 )
-from cdcwire.model.kinds import parse_kind
+from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.steps import join_halves
 
 ID = Column(

@@ -19,7 +19,7 @@ from cdcwire.formats.csv import FORMAT, fast, from_events, read_settings
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.settings import Settings
 from cdcwire.model.events import Column, Event, RowChange, Table
-from cdcwire.model.kinds import parse_kind
+from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.text import event_to_json
 from cdcwire_generators.strategies import damaged_bytes
 from cdcwire_generators.workloads import WORKLOAD_NAMES, workload, workload_tables

@@ -29,7 +29,7 @@ from cdcwire.formats.csv import fast as fast_module
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.values import file_kind
 from cdcwire.model.events import Column, Event, Image, Op, Position, RowChange, Table
-from cdcwire.model.kinds import parse_kind
+from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.steps import join_halves
 
 SIGNS = "|+*,;:\\nN\r\n\"'\0\té中\U0001f600NUL-1"

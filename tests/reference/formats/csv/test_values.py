@@ -13,7 +13,8 @@ from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.formats.csv import Field, Settings
 from cdcwire.formats.csv.values import ColumnCodec, column_codec, float_text
 from cdcwire.model.events import UNAVAILABLE, Value
-from cdcwire.model.kinds import FloatType, parse_kind
+from cdcwire.model.kind_text import parse_kind
+from cdcwire.model.kinds import FloatType
 
 HEX = Settings(binary_encoding="hex")
 NO_QUOTE = Settings(quote=b"")

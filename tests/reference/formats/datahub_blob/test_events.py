@@ -31,6 +31,7 @@ from cdcwire.model.events import (
     Table,
     Value,
 )
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     ArrayType,
     BitType,
@@ -52,7 +53,6 @@ from cdcwire.model.kinds import (
     UnknownType,
     VectorType,
     YearType,
-    kind_text,
 )
 from cdcwire.model.steps import join_halves
 

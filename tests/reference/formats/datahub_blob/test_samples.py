@@ -11,7 +11,7 @@ from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.datahub_blob import FORMAT, Ddl, decode, encode, to_event
 from cdcwire.model.events import Position, Progress, RowChange, SchemaChange, Table
-from cdcwire.model.kinds import kind_text
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.steps import join_halves
 
 DATA = Path(__file__).parent / "data"
