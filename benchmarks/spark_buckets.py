@@ -22,8 +22,8 @@ from benchmarks.document import Result, arguments, finish
 from benchmarks.spark_decode import processor_seconds
 from cdcwire.core.format import Context
 from cdcwire_conformance.sources.storage.generating import write_prefix
-from cdcwire_conformance.sources.storage.places import open_place
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.stores import open_store
 from cdcwire_conformance.spark import (
     decode_frame,
     describe_feed,
@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     bucket = make_bucket(f"buckets-{secrets.token_hex(4)}")
     with tempfile.TemporaryDirectory() as folder:
         write_prefix(
-            PrefixWriter(open_place(folder), "csv", CONTEXT), workload(WORKLOAD, rows, SEED)
+            PrefixWriter(open_store(folder), "csv", CONTEXT), workload(WORKLOAD, rows, SEED)
         )
         client = s3_client()
         for file in filter(Path.is_file, Path(folder).rglob("*")):

@@ -33,8 +33,8 @@ from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import source_of_folder
 from cdcwire_conformance.sources.storage.generating import write_prefix
-from cdcwire_conformance.sources.storage.places import open_place
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.stores import open_store
 from cdcwire_conformance.spark import decode_frame, describe_feed, open_source, spark_session
 from cdcwire_conformance.spark.decode.reading import Job, decode_messages
 from cdcwire_evidence.scenarios.feeds import make_lanes
@@ -90,7 +90,7 @@ def files_of_sink(name: str, rows: int, folder: Path) -> Feed:
     events = list(workload(WORKLOAD, rows, SEED))
     messages = tuple(m for m in get_format(name).encode(events, context) if is_data(m))
     write_prefix(
-        PrefixWriter(open_place(str(folder)), name, context),
+        PrefixWriter(open_store(str(folder)), name, context),
         workload(WORKLOAD, rows * COPIES, SEED),
     )
     return Feed(name, folder, messages, context)

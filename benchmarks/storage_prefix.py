@@ -23,9 +23,9 @@ from pathlib import Path
 from cdcwire.core.format import Context
 from cdcwire.model.events import RowChange
 from cdcwire_conformance.sources.storage.checking import check_prefix
-from cdcwire_conformance.sources.storage.places import LocalPlace
 from cdcwire_conformance.sources.storage.reading import list_prefix, read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.stores import LocalStore
 from cdcwire_generators.workloads import workload, workload_tables
 
 OPTIONS = {
@@ -40,7 +40,7 @@ def write(folder: Path, format_name: str, files: int, rows: int) -> None:
     """Write a prefix of about so many files with about so many rows each."""
     options = dict(OPTIONS[format_name], **{"file-size": ROW_BYTES[format_name] * rows})
     context = Context(options, workload_tables(WORKLOAD))
-    writer = PrefixWriter(LocalPlace(folder), format_name, context)
+    writer = PrefixWriter(LocalStore(folder), format_name, context)
     written = 0
     for event in workload(WORKLOAD, sys.maxsize, 1):
         writer.write(event)
@@ -55,17 +55,17 @@ def nothing(folder: Path, format_name: str) -> int:
 
 
 def ordered(folder: Path, format_name: str) -> int:
-    return len(list_prefix(LocalPlace(folder), format_name, Context(OPTIONS[format_name])).files)
+    return len(list_prefix(LocalStore(folder), format_name, Context(OPTIONS[format_name])).files)
 
 
 def read(folder: Path, format_name: str) -> int:
-    place, options = LocalPlace(folder), OPTIONS[format_name]
+    place, options = LocalStore(folder), OPTIONS[format_name]
     prefix = list_prefix(place, format_name, Context(options))
     return sum(1 for _ in read_events(place, prefix, Context(options), print))
 
 
 def checked(folder: Path, format_name: str) -> int:
-    found = check_prefix(LocalPlace(folder), format_name, Context(OPTIONS[format_name]))
+    found = check_prefix(LocalStore(folder), format_name, Context(OPTIONS[format_name]))
     assert not found.faults, found.faults[0]
     return found.rows
 

@@ -18,8 +18,8 @@ from cdcwire.model.text import event_to_json
 from cdcwire.storage import RowGate
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, read_messages
-from cdcwire_conformance.sources.storage.places import is_url, open_place
 from cdcwire_conformance.sources.storage.reading import list_prefix, read_events
+from cdcwire_conformance.sources.stores import is_url, open_store
 
 NAME = "decode"
 HELP = "print the events of messages as JSON lines"
@@ -155,7 +155,7 @@ def _events_of_prefix(
     arguments: argparse.Namespace,
     faults: _Faults,
 ) -> Iterator[Event]:
-    place = open_place(source)
+    place = open_store(source)
     prefix = list_prefix(place, format_.name, context, write_order=arguments.write_order)
     gate = RowGate(prefix.checkpoint)
     yield from read_events(place, prefix, context, faults.report, gate)

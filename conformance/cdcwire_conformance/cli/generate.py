@@ -25,8 +25,8 @@ from cdcwire_conformance.ddl import read_ddl_file, sent_columns
 from cdcwire_conformance.sources import topics
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
-from cdcwire_conformance.sources.storage.places import PlaceError, open_place
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_conformance.sources.stores import StoreError, open_store
 from cdcwire_generators.formats import get_generators
 from cdcwire_generators.workloads import (
     DEFAULT_WORKLOAD,
@@ -165,11 +165,11 @@ def _write_prefix(
     restarts = arguments.restarts or 0
     if restarts < 0:
         raise UsageError("--restarts is a number from 0")
-    place = open_place(arguments.to)
+    place = open_store(arguments.to)
     if Path(arguments.to).exists() or "://" in arguments.to:
         try:
             found = next(iter(place.list()), None)
-        except PlaceError:  # there is nothing
+        except StoreError:  # there is nothing
             found = None
         if found is not None:
             raise UsageError(f"{arguments.to}: is not empty: {found.path} is there")

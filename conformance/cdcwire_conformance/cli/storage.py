@@ -13,7 +13,7 @@ from cdcwire_conformance.cli.decode import add_write_order
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.sources.storage.checking import Checked, check_prefix
 from cdcwire_conformance.sources.storage.forms import stored_formats
-from cdcwire_conformance.sources.storage.places import open_place
+from cdcwire_conformance.sources.stores import open_store
 
 NAME = "storage"
 HELP = "say whether a storage prefix keeps the rules"
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    place = open_place(arguments.prefix)
+    place = open_store(arguments.prefix)
     with ProgressLine() as line:
         found = check_prefix(
             place,

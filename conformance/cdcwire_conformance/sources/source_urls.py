@@ -19,21 +19,22 @@ from urllib.parse import unquote, urlsplit
 
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.storage.paths import DATA_PREFIX, METADATA_NAME
-from cdcwire_conformance.sources.hadoop_files import (
-    Files,
-    LocalFiles,
+from cdcwire_conformance.sources.hadoop import check_for_spark
+from cdcwire_conformance.sources.kafka_url import SCHEME as KAFKA
+from cdcwire_conformance.sources.kafka_url import KafkaTopic, parse_kafka_url
+from cdcwire_conformance.sources.storage.forms import is_stored
+from cdcwire_conformance.sources.stores import (
+    LocalStore,
     OpenFile,
-    check_for_spark,
+    Store,
+    is_hidden,
     is_url,
     open_here,
     opener_of,
     path_under,
     scheme_of,
 )
-from cdcwire_conformance.sources.hadoop_files import SourceError as SourceError
-from cdcwire_conformance.sources.kafka_url import SCHEME as KAFKA
-from cdcwire_conformance.sources.kafka_url import KafkaTopic, parse_kafka_url
-from cdcwire_conformance.sources.storage.forms import is_stored
+from cdcwire_conformance.sources.stores import SourceError as SourceError
 
 Kind: TypeAlias = Literal["jsonl", "parquet", "prefix", "topic", "place"]
 
@@ -138,14 +139,14 @@ def _source_of_topic(format_name: str, url: str, text: str) -> Source:
 
 def source_of_folder(format_name: str, folder: str | Path) -> Source:
     """Return the source of a directory of messages. Raises: SourceError."""
-    return source_in(format_name, LocalFiles(folder))
+    return source_in(format_name, LocalStore(folder))
 
 
-def source_in(format_name: str, files: Files) -> Source:
-    """Return what the files of a folder are. Raises: SourceError."""
-    top = files.top()
-    of_spark = is_url(files.root)
-    folder = files.root if of_spark else files.folder
+def source_in(format_name: str, store: Store) -> Source:
+    """Return the source that the files of a store are. Raises: SourceError."""
+    top = {each.path: each.size for each in store.list(recursive=False)}
+    of_spark = is_url(store.root)
+    folder = store.root if of_spark else store.url
     found: dict[Kind, list[str]] = {
         "jsonl": sorted(name for name in top if name.endswith(".jsonl")),
         "parquet": sorted(name for name in top if name.endswith(".parquet")),
@@ -156,12 +157,12 @@ def source_in(format_name: str, files: Files) -> Source:
         if names:
             if of_spark:
                 sizes = {name: top[name] if kind == "jsonl" else 0 for name in names}
-                check_for_spark(files, sizes)
-            paths = tuple(path_under(files.root, name) for name in names)
+                check_for_spark(store.root, sizes)
+            paths = tuple(path_under(store.root, name) for name in names)
             return Source(format_name, folder, kind, paths)
     if not is_stored(format_name):
         raise SourceError(f"{folder}: there is no *.jsonl and no *.parquet in this directory")
-    names = sorted(files.everything())
+    names = sorted(each.path for each in store.list() if not is_hidden(each.path))
     if not any(map(_is_of_prefix, names)):
         raise SourceError(
             f"{folder}: there is no *.jsonl, no *.parquet, and no file of a storage sink"

@@ -145,7 +145,7 @@ def readable_errors() -> Iterator[None]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    from cdcwire_conformance.sources.hadoop_files import SourceError
+    from cdcwire_conformance.sources.stores import SourceError
     from cdcwire_conformance.spark.decode.reading import FeedError
 
     try:

@@ -22,8 +22,8 @@ from cdcwire.core.registry import get_format
 from cdcwire.model.events import RowChange
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.storage.generating import write_prefix
-from cdcwire_conformance.sources.storage.places import open_place
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.stores import open_store
 from cdcwire_evidence.scenarios.buckets import make_bucket, name_of, objects
 from cdcwire_evidence.scenarios.feeds import Feed as Lane
 from cdcwire_evidence.scenarios.feeds import lanes_of
@@ -137,7 +137,7 @@ class Feeds:
     def _bucket(self, name: str, changes: Sequence[RowChange]) -> Made:
         bucket = make_bucket(self._new_name(name))
         context = Context(IN_BUCKETS[name], tables=(TABLE,))
-        write_prefix(PrefixWriter(open_place(bucket), name, context), changes)
+        write_prefix(PrefixWriter(open_store(bucket), name, context), changes)
         reach_bucket(self.spark, bucket, self.store)
         url = f"s3a://{name_of(bucket)}"
         rows: dict[int, list[Where]] = {}

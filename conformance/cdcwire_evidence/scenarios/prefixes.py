@@ -12,9 +12,9 @@ from cdcwire.model.text import event_to_json
 from cdcwire.storage import Fault
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.generating import write_prefix
-from cdcwire_conformance.sources.storage.places import LocalPlace, Place
 from cdcwire_conformance.sources.storage.reading import list_prefix, read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_conformance.sources.stores import LocalStore, Store
 from cdcwire_evidence.scenarios.feeds import row_of
 from cdcwire_generators.workloads import evolving_workload
 
@@ -40,7 +40,7 @@ def go_on(writer: PrefixWriter, events: Iterable[Event]) -> PrefixWriter:
     """Return the sink that follows one that failed, after it wrote the rest of a stream and closed.
 
     As a producer does that starts again, it gets all that is not below the checkpoint.
-    Raises: PlaceError.
+    Raises: StoreError.
     """
     writer = writer.restarted()
     catch_up(writer, events)
@@ -62,7 +62,7 @@ def catch_up(writer: PrefixWriter, events: Iterable[Event]) -> None:
 
 
 def replayed(
-    place: Place,
+    place: Store,
     format_name: str,
     context: Context,
     write_order: WriteOrder = "data-first",
@@ -75,7 +75,7 @@ def replayed(
 
 
 def replayed_with_faults(
-    place: Place, format_name: str, context: Context, write_order: WriteOrder = "data-first"
+    place: Store, format_name: str, context: Context, write_order: WriteOrder = "data-first"
 ) -> tuple[list[Event], list[Fault]]:
     """Replay a prefix up to its checkpoint; without one nothing is promised yet."""
     prefix = list_prefix(place, format_name, context, write_order=write_order)
@@ -105,7 +105,7 @@ def undisturbed_events(
 ) -> list[Event]:
     """Return the same as events."""
     context = Context(OPTIONS[format_name] if options is None else options)
-    place = LocalPlace(folder)
+    place = LocalStore(folder)
     writer = PrefixWriter(place, format_name, context, WriterSettings(write_order))
     write_prefix(writer, events_of_sink(rows))
     return replayed(place, format_name, context, write_order)

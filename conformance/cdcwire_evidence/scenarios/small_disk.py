@@ -15,8 +15,8 @@ from pathlib import Path
 
 from cdcwire.core.format import Context
 from cdcwire.storage.writing import WriteOrder
-from cdcwire_conformance.sources.storage.places import LocalPlace, PlaceError
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_conformance.sources.stores import LocalStore, StoreError
 from cdcwire_evidence.scenarios.prefixes import (
     OPTIONS,
     events_of_sink,
@@ -77,7 +77,7 @@ def fill_while_writing(folder: Path, order: WriteOrder, left_kib: int) -> FullDi
     """Let the disk get full in the middle of a feed, look, make room, and let the sink go on."""
     ballast, place, context = (
         folder / "ballast",
-        LocalPlace(folder / "feed"),
+        LocalStore(folder / "feed"),
         Context(OPTIONS["csv"]),
     )
     events = events_of_sink(ROWS)
@@ -90,7 +90,7 @@ def fill_while_writing(folder: Path, order: WriteOrder, left_kib: int) -> FullDi
     try:
         write_all(writer, events[half:])
         writer.close()
-    except PlaceError as error:
+    except StoreError as error:
         refused = str(error)
     early, faults_while_full = replayed_with_faults(place, "csv", context, order)
     ballast.unlink()

@@ -14,8 +14,8 @@ from cdcwire.core.format import Context
 from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Event
 from cdcwire_conformance.sources.storage.generating import write_prefix
-from cdcwire_conformance.sources.storage.places import LocalPlace, Place, open_place
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_conformance.sources.stores import LocalStore, Store, open_store
 from cdcwire_generators.workloads import evolving_workload
 
 ROWS = 320
@@ -44,8 +44,8 @@ def memory_url() -> Iterator[str]:
 
 
 @pytest.fixture
-def memory(memory_url: str) -> Place:
-    return open_place(memory_url)
+def memory(memory_url: str) -> Store:
+    return open_store(memory_url)
 
 
 @pytest.fixture(scope="session")
@@ -56,7 +56,7 @@ def good(tmp_path_factory: pytest.TempPathFactory, changes: list[Event]) -> dict
         made[name] = tmp_path_factory.mktemp("good") / name
         settings = WriterSettings(transaction_atomicity="table", flush_interval_ms=200)
         write_prefix(
-            PrefixWriter(LocalPlace(made[name]), name, Context(options), settings), changes
+            PrefixWriter(LocalStore(made[name]), name, Context(options), settings), changes
         )
     return made
 

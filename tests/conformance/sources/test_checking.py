@@ -15,7 +15,7 @@ from cdcwire.core.format import Context
 from cdcwire.core.options import OptionValue
 from cdcwire.storage import Fault
 from cdcwire_conformance.sources.storage.checking import NO_COMMIT_TS, Checked, check_prefix
-from cdcwire_conformance.sources.storage.places import Listed, LocalPlace
+from cdcwire_conformance.sources.stores import Listed, LocalStore
 
 OPTIONS: dict[str, dict[str, OptionValue]] = {
     "csv": {"include-commit-ts": True, "output-old-value": True},
@@ -307,12 +307,12 @@ PLANTS: list[tuple[Plant, str]] = [
 ]
 
 
-def checked(place: LocalPlace, format_name: str) -> Checked:
+def checked(place: LocalStore, format_name: str) -> Checked:
     return check_prefix(place, format_name, Context(OPTIONS[format_name]), atomic_tables=True)
 
 
 def test_check_says_nothing_about_a_good_prefix(good: dict[str, Path], format_name: str) -> None:
-    found = checked(LocalPlace(good[format_name]), format_name)
+    found = checked(LocalStore(good[format_name]), format_name)
     assert (found.faults, found.notes, found.beyond) == ([], [], 0)
     assert found.rows >= 320
 
@@ -322,7 +322,7 @@ def test_check_finds_a_planted_fault_and_nothing_else(
     prefix: Path, format_name: str, plant: Plant, kind: str
 ) -> None:
     name = plant(Spoilt(prefix, format_name))
-    found = checked(LocalPlace(prefix), format_name)
+    found = checked(LocalStore(prefix), format_name)
     assert [(fault.kind, fault.path) for fault in found.faults] == [(kind, name)]
     assert found.faults[0].clause.startswith(("storage: ", "csv: ", "canal-json: "))
 
@@ -332,17 +332,17 @@ def test_check_half_written_file_names_the_byte_where_it_ends(
 ) -> None:
     spoilt = Spoilt(prefix, format_name)
     name = half_written_file(spoilt)
-    (fault,) = checked(LocalPlace(prefix), format_name).faults
+    (fault,) = checked(LocalStore(prefix), format_name).faults
     assert fault.offset == (prefix / name).stat().st_size
 
 
 def test_check_two_faults_in_two_tables_are_both_found(prefix: Path, format_name: str) -> None:
     spoilt = Spoilt(prefix, format_name)
     expected = {hole(spoilt), schema_file_cut_off(spoilt)}
-    assert {fault.path for fault in checked(LocalPlace(prefix), format_name).faults} == expected
+    assert {fault.path for fault in checked(LocalStore(prefix), format_name).faults} == expected
 
 
-class ChangingPlace(LocalPlace):
+class ChangingPlace(LocalStore):
     """A directory in which someone puts a file again as soon as it is listed."""
 
     def __init__(self, root: Path, name: str, value: bytes | None) -> None:
@@ -350,12 +350,12 @@ class ChangingPlace(LocalPlace):
         self._name = name
         self._value = value
 
-    def list(self, under: str = "") -> Iterator[Listed]:
-        yield from list(super().list(under))
+    def list(self, under: str = "", *, recursive: bool = True) -> Iterator[Listed]:
+        yield from list(super().list(under, recursive=recursive))
         if not under and self._value is None:
-            (self.root / self._name).unlink()
+            (self.folder / self._name).unlink()
         elif not under and self._value is not None:
-            (self.root / self._name).write_bytes(self._value)
+            (self.folder / self._name).write_bytes(self._value)
 
 
 @pytest.mark.parametrize("how", ["other size", "same size", "gone"])
@@ -373,11 +373,11 @@ def test_check_file_put_again_meanwhile_is_told(prefix: Path, format_name: str, 
     assert (fault.kind, fault.path) == ("overwritten", spoilt.name(file))
 
 
-class WildPlace(LocalPlace):
+class WildPlace(LocalStore):
     """A store, which can have names that no directory has."""
 
-    def list(self, under: str = "") -> Iterator[Listed]:
-        yield from super().list(under)
+    def list(self, under: str = "", *, recursive: bool = True) -> Iterator[Listed]:
+        yield from super().list(under, recursive=recursive)
         yield Listed("shop/../orders/1/2024-01-01/CDC000001.csv", 5)
 
 
@@ -391,7 +391,7 @@ def test_check_transaction_in_two_files_is_no_fault_without_atomicity(
     prefix: Path, format_name: str
 ) -> None:
     transaction_in_two_files(Spoilt(prefix, format_name))
-    found = check_prefix(LocalPlace(prefix), format_name, Context(OPTIONS[format_name]))
+    found = check_prefix(LocalStore(prefix), format_name, Context(OPTIONS[format_name]))
     assert found.faults == []
 
 
@@ -403,7 +403,7 @@ def test_check_rows_not_below_the_checkpoint_are_counted_and_no_fault(
     last = lines_of(spoilt.files(sorted(versions[0].iterdir())[-1])[-1])[-1]
     checkpoint = json.dumps({"checkpoint-ts": spoilt.commit_ts(last)})
     (prefix / "metadata").write_text(checkpoint)
-    found = checked(LocalPlace(prefix), format_name)
+    found = checked(LocalStore(prefix), format_name)
     assert found.faults == []
     assert found.beyond > 0
 
@@ -414,7 +414,7 @@ def test_check_file_beyond_the_index_is_no_fault(prefix: Path, format_name: str)
     directory = spoilt.directory("orders")
     name = f"CDC{len(spoilt.files(directory)) - 1:020d}{spoilt.extension}\n"
     spoilt.index(directory).write_text(name)
-    assert checked(LocalPlace(prefix), format_name).faults == []
+    assert checked(LocalStore(prefix), format_name).faults == []
 
 
 def test_check_index_one_ahead_is_no_fault_where_it_is_put_first(
@@ -422,7 +422,7 @@ def test_check_index_one_ahead_is_no_fault_where_it_is_put_first(
 ) -> None:
     index_ahead(Spoilt(prefix, format_name))
     context = Context(OPTIONS[format_name])
-    found = check_prefix(LocalPlace(prefix), format_name, context, write_order="index-first")
+    found = check_prefix(LocalStore(prefix), format_name, context, write_order="index-first")
     assert found.faults == []
 
 
@@ -431,7 +431,7 @@ def test_check_rows_without_commit_ts_are_noted_once(good: dict[str, Path], tmp_
     shutil.copytree(good["csv"], prefix)
     for file in prefix.rglob("CDC*.csv"):
         write_lines(file, [re.sub(rb'("shop",)\d+,', rb"\1", line) for line in lines_of(file)])
-    found = check_prefix(LocalPlace(prefix), "csv", Context({"output-old-value": True}))
+    found = check_prefix(LocalStore(prefix), "csv", Context({"output-old-value": True}))
     assert (found.faults, found.notes) == ([], [NO_COMMIT_TS])
 
 

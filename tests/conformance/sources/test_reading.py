@@ -12,8 +12,8 @@ from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.model.events import Event, Progress, RowChange, SchemaChange
 from cdcwire.storage import Fault, RowGate
 from cdcwire_conformance.sources.storage.checking import check_prefix
-from cdcwire_conformance.sources.storage.places import Listed, LocalPlace, PlaceError
 from cdcwire_conformance.sources.storage.reading import list_prefix, read_events
+from cdcwire_conformance.sources.stores import Listed, LocalStore, StoreError
 
 OPTIONS: dict[str, dict[str, OptionValue]] = {
     "csv": {"include-commit-ts": True, "output-old-value": True},
@@ -25,7 +25,7 @@ def read(
     folder: Path, format_name: str, selection: Selection | None = None, gate: RowGate | None = None
 ) -> tuple[list[Event], list[Fault]]:
     context = Context(OPTIONS[format_name], selection=selection or Selection())
-    place = LocalPlace(folder)
+    place = LocalStore(folder)
     faults: list[Fault] = []
     prefix = list_prefix(place, format_name, context)
     return list(read_events(place, prefix, context, faults.append, gate)), faults
@@ -36,7 +36,7 @@ def rows(events: list[Event], table: str) -> list[RowChange]:
 
 
 def test_prefix_tables_come_with_their_versions(good: dict[str, Path], format_name: str) -> None:
-    prefix = list_prefix(LocalPlace(good[format_name]), format_name, Context(OPTIONS[format_name]))
+    prefix = list_prefix(LocalStore(good[format_name]), format_name, Context(OPTIONS[format_name]))
     orders = [table for table in prefix.tables if table.name == "orders"]
     assert sorted(len(table.columns or ()) for table in orders) == [9, 10]
     assert {table.version for table in orders} == {
@@ -47,7 +47,7 @@ def test_prefix_tables_come_with_their_versions(good: dict[str, Path], format_na
 def test_prefix_files_come_with_what_a_reader_of_one_needs(
     good: dict[str, Path], format_name: str
 ) -> None:
-    prefix = list_prefix(LocalPlace(good[format_name]), format_name, Context(OPTIONS[format_name]))
+    prefix = list_prefix(LocalStore(good[format_name]), format_name, Context(OPTIONS[format_name]))
     for file in prefix.files:
         assert Path(file.url).stat().st_size == file.size
         assert file.url.endswith(file.path)
@@ -96,7 +96,7 @@ def test_read_without_metadata_has_no_limit(prefix: Path, format_name: str) -> N
     assert faults == []
 
 
-class _Growing(LocalPlace):
+class _Growing(LocalStore):
     """A directory whose producer goes on right after it was listed."""
 
     def __init__(self, root: Path, unlisted: set[str], checkpoint_then: bytes) -> None:
@@ -105,9 +105,11 @@ class _Growing(LocalPlace):
         self.checkpoint_then = checkpoint_then
         self.is_listed = False
 
-    def list(self, under: str = "") -> Iterator[Listed]:
+    def list(self, under: str = "", *, recursive: bool = True) -> Iterator[Listed]:
         hidden = set() if self.is_listed else self.unlisted
-        found = [each for each in super().list(under) if each.path not in hidden]
+        found = [
+            each for each in super().list(under, recursive=recursive) if each.path not in hidden
+        ]
         self.is_listed = True
         yield from found
 
@@ -123,7 +125,7 @@ def test_list_of_a_growing_prefix_has_all_below_its_checkpoint(
     day = sorted(prefix.glob("shop/users/[0-9]*/*/CDC*[2-9].*"))[-1].parent
     newer = {each.relative_to(prefix).as_posix() for each in day.glob("CDC*[2-9].*")}
     context = Context(OPTIONS[format_name])
-    checkpoint = list_prefix(LocalPlace(prefix), format_name, context).checkpoint
+    checkpoint = list_prefix(LocalStore(prefix), format_name, context).checkpoint
     assert checkpoint is not None
     later = (prefix / "metadata").read_bytes().replace(b"%d" % checkpoint, b"%d" % (checkpoint + 9))
     place, faults = _Growing(prefix, newer, later), list[Fault]()
@@ -206,7 +208,7 @@ def test_read_and_check_of_paths_by_table_id(prefix: Path, format_name: str) -> 
     assert faults == []
     for table in ("orders", "users", "customers", "events"):
         assert rows(events, table) == rows(before, table)
-    assert check_prefix(LocalPlace(prefix), format_name, Context(options)).faults == []
+    assert check_prefix(LocalStore(prefix), format_name, Context(options)).faults == []
 
 
 def test_read_and_check_of_files_of_two_dispatchers(prefix: Path, format_name: str) -> None:
@@ -224,16 +226,16 @@ def test_read_and_check_of_files_of_two_dispatchers(prefix: Path, format_name: s
     events, faults = read(prefix, format_name)
     assert faults == []
     assert len(rows(events, "users")) == len(rows(before, "users"))
-    assert check_prefix(LocalPlace(prefix), format_name, Context(OPTIONS[format_name])).faults == []
+    assert check_prefix(LocalStore(prefix), format_name, Context(OPTIONS[format_name])).faults == []
 
 
 def test_read_of_canal_json_in_the_queue_s_options_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(OptionError):
-        list_prefix(LocalPlace(tmp_path), "csv", Context({"no-such-option": "1"}))
+        list_prefix(LocalStore(tmp_path), "csv", Context({"no-such-option": "1"}))
     with pytest.raises(ValueError, match="craft"):
-        list_prefix(LocalPlace(tmp_path), "craft", Context())
+        list_prefix(LocalStore(tmp_path), "craft", Context())
 
 
 def test_list_prefix_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(PlaceError):
-        list_prefix(LocalPlace(tmp_path / "none"), "csv", Context())
+    with pytest.raises(StoreError):
+        list_prefix(LocalStore(tmp_path / "none"), "csv", Context())

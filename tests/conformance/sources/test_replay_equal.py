@@ -22,9 +22,9 @@ from cdcwire.model.steps import fill_unchanged, join_halves
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
-from cdcwire_conformance.sources.storage.places import Place, open_place
 from cdcwire_conformance.sources.storage.reading import list_prefix, read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_conformance.sources.stores import Store, open_store
 from cdcwire_generators.workloads import evolving_tables
 
 OPTIONS: dict[str, dict[str, OptionValue]] = {
@@ -71,7 +71,7 @@ def statements_of(events: Iterable[Event]) -> set[tuple[object, ...]]:
     }
 
 
-def replayed(place: Place, format_name: str, context: Context, order: WriteOrder) -> list[Event]:
+def replayed(place: Store, format_name: str, context: Context, order: WriteOrder) -> list[Event]:
     prefix = list_prefix(place, format_name, context, write_order=order)
     faults: list[object] = []
     events = list(read_events(place, prefix, context, faults.append))
@@ -86,7 +86,7 @@ def test_prefix_replays_what_was_written_in_both_formats(
 ) -> None:
     """decode(write(events)) == events per table and partition, in csv and in canal-json."""
     for format_name, options in OPTIONS.items():
-        place = open_place(f"{memory_url}/{format_name}")
+        place = open_store(f"{memory_url}/{format_name}")
         # The order index-first is tiflow's, which does not write the elements of ENUM and SET.
         context = Context(dict(options, **{"date-separator": separator}), evolving_tables())
         settings = WriterSettings(order, flush_interval_ms=300)
@@ -101,7 +101,7 @@ def test_prefix_replays_what_was_written_in_both_formats(
 @pytest.mark.parametrize("order", ["data-first", "index-first"])
 @pytest.mark.parametrize("atomicity", ["none", "table"])
 def test_prefix_of_a_writer_that_was_killed_has_every_row_again(
-    changes: list[Event], memory: Place, format_name: str, order: WriteOrder, atomicity: str
+    changes: list[Event], memory: Store, format_name: str, order: WriteOrder, atomicity: str
 ) -> None:
     """Without repeats, what comes back is what was sent; and repeats are no faults."""
     context = Context(OPTIONS[format_name], evolving_tables())
@@ -131,7 +131,7 @@ def without_repeats(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
 
 
 def test_prefix_without_partitions_has_the_rows_of_all_in_one_directory(
-    changes: list[Event], memory: Place
+    changes: list[Event], memory: Store
 ) -> None:
     context = Context(dict(OPTIONS["csv"], **{"enable-partition-separator": False}))
     write_prefix(PrefixWriter(memory, "csv", context), changes)

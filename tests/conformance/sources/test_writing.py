@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -28,8 +30,8 @@ from cdcwire.storage import Layout, check_puts, read_index, read_metadata, read_
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
-from cdcwire_conformance.sources.storage.places import Listed, LocalPlace, PlaceError
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_conformance.sources.stores import Listed, LocalStore, StoreError
 
 COLUMNS = (
     Column("id", IntType(64), "bigint", False, roles=frozenset({"primary", "handle"})),
@@ -60,9 +62,10 @@ def change(ms: int, code: int, query: str, subject: Table) -> SchemaChange:
 
 @dataclass
 class Journal:
-    """A place that remembers its puts, in order."""
+    """A store that remembers its puts, in order."""
 
     url: str = "journal"
+    root: str = "journal"
     files: dict[str, bytes] = field(default_factory=dict)
     history: list[tuple[str, bytes]] = field(default_factory=list)
     refuses: Callable[[str], bool] = lambda path: False
@@ -71,7 +74,7 @@ class Journal:
     def puts(self) -> list[str]:
         return [path for path, _ in self.history]
 
-    def list(self, under: str = "") -> Iterator[Listed]:
+    def list(self, under: str = "", *, recursive: bool = True) -> Iterator[Listed]:
         for path, value in list(self.files.items()):
             if not under or path.startswith(under + "/"):
                 yield Listed(path, len(value))
@@ -84,9 +87,12 @@ class Journal:
             raise FileNotFoundError(path)
         return self.files[path]
 
+    def open(self, path: str) -> BinaryIO:
+        return io.BytesIO(self.read(path))
+
     def put(self, path: str, value: bytes) -> None:
         if self.refuses(path):
-            raise PlaceError(f"{path}: no")
+            raise StoreError(f"{path}: no")
         self.files[path] = value
         self.history.append((path, value))
 
@@ -296,7 +302,7 @@ def test_writer_failed_index_is_passed_over_where_it_comes_first() -> None:
         writer = PrefixWriter(place, "csv", Context(OPTIONS), settings)
         writer.write(row(1, 1))
         if is_fatal:
-            with pytest.raises(PlaceError):
+            with pytest.raises(StoreError):
                 writer.flush()
         else:
             writer.flush()
@@ -327,7 +333,7 @@ def test_restart_points_are_spread_and_never_at_the_end() -> None:
 def test_write_prefix_one_seed_gives_the_same_files(tmp_path: Path, changes: list[Event]) -> None:
     found = []
     for name in ("a", "b"):
-        place = LocalPlace(tmp_path / name)
+        place = LocalStore(tmp_path / name)
         write_prefix(PrefixWriter(place, "csv", Context(OPTIONS)), changes, restart_points(320, 2))
         found.append({listed.path: place.read(listed.path) for listed in place.list()})
     assert found[0] == found[1]
@@ -336,7 +342,7 @@ def test_write_prefix_one_seed_gives_the_same_files(tmp_path: Path, changes: lis
 def test_check_knows_rows_that_a_killed_writer_wrote_again(
     tmp_path: Path, changes: list[Event]
 ) -> None:
-    place = LocalPlace(tmp_path)
+    place = LocalStore(tmp_path)
     settings = WriterSettings(flush_interval_ms=100, metadata_interval_ms=50)
     writer = PrefixWriter(place, "csv", Context(OPTIONS), settings)
     write_prefix(writer, changes, restart_points(320, 6))

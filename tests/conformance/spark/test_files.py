@@ -14,9 +14,10 @@ import pytest
 
 from cdcwire.core.format import Context
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources import hadoop_files as files_room
+from cdcwire_conformance.sources import hadoop as files_room
 from cdcwire_conformance.sources.messages_io import read_messages
 from cdcwire_conformance.sources.source_urls import Source
+from cdcwire_conformance.sources.stores import LocalStore, opener_in
 from cdcwire_conformance.spark import (
     FeedError,
     SourceError,
@@ -148,9 +149,9 @@ def test_checkpoint_is_read_before_the_list(
         file.unlink()
     early = storage_stream.commit_ts(4, 0)
     (tmp_path / "now" / "metadata").write_text(f'{{"checkpoint-ts":{early}}}')
-    read = files_room.LocalFiles.read
+    read = LocalStore.read
 
-    def read_and_go_on(self: files_room.LocalFiles, name: str) -> bytes:
+    def read_and_go_on(self: LocalStore, name: str) -> bytes:
         value = read(self, name)
         if name == "metadata":
             for file in (tmp_path / "later").rglob("*"):
@@ -160,7 +161,7 @@ def test_checkpoint_is_read_before_the_list(
                     here.write_bytes(file.read_bytes())
         return value
 
-    monkeypatch.setattr(files_room.LocalFiles, "read", read_and_go_on)
+    monkeypatch.setattr(LocalStore, "read", read_and_go_on)
     context = Context(options=storage_stream.options["csv"])
     opened = open_source(None, parse_source(text), context)
     assert opened.prefix is not None
@@ -185,7 +186,7 @@ def test_file_that_spark_would_leave_out_is_told(
     spark: SparkSession, feed: Path, name: str
 ) -> None:
     (feed / "second.jsonl").rename(feed / name)
-    with pytest.raises(SourceError, match=r"Spark passes over names that begin so; rename it$"):
+    with pytest.raises(SourceError, match=r"Spark ignores names that begin so; rename the file$"):
         open_source(spark, by_java(feed), Context())
 
 
@@ -203,13 +204,29 @@ def test_large_file_is_read_in_pieces(
     value = bytes(range(256)) * 40
     (tmp_path / "x").write_bytes(value)
     monkeypatch.setattr(files_room, "_READ_AT_ONCE", 100)
-    files = files_room.files_at(spark, f"file://{tmp_path}")
-    assert files.top() == files.everything() == {"x": len(value)}
-    assert files.read("x") == value
-    with files.open(f"{files.root}/x") as file:
+    store = files_room.store_at(spark, f"file://{tmp_path}")
+    listed = [(each.path, each.size) for each in store.list()]
+    assert listed == [("x", len(value))] == [(e.path, e.size) for e in store.list(recursive=False)]
+    assert store.read("x") == value
+    assert store.look("x") == next(store.list())
+    with opener_in(store)(f"{store.root}/x") as file:
         file.seek(300)
         assert file.read(7) == value[300:307]
         assert file.tell() == 307
+
+
+def test_store_of_hadoop_puts_and_lists_as_a_directory_does(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    store = files_room.store_at(spark, f"file://{tmp_path}")
+    store.put("s/t/x", b"1")
+    store.put("s/t/x", b"22")
+    assert (tmp_path / "s/t/x").read_bytes() == b"22"
+    assert [(each.path, each.size) for each in store.list("s/t")] == [("s/t/x", 2)]
+    assert not list(store.list("s/none"))
+    assert store.look("s/none") is None
+    with pytest.raises(FileNotFoundError):
+        store.read("s/none")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,8 @@ import numpy as np
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.formats.csv import arrow_blocks as csv_blocks
-from cdcwire_conformance.sources.hadoop_files import LocalFiles
 from cdcwire_conformance.sources.source_urls import SourceError, parse_source, source_of_folder
+from cdcwire_conformance.sources.stores import Listed, LocalStore
 from cdcwire_conformance.spark.decode.prefix import FileMark, Prefix, StoredData, read_prefix
 from cdcwire_conformance.spark.decode.query_labels import told_by_queries
 from cdcwire_conformance.spark.decode.reading import Job
@@ -181,22 +181,30 @@ def test_what_keeps_a_file_from_being_read_is_told_of_its_table(
         assert str(file) not in {str(prefix / each.name) for each in found.files}
 
 
-class Changing(LocalFiles):
+class Changing(LocalStore):
     """Files that were not there, or are not any more, when they are listed again."""
 
     def __init__(self, root: Path, first: Mapping[str, int]) -> None:
         super().__init__(str(root))
         self.lists = [dict(first)]
 
-    def everything(self) -> dict[str, int]:
-        return self.lists.pop() if self.lists else super().everything()
+    def list(self, under: str = "", *, recursive: bool = True) -> Iterator[Listed]:
+        if not self.lists:
+            yield from super().list(under, recursive=recursive)
+            return
+        for name, size in self.lists.pop().items():
+            yield Listed(name, size)
+
+
+def sizes_in(prefix: Path) -> dict[str, int]:
+    return {each.path: each.size for each in LocalStore(prefix).list()}
 
 
 def test_file_that_is_put_behind_the_list_is_read_with_its_index(prefix: Path) -> None:
     (folder,) = prefix.glob("shop/items/*/101/2024-05-02")
     last = named_by_index(folder, 2)
     source = source_of_folder("csv", prefix)
-    sizes = LocalFiles(str(prefix)).everything()
+    sizes = sizes_in(prefix)
     name = last.relative_to(prefix).as_posix()
     found = read_prefix(source, OF_FILES, Changing(prefix, without(sizes, name)))
     assert not found.problems
@@ -208,7 +216,7 @@ def test_index_that_expires_behind_its_files_names_nothing(prefix: Path) -> None
     (folder,) = prefix.glob("shop/items/*/101/2024-05-01")
     last = named_by_index(folder, 1)
     last.unlink()
-    files = Changing(prefix, LocalFiles(str(prefix)).everything())
+    files = Changing(prefix, sizes_in(prefix))
     index = folder / "meta" / "CDC.index"
     told, read = index.read_bytes(), files.read
 

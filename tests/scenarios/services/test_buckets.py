@@ -28,13 +28,13 @@ from cdcwire.storage.expiration import is_expired, oldest_kept_date
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.forms import stored_form
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
-from cdcwire_conformance.sources.storage.places import Place, PlaceError, open_place
 from cdcwire_conformance.sources.storage.reading import (
     PrefixFile,
     list_prefix,
     read_events,
 )
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
+from cdcwire_conformance.sources.stores import Store, StoreError, open_store
 from cdcwire_evidence.scenarios.buckets import (
     make_bucket,
     name_of,
@@ -79,12 +79,12 @@ def test_prefix_comes_back_from_a_bucket(
         context = Context({**OPTIONS[format_name], "date-separator": separator})
         settings = WriterSettings(write_order)
         for target in (bucket, str(tmp_path)):
-            writer = PrefixWriter(open_place(target), format_name, context, settings)
+            writer = PrefixWriter(open_store(target), format_name, context, settings)
             write_prefix(writer, events_of_sink(ROWS), restart_points(ROWS, 2))
-        place = open_place(bucket)
+        place = open_store(bucket)
         checked = check_prefix(place, format_name, context, write_order=write_order)
         assert checked.faults == []
-        here, there = open_place(str(tmp_path)), objects(bucket)
+        here, there = open_store(str(tmp_path)), objects(bucket)
         assert there == {each.path: here.read(each.path) for each in here.list()}
         sent, got = (replayed(each, format_name, context, write_order) for each in (here, place))
         story.counts = count({0: list(map(text_of, sent))}, {0: list(map(text_of, got))})
@@ -105,15 +105,15 @@ def test_reader_that_follows_sees_growing_prefixes(
         "finds unfinished is an object whose index is not put yet, and nothing else.",
     ) as story:
         context = Context(OPTIONS[format_name])
-        writer = PrefixWriter(open_place(bucket), format_name, context)
+        writer = PrefixWriter(open_store(bucket), format_name, context)
         writing = threading.Thread(target=write_prefix, args=(writer, events_of_sink(2 * ROWS)))
         looks: list[dict[Hashable, list[str]]] = []
         writing.start()
-        place = open_place(bucket)
+        place = open_store(bucket)
         while writing.is_alive():
             try:
                 found = replayed(place, format_name, context, "data-first", {"index-missing"})
-            except PlaceError:  # there is nothing yet
+            except StoreError:  # there is nothing yet
                 assert not looks
                 continue
             looks.append(by_row(found))
@@ -148,18 +148,18 @@ def test_store_killed_during_a_put_loses_nothing(
         monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
         context = Context(OPTIONS["csv"])
         events = events_of_sink(ROWS)
-        writer = PrefixWriter(open_place(bucket), "csv", context)
+        writer = PrefixWriter(open_store(bucket), "csv", context)
         half = len(events) // 2
         for event in events[:half]:
             writer.write(event)
         own_store.kill()
-        with pytest.raises(PlaceError) as failure:
+        with pytest.raises(StoreError) as failure:
             write_all(writer, events[half:])
         assert "\n" not in str(failure.value)
         own_store.restart()
         own_store.wait()
         go_on(writer, events)
-        place = open_place(bucket)
+        place = open_store(bucket)
         checked = check_prefix(place, "csv", context)
         assert checked.faults == []
         got = rows_of(replayed(place, "csv", context, "data-first"))
@@ -177,8 +177,8 @@ def test_spoilt_objects_are_named(bucket: str, fault: str) -> None:
         "and no other.",
     ) as story:
         context = Context(OPTIONS["csv"])
-        write_prefix(PrefixWriter(open_place(bucket), "csv", context), events_of_sink(ROWS))
-        assert check_prefix(open_place(bucket), "csv", context).faults == []
+        write_prefix(PrefixWriter(open_store(bucket), "csv", context), events_of_sink(ROWS))
+        assert check_prefix(open_store(bucket), "csv", context).faults == []
         client, name = s3_client(), name_of(bucket)
         data = sorted(path for path in objects(bucket) if path.endswith("1.csv"))
         spoilt, other = data[0], data[-1]
@@ -188,7 +188,7 @@ def test_spoilt_objects_are_named(bucket: str, fault: str) -> None:
             client.copy_object(Bucket=name, Key=spoilt, CopySource={"Bucket": name, "Key": other})
         else:
             client.delete_object(Bucket=name, Key=spoilt)
-        found = check_prefix(open_place(bucket), "csv", context).faults
+        found = check_prefix(open_store(bucket), "csv", context).faults
         story.figures = {"faults": len(found), "first": str(found[0]) if found else ""}
         assert found
         assert {each.path for each in found} <= {spoilt, spoilt.rpartition("/")[0]}
@@ -202,15 +202,15 @@ def test_object_put_in_parts_is_read_whole(bucket: str) -> None:
         "Another upload, of which the parts are put and never completed, is no object.",
     ) as story:
         context = Context(OPTIONS["csv"])
-        write_prefix(PrefixWriter(open_place(bucket), "csv", context), events_of_sink(ROWS))
+        write_prefix(PrefixWriter(open_store(bucket), "csv", context), events_of_sink(ROWS))
         path = sorted(path for path in objects(bucket) if path.endswith("1.csv"))[0]
         raw = objects(bucket)[path]
         times = (6 << 20) // len(raw) + 1
-        before = check_prefix(open_place(bucket), "csv", context)
+        before = check_prefix(open_store(bucket), "csv", context)
         put_in_parts(bucket, path, raw * times)
         put_in_parts(bucket, path.replace("1.csv", "9.csv"), raw * times, is_completed=False)
-        assert open_place(bucket).read(path) == raw * times
-        after = check_prefix(open_place(bucket), "csv", context)
+        assert open_store(bucket).read(path) == raw * times
+        after = check_prefix(open_store(bucket), "csv", context)
         story.figures = {"bytes": len(raw) * times, "rows": after.rows}
         assert after.faults == before.faults == []
         assert after.rows - before.rows == raw.count(b"\r\n") * (times - 1)
@@ -246,7 +246,7 @@ def test_sink_goes_on_with_the_number_behind_its_index(
             "enable-partition-separator": is_partitioned,
             "file-index-digit": digits,
         }
-        context, place = Context(options), open_place(bucket)
+        context, place = Context(options), open_store(bucket)
         writer = PrefixWriter(place, "csv", context, WriterSettings(write_order))
         events, stamps, put_again = events_of_sink(ROWS), dict[str, str](), 0
         for end in (*restart_points(len(events), 5), len(events)):
@@ -292,7 +292,7 @@ def test_checkpoint_that_lags_hides_what_is_above_it(bucket: str, tmp_path: Path
         "all of that and nothing else, however many objects there are; when the sink closes, the "
         "rest.",
     ) as story:
-        context, place = Context(OPTIONS["csv"]), open_place(bucket)
+        context, place = Context(OPTIONS["csv"]), open_store(bucket)
         settings = WriterSettings(flush_interval_ms=1, metadata_interval_ms=1 << 40)
         writer = PrefixWriter(place, "csv", context, settings)
         events, begin, looks = events_of_sink(ROWS), 0, []
@@ -321,7 +321,7 @@ def test_expired_dates_leave_the_rest_readable(bucket: str, tmp_path: Path) -> N
         "producer does with file-expiration-days = 1. A reader that begins then gets every change "
         "of the other dates, finds no fault, and can tell from which date on it has all.",
     ) as story:
-        context, place = Context(OPTIONS["csv"]), open_place(bucket)
+        context, place = Context(OPTIONS["csv"]), open_store(bucket)
         write_prefix(PrefixWriter(place, "csv", context), events_of_sink(ROWS))
         checkpoint, there = look(place, context).checkpoint, objects(bucket)
         layout = stored_form("csv").settings(context).layout
@@ -358,7 +358,7 @@ def test_objects_that_expired_unread_are_named(bucket: str, tmp_path: Path) -> N
         "are there. The reader names the first one that is missing, holds back what follows in "
         "that table, and reads all other tables.",
     ) as story:
-        context, place = Context({**OPTIONS["csv"], "date-separator": "none"}), open_place(bucket)
+        context, place = Context({**OPTIONS["csv"], "date-separator": "none"}), open_store(bucket)
         write_prefix(PrefixWriter(place, "csv", context), events_of_sink(ROWS))
         data = sorted(path for path in objects(bucket) if path.endswith(".csv"))
         old = [path for path in data if path.startswith("shop/users/") and path.endswith("01.csv")]
@@ -382,7 +382,7 @@ def test_objects_that_expired_behind_a_reader_are_not_missed(bucket: str, tmp_pa
         "writes on. The reader, which knows what it has read, gets each change once and misses "
         "nothing.",
     ) as story:
-        context, place = Context(OPTIONS["csv"]), open_place(bucket)
+        context, place = Context(OPTIONS["csv"]), open_store(bucket)
         writer, events, rows = PrefixWriter(place, "csv", context), events_of_sink(ROWS), []
         state, gate, begin, removed = ReplayState(), RowGate(), 0, 0
         for end in range(len(events) // 4, len(events) + 1, len(events) // 4):
@@ -413,7 +413,7 @@ class Look:
     beyond: int
 
 
-def look(place: Place, context: Context) -> Look:
+def look(place: Store, context: Context) -> Look:
     """Read a prefix that has no faults."""
     prefix = list_prefix(place, "csv", context)
     gate, faults = RowGate(prefix.checkpoint), list[Fault]()
@@ -424,7 +424,7 @@ def look(place: Place, context: Context) -> Look:
 
 
 def look_again(
-    place: Place, context: Context, state: ReplayState, gate: RowGate
+    place: Store, context: Context, state: ReplayState, gate: RowGate
 ) -> tuple[list[Event], ReplayState]:
     """Read what is new since the last look, and find no fault."""
     prefix = list_prefix(place, "csv", context)

@@ -23,9 +23,9 @@ from cdcwire.model.events import Event, RowChange
 from cdcwire.model.steps import drop_repeats
 from cdcwire.storage import Fault, RowGate
 from cdcwire_conformance.sources.storage.checking import check_prefix
-from cdcwire_conformance.sources.storage.places import PlaceError, open_place
 from cdcwire_conformance.sources.storage.reading import list_prefix, read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.stores import StoreError, open_store
 from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.buckets import keys, name_of, s3_client
 from cdcwire_evidence.scenarios.feeds import Feed, events_of, make_feed
@@ -129,7 +129,7 @@ def test_dates_of_a_moved_clock_hide_nothing(tmp_path: Path, format_name: str, m
         "later folder for repeats: the reader counts each of them, and the check names the files.",
     ) as story:
         hours, is_in_order = CLOCKS[moved]
-        context, place, now = Context(OPTIONS[format_name]), open_place(str(tmp_path / "x")), [0]
+        context, place, now = Context(OPTIONS[format_name]), open_store(str(tmp_path / "x")), [0]
         writer = PrefixWriter(place, format_name, context, clock=lambda: now[0])
         for number, event in enumerate(events_of_sink(ROWS)):
             now[0] = (commit_ts_of(event) >> 18) + HOUR_MS * hours(number)
@@ -167,7 +167,7 @@ def test_commit_ts_that_goes_back_is_named(tmp_path: Path) -> None:
         "That breaks what the format rests on. The check names the files; a reader gets what its "
         "rules let through and counts all others, as repeats or as not below the checkpoint.",
     ) as story:
-        context, place = Context(OPTIONS["csv"]), open_place(str(tmp_path))
+        context, place = Context(OPTIONS["csv"]), open_store(str(tmp_path))
         rows = [event for event in workload("orders-10", ROWS, 1) if isinstance(event, RowChange)]
         fallen = [
             replace(row, position=replace(row.position, commit_ts=commit_ts_of(row) - lag))
@@ -205,18 +205,18 @@ def test_store_refuses_a_client_whose_clock_is_an_hour_off(
         "line and puts nothing; with the right time it goes on from its checkpoint.",
     ) as story:
         context, events = Context(OPTIONS["csv"]), events_of_sink(ROWS)
-        writer = PrefixWriter(open_place(bucket), "csv", context)
+        writer = PrefixWriter(open_store(bucket), "csv", context)
         half = len(events) // 2
         write_all(writer, events[:half])
         before = list(keys(s3_client(), name_of(bucket)))
         with monkeypatch.context() as moved:
             an_hour_ago(moved)
-            with pytest.raises(PlaceError) as failure:
+            with pytest.raises(StoreError) as failure:
                 write_all(writer, events[half:])
         assert "\n" not in str(failure.value)
         assert list(keys(s3_client(), name_of(bucket))) == before
         go_on(writer, events)
-        got = rows_of(replayed(open_place(bucket), "csv", context))
+        got = rows_of(replayed(open_store(bucket), "csv", context))
         story.counts = count({0: undisturbed(tmp_path, "csv", ROWS)}, {0: got})
         story.figures = {"said": str(failure.value)}
         assert story.counts.is_exact

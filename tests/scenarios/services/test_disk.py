@@ -12,8 +12,8 @@ import pytest
 from cdcwire.core.format import Context
 from cdcwire.model.steps import drop_repeats
 from cdcwire_conformance.sources.storage.checking import check_prefix
-from cdcwire_conformance.sources.storage.places import LocalPlace, PlaceError, open_place
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.stores import LocalStore, StoreError, open_store
 from cdcwire_evidence import program
 from cdcwire_evidence.scenarios import load_requirement, small_disk
 from cdcwire_evidence.scenarios.buckets import keys, make_bucket, name_of, s3_client
@@ -99,21 +99,21 @@ def test_store_with_a_full_disk_refuses_and_loses_nothing(
         use_store(small_store.service)
         bucket, ballast = make_bucket(new_name("feed")), name_of(make_bucket(new_name("ballast")))
         context, events = Context(OPTIONS["csv"]), events_of_sink(ROWS)
-        writer = PrefixWriter(open_place(bucket), "csv", context)
+        writer = PrefixWriter(open_store(bucket), "csv", context)
         half = len(events) // 2
         write_all(writer, events[:half])
         fill_store(ballast)
-        with pytest.raises(PlaceError) as failure:
+        with pytest.raises(StoreError) as failure:
             write_all(writer, events[half:])
         assert "\n" not in str(failure.value)
         assert "minimum free drive" in str(failure.value)
         wanted = undisturbed(tmp_path, "csv", ROWS)
-        early = rows_of(replayed(open_place(bucket), "csv", context, allowed={"index-missing"}))
+        early = rows_of(replayed(open_store(bucket), "csv", context, allowed={"index-missing"}))
         make_room(ballast)
         go_on(writer, events)
-        checked = check_prefix(open_place(bucket), "csv", context)
+        checked = check_prefix(open_store(bucket), "csv", context)
         assert checked.faults == []
-        got = rows_of(replayed(open_place(bucket), "csv", context))
+        got = rows_of(replayed(open_store(bucket), "csv", context))
         story.counts = count({0: wanted}, {0: got})
         story.figures = {"rows below the checkpoint while it was full": len(early)}
         assert story.counts.is_exact
@@ -187,7 +187,7 @@ def test_the_check_goes_red_when_a_refusal_is_not_heard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A sink that takes a refused put for a good one loses rows, and the count says so."""
-    place, context = LocalPlace(tmp_path / "deaf"), Context(OPTIONS["csv"])
+    place, context = LocalStore(tmp_path / "deaf"), Context(OPTIONS["csv"])
     put, numbers = place.put, iter(range(1_000_000))
 
     def deaf(path: str, value: bytes) -> None:

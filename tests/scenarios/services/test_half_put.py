@@ -11,8 +11,8 @@ import pytest
 from cdcwire.core.format import Context
 from cdcwire.model.events import RowChange
 from cdcwire_conformance.sources.storage.checking import check_prefix
-from cdcwire_conformance.sources.storage.places import PlaceError, open_place
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.stores import StoreError, open_store
 from cdcwire_evidence.scenarios.buckets import make_bucket, name_of, objects
 from cdcwire_evidence.scenarios.containers import MinioContainer
 from cdcwire_evidence.scenarios.half_puts import half_put
@@ -50,8 +50,8 @@ def test_store_killed_in_the_middle_of_an_object(
         with half_put(own_store.service, ".csv", 3, own_store.kill) as relay:
             use_store(relay.service)
             bucket = make_bucket(new_name("feed"))
-            writer = PrefixWriter(open_place(bucket), "csv", context)
-            with pytest.raises(PlaceError) as failure:
+            writer = PrefixWriter(open_store(bucket), "csv", context)
+            with pytest.raises(StoreError) as failure:
                 write_all(writer, events)
             assert "\n" not in str(failure.value)
             own_store.restart()
@@ -62,7 +62,7 @@ def test_store_killed_in_the_middle_of_an_object(
             assert len([path for path in before if path.endswith(".csv")]) == 2
             assert relay.cut.removeprefix(f"/{name_of(bucket)}/") not in before
             go_on(writer, events)
-            place = open_place(bucket)
+            place = open_store(bucket)
             checked = check_prefix(place, "csv", context)
             got = rows_of(replayed(place, "csv", context, "data-first"))
         assert checked.faults == []

@@ -22,8 +22,8 @@ from cdcwire_conformance.cli import main
 from cdcwire_conformance.loopback import free_port
 from cdcwire_conformance.sources.messages_io import read_messages, write_messages
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
-from cdcwire_conformance.sources.storage.places import open_place
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
+from cdcwire_conformance.sources.stores import open_store
 from cdcwire_evidence.scenarios.buckets import make_bucket, name_of, s3_client
 from cdcwire_evidence.scenarios.feeds import make_feed, make_lanes
 from cdcwire_evidence.scenarios.frames import topic_of
@@ -123,12 +123,12 @@ def test_prefix_in_a_bucket_is_read_as_on_disk(
         bucket = place.replace("s3a:", "s3:")
         events = events_of_sink(ROWS)
         for target in (f"{bucket}/feed", str(tmp_path)):
-            writer = PrefixWriter(open_place(target), format_name, context)
+            writer = PrefixWriter(open_store(target), format_name, context)
             write_prefix(writer, events, restart_points(ROWS, 2))
         on_disk = rows_in(spark, format_name, f"file:{tmp_path}", context)
         in_bucket = rows_in(spark, format_name, f"{place}/feed", context)
         story.counts = count(on_disk, in_bucket)
-        wanted = rows_of(replayed(open_place(f"{bucket}/feed"), format_name, context))
+        wanted = rows_of(replayed(open_store(f"{bucket}/feed"), format_name, context))
         story.figures = {"rows": len(wanted), "tables": len(in_bucket)}
         assert story.counts.is_exact
         assert sum(map(len, in_bucket.values())) == len(wanted) >= ROWS
@@ -136,7 +136,7 @@ def test_prefix_in_a_bucket_is_read_as_on_disk(
         metadata = json.dumps({"checkpoint-ts": early}).encode()
         s3_client().put_object(Bucket=name_of(bucket), Key="feed/metadata", Body=metadata)
         earlier = rows_in(spark, format_name, f"{place}/feed", context)
-        wanted = rows_of(replayed(open_place(f"{bucket}/feed"), format_name, context))
+        wanted = rows_of(replayed(open_store(f"{bucket}/feed"), format_name, context))
         assert 0 < sum(map(len, earlier.values())) == len(wanted) < ROWS
         opened = open_source(spark, parse_source(f"{format_name}:{place}/feed"), context)
         assert opened.prefix is not None
@@ -209,7 +209,7 @@ def test_spoilt_objects_are_told_as_on_disk(
     from cdcwire_conformance.spark import FeedError
 
     context = Context(OPTIONS["csv"])
-    writer = PrefixWriter(open_place(str(tmp_path)), "csv", context)
+    writer = PrefixWriter(open_store(str(tmp_path)), "csv", context)
     write_prefix(writer, events_of_sink(ROWS), restart_points(ROWS, 4))
     # One that has another behind it, so that it can be missed.
     files = sorted(path for path in tmp_path.rglob("*1.csv") if path.stat().st_size > 100)

@@ -30,7 +30,6 @@ from cdcwire.storage.renames import RENAME_TABLE, RENAME_TABLES, renamed_from
 from cdcwire.storage.replay import TableKey
 from cdcwire.storage.rules import DirectoryKey, StreamKey, directory_of
 from cdcwire.storage.writing import WriteOrder
-from cdcwire_conformance.sources.storage.places import Place
 from cdcwire_conformance.sources.storage.reading import (
     Prefix,
     PrefixReader,
@@ -38,6 +37,7 @@ from cdcwire_conformance.sources.storage.reading import (
     commit_ts_of,
     list_prefix,
 )
+from cdcwire_conformance.sources.stores import Store
 
 Told: TypeAlias = "Callable[[int, int], None]"  # files read, and files there are
 
@@ -60,7 +60,7 @@ class Checked:
 
 
 def check_prefix(
-    place: Place,
+    place: Store,
     format_name: str,
     context: Context,
     *,
@@ -72,7 +72,7 @@ def check_prefix(
 
     ``write_order``: of the producer. ``atomic_tables``: ``transaction-atomicity = "table"`` is set.
     ``tell`` is called as files are read.
-    Raises: PlaceError; OptionError.
+    Raises: StoreError; OptionError.
     Source: storage, "transactions" and "replay order".
     """
     prefix = list_prefix(place, format_name, context, write_order=write_order)
@@ -84,7 +84,7 @@ def check_prefix(
 
 
 class _RowCheck:
-    def __init__(self, place: Place, prefix: Prefix, context: Context, atomic_tables: bool) -> None:
+    def __init__(self, place: Store, prefix: Prefix, context: Context, atomic_tables: bool) -> None:
         self._place = place
         self._prefix = prefix
         self._context = context

@@ -22,7 +22,7 @@ def write_prefix(
 
     ``killed_after``: counts of rows. The writer is killed there while it flushes, and the next one
     gets all again that is not below the checkpoint, so that rows repeat.
-    Raises: EncodeError; PlaceError.
+    Raises: EncodeError; StoreError.
     """
     points = list(killed_after)
     sent: deque[Event] = deque()  # what is not below the checkpoint

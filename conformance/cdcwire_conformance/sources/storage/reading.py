@@ -46,12 +46,12 @@ from cdcwire.storage.replay import TableKey
 from cdcwire.storage.rules import FaultKind, StreamKey, stream_of, table_of_schema_path
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.forms import stored_form
-from cdcwire_conformance.sources.storage.places import Listed, Place, url_of
+from cdcwire_conformance.sources.stores import Listed, Store, path_under
 
 
 @dataclass(frozen=True, slots=True)
 class PrefixFile:
-    """A data file as it was listed. ``url``: where it is, as ``open_place`` understands it."""
+    """A data file as it was listed. ``url``: where it is, as ``open_store`` understands it."""
 
     path: str
     url: str
@@ -85,7 +85,7 @@ class Prefix:
 
 
 def list_prefix(
-    place: Place,
+    place: Store,
     format_name: str,
     context: Context,
     *,
@@ -98,7 +98,7 @@ def list_prefix(
     is not there yet. The producer may be writing: the checkpoint is read before the list, so that
     all below it is listed, and where an index names a data file that is not, the folder is listed
     again.
-    Raises: PlaceError; OptionError. What is wrong in the prefix is in ``faults``.
+    Raises: StoreError; OptionError. What is wrong in the prefix is in ``faults``.
     """
     settings = stored_form(format_name).settings(context)
     layout = settings.layout
@@ -139,7 +139,7 @@ def _replayed(
     return replay(listing, layout, small.checkpoint, newer=newer)
 
 
-def _read_if_there(place: Place, path: str) -> bytes | None:
+def _read_if_there(place: Store, path: str) -> bytes | None:
     try:
         return place.read(path)
     except FileNotFoundError:
@@ -147,12 +147,14 @@ def _read_if_there(place: Place, path: str) -> bytes | None:
 
 
 def _step(
-    step: ApplySchema | ReadFile, place: Place, listed: Mapping[str, Listed]
+    step: ApplySchema | ReadFile, place: Store, listed: Mapping[str, Listed]
 ) -> ApplySchema | PrefixFile:
     if isinstance(step, ApplySchema):
         return step
     file = listed[step.path]
-    return PrefixFile(step.path, url_of(place, step.path), file.size, file.stamp, step.parsed)
+    return PrefixFile(
+        step.path, path_under(place.url, step.path), file.size, file.stamp, step.parsed
+    )
 
 
 class _SmallFiles:
@@ -160,7 +162,7 @@ class _SmallFiles:
 
     def __init__(
         self,
-        place: Place,
+        place: Store,
         layout: Layout,
         listed: Mapping[str, Listed],
         metadata: bytes | None,
@@ -218,7 +220,7 @@ class PrefixReader:
     ``report`` is called for each fault, at the time when it is found.
     """
 
-    def __init__(self, place: Place, prefix: Prefix, context: Context, report: Report) -> None:
+    def __init__(self, place: Store, prefix: Prefix, context: Context, report: Report) -> None:
         self._place = place
         self._prefix = prefix
         self._report = report
@@ -236,7 +238,7 @@ class PrefixReader:
         """Yield schema files, and data files with their events; these are to be read at once.
 
         ``only``: the files of these streams.
-        Raises: PlaceError.
+        Raises: StoreError.
         """
         for step in self._prefix.steps:
             if isinstance(step, ApplySchema):
@@ -329,14 +331,14 @@ def commit_ts_of(row: Row | Event) -> int | None:
 
 
 def read_events(
-    place: Place, prefix: Prefix, context: Context, report: Report, gate: RowGate | None = None
+    place: Store, prefix: Prefix, context: Context, report: Report, gate: RowGate | None = None
 ) -> Iterator[Event]:
     """Yield the events of a prefix in the order of replay, up to its checkpoint.
 
     Rows that came before are dropped, as far as their commit-ts tells (``RowGate``; give one to
     see its counts). The checkpoint itself comes last, if nothing below it is missing.
     ``report`` is called for each fault, but those that no reader minds.
-    Raises: PlaceError.
+    Raises: StoreError.
     """
     faults = [fault for fault in prefix.faults if fault.kind not in _HARMLESS]
     for fault in faults:

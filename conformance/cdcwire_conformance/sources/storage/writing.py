@@ -51,7 +51,7 @@ from cdcwire.storage.dates import date_directory
 from cdcwire.storage.renames import RENAME_TABLE, RENAME_TABLES, renamed_from
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.forms import stored_form
-from cdcwire_conformance.sources.storage.places import Place, PlaceError
+from cdcwire_conformance.sources.stores import Store, StoreError
 
 Atomicity: TypeAlias = Literal["none", "table"]
 Clock: TypeAlias = "Callable[[], int]"  # milliseconds since 1970
@@ -104,12 +104,12 @@ class PrefixWriter:
     ``clock``: None follows the commit-ts of the events, so that one stream gives the same files
     always. ``zone``: of the dates. ``checkpoint``: where the events begin; None: what the prefix
     says.
-    Raises: PlaceError; OptionError.
+    Raises: StoreError; OptionError.
     """
 
     def __init__(
         self,
-        place: Place,
+        store: Store,
         format_name: str,
         context: Context = NO_CONTEXT,
         settings: WriterSettings = WriterSettings(),
@@ -118,7 +118,7 @@ class PrefixWriter:
         zone: tzinfo = timezone.utc,
         checkpoint: int | None = None,
     ) -> None:
-        self.place = place
+        self.store = store
         self.format_name = format_name
         self.context = context
         self.settings = settings
@@ -139,7 +139,7 @@ class PrefixWriter:
         self.unwritten_indexes = 0  # which a producer of the order index-first logs only
 
     def write(self, event: Event) -> None:
-        """Take an event. Raises: EncodeError for what a prefix can't have; PlaceError."""
+        """Take an event. Raises: EncodeError for what a prefix can't have; StoreError."""
         match event:
             case RowChange():
                 self._go_to(_commit_ts_of(event))
@@ -158,7 +158,7 @@ class PrefixWriter:
                 raise EncodeError(problem, "storage: names", ("what",))
 
     def flush(self) -> None:
-        """Put all rows that wait. Raises: PlaceError."""
+        """Put all rows that wait. Raises: StoreError."""
         date = self._date()
         for stream in self._streams.values():
             self._end_part(stream)
@@ -167,7 +167,7 @@ class PrefixWriter:
             self._put(stream, cut)
 
     def close(self) -> None:
-        """Put all rows that wait, and a checkpoint above them. Raises: PlaceError."""
+        """Put all rows that wait, and a checkpoint above them. Raises: StoreError."""
         self.flush()
         if self._commit_ts is not None:
             self._commit_ts += 1
@@ -177,7 +177,7 @@ class PrefixWriter:
         """Leave the prefix as a producer does that is killed while it flushes.
 
         Of the files that wait the first half are put, without a checkpoint above them, and one more
-        has the first of its two puts only. The rest is lost. Raises: PlaceError.
+        has the first of its two puts only. The rest is lost. Raises: StoreError.
         """
         date = self._date()
         waiting = [stream for stream in self._streams.values() if stream.buffered]
@@ -197,7 +197,7 @@ class PrefixWriter:
             told[table.schema, table.name] = table
         context = replace(self.context, tables=tuple(told.values()))
         return PrefixWriter(
-            self.place,
+            self.store,
             self.format_name,
             context,
             self.settings,
@@ -267,10 +267,10 @@ class PrefixWriter:
             directory.date,
         )
         try:
-            number = read_index(self.place.read(path_text(index, self._layout)), self._layout)
+            number = read_index(self.store.read(path_text(index, self._layout)), self._layout)
         except FileNotFoundError:
             return resume(None, False)
-        last = self.place.look(path_text(replace(directory, number=number), self._layout))
+        last = self.store.look(path_text(replace(directory, number=number), self._layout))
         return resume(number, last is not None and last.size > 0)
 
     def _put(self, stream: _Stream, cut: Cut | None, is_whole: bool = True) -> None:
@@ -289,8 +289,8 @@ class PrefixWriter:
 
     def _put_one(self, put: Put) -> None:
         try:
-            self.place.put(put.path, put.value)
-        except PlaceError:
+            self.store.put(put.path, put.value)
+        except StoreError:
             if put.when_it_fails == "stop":
                 raise
             self.unwritten_indexes += 1
@@ -335,7 +335,7 @@ class PrefixWriter:
 
     def _schema_paths(self, table: Table) -> list[SchemaPath]:
         found = []
-        for listed in self.place.list(f"{table.schema}/{table.name}/meta"):
+        for listed in self.store.list(f"{table.schema}/{table.name}/meta"):
             path = parse_path(listed.path, self._layout)
             if isinstance(path, SchemaPath):
                 found.append(path)
@@ -404,7 +404,7 @@ class PrefixWriter:
 
     def _read_checkpoint(self) -> int | None:
         try:
-            return read_metadata(self.place.read(path_text(MetadataPath(), self._layout)))
+            return read_metadata(self.store.read(path_text(MetadataPath(), self._layout)))
         except FileNotFoundError:
             return None
 

@@ -24,8 +24,8 @@ from cdcwire_conformance.arrow.batches import RowProblem
 from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, merge_tables
 from cdcwire_conformance.arrow.types import SchemaError, Temporal
 from cdcwire_conformance.formats.avro.column_names import Alias, named_like, sanitized_name
-from cdcwire_conformance.sources.hadoop_files import open_here
 from cdcwire_conformance.sources.source_urls import Source, line_numbers
+from cdcwire_conformance.sources.stores import open_here
 from cdcwire_conformance.spark.compare.changes import DEFAULT_LIMIT, compare_frames
 from cdcwire_conformance.spark.compare.differences import begin_differences
 from cdcwire_conformance.spark.compare.final_state import final_rules

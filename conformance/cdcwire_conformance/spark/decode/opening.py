@@ -23,7 +23,7 @@ from cdcwire.core.options import OptionError, parse_options
 from cdcwire.core.registry import get_format
 from cdcwire_conformance.arrow.batches import Place
 from cdcwire_conformance.arrow.decoders import table_of_topic, topic_name
-from cdcwire_conformance.sources.hadoop_files import Files, OpenFile, files_at, open_here
+from cdcwire_conformance.sources.hadoop import store_at
 from cdcwire_conformance.sources.messages_io import message_from_json
 from cdcwire_conformance.sources.source_urls import (
     Piece,
@@ -33,6 +33,7 @@ from cdcwire_conformance.sources.source_urls import (
     source_in,
 )
 from cdcwire_conformance.sources.storage.forms import is_stored
+from cdcwire_conformance.sources.stores import OpenFile, Store, open_here, opener_in
 from cdcwire_conformance.spark.decode.kafka import topic_at_rest
 from cdcwire_conformance.spark.decode.prefix import (
     FileMark,
@@ -91,17 +92,17 @@ def open_source(
             raise SourceError(f"{source}: only a Spark session reads topics, as with decode_frame")
         source = replace(source, topic=topic_at_rest(spark, source.topic))
         return _opened(spark, source, None, context, on_error, include, counts=counts)
-    files = files_at(spark, source.folder)
+    store = store_at(spark, source.folder)
     if source.kind == "place":
-        source = source_in(source.format, files)
-    found = _opened(spark, source, files, context, on_error, include, counts=counts)
-    return replace(found, open_file=files.open)
+        source = source_in(source.format, store)
+    found = _opened(spark, source, store, context, on_error, include, counts=counts)
+    return replace(found, open_file=opener_in(store))
 
 
 def _opened(
     spark: SparkSession | None,
     source: Source,
-    files: Files | None,
+    store: Store | None,
     context: Context,
     on_error: OnError,
     include: Iterable[TableName] | None,
@@ -112,8 +113,8 @@ def _opened(
         return OpenedSource(source, with_schemas(spark, source, context))
     _check_topics(source, context)
     context = replace(context, schemas={})  # of the other side; a registry can't travel
-    if source.kind == "prefix" and files is not None:
-        prefix = read_prefix(source, context, files)
+    if source.kind == "prefix" and store is not None:
+        prefix = read_prefix(source, context, store)
         tables = None if include is None else frozenset(include)
         if on_error == "stop":
             for place, problem in prefix.problems_of(tables):

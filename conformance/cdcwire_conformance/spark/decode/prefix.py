@@ -35,17 +35,18 @@ from cdcwire.storage.rules import Fault, FaultKind, stream_of
 from cdcwire.storage.schema_files import SchemaFile, read_schema_file
 from cdcwire_conformance.arrow.batches import Place, RowProblem
 from cdcwire_conformance.compressions import with_compressions
-from cdcwire_conformance.sources.hadoop_files import (
-    Files,
-    LocalFiles,
+from cdcwire_conformance.sources.hadoop import check_for_spark
+from cdcwire_conformance.sources.source_urls import Source
+from cdcwire_conformance.sources.storage.forms import stored_form
+from cdcwire_conformance.sources.stores import (
+    LocalStore,
     OpenFile,
-    check_for_spark,
+    Store,
+    is_hidden,
     is_url,
     opener_of,
     path_under,
 )
-from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.sources.storage.forms import stored_form
 from cdcwire_conformance.spark.decode.query_labels import told_by_queries
 
 T = TypeVar("T")
@@ -191,7 +192,7 @@ def stored_settings(format_name: str, context: Context) -> StoredSettings:
     return stored_form(format_name).settings(with_compressions(context))
 
 
-def read_prefix(source: Source, context: Context, files: Files | None = None) -> Prefix:
+def read_prefix(source: Source, context: Context, store: Store | None = None) -> Prefix:
     """Return what is to be read of a prefix. Raises: SourceError for a file that can't be opened.
 
     What is there is listed when its checkpoint is known, as it may grow meanwhile; and again when
@@ -200,22 +201,22 @@ def read_prefix(source: Source, context: Context, files: Files | None = None) ->
     Source: storage, "replay order" and "index files".
     """
     layout = stored_settings(source.format, context).layout
-    files = files or LocalFiles(source.folder)
-    folder = files.root
+    store = store or LocalStore(source.folder)
+    folder = store.root
     problems: list[tuple[Place, RowProblem, TableName | None]] = []
     checkpoint: int | None = None
     if METADATA_NAME in source.files:
         try:
-            checkpoint = read_metadata(files.read(METADATA_NAME))
+            checkpoint = read_metadata(store.read(METADATA_NAME))
         except DecodeError as error:
             problems.append((_place(folder, METADATA_NAME), problem_of_error(error), None))
-    sizes = files.everything()
-    small = _SmallFiles.read(files, sizes, layout)
+    sizes = _sizes(store)
+    small = _SmallFiles.read(store, sizes, layout)
     plan = small.replay(sizes, layout, checkpoint)
     missing = (fault.path for fault in _faults_of(plan) if fault.kind == "index-missing-file")
     folders = {path.rpartition("/")[0] for path in missing}
     if folders:  # a file was put since the list was made, or expired before its index
-        now = files.everything()
+        now = _sizes(store)
         sizes |= {name: size for name, size in now.items() if name.rpartition("/")[0] in folders}
         plan = small.still_in(now).replay(sizes, layout, checkpoint)
     read = [step.path for step in plan.steps if isinstance(step, ReadFile)]
@@ -228,7 +229,7 @@ def read_prefix(source: Source, context: Context, files: Files | None = None) ->
             problems.append((_place(folder, fault.path), problem, _table_of(fault, layout)))
     data = [file for file in data if _version_of(file.name, layout) not in unread]
     if is_url(folder):
-        check_for_spark(files, {file.name: file.size for file in data})
+        check_for_spark(folder, {file.name: file.size for file in data})
     prepared = get_format(source.format).prepared(small.schema_texts, context)
     told = told_by_queries(s.file for s in plan.steps if isinstance(s, ApplySchema))
     tables = tuple(_with_told(table, told) for table in prepared.tables)
@@ -242,6 +243,10 @@ def read_prefix(source: Source, context: Context, files: Files | None = None) ->
     )
 
 
+def _sizes(store: Store) -> dict[str, int]:
+    return {each.path: each.size for each in store.list() if not is_hidden(each.path)}
+
+
 @dataclass(frozen=True, slots=True)
 class _SmallFiles:
     """The schema files, as bytes and read, and what index files name; where that fails, errors."""
@@ -251,18 +256,18 @@ class _SmallFiles:
     index_numbers: Mapping[str, int | DecodeError]
 
     @classmethod
-    def read(cls, files: Files, names: Iterable[str], layout: Layout) -> _SmallFiles:
+    def read(cls, store: Store, names: Iterable[str], layout: Layout) -> _SmallFiles:
         texts: list[StoredFile] = []
         schema_files: dict[str, SchemaFile | DecodeError] = {}
         index_numbers: dict[str, int | DecodeError] = {}
         for name in sorted(names):
             path = _path_of(name, layout)
             if isinstance(path, SchemaPath):
-                texts.append(StoredFile(name, files.read(name)))
+                texts.append(StoredFile(name, store.read(name)))
                 schema_files[name] = _read_or_error(read_schema_file, texts[-1].value)
             elif isinstance(path, IndexPath):
                 read = partial(read_index, layout=layout, dispatcher=path.dispatcher)
-                index_numbers[name] = _read_or_error(read, files.read(name))
+                index_numbers[name] = _read_or_error(read, store.read(name))
         return cls(tuple(texts), schema_files, index_numbers)
 
     def still_in(self, names: Container[str]) -> _SmallFiles:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from cdcwire.core.format import Context
-from cdcwire_conformance.sources.hadoop_files import OpenFile, open_here
+from cdcwire_conformance.sources.stores import OpenFile, open_here
 from cdcwire_conformance.spark.decode.prefix import stored_settings
 
 _LINE_ENDS = frozenset({b"\n", b"\r\n"})

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import pyarrow as pa
 
-from cdcwire_conformance.sources.hadoop_files import is_url, path_under
 from cdcwire_conformance.sources.source_urls import (
     SHARE_BYTES,
     Piece,
@@ -22,6 +21,7 @@ from cdcwire_conformance.sources.source_urls import (
     share_bytes_of,
     shares_of,
 )
+from cdcwire_conformance.sources.stores import is_url, path_under
 from cdcwire_conformance.spark.decode.prefix import StoredData
 
 if TYPE_CHECKING:

@@ -1,31 +1,38 @@
-"""Where a feed's files are: in a directory, or on any file system that Spark's Hadoop knows.
+"""A store on any file system that Spark's Hadoop knows, such as a bucket by ``s3a://``.
 
-A directory's files are opened by whoever needs them, on the driver or in a worker. Files of other
-places, such as a bucket, only Java reaches: the driver lists them and reads small ones by Hadoop's
-own ``FileSystem``, and Spark brings the bytes of the others to the workers.
+Only Java reaches it: the driver lists the files and reads small ones by Hadoop's ``FileSystem``,
+and Spark brings the bytes of the others to the workers.
 """
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from cdcwire_conformance.sources.stores import (
+    Listed,
+    LocalStore,
+    SourceError,
+    Store,
+    StoreError,
+    is_url,
+    path_under,
+    scheme_of,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-OpenFile: TypeAlias = Callable[[str], BinaryIO]
-
 MAX_BYTES = (1 << 31) - (1 << 20)  # of a file that Spark brings to a worker whole
 _READ_AT_ONCE = 8 << 20
 _SECONDS = 15  # of the first look; later the user's settings say how long
-_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):/")  # Hadoop writes file:/ with one stroke
-# What Spark's lists of files leave out, told or not.
-_PASSED_OVER = re.compile(r"\.|_(?!.*=)|.*\._COPYING_$")
+# Names that Spark leaves out of its lists of files, also where they are named.
+_IGNORED = re.compile(r"\.|_(?!.*=)|.*\._COPYING_$")
 
 _MISSING_CLASSES = frozenset({"ClassNotFoundException", "NoClassDefFoundError"})
 _SILENT = frozenset(
@@ -47,7 +54,7 @@ _SILENT = frozenset(
 )
 _REFUSED = frozenset({"AccessDeniedException", "AccessControlException"})
 _KEYLESS = frozenset({"NoAuthWithAWSException", "CredentialInitializationException"})
-# Of the first look, where the user's settings don't tell them.
+# Settings of the first look, where the user has not set them.
 _BOUNDED = {
     "fs.s3a.attempts.maximum": "1",
     "fs.s3a.retry.limit": "0",
@@ -63,135 +70,41 @@ _BOUNDED = {
 }
 
 
-class SourceError(ValueError):
-    """A source is not there, or is none. The text is one line for the user."""
+def store_at(spark: SparkSession | None, folder: str) -> Store:
+    """Return the store of a directory; one that only Java reaches has to answer soon.
 
-
-class Files(Protocol):
-    """The files under a folder. Names are from it on, with ``/``. Raises: SourceError, in all."""
-
-    @property
-    def folder(self) -> str:
-        """The folder, as the user named it."""
-
-    @property
-    def root(self) -> str:
-        """The folder, by a name that is the same everywhere."""
-
-    def top(self) -> dict[str, int]:
-        """Return the files right in the folder with their sizes."""
-
-    def everything(self) -> dict[str, int]:
-        """Return all files with their sizes, without hidden ones: of names with a dot in front."""
-
-    def read(self, name: str) -> bytes:
-        """Return a file's bytes."""
-
-    def open(self, path: str) -> BinaryIO:
-        """Open a file by its whole name."""
-
-
-def is_url(folder: str) -> bool:
-    """Return whether a folder is on a file system that only Java reaches."""
-    return _SCHEME.match(folder) is not None
-
-
-def scheme_of(url: str) -> str:
-    found = _SCHEME.match(url)
-    return found[1].lower() if found else ""
-
-
-def path_under(root: str, name: str) -> str:
-    """Return the whole name of a file."""
-    return f"{root}/{name}" if is_url(root) else str(Path(root, name))
-
-
-def open_here(path: str) -> BinaryIO:
-    """Open a file of this machine."""
-    return open(path, "rb")
-
-
-def opener_of(content: bytes | None) -> OpenFile:
-    """Return what opens a file whose bytes are here already; None: one of this machine."""
-    return open_here if content is None else lambda path: io.BytesIO(content)
-
-
-class LocalFiles:
-    """The files of a directory of this machine."""
-
-    def __init__(self, folder: str | Path) -> None:
-        self.folder = str(Path(folder))
-        self.root = str(Path(folder).absolute())
-
-    def top(self) -> dict[str, int]:
-        if not os.path.isdir(self.root):
-            raise SourceError(f"{self.folder}: there is no such directory")
-        paths = {name: Path(self.root, name) for name in os.listdir(self.root)}
-        return {name: _size(path) for name, path in paths.items() if not path.is_dir()}
-
-    def everything(self) -> dict[str, int]:
-        found = {}
-        for parent, folders, files in os.walk(self.root):
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            inside = Path(parent).relative_to(self.root)
-            for name in files:
-                if not name.startswith("."):
-                    found[(inside / name).as_posix()] = _size(Path(parent, name))
-        return found
-
-    def read(self, name: str) -> bytes:
-        path = path_under(self.root, name)
-        try:
-            with open_here(path) as file:
-                return file.read()
-        except OSError as error:
-            raise SourceError(f"{path}: can't be read: {error.strerror}") from error
-
-    def open(self, path: str) -> BinaryIO:
-        return open_here(path)
-
-
-def _size(file: Path) -> int:
-    try:
-        return file.stat().st_size
-    except OSError as error:
-        raise SourceError(f"{file}: can't be read: {error.strerror}") from error
-
-
-def files_at(spark: SparkSession | None, folder: str) -> Files:
-    """Return the files of a folder; one that only Java reaches has to answer soon.
-
-    Raises: SourceError in one line: no such place, no right to it, nobody who answers, no jars.
+    Raises: StoreError in one line: nothing is there, no rights, no answer, or no jars; SourceError
+    without a session.
     """
     if not is_url(folder):
-        return LocalFiles(folder)
+        return LocalStore(folder)
     if spark is None:
         raise SourceError(f"{folder}: only a Spark session reaches it, as with decode_frame")
-    files = _JavaFiles(spark, folder)
-    files.look()
-    return files
+    store = HadoopStore(spark, folder)
+    store.connect()
+    return store
 
 
-class _JavaFiles:
-    """The files of a place on a file system that Hadoop knows, as the driver's Java reads them."""
+class HadoopStore:
+    """A directory on a file system that Hadoop knows, as the driver's Java reads it."""
 
     def __init__(self, spark: SparkSession, folder: str) -> None:
-        self.folder = folder
+        self.url = folder
         self._jvm: Any = spark._jvm
         session: Any = spark._jsparkSession
         self._settings: Any = session.sessionState().newHadoopConf()
-        with self._told():
+        with self._errors():
             self._path = self._jvm.org.apache.hadoop.fs.Path(folder)
         self.root = folder.rstrip("/")
 
-    def look(self) -> None:
-        """See that the place is there, with few retries: what is wrong is known soon."""
+    def connect(self) -> None:
+        """Check that the directory is there, with few retries: what is wrong is known soon."""
         settings = self._jvm.org.apache.hadoop.conf.Configuration(self._settings)
         for name, value in _BOUNDED.items():
             sources = settings.getPropertySources(name)
             if sources is None or all(each.endswith("-default.xml") for each in sources):
                 settings.set(name, value)
-        with self._told():
+        with self._errors():
             system = self._jvm.org.apache.hadoop.fs.FileSystem.newInstance(
                 self._path.toUri(), settings
             )
@@ -201,44 +114,63 @@ class _JavaFiles:
             finally:
                 system.close()
 
-    def top(self) -> dict[str, int]:
-        with self._told():
-            found = self._path.getFileSystem(self._settings).listStatusIterator(self._path)
-            return dict(self._listed(found))
+    def list(self, under: str = "", *, recursive: bool = True) -> Iterator[Listed]:
+        path = self._full(under) if under else self._path
+        with self._errors():
+            system = self._system(path)
+            if under and not system.exists(path):
+                return
+            found = system.listFiles(path, True) if recursive else system.listStatusIterator(path)
+            while found.hasNext():
+                each = found.next()
+                if each.isFile():
+                    yield self._listed(each)
 
-    def everything(self) -> dict[str, int]:
-        with self._told():
-            found = self._path.getFileSystem(self._settings).listFiles(self._path, True)
-            return {
-                name: size
-                for name, size in self._listed(found)
-                if not any(part.startswith(".") for part in name.split("/"))
-            }
+    def look(self, path: str) -> Listed | None:
+        full = self._full(path)
+        with self._errors(path):
+            system = self._system(full)
+            return self._listed(system.getFileStatus(full)) if system.exists(full) else None
 
-    def _listed(self, found: Any) -> Iterator[tuple[str, int]]:
-        while found.hasNext():
-            each = found.next()
-            if each.isFile():
-                yield each.getPath().toString().removeprefix(f"{self.root}/"), each.getLen()
-
-    def read(self, name: str) -> bytes:
-        with self.open(path_under(self.root, name)) as file:
+    def read(self, path: str) -> bytes:
+        with self.open(path) as file:
             return file.read()
 
     def open(self, path: str) -> BinaryIO:
-        with self._told(path):
-            place = self._jvm.org.apache.hadoop.fs.Path(path)
-            stream = place.getFileSystem(self._settings).open(place)
-        return io.BufferedReader(_JavaStream(stream, lambda: self._told(path)), _READ_AT_ONCE)
+        full = self._full(path)
+        with self._errors(path):
+            system = self._system(full)
+            if not system.exists(full):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(full))
+            stream = system.open(full)
+        return io.BufferedReader(_JavaStream(stream, lambda: self._errors(path)), _READ_AT_ONCE)
+
+    def put(self, path: str, value: bytes) -> None:
+        full = self._full(path)
+        with self._errors(path):
+            stream = self._system(full).create(full, True)
+            stream.write(value)
+            stream.close()
+
+    def _full(self, path: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(path_under(self.root, path))
+
+    def _system(self, path: Any) -> Any:
+        return path.getFileSystem(self._settings)
+
+    def _listed(self, status: Any) -> Listed:
+        path = status.getPath().toString().removeprefix(f"{self.root}/")
+        return Listed(path, status.getLen(), str(status.getModificationTime()))
 
     @contextmanager
-    def _told(self, path: str | None = None) -> Iterator[None]:
+    def _errors(self, path: str | None = None) -> Iterator[None]:
         from py4j.protocol import Py4JJavaError
 
         try:
             yield
         except Py4JJavaError as error:
-            raise SourceError(f"{path or self.folder}: {self._problem(error)}") from error
+            where = self.url if path is None else path_under(self.root, path)
+            raise StoreError(f"{where}: {self._problem(error)}") from error
 
     def _problem(self, error: Any) -> str:
         """Return what is wrong, from the chain of what Java threw."""
@@ -250,7 +182,7 @@ class _JavaFiles:
             said.append(" ".join(str(thrown.getMessage() or "").split()))
             thrown = thrown.getCause()
         known, text = set(kinds), " ".join(said)
-        scheme = scheme_of(self.folder)
+        scheme = scheme_of(self.url)
         if known & _MISSING_CLASSES:
             return f"Spark has not all classes of {scheme}://: {how_to_have(scheme)}"
         if "UnsupportedFileSystemException" in known:
@@ -295,9 +227,9 @@ def _short(text: str) -> str:
 class _JavaStream(io.RawIOBase):
     """A stream of Java's, read in large pieces."""
 
-    def __init__(self, stream: Any, told: Callable[[], Any]) -> None:
+    def __init__(self, stream: Any, errors: Callable[[], Any]) -> None:
         self._stream = stream
-        self._told = told
+        self._errors = errors
 
     def readable(self) -> bool:
         return True
@@ -308,7 +240,7 @@ class _JavaStream(io.RawIOBase):
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         if whence != os.SEEK_SET:
             raise io.UnsupportedOperation("only from the beginning")
-        with self._told():
+        with self._errors():
             self._stream.seek(offset)
         return offset
 
@@ -316,14 +248,14 @@ class _JavaStream(io.RawIOBase):
         return int(self._stream.getPos())
 
     def readinto(self, buffer: Any) -> int:
-        with self._told():
+        with self._errors():
             found = bytes(self._stream.readNBytes(len(buffer)))
         buffer[: len(found)] = found
         return len(found)
 
     def readall(self) -> bytes:
         found = []
-        with self._told():
+        with self._errors():
             while piece := bytes(self._stream.readNBytes(_READ_AT_ONCE)):
                 found.append(piece)
         return b"".join(found)
@@ -334,15 +266,15 @@ class _JavaStream(io.RawIOBase):
         super().close()
 
 
-def check_for_spark(files: Files, names: dict[str, int]) -> None:
+def check_for_spark(root: str, sizes: Mapping[str, int]) -> None:
     """Raises: SourceError for a file that Spark would leave out, or can't bring to a worker."""
-    for name, size in names.items():
-        if _PASSED_OVER.match(name.rpartition("/")[2]):
+    for name, size in sizes.items():
+        if _IGNORED.match(name.rpartition("/")[2]):
             raise SourceError(
-                f"{path_under(files.root, name)}: Spark passes over names that begin so; rename it"
+                f"{path_under(root, name)}: Spark ignores names that begin so; rename the file"
             )
         if size > MAX_BYTES:
             raise SourceError(
-                f"{path_under(files.root, name)}: has {size:,} bytes, and one worker reads it "
+                f"{path_under(root, name)}: has {size:,} bytes, and one worker reads it "
                 f"whole, at most {MAX_BYTES:,}: write smaller files, or Parquet"
             )

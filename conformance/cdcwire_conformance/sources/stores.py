@@ -1,0 +1,302 @@
+"""Where files are: a directory, a store that fsspec knows, or a file system of Hadoop.
+
+A ``Store`` lists files with their sizes, reads and opens them, and puts whole files; that is all
+that feeds and storage sinks do. Directories need the standard library only. ``memory://``, ``s3://``
+and the like need the extra ``storage`` and the package of the store. Hadoop's file systems, such as
+``s3a://``, are in ``hadoop``: only a Spark session reaches them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, TypeAlias
+from urllib.parse import unquote, urlsplit
+
+from cdcwire_conformance.extras import MissingExtraError, load_extra
+
+OpenFile: TypeAlias = Callable[[str], BinaryIO]
+"""Opens a file by its full name."""
+
+_STAMPS = ("ETag", "etag", "md5", "mtime", "LastModified", "last_modified", "created")
+_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):/")  # Hadoop writes file:/ with one slash
+
+
+class SourceError(ValueError):
+    """A source is missing or invalid. The text is one line for the user."""
+
+
+class StoreError(SourceError):
+    """A store can't be listed, read or written. The text is one line for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A file in a store. ``stamp`` changes when the file is put again; "" if the store has none."""
+
+    path: str
+    size: int
+    stamp: str = ""
+
+
+class Store(Protocol):
+    """The files in a directory of a file system. Paths are relative to it, separated by ``/``."""
+
+    @property
+    def url(self) -> str:
+        """The directory, as the user named it."""
+
+    @property
+    def root(self) -> str:
+        """The directory, by a name that means the same in every process."""
+
+    def list(self, under: str = "", *, recursive: bool = True) -> Iterator[Listed]:
+        """Yield all files, or those in a directory; in no order. Raises: StoreError."""
+
+    def look(self, path: str) -> Listed | None:
+        """Return the file that is there now; None for none. Raises: StoreError."""
+
+    def read(self, path: str) -> bytes:
+        """Return a file's bytes. Raises: FileNotFoundError; StoreError."""
+
+    def open(self, path: str) -> BinaryIO:
+        """Open a file, to be read and sought. Raises: OSError; StoreError."""
+
+    def put(self, path: str, value: bytes) -> None:
+        """Write a file whole, over what was there. Raises: StoreError."""
+
+
+def open_store(source: str) -> Store:
+    """Return the store of a directory's name or a URL; it need not exist yet.
+
+    Raises: StoreError; MissingExtraError for a URL whose package is not installed.
+    """
+    if not is_url(source):
+        return LocalStore(source)
+    parts = urlsplit(source)
+    if parts.scheme == "file":
+        return LocalStore(unquote(parts.path))
+    return _FsspecStore(source)
+
+
+def is_url(source: str) -> bool:
+    """Return whether a source is a URL, and not the name of a file."""
+    return _SCHEME.match(source) is not None
+
+
+def scheme_of(url: str) -> str:
+    """Return the scheme of a URL, in small letters; "" for the name of a file."""
+    found = _SCHEME.match(url)
+    return found[1].lower() if found else ""
+
+
+def path_under(root: str, path: str) -> str:
+    """Return the full name of a file."""
+    return f"{root}/{path}" if is_url(root) else str(Path(root, path))
+
+
+def is_hidden(path: str) -> bool:
+    """Return whether a file or one of its directories has a name that begins with a dot."""
+    return path.startswith(".") or "/." in path
+
+
+def open_here(path: str) -> BinaryIO:
+    """Open a file of this machine."""
+    return open(path, "rb")
+
+
+def opener_of(content: bytes | None) -> OpenFile:
+    """Return a function that opens a file of this content; None: a file of this machine."""
+    return open_here if content is None else lambda path: io.BytesIO(content)
+
+
+def opener_in(store: Store) -> OpenFile:
+    """Return a function that opens the files of a store by their full names."""
+    if not is_url(store.root):
+        return open_here
+    return lambda path: store.open(path.removeprefix(f"{store.root}/"))
+
+
+class LocalStore:
+    """A directory. It needs nothing but the standard library, and can be pickled."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+
+    @property
+    def url(self) -> str:
+        return str(self.folder)
+
+    @property
+    def root(self) -> str:
+        return str(self.folder.absolute())
+
+    def list(self, under: str = "", *, recursive: bool = True) -> Iterator[Listed]:
+        top = self.folder / under if under else self.folder
+        if not top.is_dir():
+            if under:
+                return
+            raise StoreError(f"{self.folder}: there is no such directory")
+        # One directory's names at a time: no list of all of them is held here.
+        waiting = [(str(top), f"{under}/" if under else "")]
+        try:
+            while waiting:
+                folder, prefix = waiting.pop()
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        if not entry.is_dir():
+                            yield _listed(f"{prefix}{entry.name}", entry.stat())
+                        elif recursive:
+                            waiting.append((entry.path, f"{prefix}{entry.name}/"))
+        except OSError as error:
+            raise _store_error(error, folder) from error
+
+    def look(self, path: str) -> Listed | None:
+        try:
+            return _listed(path, os.stat(self.folder / path))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise _store_error(error, path) from error
+
+    def read(self, path: str) -> bytes:
+        try:
+            return (self.folder / path).read_bytes()
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise _store_error(error, path) from error
+
+    def open(self, path: str) -> BinaryIO:
+        return open_here(path_under(self.root, path))
+
+    def put(self, path: str, value: bytes) -> None:
+        file = self.folder / path
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            _write_whole(file, value)
+        except OSError as error:
+            raise _store_error(error, path, "written") from error
+
+
+def _write_whole(file: Path, value: bytes) -> None:
+    """Write over what is there without emptying it first: a full disk would leave nothing of it.
+
+    A new file that can't be written whole is removed again.
+    """
+    is_new = not file.exists()
+    try:
+        with file.open("xb" if is_new else "r+b") as out:
+            out.write(value)
+            out.truncate()
+    except OSError:
+        if is_new:
+            with contextlib.suppress(OSError):
+                file.unlink()
+        raise
+
+
+class _FsspecStore:
+    """A prefix in a store that fsspec knows.
+
+    Each store's package has errors of its own, for a service that is gone or that refuses, and
+    fsspec has no class for them all: whatever it raises is a ``StoreError`` here.
+    """
+
+    def __init__(self, url: str) -> None:
+        core = load_extra("fsspec.core", "storage", f"Storage at {url!r}")
+        self._url = url.rstrip("/")
+        scheme = url.partition("://")[0]
+        try:
+            # Without its cache of listings, which would hide what other writers do meanwhile.
+            self._store, root = core.url_to_fs(self._url, use_listings_cache=False)
+        except ImportError as error:
+            problem = f"Storage at {url!r} needs a package of its own: {error}"
+            raise MissingExtraError(" ".join(problem.split())) from error
+        except ValueError as error:
+            raise StoreError(f"{url}: fsspec knows no {scheme}:// ({error})") from error
+        self._root = str(root).rstrip("/")
+
+    @property
+    def url(self) -> str:
+        return self._url
+
+    @property
+    def root(self) -> str:
+        return self._url
+
+    def list(self, under: str = "", *, recursive: bool = True) -> Iterator[Listed]:
+        top = f"{self._root}/{under}" if under else self._root
+        depth = None if recursive else 1
+        try:
+            found = self._store.find(top, maxdepth=depth, withdirs=False, detail=True)
+        except FileNotFoundError:
+            found = {}
+        except Exception as error:
+            raise _store_error(error, top) from error
+        if not found and not under and not self._exists():
+            raise StoreError(f"{self._url}: there is nothing")
+        for name, info in found.items():
+            yield self._listed(str(name), info)
+
+    def _exists(self) -> bool:
+        try:
+            return bool(self._store.exists(self._root))
+        except Exception as error:
+            raise _store_error(error, self._url) from error
+
+    def look(self, path: str) -> Listed | None:
+        try:
+            info = self._store.info(f"{self._root}/{path}")
+        except FileNotFoundError:
+            return None
+        except Exception as error:
+            raise _store_error(error, path) from error
+        return self._listed(f"{self._root}/{path}", info)
+
+    def read(self, path: str) -> bytes:
+        try:
+            found = self._store.cat_file(f"{self._root}/{path}")
+        except FileNotFoundError:
+            raise
+        except Exception as error:
+            raise _store_error(error, path) from error
+        assert isinstance(found, bytes)
+        return found
+
+    def open(self, path: str) -> BinaryIO:
+        return io.BytesIO(self.read(path))
+
+    def put(self, path: str, value: bytes) -> None:
+        name = f"{self._root}/{path}"
+        try:
+            self._store.makedirs(name.rpartition("/")[0], exist_ok=True)
+            self._store.pipe_file(name, value)
+        except Exception as error:
+            raise _store_error(error, path, "written") from error
+
+    def _listed(self, name: str, info: dict[str, Any]) -> Listed:
+        root = self._root.lstrip("/")
+        path = name.lstrip("/").removeprefix(root).lstrip("/")
+        stamp = next((info[key] for key in _STAMPS if info.get(key) is not None), "")
+        if isinstance(stamp, datetime):  # some stores give a time as a number when they list
+            stamp = stamp.timestamp()
+        return Listed(path, int(info.get("size") or 0), str(stamp))
+
+
+def _listed(path: str, found: os.stat_result) -> Listed:
+    return Listed(path, found.st_size, f"{found.st_mtime_ns}-{found.st_ino}")
+
+
+def _store_error(error: Exception, name: str, done: str = "read") -> StoreError:
+    if isinstance(error, OSError):
+        name, text = str(error.filename or name), str(error.strerror or error)
+    else:
+        text = " ".join(str(error).split()) or type(error).__name__
+    return StoreError(f"{name}: can't be {done}: {text}")
