@@ -20,17 +20,45 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class SizeClaim:
+    """A published claim: raw messages of a binary format can be smaller than compressed JSON."""
+
+    source: str
+    subject: str
+    compression: str
+
+
+@dataclass(frozen=True, slots=True)
+class SizeFacts:
+    """What a report of sizes says of a format.
+
+    ``color``: of its bars; an empty text takes one that is free. ``note``: a paragraph for readers
+    of the figures. ``has_one_row_per_message``: messages stay short with every batch size.
+    ``is_json_baseline``: the JSON that other formats are compared with; one format is. ``claim``:
+    checked against that JSON.
+    """
+
+    color: str = ""
+    note: str = ""
+    has_one_row_per_message: bool = False
+    is_json_baseline: bool = False
+    claim: SizeClaim | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FormatSuite:
     """What corpus, judge, Arrow and reports need to know of one format.
 
     ``mutations``: rules that derive malformed messages from legal ones.
     ``known_wrong``: decoders with one fault each; the corpus has to catch every one of them.
     ``stored_columns``: makes the reader of data files by columns; None: they are read row by row.
+    ``size``: what a report of sizes says of it.
     """
 
     mutations: FormatRules
     known_wrong: tuple[KnownWrong, ...]
     stored_columns: Callable[[Context], StoredColumns] | None = None
+    size: SizeFacts = SizeFacts()
 
 
 def get_suite(format_name: str) -> FormatSuite:

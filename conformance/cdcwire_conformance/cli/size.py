@@ -23,7 +23,7 @@ from cdcwire_conformance.size import (
     DEFAULT_BATCHES,
     DEFAULT_ROWS,
     Input,
-    SizeReport,
+    SizeResults,
     feed_input,
     json_text,
     markdown,
@@ -122,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--picture is a file that ends in .svg or .png")
     with ProgressLine() as progress:
         try:
-            report = measure(
+            results = measure(
                 list(_sources(arguments)),
                 formats=_names(arguments.formats),
                 batches=_batches(arguments.batches),
@@ -136,7 +136,7 @@ def run(arguments: argparse.Namespace) -> int:
             if type(error).__module__.startswith("cdcwire"):
                 raise
             raise UsageError(str(error)) from error
-    _write(report, arguments)
+    _write(results, arguments)
     return 0
 
 
@@ -169,14 +169,14 @@ def _batches(text: str) -> list[int]:
     return [int(name) for name in _names(text)]
 
 
-def _write(report: SizeReport, arguments: argparse.Namespace) -> None:
-    text = markdown(report)
+def _write(results: SizeResults, arguments: argparse.Namespace) -> None:
+    text = markdown(results)
     try:
-        for file, content in ((arguments.markdown, text), (arguments.json, json_text(report))):
+        for file, content in ((arguments.markdown, text), (arguments.json, json_text(results))):
             if file:
                 Path(file).write_text(content, encoding="utf-8", newline="\n")
         if arguments.picture:
-            picture(report, arguments.picture)
+            picture(results, arguments.picture)
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}") from error
     print(text, end="")

@@ -14,7 +14,7 @@ from cdcwire_conformance.size.inputs import (
 from cdcwire_conformance.size.markdown import markdown
 from cdcwire_conformance.size.measure import DEFAULT_BATCHES, measure
 from cdcwire_conformance.size.picture import picture
-from cdcwire_conformance.size.report import Claim, SizeReport, claims
+from cdcwire_conformance.size.results import Claim, SizeResults, claims
 
 __all__ = [
     "COMPRESSION_NAMES",
@@ -23,7 +23,7 @@ __all__ = [
     "Claim",
     "Input",
     "SizeError",
-    "SizeReport",
+    "SizeResults",
     "claims",
     "document",
     "feed_input",

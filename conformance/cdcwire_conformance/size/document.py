@@ -7,31 +7,31 @@ from functools import cache
 from importlib.resources import files
 
 from cdcwire.model.text import Json
-from cdcwire_conformance.size.report import Cell, SizeReport, WorkloadSizes, claims
+from cdcwire_conformance.size.results import Cell, SizeResults, WorkloadSizes, claims
 
 DOCUMENT_VERSION = 1
 
 
-def json_text(report: SizeReport) -> str:
+def json_text(results: SizeResults) -> str:
     """Return the document as text. Equal figures give equal text."""
-    return json.dumps(document(report), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(document(results), indent=1, ensure_ascii=False) + "\n"
 
 
-def document(report: SizeReport) -> dict[str, Json]:
+def document(results: SizeResults) -> dict[str, Json]:
     """Return the document of a measurement. Sizes are whole bytes of all rows."""
     return {
         "size": DOCUMENT_VERSION,
         "measured": "key and value of each message, compressed message by message",
-        "seed": report.seed,
-        "formats": list(report.formats),
-        "batches": list(report.batches),
-        "options": dict(report.options),
-        "max_message_bytes": report.max_message_bytes,
+        "seed": results.seed,
+        "formats": list(results.formats),
+        "batches": list(results.batches),
+        "options": dict(results.options),
+        "max_message_bytes": results.max_message_bytes,
         "compressions": [
             {"name": each.name, "setting": each.setting, "library": each.library}
-            for each in report.compressions
+            for each in results.compressions
         ],
-        "workloads": [_workload(workload) for workload in report.workloads],
+        "workloads": [_workload(workload) for workload in results.workloads],
         "claims": [
             {
                 "workload": claim.workload,
@@ -41,7 +41,7 @@ def document(report: SizeReport) -> dict[str, Json]:
                 "holds": claim.holds,
                 "no_larger_than_json_with": list(claim.smaller_than),
             }
-            for claim in claims(report)
+            for claim in claims(results)
         ],
     }
 

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
+from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire_conformance.size.compressions import RAW
-from cdcwire_conformance.size.report import (
-    CLAIM_AGAINST,
+from cdcwire_conformance.size.results import (
     Cell,
     Claim,
-    SizeReport,
+    SizeResults,
     WorkloadSizes,
     claims,
+    json_baseline,
 )
+from cdcwire_conformance.suite import SizeClaim, get_suite
 
+_LINE_LENGTH = 88
 _SHORT_OF = 0.9  # a batch counts as full when it has so much of the rows it may have
 _SUMMARY_BATCH = 16
 
 
-def markdown(report: SizeReport) -> str:
+def markdown(results: SizeResults) -> str:
     """Return the document. Equal figures give equal text."""
-    return "\n".join(_lines(report)) + "\n"
+    return "\n".join(_lines(results)) + "\n"
 
 
 def summary_batch(batches: Sequence[int]) -> int:
@@ -28,87 +32,67 @@ def summary_batch(batches: Sequence[int]) -> int:
     return min(batches, key=lambda batch: (abs(batch - _SUMMARY_BATCH), batch))
 
 
-def _lines(report: SizeReport) -> Iterator[str]:
+def _lines(results: SizeResults) -> Iterator[str]:
     yield "# Bytes per row"
     yield ""
-    yield from _introduction(report)
+    yield from _introduction(results)
     yield ""
-    yield from _summary(report)
-    found = list(claims(report))
-    if found:
+    yield from _summary(results)
+    found = list(claims(results))
+    for published in dict.fromkeys(claim.published for claim in found):
         yield ""
-        yield from _claims(found)
-    for workload in report.workloads:
+        yield from _claims(published, [claim for claim in found if claim.published == published])
+    for workload in results.workloads:
         yield ""
-        yield from _workload(workload, report)
+        yield from _workload(workload, results)
 
 
-def _introduction(report: SizeReport) -> Iterator[str]:
+def _introduction(results: SizeResults) -> Iterator[str]:
     yield "Counted are the bytes of each message's key and value, divided by its rows. Compressed"
     yield "is message by message, key and value together: the least that a Kafka producer saves,"
     yield "whose batch has at least one message. Kafka's own framing is not counted."
     yield ""
     yield "A batch is the number of rows that a message may have; a message is sent once it is"
-    yield f"beyond {_mebibytes(report)}. Seed {report.seed}. {_settings(report)}"
-    if "csv" in report.formats:
-        yield ""
-        yield "Of `csv` a batch is a file of one table. With the producer's defaults its records"
-        yield "have neither commit timestamps nor old values."
-    if "canal-json" in report.formats:
-        yield ""
-        yield "`canal-json` has one row a message, so its figures are the same with every batch."
-    if "avro" in report.formats:
-        yield ""
-        yield "`avro` has one row a message too, without its old values. Its schemas, which a"
-        yield "registry has, are not counted: a message has their number only."
-    if "datahub-tuple" in report.formats:
-        yield ""
-        yield "Of `datahub-tuple` a batch is a body of one topic, which has one table; its encoding"
-        yield "is JSON unless an option says otherwise. The topic's definition is not counted."
-    if "datahub-blob" in report.formats:
-        yield ""
-        yield "`datahub-blob` has a record a row, so its figures are the same with every batch, and"
-        yield "each record says the columns and their types. An update is two records in both."
-    if {"cdl-json", "debezium-json"} & set(report.formats):
-        yield ""
-        yield "`cdl-json` and `debezium-json` have one row a message, and with it the schema of its"
-        yield "table, unless the option schemas-enable is false. Of a delete Debezium needs the key"
-        yield "only, and writes the whole row that it is given. CDL keeps milliseconds: rows with"
-        yield "more digits of a second are left out."
+    yield f"beyond {_mebibytes(results)}. Seed {results.seed}. {_settings(results)}"
+    for name in FORMAT_NAMES:
+        note = get_suite(name).size.note
+        if note and name in results.formats:
+            yield ""
+            yield from wrap(note, _LINE_LENGTH)
 
 
-def _mebibytes(report: SizeReport) -> str:
-    size = report.max_message_bytes
+def _mebibytes(results: SizeResults) -> str:
+    size = results.max_message_bytes
     return f"{size >> 20} MiB" if size % (1 << 20) == 0 else f"{size:,} bytes"
 
 
-def _settings(report: SizeReport) -> str:
+def _settings(results: SizeResults) -> str:
     parts = [
         f"{each.name}: {each.setting} ({each.library})"
-        for each in report.compressions
+        for each in results.compressions
         if each.name != RAW
     ]
     text = f"Compressions: {'; '.join(parts)}." if parts else ""
-    if report.options:
-        given = ", ".join(f"`{name}={value}`" for name, value in report.options.items())
+    if results.options:
+        given = ", ".join(f"`{name}={value}`" for name, value in results.options.items())
         text = f"{text} Options: {given}."
     return text.strip()
 
 
-def _summary(report: SizeReport) -> Iterator[str]:
-    batch = summary_batch(report.batches)
-    compressed = next((name for name in report.compression_names if name != RAW), None)
+def _summary(results: SizeResults) -> Iterator[str]:
+    batch = summary_batch(results.batches)
+    compressed = next((name for name in results.compression_names if name != RAW), None)
     columns = [RAW] if compressed is None else [RAW, compressed]
     yield f"## At {_rows(batch)} a message"
     yield ""
     header = ["workload"]
     for name in columns:
-        header += [f"{each}{_behind(name)}" for each in report.formats]
+        header += [f"{each}{_behind(name)}" for each in results.formats]
     body = []
-    for workload in report.workloads:
+    for workload in results.workloads:
         line = [_inline(workload.name)]
         for name in columns:
-            cells = (workload.cell(each, batch) for each in report.formats)
+            cells = (workload.cell(each, batch) for each in results.formats)
             line += ["" if cell is None else _number(cell.bytes_per_row(name)) for cell in cells]
         body.append(line)
     yield from table(header, body)
@@ -118,14 +102,18 @@ def _behind(compression: str) -> str:
     return "" if compression == RAW else f", {compression}"
 
 
-def _claims(found: Sequence[Claim]) -> Iterator[str]:
-    json_format, compression = CLAIM_AGAINST
+def _claims(published: SizeClaim, found: Sequence[Claim]) -> Iterator[str]:
+    json_format, compression, subject = json_baseline(), published.compression, published.subject
     formats = tuple(dict.fromkeys(claim.format for claim in found))
-    yield "## Where raw Craft beats compressed JSON"
+    yield f"## Where raw {subject} beats compressed JSON"
     yield ""
-    yield f"The Craft proposal says that raw Craft can be smaller than JSON with {compression}. It"
-    yield f"holds where raw Craft takes at most 1.00 times the bytes of {json_format} with"
-    yield f"{compression}. The last columns tell with which compressions the JSON is no smaller."
+    yield from wrap(
+        f"{published.source} says that raw {subject} can be smaller than JSON with {compression}. "
+        f"The claim holds where raw {subject} takes at most 1.00 times the bytes of {json_format} "
+        f"with {compression}. The last columns list the compressions with which the JSON is not "
+        "smaller.",
+        _LINE_LENGTH,
+    )
     yield ""
     for name in formats:
         yield f"- `{name}`: {_verdict([claim for claim in found if claim.format == name])}."
@@ -159,15 +147,15 @@ def _verdict(found: Sequence[Claim]) -> str:
     return f"holds for {', '.join(parts)}"
 
 
-def _workload(workload: WorkloadSizes, report: SizeReport) -> Iterator[str]:
+def _workload(workload: WorkloadSizes, results: SizeResults) -> Iterator[str]:
     yield f"## {_inline(workload.name)}"
     yield ""
     yield f"{_inline(workload.title[:1].upper() + workload.title[1:])}. {workload.rows:,} rows."
     yield ""
-    names = report.compression_names
+    names = results.compression_names
     body = []
     for batch in workload.batches:
-        for format_name in report.formats:
+        for format_name in results.formats:
             cell = workload.cell(format_name, batch)
             if cell is not None:
                 sizes = [_number(cell.bytes_per_row(name)) for name in names]
@@ -204,15 +192,12 @@ def _remarks(workload: WorkloadSizes) -> Iterator[str]:
         yield remark
 
 
-# Formats of one row a message, or one half of it; the introduction says so.
-_OF_ONE_ROW = ("canal-json", "avro", "datahub-blob", "cdl-json", "debezium-json")
-
-
 def _short_batches(workload: WorkloadSizes) -> Iterator[str]:
     """Yield a sentence about messages that hold fewer rows than they may."""
     short: dict[str, None] = {}
     for cell in workload.cells:
-        has_one_row = cell.messages >= cell.rows and cell.format in _OF_ONE_ROW
+        facts = get_suite(cell.format).size
+        has_one_row = cell.messages >= cell.rows and facts.has_one_row_per_message
         if cell.rows_per_message < cell.batch * _SHORT_OF and not has_one_row:
             short[f"{cell.rows_per_message:.0f} of {cell.batch:,} ({cell.format})"] = None
     if short:
@@ -221,7 +206,7 @@ def _short_batches(workload: WorkloadSizes) -> Iterator[str]:
 
 def _relation(cell: Cell, workload: WorkloadSizes) -> str:
     """Return the raw size as a share of the JSON's."""
-    json_cell = workload.cell(CLAIM_AGAINST[0], cell.batch)
+    json_cell = workload.cell(json_baseline(), cell.batch)
     if json_cell is None:
         return ""
     return f"{cell.sizes[RAW] / json_cell.sizes[RAW]:.2f}"

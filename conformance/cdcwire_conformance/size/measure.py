@@ -41,7 +41,7 @@ from cdcwire_conformance.size.inputs import (
     topics_of,
     with_whole_positions,
 )
-from cdcwire_conformance.size.report import Cell, Refused, SizeReport, WorkloadSizes
+from cdcwire_conformance.size.results import Cell, Refused, SizeResults, WorkloadSizes
 
 DEFAULT_BATCHES: tuple[int, ...] = (1, 16, 256, 1024)
 MAX_MESSAGE_BYTES = 10 * 1024 * 1024  # TiCDC's default
@@ -66,7 +66,7 @@ def measure(
     seed: int = 1,
     jobs: int = 1,
     watch: Watcher = _watch_nothing,
-) -> SizeReport:
+) -> SizeResults:
     """Return how many bytes the rows of each source take.
 
     ``sources`` are called one after the other, so that the rows of one are in memory at a time;
@@ -97,7 +97,7 @@ def measure(
         watch(f"{len(workloads)} of {len(sources)} measured: {workload.name}")
     limit = int(given.get(_SIZE_OPTION, MAX_MESSAGE_BYTES))
     texts = {name: _text(value) for name, value in given.items()}
-    return SizeReport(seed, plan.formats, plan.batches, used, texts, limit, tuple(workloads))
+    return SizeResults(seed, plan.formats, plan.batches, used, texts, limit, tuple(workloads))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,20 +8,9 @@ from typing import Any
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.size.compressions import RAW
 from cdcwire_conformance.size.markdown import summary_batch
-from cdcwire_conformance.size.report import SizeReport, WorkloadSizes
+from cdcwire_conformance.size.results import SizeResults, WorkloadSizes
+from cdcwire_conformance.suite import get_suite
 
-_COLORS = {
-    "craft": "#1b6ca8",
-    "craft-proposal": "#7fb7dd",
-    "open-protocol": "#e08a3c",
-    "csv": "#6a9f58",
-    "canal-json": "#b0645b",
-    "avro": "#967bb6",
-    "datahub-tuple": "#c9a227",
-    "datahub-blob": "#e6d38c",
-    "cdl-json": "#3f9a9c",
-    "debezium-json": "#7a7a7a",
-}
 _MORE_COLORS = ("#967bb6", "#c9a227", "#888888")
 _INK, _FAINT = "#222222", "#d8d8d8"
 _PANELS_ACROSS = 4
@@ -32,7 +21,7 @@ _SUFFIXES = (".svg", ".png")
 _PURPOSE = "drawing a picture"
 
 
-def picture(report: SizeReport, path: str | Path, batch: int | None = None) -> None:
+def picture(results: SizeResults, path: str | Path, batch: int | None = None) -> None:
     """Draw the figures of one batch size, by default TiCDC's own, to an SVG or PNG file.
 
     Equal figures give equal bytes with one version of matplotlib.
@@ -42,8 +31,8 @@ def picture(report: SizeReport, path: str | Path, batch: int | None = None) -> N
     file = Path(path)
     if file.suffix.lower() not in _SUFFIXES:
         raise ValueError(f"{file.name}: a picture ends in {' or '.join(_SUFFIXES)}")
-    shown = summary_batch(report.batches) if batch is None else batch
-    if shown not in report.batches:
+    shown = summary_batch(results.batches) if batch is None else batch
+    if shown not in results.batches:
         raise ValueError(f"batches of {shown} were not measured")
     matplotlib: Any = load_extra("matplotlib", "size", _PURPOSE)
     figures: Any = load_extra("matplotlib.figure", "size", _PURPOSE)
@@ -57,21 +46,21 @@ def picture(report: SizeReport, path: str | Path, batch: int | None = None) -> N
     with matplotlib.rc_context(settings):
         figure = figures.Figure(layout="constrained")
         figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1, wspace=0.02, hspace=0.03)
-        _draw(figure, report, shown)
+        _draw(figure, results, shown)
         metadata = {"Date": None} if file.suffix.lower() == ".svg" else {"Software": None}
         figure.savefig(file, dpi=150, metadata=metadata, facecolor="white")
 
 
-def _draw(figure: Any, report: SizeReport, batch: int) -> None:
-    number = len(report.workloads)
+def _draw(figure: Any, results: SizeResults, batch: int) -> None:
+    number = len(results.workloads)
     across = min(number, _PANELS_ACROSS)
     down = -(-number // across)
     figure.set_size_inches(max(across * _PANEL_WIDTH, 6.4), down * _PANEL_HEIGHT + 0.9)
     panels = figure.subplots(down, across, squeeze=False)
-    colors = _colors(report.formats)
+    colors = _colors(results.formats)
     for index, panel in enumerate(panels.flat):
         if index < number:
-            _draw_panel(panel, report.workloads[index], report, batch, colors)
+            _draw_panel(panel, results.workloads[index], results, batch, colors)
         else:
             panel.set_visible(False)
     rows = "1 row" if batch == 1 else f"up to {batch} rows"
@@ -91,20 +80,20 @@ def _draw(figure: Any, report: SizeReport, batch: int) -> None:
 
 def _colors(formats: tuple[str, ...]) -> dict[str, str]:
     others = iter(_MORE_COLORS * len(formats))
-    return {name: _COLORS.get(name) or next(others) for name in formats}
+    return {name: get_suite(name).size.color or next(others) for name in formats}
 
 
 def _draw_panel(
     panel: Any,
     workload: WorkloadSizes,
-    report: SizeReport,
+    results: SizeResults,
     batch: int,
     colors: dict[str, str],
 ) -> None:
-    names = report.compression_names
-    width = 0.84 / len(report.formats)
+    names = results.compression_names
+    width = 0.84 / len(results.formats)
     top = 0.0
-    for index, format_name in enumerate(report.formats):
+    for index, format_name in enumerate(results.formats):
         cell = workload.cell(format_name, batch)
         if cell is None:
             continue
@@ -112,12 +101,12 @@ def _draw_panel(
         top = max(top, *heights)
         places = [at - 0.42 + (index + 0.5) * width for at in range(len(names))]
         panel.bar(places, heights, width * 0.94, color=colors[format_name], label=format_name)
-    first = workload.cell(report.formats[0], batch)
+    first = workload.cell(results.formats[0], batch)
     if first is not None and RAW in names and len(names) > 1:
-        label = f"{report.formats[0]}, raw"
+        label = f"{results.formats[0]}, raw"
         panel.axhline(
             first.bytes_per_row(),
-            color=colors[report.formats[0]],
+            color=colors[results.formats[0]],
             lw=0.9,
             ls=(0, (4, 2)),
             label=label,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire_conformance.size import SizeReport, measure, named_inputs
+from cdcwire_conformance.size import SizeResults, measure, named_inputs
 
 NAMES = ("tiny", "orders-10")
 
 
 @pytest.fixture(scope="session")
-def small_report() -> SizeReport:
+def small_results() -> SizeResults:
     return measure(
         named_inputs(NAMES, rows=96, seed=3),
         batches=(1, 16),

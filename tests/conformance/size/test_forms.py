@@ -10,11 +10,11 @@ import pytest
 
 from cdcwire_conformance import extras
 from cdcwire_conformance.extras import MissingExtraError
-from cdcwire_conformance.size import SizeReport, document, json_text, markdown, picture
+from cdcwire_conformance.size import SizeResults, document, json_text, markdown, picture
 from cdcwire_conformance.size.compressions import compressions
 from cdcwire_conformance.size.document import schema
 from cdcwire_conformance.size.markdown import summary_batch
-from cdcwire_conformance.size.report import Refused
+from cdcwire_conformance.size.results import Refused
 
 
 def tables_of(text: str) -> list[list[str]]:
@@ -28,17 +28,17 @@ def tables_of(text: str) -> list[list[str]]:
     return [table for table in tables if table]
 
 
-def test_markdown_tables_are_even(small_report: SizeReport) -> None:
-    tables = tables_of(markdown(small_report))
+def test_markdown_tables_are_even(small_results: SizeResults) -> None:
+    tables = tables_of(markdown(small_results))
     assert len(tables) == 4  # summary, claims, two workloads
     for table in tables:
         assert len({len(line) for line in table}) == 1
         assert len({line.count("|") for line in table}) == 1
 
 
-def test_markdown_has_every_figure(small_report: SizeReport) -> None:
-    text = markdown(small_report)
-    for workload in small_report.workloads:
+def test_markdown_has_every_figure(small_results: SizeResults) -> None:
+    text = markdown(small_results)
+    for workload in small_results.workloads:
         for cell in workload.cells:
             for name in cell.sizes:
                 figure = cell.bytes_per_row(name)
@@ -46,28 +46,28 @@ def test_markdown_has_every_figure(small_report: SizeReport) -> None:
                 assert f" {figure:,.{digits}f} |" in text
 
 
-def test_markdown_says_where_the_claim_holds(small_report: SizeReport) -> None:
-    text = markdown(small_report)
+def test_markdown_says_where_the_claim_holds(small_results: SizeResults) -> None:
+    text = markdown(small_results)
     assert "- `craft`: holds for 2 of 2 with batches of 1, 0 of 2 with batches of 16." in text
 
 
-def test_markdown_escapes_names_and_reasons(small_report: SizeReport) -> None:
+def test_markdown_escapes_names_and_reasons(small_results: SizeResults) -> None:
     odd = replace(
-        small_report.workloads[0],
+        small_results.workloads[0],
         name="a|b`c",
         refused=(Refused("craft", 2, "byte <1> | x"),),
         notes=("one\ntwo",),
     )
-    text = markdown(replace(small_report, workloads=(odd,)))
+    text = markdown(replace(small_results, workloads=(odd,)))
     assert "## a\\|b\\`c" in text
     assert "2 rows that craft can't carry are left out everywhere; the first: byte \\<1\\>" in text
     assert "One two." in text
 
 
-def test_markdown_says_where_batches_are_not_full(small_report: SizeReport) -> None:
-    cells = tuple(replace(c, batch=1024, messages=1) for c in small_report.workloads[0].cells[:1])
-    short = replace(small_report.workloads[0], cells=cells)
-    text = markdown(replace(small_report, workloads=(short,), batches=(1024,)))
+def test_markdown_says_where_batches_are_not_full(small_results: SizeResults) -> None:
+    cells = tuple(replace(c, batch=1024, messages=1) for c in small_results.workloads[0].cells[:1])
+    short = replace(small_results.workloads[0], cells=cells)
+    text = markdown(replace(small_results, workloads=(short,), batches=(1024,)))
     assert "Messages hold fewer rows than they may: 96 of 1,024 (craft)." in text
 
 
@@ -78,23 +78,25 @@ def test_summary_shows_the_batch_next_to_the_default(batches: list[int], shown: 
     assert summary_batch(batches) == shown
 
 
-def test_json_keeps_to_its_schema(small_report: SizeReport) -> None:
+def test_json_keeps_to_its_schema(small_results: SizeResults) -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="the extra [check] is not installed")
     jsonschema.Draft202012Validator.check_schema(schema())
-    received = small_report.workloads[0].cells[0]
-    odd = replace(small_report.workloads[0], received=received, refused=(Refused("craft", 1, "x"),))
-    for report in (small_report, replace(small_report, workloads=(odd,), options={"a": "b"})):
-        jsonschema.Draft202012Validator(schema()).validate(document(report))
+    received = small_results.workloads[0].cells[0]
+    odd = replace(
+        small_results.workloads[0], received=received, refused=(Refused("craft", 1, "x"),)
+    )
+    for results in (small_results, replace(small_results, workloads=(odd,), options={"a": "b"})):
+        jsonschema.Draft202012Validator(schema()).validate(document(results))
 
 
-def test_json_has_no_time_and_no_place(small_report: SizeReport) -> None:
-    assert json_text(small_report) == json_text(small_report)
-    assert {"date", "time", "machine"}.isdisjoint(document(small_report))
+def test_json_has_no_time_and_no_place(small_results: SizeResults) -> None:
+    assert json_text(small_results) == json_text(small_results)
+    assert {"date", "time", "machine"}.isdisjoint(document(small_results))
 
 
-def test_picture_has_a_panel_for_each_workload(small_report: SizeReport, tmp_path: Path) -> None:
+def test_picture_has_a_panel_for_each_workload(small_results: SizeResults, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra [size] is not installed")
-    picture(small_report, tmp_path / "sizes.svg")
+    picture(small_results, tmp_path / "sizes.svg")
     tree = ElementTree.parse(tmp_path / "sizes.svg")
     groups = {element.get("id", "") for element in tree.iter()}
     assert {"axes_1", "axes_2"} <= groups
@@ -103,27 +105,27 @@ def test_picture_has_a_panel_for_each_workload(small_report: SizeReport, tmp_pat
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])
 def test_pictures_of_equal_figures_are_equal(
-    small_report: SizeReport, tmp_path: Path, suffix: str
+    small_results: SizeResults, tmp_path: Path, suffix: str
 ) -> None:
     pytest.importorskip("matplotlib", reason="the extra [size] is not installed")
     first, second = tmp_path / f"first{suffix}", tmp_path / f"second{suffix}"
-    picture(small_report, first)
-    picture(small_report, second)
+    picture(small_results, first)
+    picture(small_results, second)
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_picture_takes_odd_names(small_report: SizeReport, tmp_path: Path) -> None:
+def test_picture_takes_odd_names(small_results: SizeResults, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra [size] is not installed")
-    odd = replace(small_report.workloads[0], name="a$b_{x}$" * 9)
-    picture(replace(small_report, workloads=(odd,) * 5), tmp_path / "sizes.svg", batch=1)
+    odd = replace(small_results.workloads[0], name="a$b_{x}$" * 9)
+    picture(replace(small_results, workloads=(odd,) * 5), tmp_path / "sizes.svg", batch=1)
     assert (tmp_path / "sizes.svg").stat().st_size > 1000
 
 
-def test_picture_of_another_kind_is_refused(small_report: SizeReport, tmp_path: Path) -> None:
+def test_picture_of_another_kind_is_refused(small_results: SizeResults, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"ends in \.svg or \.png"):
-        picture(small_report, tmp_path / "sizes.bmp")
+        picture(small_results, tmp_path / "sizes.bmp")
     with pytest.raises(ValueError, match="batches of 7 were not measured"):
-        picture(small_report, tmp_path / "sizes.svg", batch=7)
+        picture(small_results, tmp_path / "sizes.svg", batch=7)
 
 
 @pytest.fixture
@@ -147,7 +149,7 @@ def test_compression_without_its_library_names_the_extra() -> None:
 
 @pytest.mark.usefixtures("without_libraries")
 def test_picture_without_its_library_names_the_extra(
-    small_report: SizeReport, tmp_path: Path
+    small_results: SizeResults, tmp_path: Path
 ) -> None:
     with pytest.raises(MissingExtraError, match=r"matplotlib: pip install 'cdcwire\[size\]'"):
-        picture(small_report, tmp_path / "sizes.svg")
+        picture(small_results, tmp_path / "sizes.svg")

@@ -18,7 +18,7 @@ from cdcwire.model.kinds import EnumType, IntType, TextType, UnknownType
 from cdcwire_conformance.size import (
     Input,
     SizeError,
-    SizeReport,
+    SizeResults,
     claims,
     document,
     measure,
@@ -42,7 +42,7 @@ def rows_of(column: Column, *values: object) -> tuple[RowChange, ...]:
 
 
 def test_sizes_are_those_of_keys_and_values_compressed_message_by_message() -> None:
-    report = measure(
+    results = measure(
         named_inputs(("orders-10",), rows=40, seed=5), compression_names=("zlib", "gzip")
     )
     for name in MESSAGE_FORMATS:
@@ -53,7 +53,7 @@ def test_sizes_are_those_of_keys_and_values_compressed_message_by_message() -> N
             for message in messages
             if isinstance(message, KafkaMessage)
         ]
-        cell = report.workloads[0].cell(name, 16)
+        cell = results.workloads[0].cell(name, 16)
         assert cell is not None
         assert (cell.messages, cell.rows) == (len(raw), 40) == (3, 40)
         assert cell.sizes == sizes_of(raw)
@@ -69,7 +69,7 @@ def sizes_of(raw: list[bytes]) -> dict[str, int]:
 
 @pytest.mark.parametrize("batch", [1, 16])
 def test_a_batch_of_csv_is_a_file_of_one_table(batch: int) -> None:
-    report = measure(
+    results = measure(
         named_inputs(("many-tables",), rows=60, seed=5),
         formats=("csv",),
         batches=(batch,),
@@ -88,23 +88,23 @@ def test_a_batch_of_csv_is_a_file_of_one_table(batch: int) -> None:
         for message in get_format("csv").encode(group[start : start + batch], Context())
         if isinstance(message, StoredFile)
     ]
-    cell = report.workloads[0].cell("csv", batch)
+    cell = results.workloads[0].cell("csv", batch)
     assert cell is not None
     assert (cell.messages, cell.rows) == (len(raw), 60)
     assert cell.sizes == sizes_of(raw)
 
 
 def test_canal_json_has_a_message_a_row_with_every_batch() -> None:
-    report = measure(named_inputs(("orders-10",), rows=40), formats=("canal-json",), **FEW)  # type: ignore[arg-type]  # the same for all
-    one, four = report.workloads[0].cells
+    results = measure(named_inputs(("orders-10",), rows=40), formats=("canal-json",), **FEW)  # type: ignore[arg-type]  # the same for all
+    one, four = results.workloads[0].cells
     assert one.messages == four.messages == 40
     assert one.sizes == four.sizes
 
 
 @pytest.mark.skipif("avro" not in FORMAT_NAMES, reason="avro is not registered")
 def test_schemas_of_avro_are_not_counted() -> None:
-    report = measure(named_inputs(("orders-10",), rows=40), formats=("avro",), **FEW)  # type: ignore[arg-type]  # the same for all
-    one, four = report.workloads[0].cells
+    results = measure(named_inputs(("orders-10",), rows=40), formats=("avro",), **FEW)  # type: ignore[arg-type]  # the same for all
+    one, four = results.workloads[0].cells
     assert one.messages == four.messages == 40
     messages = get_format("avro").encode(workload("orders-10", 40, 1), NO_CONTEXT)
     rows = [message for message in messages if isinstance(message, KafkaMessage)]
@@ -116,7 +116,7 @@ def test_schemas_of_avro_are_not_counted() -> None:
 @pytest.mark.parametrize("batch", [1, 16])
 def test_a_body_of_tuples_is_of_one_table(batch: int) -> None:
     """Its rows are as many as of other formats, though an update has two records."""
-    report = measure(
+    results = measure(
         named_inputs(("many-tables",), rows=60, seed=5),
         formats=("datahub-tuple",),
         batches=(batch,),
@@ -136,14 +136,14 @@ def test_a_body_of_tuples_is_of_one_table(batch: int) -> None:
             group[start : start + batch], Context({"max-batch-size": 99}, (known[name],))
         )
     ]
-    (cell,) = report.workloads[0].cells
+    (cell,) = results.workloads[0].cells
     assert (cell.messages, cell.rows) == (len(raw), 60)
     assert cell.sizes == sizes_of(raw)
 
 
 def test_a_record_of_blob_is_a_row_or_half_of_one() -> None:
-    report = measure(named_inputs(("updates",), rows=40), formats=("datahub-blob",), **FEW)  # type: ignore[arg-type]  # the same for all
-    one, four = report.workloads[0].cells
+    results = measure(named_inputs(("updates",), rows=40), formats=("datahub-blob",), **FEW)  # type: ignore[arg-type]  # the same for all
+    one, four = results.workloads[0].cells
     updates = [row for row in workload("updates", 40, 1) if getattr(row, "op", "") == "update"]
     assert one.sizes == four.sizes
     assert one.messages == four.messages == 40 + len(updates) > 40
@@ -162,9 +162,9 @@ def test_a_format_that_carries_no_row_is_left_out() -> None:
 
 
 def test_every_workload_is_measured_in_every_format() -> None:
-    report = measure(named_inputs(rows=20), batches=(4,), compression_names=())
-    assert tuple(each.name for each in report.workloads) == WORKLOAD_NAMES
-    for each in report.workloads:
+    results = measure(named_inputs(rows=20), batches=(4,), compression_names=())
+    assert tuple(each.name for each in results.workloads) == WORKLOAD_NAMES
+    for each in results.workloads:
         assert [cell.format for cell in each.cells] == list(FORMAT_NAMES)
         # Some have microseconds, which CDL lacks.
         assert {found.format for found in each.refused} <= {"cdl-json"}
@@ -172,16 +172,18 @@ def test_every_workload_is_measured_in_every_format() -> None:
 
 def test_every_compression_makes_these_rows_smaller() -> None:
     pytest.importorskip("cramjam", reason="the extra [size] is not installed")
-    report = measure(named_inputs(("mostly-null",), rows=64), batches=(64,))
+    results = measure(named_inputs(("mostly-null",), rows=64), batches=(64,))
     # A row of Avro has some 70 bytes here: a frame around it takes more than it spares.
-    large = [cell for cell in report.workloads[0].cells if cell.sizes["none"] > 150 * cell.messages]
+    large = [
+        cell for cell in results.workloads[0].cells if cell.sizes["none"] > 150 * cell.messages
+    ]
     assert {cell.format for cell in large} == set(FORMAT_NAMES) - {"avro"}
     for cell in large:
         assert all(size < cell.sizes["none"] for name, size in cell.sizes.items() if name != "none")
 
 
 def test_equal_seeds_give_equal_figures_also_in_several_processes(
-    small_report: SizeReport,
+    small_results: SizeResults,
 ) -> None:
     again = measure(
         named_inputs(("tiny", "orders-10"), rows=96, seed=3),
@@ -190,7 +192,7 @@ def test_equal_seeds_give_equal_figures_also_in_several_processes(
         seed=3,
         jobs=2,
     )
-    assert document(again) == document(small_report)
+    assert document(again) == document(small_results)
 
 
 def test_another_seed_gives_other_figures() -> None:
@@ -220,8 +222,8 @@ def test_rows_that_a_format_refuses_are_left_out_for_all() -> None:
     # All but CSV and Avro need something of the position of a row.
     rows = rows_of(name, "a", "b", "c")
     broken = replace(rows[1], position=Position())
-    report = measure([partial(Input, "own", "rows", (rows[0], broken, rows[2]))], **FEW)  # type: ignore[arg-type]  # the same for all
-    (measured,) = report.workloads
+    results = measure([partial(Input, "own", "rows", (rows[0], broken, rows[2]))], **FEW)  # type: ignore[arg-type]  # the same for all
+    (measured,) = results.workloads
     assert measured.rows == 2
     assert [(each.format, each.rows) for each in measured.refused] == [
         (name, 1) for name in FORMAT_NAMES if name not in ("csv", "avro")
@@ -287,12 +289,12 @@ def test_wrong_arguments_are_refused(arguments: dict[str, object], problem: str)
 
 
 def test_claim_holds_where_raw_craft_is_no_larger_than_json_with_zlib(
-    small_report: SizeReport,
+    small_results: SizeResults,
 ) -> None:
-    found = {(claim.workload, claim.batch, claim.format): claim for claim in claims(small_report)}
+    found = {(claim.workload, claim.batch, claim.format): claim for claim in claims(small_results)}
     assert len(found) == 8
     for (name, batch, format_name), claim in found.items():
-        (measured,) = (each for each in small_report.workloads if each.name == name)
+        (measured,) = (each for each in small_results.workloads if each.name == name)
         raw, json_cell = measured.cell(format_name, batch), measured.cell("open-protocol", batch)
         assert raw is not None
         assert json_cell is not None

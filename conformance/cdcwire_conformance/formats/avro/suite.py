@@ -2,6 +2,17 @@
 
 from cdcwire_conformance.formats.avro.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.formats.avro.mutations import RULES
-from cdcwire_conformance.suite import FormatSuite
+from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
-SUITE = FormatSuite(mutations=RULES, known_wrong=KNOWN_WRONG)
+SUITE = FormatSuite(
+    mutations=RULES,
+    known_wrong=KNOWN_WRONG,
+    size=SizeFacts(
+        color="#967bb6",
+        note=(
+            "`avro` has one row per message, without its old values. Its schemas are in a "
+            "registry and are not counted: a message has only their ids."
+        ),
+        has_one_row_per_message=True,
+    ),
+)

@@ -9,7 +9,7 @@ from cdcwire.formats.csv.settings import read_settings
 from cdcwire.formats.csv.tables import Definitions
 from cdcwire_conformance.formats.csv.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.formats.csv.mutations import RULES
-from cdcwire_conformance.suite import FormatSuite
+from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 if TYPE_CHECKING:
     from cdcwire_conformance.arrow.stored_columns import StoredColumns
@@ -21,4 +21,15 @@ def _stored_columns(context: Context) -> StoredColumns:
     return CsvColumns(Definitions(context.tables), read_settings(context))
 
 
-SUITE = FormatSuite(mutations=RULES, known_wrong=KNOWN_WRONG, stored_columns=_stored_columns)
+SUITE = FormatSuite(
+    mutations=RULES,
+    known_wrong=KNOWN_WRONG,
+    stored_columns=_stored_columns,
+    size=SizeFacts(
+        color="#6a9f58",
+        note=(
+            "A batch of `csv` is a file of one table. With the producer's default settings "
+            "its records have neither commit timestamps nor old values."
+        ),
+    ),
+)

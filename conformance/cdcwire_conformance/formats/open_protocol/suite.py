@@ -2,6 +2,8 @@
 
 from cdcwire_conformance.formats.open_protocol.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.formats.open_protocol.mutations import RULES
-from cdcwire_conformance.suite import FormatSuite
+from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
-SUITE = FormatSuite(mutations=RULES, known_wrong=KNOWN_WRONG)
+SUITE = FormatSuite(
+    mutations=RULES, known_wrong=KNOWN_WRONG, size=SizeFacts(color="#e08a3c", is_json_baseline=True)
+)

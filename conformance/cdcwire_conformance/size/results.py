@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire_conformance.size.compressions import RAW, Compression
-
-CLAIMED = ("craft", "craft-proposal")  # formats of which the claim is checked
-CLAIM_AGAINST = ("open-protocol", "zlib")
+from cdcwire_conformance.suite import SizeClaim, get_suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ class WorkloadSizes:
 
 
 @dataclass(frozen=True, slots=True)
-class SizeReport:
+class SizeResults:
     """All figures of one run, and what they depend on."""
 
     seed: int
@@ -82,9 +81,11 @@ class SizeReport:
 class Claim:
     """Whether a raw binary format is no larger than compressed JSON, for one workload and batch.
 
-    ``smaller_than``: the compressions of the JSON that the raw format is no larger than.
+    ``published``: the claim that is checked. ``smaller_than``: the compressions of the JSON that
+    the raw format is no larger than.
     """
 
+    published: SizeClaim
     workload: str
     batch: int
     format: str
@@ -101,26 +102,40 @@ class Claim:
         return self.raw <= self.compressed_json
 
 
-def claims(report: SizeReport) -> Iterator[Claim]:
-    """Give where raw Craft beats compressed JSON and where not, as far as both were measured.
+def json_baseline() -> str:
+    """Return the name of the JSON format that others are compared with."""
+    return next(name for name in FORMAT_NAMES if get_suite(name).size.is_json_baseline)
 
-    Source: the Craft proposal claims that raw Craft can be smaller than JSON with zlib.
-    """
-    json_format, compression = CLAIM_AGAINST
-    if compression not in report.compression_names:
-        return
-    for workload in report.workloads:
-        for batch in report.batches:
-            json_cell = workload.cell(json_format, batch)
-            for name in CLAIMED:
+
+def claims(results: SizeResults) -> Iterator[Claim]:
+    """Yield where published claims of size hold and where not, as far as both were measured."""
+    claimed = {name: get_suite(name).size.claim for name in FORMAT_NAMES}
+    against = json_baseline()
+    for workload in results.workloads:
+        for batch in results.batches:
+            json_cell = workload.cell(against, batch)
+            for name, claim in claimed.items():
                 cell = workload.cell(name, batch)
-                if cell is None or json_cell is None:
+                if claim is None or cell is None or json_cell is None:
                     continue
-                raw = cell.sizes[RAW]
-                smaller = tuple(
-                    other
-                    for other in report.compression_names
-                    if other != RAW and raw <= json_cell.sizes[other]
-                )
-                against = json_cell.bytes_per_row(compression)
-                yield Claim(workload.name, batch, name, cell.bytes_per_row(), against, smaller)
+                if claim.compression in results.compression_names:
+                    yield _claim(claim, workload.name, cell, json_cell, results.compression_names)
+
+
+def _claim(
+    published: SizeClaim, workload: str, cell: Cell, json_cell: Cell, compressions: tuple[str, ...]
+) -> Claim:
+    smaller = (
+        other
+        for other in compressions
+        if other != RAW and cell.sizes[RAW] <= json_cell.sizes[other]
+    )
+    return Claim(
+        published,
+        workload,
+        cell.batch,
+        cell.format,
+        cell.bytes_per_row(),
+        json_cell.bytes_per_row(published.compression),
+        tuple(smaller),
+    )
