@@ -34,7 +34,8 @@ from benchmarks.spark_decode import processor_seconds
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.sources.source_urls import Source, source_of_folder
 from cdcwire_conformance.spark import spark_session
-from cdcwire_conformance.spark.compare.feeds import Feed, compare_feeds
+from cdcwire_conformance.spark.compare.feed import Feed
+from cdcwire_conformance.spark.compare.feeds import compare_feeds
 from cdcwire_evidence.scenarios.cluster import Cluster, command_of
 
 if TYPE_CHECKING:

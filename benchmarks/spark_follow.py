@@ -28,7 +28,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Position, Progress, RowChange
 from cdcwire_conformance.spark import kafka_jars, parse_source, spark_session
-from cdcwire_conformance.spark.compare.feeds import Feed
+from cdcwire_conformance.spark.compare.feed import Feed
 from cdcwire_conformance.spark.follow.following import Pace, follow_feeds
 from cdcwire_evidence.scenarios.feeds import lanes_of
 from cdcwire_evidence.scenarios.services import Kafka, given_kafka

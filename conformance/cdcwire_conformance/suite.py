@@ -16,7 +16,8 @@ from cdcwire_conformance.corpus.mutations.rules import FormatRules
 from cdcwire_conformance.known_wrong.decoder import KnownWrong
 
 if TYPE_CHECKING:
-    from cdcwire_conformance.arrow.stored_columns import StoredColumns
+    from cdcwire_conformance.arrow.batches import BatchBuilder
+    from cdcwire_conformance.arrow.column_decoders import MessageColumns, StoredColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class FormatSuite:
     ``mutations``: rules that derive malformed messages from legal ones.
     ``known_wrong``: decoders with one fault each; the corpus has to catch every one of them.
     ``stored_columns``: makes the reader of data files by columns; None: they are read row by row.
+    ``message_columns``: the same for the messages of one table.
     ``size``: what a report of sizes says of it.
     """
 
@@ -59,6 +61,7 @@ class FormatSuite:
     known_wrong: tuple[KnownWrong, ...]
     stored_columns: Callable[[Context], StoredColumns] | None = None
     size: SizeFacts = SizeFacts()
+    message_columns: Callable[[BatchBuilder, Context], MessageColumns] | None = None
 
 
 def get_suite(format_name: str) -> FormatSuite:

@@ -31,8 +31,8 @@ from cdcwire_conformance.spark.session import readable_errors, spark_session
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.spark.compare.feeds import Feed, Wishes
-    from cdcwire_conformance.spark.compare.windows import Window
+    from cdcwire_conformance.spark.compare.feed import Feed
+    from cdcwire_conformance.spark.compare.options import CompareOptions, Window
 
 NAME = "compare"
 HELP = "tell whether two feeds are equal, in whatever formats, on Spark"
@@ -197,14 +197,14 @@ def run(arguments: argparse.Namespace) -> int:
         progress.show("starting Spark")
         spark = spark_session(arguments.master, settings, "cdcwire compare")
         sides = list(zip(sources, options, schemas, strict=True))
-        left, right, wishes = _asked(arguments, context, sides)
+        left, right, compare_options = _asked(arguments, context, sides)
         from cdcwire_conformance.spark.compare.feeds import compare_feeds
         from cdcwire_conformance.spark.compare.report import json_text, text
 
         with readable_errors(), _watched(spark, progress) as report:
             if arguments.follow:
-                return follow(spark, arguments, (left, right), wishes, report, progress)
-            found = compare_feeds(spark, left, right, wishes, report)
+                return follow(spark, arguments, (left, right), compare_options, report, progress)
+            found = compare_feeds(spark, left, right, compare_options, report)
     if arguments.json:
         try:
             Path(arguments.json).write_text(json_text(found), encoding="utf-8", newline="\n")
@@ -218,9 +218,10 @@ def _asked(
     arguments: argparse.Namespace,
     context: Context,
     sides: Sequence[tuple[Source, Mapping[str, OptionValue], Mapping[str, str]]],
-) -> tuple[Feed, Feed, Wishes]:
+) -> tuple[Feed, Feed, CompareOptions]:
     """Return both feeds, and what is wanted of their comparison."""
-    from cdcwire_conformance.spark.compare.feeds import Feed, Wishes
+    from cdcwire_conformance.spark.compare.feed import Feed
+    from cdcwire_conformance.spark.compare.options import CompareOptions
 
     selection = context.selection
     # Workers find their compressions themselves; what to select is a wish.
@@ -229,7 +230,7 @@ def _asked(
         Feed(source, replace(context, options=chosen, schemas=schemas))
         for source, chosen, schemas in sides
     )
-    wishes = Wishes(
+    compare_options = CompareOptions(
         definitions=context.tables,
         include=selection.tables,
         columns=selection.columns,
@@ -247,7 +248,7 @@ def _asked(
         allow_repeats=arguments.allow_repeats,
         differences_to=arguments.differences,
     )
-    return left, right, wishes
+    return left, right, compare_options
 
 
 def _options(arguments: argparse.Namespace, formats: Sequence[str]) -> list[dict[str, OptionValue]]:
@@ -282,7 +283,7 @@ def _schemas(arguments: argparse.Namespace, context: Context) -> list[Mapping[st
 
 
 def _window(arguments: argparse.Namespace) -> Window | None:
-    from cdcwire_conformance.spark.compare.windows import Window
+    from cdcwire_conformance.spark.compare.options import Window
 
     if arguments.start is None and arguments.end is None:
         return None

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.spark.compare.feeds import Feed, Wishes
+    from cdcwire_conformance.spark.compare.feed import Feed
+    from cdcwire_conformance.spark.compare.options import CompareOptions
 
 EVERY_SECONDS = 10.0
 EQUAL, DIFFERENT = 0, 1
@@ -81,7 +82,7 @@ def follow(
     spark: SparkSession,
     arguments: argparse.Namespace,
     sides: tuple[Feed, Feed],
-    wishes: Wishes,
+    compare_options: CompareOptions,
     report: Callable[[str], None],
     progress: ProgressLine,
 ) -> int:
@@ -106,7 +107,7 @@ def follow(
     last = ""
     with _ended_by_signals():
         try:
-            for found in follow_feeds(spark, *sides, wishes, pace, report):
+            for found in follow_feeds(spark, *sides, compare_options, pace, report):
                 if lines is not None:
                     lines.write(found)
                 progress.clear()

@@ -20,6 +20,7 @@ from cdcwire.model.carries import Carries
 from cdcwire.model.events import Event, Table
 
 if TYPE_CHECKING:
+    from cdcwire.core.schemas import SchemaUse
     from cdcwire.storage.form import StoredForm
 
 Carrier: TypeAlias = Literal["queue", "storage"]
@@ -106,6 +107,15 @@ class Format:
     one change. ``topic_tables``: for formats whose topics hold one table each, which the bytes do
     not name: the definitions that a topic may have (raises OptionError); else None.
     ``stored``: how it is stored in the files of a prefix; None: it is not.
+
+    Facts for comparing feeds. ``sends_operation``: False: an update is a row with an old value.
+    ``deletes_have_position``: False: a delete is a key without anything else.
+    ``updates_are_two_records``: an update is sent as its "before" and "after" halves.
+    ``snapshot_rows_are_inserts``: rows of a snapshot are sent as inserts, not as reads.
+    ``sends_changed_columns``: given the value of every option: whether old images have only the
+    columns that an update changed. ``rewrite_name``: what the format makes of a name of a table or
+    column that it can't write; None: it writes all names. ``schemas``: how messages name schemas
+    that are found elsewhere; None: they need none.
     """
 
     name: str
@@ -129,6 +139,13 @@ class Format:
     joins_halves: bool = False
     topic_tables: Callable[[Context], tuple[Table, ...]] | None = None
     stored: StoredForm | None = None
+    sends_operation: bool = True
+    deletes_have_position: bool = True
+    updates_are_two_records: bool = False
+    snapshot_rows_are_inserts: bool = False
+    sends_changed_columns: Callable[[Mapping[str, OptionValue]], bool] = lambda options: False
+    rewrite_name: Callable[[str], str] | None = None
+    schemas: SchemaUse | None = None
 
     def decoder(self, context: Context) -> MessageDecoder:
         """Return the fastest decoder of messages to rows and events.

@@ -30,8 +30,9 @@ from cdcwire.model.events import RowChange, Table
 from cdcwire.model.kinds import IntType, TextType
 from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
 from cdcwire_conformance.arrow.building import ConversionError
+from cdcwire_conformance.arrow.column_decoders import Irregular
 from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
-from cdcwire_conformance.formats.craft.arrow_batches import CraftBatchBuilder, Irregular
+from cdcwire_conformance.formats.craft.arrow_batches import CraftBatchBuilder
 from cdcwire_generators.formats.craft.messages import craft_messages, craft_renderings
 from cdcwire_generators.strategies import damaged_bytes
 from cdcwire_generators.workloads import WORKLOAD_NAMES, workload, workload_tables

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from cdcwire.core.compiled import IRREGULARITIES
 from cdcwire.formats.craft.row_plan import read_uvarint, split_varints
+from cdcwire_conformance.arrow.column_decoders import Irregular
 from cdcwire_conformance.formats.craft.arrow_buffer import (
     Buffer,
-    Irregular,
     Varints,
     running_sums,
     within,

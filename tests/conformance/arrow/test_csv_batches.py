@@ -27,8 +27,8 @@ from cdcwire.formats.csv.tables import Definitions
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.storage.paths import DataPath, parse_path
 from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
+from cdcwire_conformance.arrow.column_decoders import Irregular
 from cdcwire_conformance.arrow.schema import canonical_table
-from cdcwire_conformance.arrow.stored_columns import Irregular
 from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_conformance.formats.csv import arrow_blocks as csv_blocks
 from cdcwire_conformance.formats.csv.arrow_batches import CsvColumns

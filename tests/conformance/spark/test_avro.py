@@ -113,7 +113,7 @@ def test_id_of_two_meanings_is_refused(tmp_path: Path, spark: SparkSession) -> N
     messages = messages_of("avro", stream(20), is_told=True)
     write_messages(str(folder / "1.jsonl"), messages)
     write_messages(str(folder / "2.jsonl"), [StoredFile("schemas/1.avsc", b'"string"')])
-    with pytest.raises(SourceError, match=r"2\.jsonl:1: schema 1 is another one than in .*:1;"):
+    with pytest.raises(SourceError, match=r"2\.jsonl:1: schema 1 differs from the one in .*:1;"):
         describe_feed(spark, parse_source(f"avro:file:{folder}"))
 
 

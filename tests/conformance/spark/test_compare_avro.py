@@ -12,6 +12,7 @@ import pytest
 from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.registry import get_format
+from cdcwire.formats.avro.names import sanitize
 from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import BoolType, IntType, TextType
 from cdcwire_conformance.sources.messages_io import write_messages
@@ -20,11 +21,11 @@ from cdcwire_generators.workloads import workload
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
-from cdcwire_conformance.formats.avro.column_names import named_like
 from cdcwire_conformance.spark import describe_feed, parse_source
 from cdcwire_conformance.spark.compare.changes import compare_frames
+from cdcwire_conformance.spark.compare.feed import named_like
 from cdcwire_conformance.spark.compare.result import Counts
-from cdcwire_conformance.spark.compare.rules import Rules, Side, terms_of
+from cdcwire_conformance.spark.compare.rules import ComparisonRules, Side, terms_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -138,7 +139,7 @@ TABLE = CanonicalTable(
     ),
     ("id",),
 )
-BARE = Rules(has_old_values=False, deleted_columns="key", has_bare_deletes=True)
+BARE = ComparisonRules(has_old_values=False, deleted_columns="key", has_bare_deletes=True)
 
 
 def change(op: str, id: int, ts: int) -> dict[str, Any]:
@@ -220,10 +221,10 @@ def test_names_that_avro_rewrote_meet_those_of_the_other_side(
     assert table["counts"]["same"] == 5
     assert table["paired_by"] == ["commit_ts", "order id"]
     assert table["notes"] == [
-        "Avro's shop.order_lines is shop.order-lines",
-        "Avro's column _9 is 9",
-        "Avro's column order_id is order id",
-        "Avro's column unit_price is unit-price",
+        "avro: shop.order_lines is shop.order-lines",
+        "avro: column _9 is 9",
+        "avro: column order_id is order id",
+        "avro: column unit_price is unit-price",
     ]
     events[1] = with_value(events[1], "unit-price", 7)
     code, out, document = compare(
@@ -255,10 +256,12 @@ def test_name_of_two_columns_is_nobodys() -> None:
         return CanonicalTable("s", "t", tuple(Column(name, IntType(32)) for name in names), ())
 
     name = ("s", "t")
-    found, aliases = named_like({name: table("a_b", "c_")}, {name: table("a-b", "a.b", "c!")})
+    found, aliases = named_like(
+        {name: table("a_b", "c_")}, {name: table("a-b", "a.b", "c!")}, "avro", sanitize
+    )
     assert found[name].column_names == ("a_b", "c!")
     assert aliases[name].columns == {"c!": "c_"}
-    same, none = named_like({name: table("a_b")}, {name: table("a_b", "a-b")})
+    same, none = named_like({name: table("a_b")}, {name: table("a_b", "a-b")}, "avro", sanitize)
     assert same[name].column_names == ("a_b",)
     assert none == {}
 

@@ -26,14 +26,9 @@ from cdcwire_generators.workloads import workload
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
 from cdcwire_conformance.sources.source_urls import parse_source
-from cdcwire_conformance.spark.compare.feeds import (
-    NO_WISHES,
-    Feed,
-    Wishes,
-    compare_tables,
-    opened,
-    tables_of,
-)
+from cdcwire_conformance.spark.compare.feed import Feed
+from cdcwire_conformance.spark.compare.feeds import compare_tables, opened, tables_of
+from cdcwire_conformance.spark.compare.options import DEFAULT_OPTIONS, CompareOptions
 from cdcwire_conformance.spark.compare.result import Counts
 
 pytestmark = pytest.mark.usefixtures("spark")
@@ -367,17 +362,17 @@ def test_parquet_that_does_not_tell_all_of_a_place_has_no_more_order_than_it_tel
 @pytest.mark.parametrize("is_left", [True, False], ids=["left", "right"])
 def test_key_that_one_side_tells_is_compared(spark: Any, tmp_path: Path, is_left: bool) -> None:
     source = write(tmp_path / "a", "craft", inserts(4))
-    feed = opened(spark, Feed(parse_source(source)), NO_WISHES)
-    tables = tables_of(spark, feed, NO_WISHES)
+    feed = opened(spark, Feed(parse_source(source)), DEFAULT_OPTIONS)
+    tables = tables_of(spark, feed, DEFAULT_OPTIONS)
     strangers = {
         name: replace(
             table, key=None, columns=tuple(replace(c, roles=frozenset()) for c in table.columns)
         )
         for name, table in tables.items()
     }
-    wishes = Wishes(columns=frozenset({"note"}))
+    options = CompareOptions(columns=frozenset({"note"}))
     sides = (tables, strangers) if is_left else (strangers, tables)
-    (found,) = compare_tables(spark, feed, feed, *sides, wishes).tables
+    (found,) = compare_tables(spark, feed, feed, *sides, options).tables
     assert found.paired_by == ("commit_ts", "id")
     assert found.counts == Counts(4, 4, 4, 4, 4)
 

@@ -16,9 +16,9 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.spark.compare.changes import compare_frames
 from cdcwire_conformance.spark.compare.final_state import final_rules
+from cdcwire_conformance.spark.compare.options import Window
 from cdcwire_conformance.spark.compare.result import ABSENT, NULL, Counts, Shown, TableComparison
-from cdcwire_conformance.spark.compare.rules import Rules
-from cdcwire_conformance.spark.compare.windows import Window
+from cdcwire_conformance.spark.compare.rules import ComparisonRules
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -123,7 +123,7 @@ def found(request: pytest.FixtureRequest, frame_of: Callable[..., DataFrame]) ->
         for side in ("left", "right")
     ]
     left, right = (frame_of(TABLE, rows) for rows in sides)
-    rules = final_rules(Rules())
+    rules = final_rules(ComparisonRules())
     return compare_frames(left, right, TABLE, rules, limit=100, exact=request.param)
 
 
@@ -164,17 +164,17 @@ def replayed(
     frame_of: Callable[..., DataFrame],
     left: tuple[Change, ...],
     right: tuple[Change, ...],
-    rules: Rules,
-    **wishes: Any,
+    rules: ComparisonRules,
+    **options: Any,
 ) -> Counts | None:
     ours, theirs = (frame_of(TABLE, changes_of(0, changes)) for changes in (left, right))
-    return compare_frames(ours, theirs, TABLE, final_rules(rules), **wishes).counts
+    return compare_frames(ours, theirs, TABLE, final_rules(rules), **options).counts
 
 
 def test_without_a_position_the_feed_says_what_is_last(frame_of: Callable[..., DataFrame]) -> None:
     left = (put(9), put(9, n=2), put(9, 5), gone(9, 5))
     right = (put(7, 5), put(7), gone(7, 5), put(7, n=2))
-    rules = Rules(position=None)
+    rules = ComparisonRules(position=None)
     assert replayed(frame_of, left, right, rules) == Counts(4, 4, 1, 1, 1)
     other = (put(7, n=2), put(7))
     assert replayed(frame_of, left, other, rules) == Counts(4, 2, 1, 1, 0, changed=1)
@@ -185,9 +185,11 @@ def test_delete_without_a_position_holds_against_what_is_sent_again(
 ) -> None:
     left = (put(1), put(2, n=2), bare(), put(1, 5), put(6, 5, n=6))
     right = (put(1), put(2, n=2), bare(), put(2, n=2), put(1, 5), put(6, 5, n=6), put(1, 5))
-    assert replayed(frame_of, left, right, Rules(has_bare_deletes=True)) == Counts(5, 7, 1, 1, 1)
+    assert replayed(frame_of, left, right, ComparisonRules(has_bare_deletes=True)) == Counts(
+        5, 7, 1, 1, 1
+    )
     again = (*left[:3], put(4, n=4))
-    rules = Rules(has_bare_deletes=True)
+    rules = ComparisonRules(has_bare_deletes=True)
     assert replayed(frame_of, again, left[:3], rules) == Counts(4, 3, 1, 0, 0, only_left=1)
 
 
@@ -195,7 +197,7 @@ def test_delete_without_a_position_that_is_sent_again_takes_the_one_before_it(
     frame_of: Callable[..., DataFrame],
 ) -> None:
     changes = (put(1), bare(), put(3, n=3))
-    rules = Rules(has_bare_deletes=True)
+    rules = ComparisonRules(has_bare_deletes=True)
     assert replayed(frame_of, changes, changes * 2, rules) == Counts(3, 6, 1, 1, 1)
 
 
@@ -206,7 +208,7 @@ def test_delete_with_a_position_keeps_it_beside_those_without(
     # Two rows change their places: the right side sends the deletes first, and they tell nothing.
     left = (*rows, moved(2, 0, 5), moved(2, 5, 0))
     right = (*rows, bare(), bare(5), put(2, 5), put(2))
-    rules = Rules(has_bare_deletes=True)
+    rules = ComparisonRules(has_bare_deletes=True)
     assert replayed(frame_of, left, right, rules) == Counts(4, 6, 2, 2, 2)
     # A delete that is sent again is as old as it was.
     once = (put(1), gone(2), put(3, n=3))
@@ -217,7 +219,7 @@ def test_delete_with_a_position_keeps_it_beside_those_without(
 def test_window_replays_what_it_has(frame_of: Callable[..., DataFrame]) -> None:
     left = (put(1), put(2, n=2), put(3, n=3), put(3, 5))
     right = (put(2, n=2), put(3, n=4))
-    counts = replayed(frame_of, left, right, Rules(), window=Window(end=3))
+    counts = replayed(frame_of, left, right, ComparisonRules(), window=Window(end=3))
     assert counts == Counts(2, 1, 1, 1, 1)
 
 
@@ -231,7 +233,7 @@ def test_update_of_a_part_of_a_key_takes_the_old_row_away(
         frame_of(table, changes_of(0, changes))
         for changes in ((put(1), update), (put(1), moved(2, 0, 5)))
     )
-    rules = final_rules(Rules(fills_unchanged=True))
+    rules = final_rules(ComparisonRules(fills_unchanged=True))
     assert compare_frames(left, right, table, rules).counts == Counts(2, 2, 1, 1, 1)
 
 
@@ -243,5 +245,5 @@ def test_halves_of_an_update_are_replayed(frame_of: Callable[..., DataFrame]) ->
     )
     split = tuple({k: v for k, v in half.items() if v is not None} for half in halves)
     left, right = (put(1), *split), (put(1), move)
-    rules = Rules(in_halves=True)
+    rules = ComparisonRules(in_halves=True)
     assert replayed(frame_of, left, right, rules) == Counts(2, 2, 1, 1, 1)

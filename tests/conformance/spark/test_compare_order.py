@@ -20,9 +20,9 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.spark.compare.changes import compare_frames
+from cdcwire_conformance.spark.compare.options import Window
 from cdcwire_conformance.spark.compare.result import Counts, RowDifference, TableComparison
-from cdcwire_conformance.spark.compare.rules import Rules
-from cdcwire_conformance.spark.compare.windows import Window
+from cdcwire_conformance.spark.compare.rules import ComparisonRules
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -233,7 +233,7 @@ def test_window_has_positions_from_its_start_and_below_its_end(
 def test_window_without_a_position_is_refused(frame_of: Callable[..., DataFrame]) -> None:
     frame = frame_of(TABLE, one("a1"))
     with pytest.raises(ValueError, match="no window"):
-        compare_frames(frame, frame, TABLE, Rules(position=None), window=Window(1))
+        compare_frames(frame, frame, TABLE, ComparisonRules(position=None), window=Window(1))
     with pytest.raises(ValueError, match="holds nothing"):
         Window(5, 5)
 

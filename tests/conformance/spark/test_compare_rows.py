@@ -29,7 +29,7 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.spark.compare.changes import compare_frames
 from cdcwire_conformance.spark.compare.result import ABSENT, NULL, Counts, Shown, TableComparison
-from cdcwire_conformance.spark.compare.rules import Rules
+from cdcwire_conformance.spark.compare.rules import ComparisonRules
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -199,7 +199,7 @@ def found(request: pytest.FixtureRequest, frame_of: Callable[..., DataFrame]) ->
     left = [c for number, case in enumerate(CASES) for c in _numbered(case.left, number)]
     right = [c for number, case in enumerate(CASES) for c in _numbered(case.right, number)]
     frames = frame_of(TABLE, left), frame_of(TABLE, reversed(right))
-    return compare_frames(*frames, TABLE, Rules(), limit=1000, exact=request.param)
+    return compare_frames(*frames, TABLE, ComparisonRules(), limit=1000, exact=request.param)
 
 
 @pytest.mark.parametrize(

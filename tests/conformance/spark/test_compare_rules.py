@@ -20,7 +20,7 @@ from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.spark.compare.changes import compare_frames, frame_difference
 from cdcwire_conformance.spark.compare.pairing import layout_of, narrow_changes
 from cdcwire_conformance.spark.compare.result import ABSENT, NULL, Counts, RowDifference, Shown
-from cdcwire_conformance.spark.compare.rules import Rules
+from cdcwire_conformance.spark.compare.rules import ComparisonRules
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -71,7 +71,7 @@ def test_other_position_is_used(frame_of: MakeFrame) -> None:
     left = [{**insert(1, 5), "ts": 1, "lsn": 100}]
     right = [{**insert(1, 6), "ts": 2, "lsn": 100}]
     found = compare_frames(
-        frame_of(TABLE, left), frame_of(TABLE, right), TABLE, Rules(position="lsn")
+        frame_of(TABLE, left), frame_of(TABLE, right), TABLE, ComparisonRules(position="lsn")
     )
     (difference,) = found.differences
     assert difference.position == (("lsn", "100"),)
@@ -84,7 +84,7 @@ def test_without_position_changes_of_a_key_pair_by_their_ordinal(
     left = [insert(1, 5), update(1, {"n": 5}, {"n": 6}), insert(2, 0), delete({"id": 1, "n": 6})]
     right = [insert(2, 0), insert(1, 5), update(1, {"n": 5}, {"n": 7}), delete({"id": 1, "n": 6})]
     frames = [frame_of(TABLE, rows).drop("commit_ts").coalesce(1) for rows in (left, right)]
-    found = compare_frames(frames[0], frames[1], TABLE, Rules(position=None))
+    found = compare_frames(frames[0], frames[1], TABLE, ComparisonRules(position=None))
     (difference,) = found.differences
     assert difference.position == (("ordinal", "2"),)
     assert named(difference) == {"n": ("6", "7")}
@@ -114,7 +114,7 @@ def test_key_update_equals_its_delete_and_insert_only_if_split(frame_of: MakeFra
     left = frame_of(TABLE, [{"op": "update", "before": old, "after": new, "ts": 1}])
     right = frame_of(TABLE, [delete(old), insert(2, 5)])
     assert compare_frames(left, right, TABLE).is_equal
-    whole = compare_frames(left, right, TABLE, Rules(split_keys=False))
+    whole = compare_frames(left, right, TABLE, ComparisonRules(split_keys=False))
     assert whole.counts == Counts(1, 2, 1, 2, 0, changed=1, only_right=1)
 
 
@@ -129,15 +129,17 @@ def test_deletes_by_key_leave_out_other_columns(frame_of: MakeFrame) -> None:
             {**insert(4, 1, ts=2), "after": {"id": 4, "n": 1}},
         ],
     )
-    assert compare_frames(left, right, TABLE, Rules(deleted_columns="key")).is_equal
-    assert compare_frames(left, right, TABLE, Rules(deleted_columns="key"), exact=True).is_equal
+    assert compare_frames(left, right, TABLE, ComparisonRules(deleted_columns="key")).is_equal
+    assert compare_frames(
+        left, right, TABLE, ComparisonRules(deleted_columns="key"), exact=True
+    ).is_equal
     assert not compare_frames(left, right, TABLE).is_equal
 
 
 def test_updates_without_old_values_and_op(frame_of: MakeFrame) -> None:
     left = frame_of(TABLE, [update(1, {"n": 1, "s": "x"}, {"n": 2, "s": "x"}), delete({"id": 7})])
     right = frame_of(TABLE, [insert(1, 2), delete({"id": 7})])
-    folded = Rules(has_old_values=False, folds_ops=True)
+    folded = ComparisonRules(has_old_values=False, folds_ops=True)
     assert compare_frames(left, right, TABLE, folded).is_equal
     other = frame_of(TABLE, [insert(1, 3), delete({"id": 7})])
     (difference,) = compare_frames(left, other, TABLE, folded).differences
@@ -149,7 +151,7 @@ def test_unchanged_columns_are_filled_in(frame_of: MakeFrame) -> None:
     after = {"n": 2, "s": None}
     left = frame_of(TABLE, [update(1, {"n": 1, "s": None}, after)])
     right = frame_of(TABLE, [update(1, {"n": 1}, after)])
-    assert compare_frames(left, right, TABLE, Rules(fills_unchanged=True)).is_equal
+    assert compare_frames(left, right, TABLE, ComparisonRules(fills_unchanged=True)).is_equal
     (difference,) = compare_frames(left, right, TABLE).differences
     (column,) = difference.columns
     assert (column.image, column.column, column.left, column.right) == ("before", "s", NULL, ABSENT)
@@ -159,13 +161,13 @@ def test_update_that_changes_nothing_is_one_without_old_values(frame_of: MakeFra
     after = {"n": 2, "s": "x"}
     left = frame_of(TABLE, [update(1, {}, after)])
     right = frame_of(TABLE, [update(1, None, after)])
-    rules = Rules(fills_unchanged=True, has_old_values=False)
+    rules = ComparisonRules(fills_unchanged=True, has_old_values=False)
     assert compare_frames(left, right, TABLE, rules).is_equal
 
 
 def test_both_hashes_of_a_row_are_of_its_own_fields(frame_of: MakeFrame) -> None:
     frame = frame_of(TABLE, [{"op": "insert", "ts": 1}])
-    table = layout_of(frame.schema["after"].dataType, TABLE, Rules())
+    table = layout_of(frame.schema["after"].dataType, TABLE, ComparisonRules())
     (row,) = narrow_changes(frame, table).collect()
     assert row.row_a != row.row_b
 
@@ -174,7 +176,9 @@ def test_event_fields_are_compared_if_both_have_them(frame_of: MakeFrame) -> Non
     left = frame_of(TABLE, [insert(1, 5, partition=3), insert(2, 5, partition=3)])
     right = frame_of(TABLE, [insert(1, 5, partition=4), insert(2, 5, partition=3)])
     assert compare_frames(left, right, TABLE).is_equal
-    (difference,) = compare_frames(left, right, TABLE, Rules(fields=("partition",))).differences
+    (difference,) = compare_frames(
+        left, right, TABLE, ComparisonRules(fields=("partition",))
+    ).differences
     assert named(difference) == {"partition": ("3", "4")}
 
 

@@ -9,7 +9,7 @@ from cdcwire.core.registry import get_format
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
-from cdcwire_conformance.spark.compare.rules import Rules, Side, Terms, terms_of
+from cdcwire_conformance.spark.compare.rules import ComparisonRules, Side, Terms, terms_of
 
 
 def terms(left: str, right: str, **right_options: OptionValue) -> Terms:
@@ -19,7 +19,7 @@ def terms(left: str, right: str, **right_options: OptionValue) -> Terms:
 
 @pytest.mark.parametrize("right", ["craft", "craft-proposal", "open-protocol"])
 def test_formats_of_ticdc_share_everything(right: str) -> None:
-    assert terms("craft", right) == Terms(Rules(fields=("partition",)), ())
+    assert terms("craft", right) == Terms(ComparisonRules(fields=("partition",)), ())
 
 
 def test_updates_without_old_values_look_like_inserts() -> None:
@@ -61,16 +61,16 @@ def test_updates_that_change_nothing_are_not_told_without_old_values() -> None:
 
 def test_topics_of_datahub_share_everything_and_compare_halves() -> None:
     found = terms("datahub-tuple", "datahub-blob")
-    assert found == Terms(Rules("sequence_id", fields=("commit_ms",), in_halves=True), ())
+    assert found == Terms(ComparisonRules("sequence_id", fields=("commit_ms",), in_halves=True), ())
 
 
 def test_connect_formats_share_the_log_position() -> None:
     found = terms("cdl-json", "debezium-json")
-    rules = Rules("lsn", fields=("tx_id", "commit_ms"), deleted_columns="key")
+    rules = ComparisonRules("lsn", fields=("tx_id", "commit_ms"), deleted_columns="key")
     reason = "a side sends the key only"
     assert found == Terms(rules, (("columns of deletes beyond the key", reason),))
     found = terms("cdl-json", "debezium-json", replica_identity="full")
-    assert found == Terms(Rules("lsn", fields=("tx_id", "commit_ms")), ())
+    assert found == Terms(ComparisonRules("lsn", fields=("tx_id", "commit_ms")), ())
     assert terms("cdl-json", "debezium-json", replica_identity="nothing").left_out
 
 

@@ -24,10 +24,10 @@ from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
 from cdcwire_conformance.sources.source_urls import Source, SourceError, parse_source
-from cdcwire_conformance.spark.compare.feeds import NO_WISHES, Feed, Wishes
+from cdcwire_conformance.spark.compare.feed import Feed
+from cdcwire_conformance.spark.compare.options import DEFAULT_OPTIONS, CompareOptions, Window
 from cdcwire_conformance.spark.compare.result import Comparison, Counts, TableComparison
 from cdcwire_conformance.spark.compare.rules import PositionName
-from cdcwire_conformance.spark.compare.windows import Window
 from cdcwire_conformance.spark.decode.kafka import BrokersSilent
 from cdcwire_conformance.spark.follow.following import (
     Pace,
@@ -204,15 +204,15 @@ def test_only_topics_with_a_shared_position_are_followed(tmp_path: Path) -> None
         context = Context({"enable-tidb-extension": True}) if "avro" in left else Context()
         feeds = Feed(parse_source(left), context), Feed(parse_source(right))
         with pytest.raises(SourceError, match=problem):
-            question_of(*feeds, NO_WISHES)
+            question_of(*feeds, DEFAULT_OPTIONS)
     asked = question_of(
         Feed(parse_source(f"craft:{url}")),
         Feed(parse_source(f"canal-json:{url}"), Context({"enable-tidb-extension": True})),
-        NO_WISHES,
+        DEFAULT_OPTIONS,
     )
     assert (asked.position, asked.rules) == ("commit_ts", ("progress", "progress"))
     halves = [Feed(parse_source(f"datahub-{kind}:{url}")) for kind in ("tuple", "blob")]
-    asked = question_of(halves[0], halves[1], NO_WISHES)
+    asked = question_of(halves[0], halves[1], DEFAULT_OPTIONS)
     assert (asked.position, asked.rules) == ("sequence_id", ("rows", "rows"))
 
 
@@ -335,8 +335,8 @@ class Topics:
                 number: (0, len(lane)) for number, lane in enumerate(self.lanes_of(topic))
             },
             "look_at": self.look_at,
-            "opened": lambda _, feed, wishes: feed,
-            "tables_of": lambda _, feed, wishes, only: tables,
+            "opened": lambda _, feed, options: feed,
+            "tables_of": lambda _, feed, options, only: tables,
             "compare_tables": self.compared,
         }.items():
             monkeypatch.setattr(f"cdcwire_conformance.spark.follow.following.{name}", fake)
@@ -379,12 +379,14 @@ class Topics:
         )
         return Comparison("a", "b", (TableComparison("t", counts),))
 
-    def followed(self, pace: Pace, wishes: Wishes = NO_WISHES) -> Iterator[WindowComparison]:
+    def followed(
+        self, pace: Pace, options: CompareOptions = DEFAULT_OPTIONS
+    ) -> Iterator[WindowComparison]:
         left, right = (
             Feed(parse_source(f"craft:kafka://127.0.0.1:9/{name}"), Context()) for name in "ab"
         )
         spark: Any = None
-        return follow_feeds(spark, left, right, wishes, replace(pace, every=0.001, by_rows=True))
+        return follow_feeds(spark, left, right, options, replace(pace, every=0.001, by_rows=True))
 
 
 def test_a_side_that_is_ahead_is_not_read_and_its_rows_are_told_once(
@@ -415,7 +417,7 @@ def test_late_rows_are_repeats_only_where_rows_are_no_marks(
 ) -> None:
     topics = Topics(monkeypatch)
     topics.rows = [[[*range(10)], [*range(10)]] for _ in "ab"]
-    windows = topics.followed(Pace(), replace(NO_WISHES, allow_repeats=True))
+    windows = topics.followed(Pace(), replace(DEFAULT_OPTIONS, allow_repeats=True))
     assert next(windows).is_equal
     topics.rows = [[[*range(20), 3], [*range(20)]], [[*range(20)], [*range(20)]]]
     found = next(windows)
@@ -426,7 +428,7 @@ def test_late_rows_are_repeats_only_where_rows_are_no_marks(
 def test_a_column_that_no_table_has_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     topics = Topics(monkeypatch)
     topics.rows = [[[*range(10)], [*range(10)]] for _ in "ab"]
-    found = next(topics.followed(Pace(), replace(NO_WISHES, columns=frozenset({"pirce"}))))
+    found = next(topics.followed(Pace(), replace(DEFAULT_OPTIONS, columns=frozenset({"pirce"}))))
     assert found.comparison.differences == ("no table so far has a column pirce",)
     assert not found.is_equal
 
@@ -450,8 +452,8 @@ def test_few_records_at_a_time_and_the_last_rows_when_all_is_idle(
 def test_from_and_to_bound_what_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     topics = Topics(monkeypatch)
     topics.rows = [[[*range(5, 100)], [*range(5, 100)]], [[*range(100)], [*range(100)]]]
-    wishes = replace(NO_WISHES, window=Window(20, 60))
-    told = list(topics.followed(Pace(), wishes))  # it comes to an end
+    options = replace(DEFAULT_OPTIONS, window=Window(20, 60))
+    told = list(topics.followed(Pace(), options))  # it comes to an end
     assert [(each.start, each.end, each.changes, each.is_equal) for each in told] == [
         (20, 60, 80, True)
     ]
@@ -475,7 +477,7 @@ def test_a_window_that_was_not_told_is_the_same_again(
     assert (third.number, third.start, third.end) == (3, 79, 89)
     assert third.is_equal
     with pytest.raises(SourceError, match="name another file"):
-        next(topics.followed(pace, replace(NO_WISHES, window=Window(20, None))))
+        next(topics.followed(pace, replace(DEFAULT_OPTIONS, window=Window(20, None))))
 
 
 def test_brokers_that_do_not_answer_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -164,13 +164,14 @@ PAIRS = (
 
 def compared(feeds: Feeds, pair: Pair, planted: tuple[PlantedName, ...] = ()) -> Comparison:
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.compare.feeds import Feed as ComparedFeed
-    from cdcwire_conformance.spark.compare.feeds import Wishes, compare_feeds
+    from cdcwire_conformance.spark.compare.feed import Feed as ComparedFeed
+    from cdcwire_conformance.spark.compare.feeds import compare_feeds
+    from cdcwire_conformance.spark.compare.options import CompareOptions
 
     made = feeds.get(pair.left), feeds.get(pair.right, planted)
     left, right = (ComparedFeed(parse_source(each.source), each.context) for each in made)
-    wishes = Wishes(definitions=(TABLE,) if pair.defined else ())
-    return compare_feeds(feeds.spark, left, right, wishes)
+    options = CompareOptions(definitions=(TABLE,) if pair.defined else ())
+    return compare_feeds(feeds.spark, left, right, options)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=str)

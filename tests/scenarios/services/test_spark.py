@@ -154,7 +154,7 @@ def test_feeds_that_are_dispatched_otherwise_are_equal(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.compare.feeds import Feed as ComparedFeed
+    from cdcwire_conformance.spark.compare.feed import Feed as ComparedFeed
     from cdcwire_conformance.spark.compare.feeds import compare_feeds
 
     with telling(
@@ -184,7 +184,7 @@ def test_planted_differences_are_named(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.compare.feeds import Feed as ComparedFeed
+    from cdcwire_conformance.spark.compare.feed import Feed as ComparedFeed
     from cdcwire_conformance.spark.compare.feeds import compare_feeds
 
     events = list(workload("orders-10", ROWS, 1, position_fields=("commit_ts",)))

@@ -37,7 +37,7 @@ from cdcwire_generators.workloads import workload, workload_tables
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.spark.compare.feeds import Wishes
+    from cdcwire_conformance.spark.compare.options import CompareOptions
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
@@ -125,14 +125,15 @@ def with_quantity(change: RowChange) -> RowChange:
 
 
 def followed(
-    growing: Growing, spark: SparkSession, wishes: Wishes | None = None, **pace: Any
+    growing: Growing, spark: SparkSession, options: CompareOptions | None = None, **pace: Any
 ) -> Iterator[Any]:
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.compare.feeds import NO_WISHES, Feed
+    from cdcwire_conformance.spark.compare.feed import Feed
+    from cdcwire_conformance.spark.compare.options import DEFAULT_OPTIONS
     from cdcwire_conformance.spark.follow.following import Pace, follow_feeds
 
     left, right = (Feed(parse_source(text)) for text in growing.sources)
-    return follow_feeds(spark, left, right, wishes or NO_WISHES, Pace(every=0.2, **pace))
+    return follow_feeds(spark, left, right, options or DEFAULT_OPTIONS, Pace(every=0.2, **pace))
 
 
 def counts_of(window: Any) -> Any:
@@ -240,7 +241,7 @@ def test_each_difference_is_told_in_its_window(
 def test_new_columns_and_bad_messages_while_followed(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
-    from cdcwire_conformance.spark.compare.feeds import Wishes
+    from cdcwire_conformance.spark.compare.options import CompareOptions
 
     with telling(
         "spark/follow-widened",
@@ -250,7 +251,7 @@ def test_new_columns_and_bad_messages_while_followed(
         "called equal, though all rows are.",
     ) as story:
         growing = Growing(kafka, new_name, 4)
-        windows = followed(growing, spark, Wishes(on_error="row"), records=7)
+        windows = followed(growing, spark, CompareOptions(on_error="row"), records=7)
         growing.send_both(0)
         # No window before the resolved events, though few are read at a time.
         told = [next(windows)]
@@ -439,7 +440,7 @@ def test_formats_without_progress_go_by_their_rows(
     kafka: Kafka, new_name: NewName, spark: SparkSession, left: str, right: str, position: str
 ) -> None:
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.compare.feeds import Feed
+    from cdcwire_conformance.spark.compare.feed import Feed
     from cdcwire_conformance.spark.follow.following import Pace, follow_feeds
 
     with telling(

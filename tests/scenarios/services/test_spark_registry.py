@@ -287,5 +287,5 @@ def test_registry_that_gives_nothing_is_one_line(
                 assert "reader" not in error
         code, _, error = compare(avro, avro)
         assert (code, error.count("\n")) == (2, 1)
-        assert "Avro in a topic needs its schemas" in error
+        assert "avro in a topic needs its schemas" in error
         story.figures = {"refused": len(said) + 1}

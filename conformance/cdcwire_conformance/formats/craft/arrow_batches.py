@@ -10,9 +10,10 @@ from cdcwire.core.rows import Layout
 from cdcwire.formats.craft.ranges import Outline, OutlineDecoder
 from cdcwire.formats.craft.settings import Settings
 from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
+from cdcwire_conformance.arrow.column_decoders import Irregular
 from cdcwire_conformance.arrow.images import MAX_PLANS, Side
 from cdcwire_conformance.arrow.numbers import unsigned_64
-from cdcwire_conformance.formats.craft.arrow_buffer import Buffer, Irregular
+from cdcwire_conformance.formats.craft.arrow_buffer import Buffer
 from cdcwire_conformance.formats.craft.arrow_columns import Cells, has_columns
 from cdcwire_conformance.formats.craft.arrow_frames import Groups, read_frames
 
@@ -129,6 +130,3 @@ class CraftBatchBuilder:
             taken += count
         has = pa.array(bits, pa.binary()).take(pa.array(which, mask=which < 0))
         return pa.concat_arrays(structs).take(pa.array(order, mask=order < 0)), has
-
-
-__all__ = ["CraftBatchBuilder", "Irregular"]

@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from cdcwire_conformance.arrow.column_decoders import Irregular
+
 Numbers: TypeAlias = Any  # a numpy array; numpy's own types say less than they cost to write
 
 PADDING = bytes(1 << 12)  # so that what is read in one piece may reach beyond the end
@@ -29,10 +31,6 @@ _FOLDS = (
     (np.uint64(0x00003FFF00003FFF), np.uint64(0x3FFF00003FFF0000), np.uint64(2)),
     (np.uint64(0x000000000FFFFFFF), np.uint64(0x0FFFFFFF00000000), np.uint64(4)),
 )
-
-
-class Irregular(Exception):
-    """The bytes are not as usual; they may be good or bad."""
 
 
 class Buffer:

@@ -33,7 +33,8 @@ from cdcwire.model.kinds import (
     Type,
     YearType,
 )
-from cdcwire_conformance.formats.craft.arrow_buffer import Buffer, Irregular, Numbers, zigzag
+from cdcwire_conformance.arrow.column_decoders import Irregular
+from cdcwire_conformance.formats.craft.arrow_buffer import Buffer, Numbers, zigzag
 
 _TEXTS = (DecimalType, DateType, TimeType, DatetimeType, TimestampType, JsonType)
 _LOW = 0x7F

@@ -17,7 +17,7 @@ from cdcwire.formats.csv.tables import Definitions, FilePlan, file_plan, stored_
 from cdcwire.storage.paths import DataPath
 from cdcwire_conformance.arrow.batches import SIDES, BatchBuilder
 from cdcwire_conformance.arrow.building import ConversionError
-from cdcwire_conformance.arrow.stored_columns import Irregular, Numbers, Places, Takes
+from cdcwire_conformance.arrow.column_decoders import Irregular, Numbers, Places, Takes
 from cdcwire_conformance.arrow.types import UNSIGNED_64
 from cdcwire_conformance.formats.csv.arrow_blocks import Block, BlockReader, can_read
 from cdcwire_conformance.formats.csv.arrow_values import Convert, converter_of

@@ -36,7 +36,7 @@ from cdcwire.model.kinds import (
     TextType,
     YearType,
 )
-from cdcwire_conformance.arrow.stored_columns import Irregular
+from cdcwire_conformance.arrow.column_decoders import Irregular
 from cdcwire_conformance.formats.csv.arrow_values import can_convert
 
 BLOCK_BYTES = 4 << 20

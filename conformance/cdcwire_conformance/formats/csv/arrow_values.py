@@ -35,7 +35,7 @@ from cdcwire.model.kinds import (
     YearType,
 )
 from cdcwire.mysql.value_texts import integer_range, pattern
-from cdcwire_conformance.arrow.stored_columns import Irregular
+from cdcwire_conformance.arrow.column_decoders import Irregular
 
 Convert: TypeAlias = Callable[[pa.Array], pa.Array]
 

@@ -26,6 +26,7 @@ from cdcwire_conformance.spark.compare.counting import Grouping, both_sides, sum
 from cdcwire_conformance.spark.compare.difference import rows_of_pairs, side_by_side
 from cdcwire_conformance.spark.compare.differences import write_differences
 from cdcwire_conformance.spark.compare.final_state import states_of_pairs, summary_of_keys
+from cdcwire_conformance.spark.compare.options import DEFAULT_LIMIT, Window
 from cdcwire_conformance.spark.compare.pairing import (
     Kept,
     Layout,
@@ -35,12 +36,10 @@ from cdcwire_conformance.spark.compare.pairing import (
     wide_changes,
 )
 from cdcwire_conformance.spark.compare.result import Counts, TableComparison
-from cdcwire_conformance.spark.compare.rules import Rules
+from cdcwire_conformance.spark.compare.rules import ComparisonRules
 from cdcwire_conformance.spark.compare.showing import LONGEST_TEXT, difference_of, texts_of
-from cdcwire_conformance.spark.compare.windows import Window
 
-DEFAULT_LIMIT = 20
-DEFAULT_RULES = Rules()
+DEFAULT_RULES = ComparisonRules()
 
 _IMAGES = ("before", "after")
 _TOLD_BY_BOTH = ("half", "before_has", "after_has")
@@ -50,7 +49,7 @@ def compare_frames(
     left: DataFrame,
     right: DataFrame,
     table: CanonicalTable,
-    rules: Rules = DEFAULT_RULES,
+    rules: ComparisonRules = DEFAULT_RULES,
     *,
     limit: int = DEFAULT_LIMIT,
     exact: bool = False,
@@ -124,7 +123,7 @@ def compare_frames(
 
 
 def frame_difference(
-    left: DataFrame, right: DataFrame, table: CanonicalTable, rules: Rules = DEFAULT_RULES
+    left: DataFrame, right: DataFrame, table: CanonicalTable, rules: ComparisonRules = DEFAULT_RULES
 ) -> list[str]:
     """Return what keeps two frames from being compared, a line each, from their schemas only."""
     lines = []

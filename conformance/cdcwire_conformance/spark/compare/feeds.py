@@ -9,119 +9,62 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from cdcwire.core.format import NO_CONTEXT, Context, TableName
-from cdcwire.core.registry import get_format
-from cdcwire.model.events import Table
+from cdcwire.core.format import TableName
 from cdcwire_conformance.arrow.batches import Place as MessagePlace
 from cdcwire_conformance.arrow.batches import RowProblem
 from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, merge_tables
-from cdcwire_conformance.arrow.types import SchemaError, Temporal
-from cdcwire_conformance.formats.avro.column_names import Alias, named_like, sanitized_name
-from cdcwire_conformance.sources.source_urls import Source, line_numbers
+from cdcwire_conformance.arrow.types import SchemaError
+from cdcwire_conformance.sources.source_urls import line_numbers
 from cdcwire_conformance.sources.stores import open_here
-from cdcwire_conformance.spark.compare.changes import DEFAULT_LIMIT, compare_frames
+from cdcwire_conformance.spark.compare.changes import compare_frames
 from cdcwire_conformance.spark.compare.differences import begin_differences
+from cdcwire_conformance.spark.compare.feed import Feed
 from cdcwire_conformance.spark.compare.final_state import final_rules
+from cdcwire_conformance.spark.compare.options import (
+    DEFAULT_OPTIONS,
+    CompareOptions,
+    Window,
+    in_window,
+)
 from cdcwire_conformance.spark.compare.result import (
     Comparison,
     Place,
     RowDifference,
     TableComparison,
 )
-from cdcwire_conformance.spark.compare.rules import POSITIONS, Rules, Side, Terms, terms_of
-from cdcwire_conformance.spark.compare.windows import Window, in_window
+from cdcwire_conformance.spark.compare.rules import (
+    POSITIONS,
+    ComparisonRules,
+    Terms,
+    terms_of,
+)
 from cdcwire_conformance.spark.decode.describe import Only, describe_feed
 from cdcwire_conformance.spark.decode.frames import decode_frame, errors_frame
-from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
+from cdcwire_conformance.spark.decode.opening import open_source
 from cdcwire_conformance.spark.decode.prefix import drop_lines
-from cdcwire_conformance.spark.decode.reading import OnError, error_text
-from cdcwire_conformance.spark.decode.schemas_in_use import NAME as AVRO
+from cdcwire_conformance.spark.decode.reading import error_text
 from cdcwire_conformance.spark.decode.stored_lines import lines_of_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-Mode: TypeAlias = Literal["events", "final"]
 
 _KEY_ROLES = frozenset({"primary", "handle", "unique"})
 _UNREADABLE_SHOWN = 5  # of each side
 _ERROR_ORDER = ("topic", "partition", "file", "offset", "byte")
 
 
-@dataclass(frozen=True, slots=True)
-class Feed:
-    """A source and what its bytes don't say: the producer's options, claim-check files.
-
-    ``opened``: the source made ready, once it is. ``aliases``: of an Avro feed, how it names what
-    the other feed names otherwise, by the other's names.
-    """
-
-    source: Source
-    context: Context = NO_CONTEXT
-    opened: OpenedSource | None = None
-    aliases: Mapping[TableName, Alias] = field(default_factory=dict)
-
-    @property
-    def side(self) -> Side:
-        is_stored = self.source.kind == "prefix"
-        return Side(get_format(self.source.format), self.context.options, is_stored)
-
-    @property
-    def has_avro_names(self) -> bool:
-        return self.source.format == AVRO
-
-    def included(self, wishes: Wishes) -> frozenset[TableName] | None:
-        """Return the tables that are wanted, as the feed may name them."""
-        if wishes.include is None or not self.has_avro_names:
-            return wishes.include
-        return wishes.include | {sanitized_name(name) for name in wishes.include}
-
-
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """What a user wants of a comparison.
-
-    ``definitions``: of tables, as a DDL says them. ``include`` and ``columns``: only these; None:
-    all. ``common``: compare what both have where schemas differ. ``look_into_text``: find the
-    columns that hold ill-formed text, in a pass that decodes all. ``window``: only changes in it.
-    ``mode``: compare all changes, or the last row of each key. ``order``: find changes that come
-    too late among those of their key. ``allow_repeats``: what a feed sends again later is no
-    difference. ``differences_to``: a folder to which all differences are written as Parquet.
-    """
-
-    definitions: tuple[Table, ...] = ()
-    include: frozenset[TableName] | None = None
-    columns: frozenset[str] | None = None
-    limit: int = DEFAULT_LIMIT
-    exact: bool = False
-    split_keys: bool = True
-    common: bool = False
-    on_error: OnError = "stop"
-    temporal: Temporal = "text"
-    time_zone: str = "UTC"
-    look_into_text: bool = False
-    window: Window | None = None
-    mode: Mode = "events"
-    order: bool = True
-    allow_repeats: bool = False
-    differences_to: str | None = None
-
-
-NO_WISHES = Wishes()
-
-
 def compare_feeds(
     spark: SparkSession,
     left: Feed,
     right: Feed,
-    wishes: Wishes = NO_WISHES,
+    options: CompareOptions = DEFAULT_OPTIONS,
     report: Callable[[str], None] = lambda text: None,
 ) -> Comparison:
     """Compare two feeds. ``report`` is told what is being done.
@@ -130,20 +73,16 @@ def compare_feeds(
     be read, if errors are to stop; what Spark raises.
     """
     start = time.monotonic()
-    _terms(left, right, wishes)  # what can't be compared is told before anything is read
-    if wishes.differences_to is not None:
-        begin_differences(spark, wishes.differences_to)
+    _terms(left, right, options)  # what can't be compared is told before anything is read
+    if options.differences_to is not None:
+        begin_differences(spark, options.differences_to)
     report("looking for the tables of both feeds")
-    left, right = (opened(spark, feed, wishes) for feed in (left, right))
-    ours, theirs = (tables_of(spark, feed, wishes) for feed in (left, right))
-    if left.has_avro_names and not right.has_avro_names:
-        ours, aliases = named_like(ours, theirs)
-        left = replace(left, aliases=aliases)
-    elif right.has_avro_names and not left.has_avro_names:
-        theirs, aliases = named_like(theirs, ours)
-        right = replace(right, aliases=aliases)
-    _check_names(ours | theirs, wishes)
-    found = compare_tables(spark, left, right, ours, theirs, wishes, report)
+    left, right = (opened(spark, feed, options) for feed in (left, right))
+    ours, theirs = (tables_of(spark, feed, options) for feed in (left, right))
+    left, ours = left.named_like(ours, right, theirs)
+    right, theirs = right.named_like(theirs, left, ours)
+    _check_names({**ours, **theirs}, options)
+    found = compare_tables(spark, left, right, ours, theirs, options, report)
     return replace(found, seconds=time.monotonic() - start)
 
 
@@ -153,7 +92,7 @@ def compare_tables(
     right: Feed,
     ours: Mapping[TableName, CanonicalTable],
     theirs: Mapping[TableName, CanonicalTable],
-    wishes: Wishes = NO_WISHES,
+    options: CompareOptions = DEFAULT_OPTIONS,
     report: Callable[[str], None] = lambda text: None,
 ) -> Comparison:
     """Compare two feeds that are opened, by the tables that each has: ``ours`` and ``theirs``.
@@ -161,10 +100,10 @@ def compare_tables(
     Raises: as ``compare_feeds``.
     """
     merged = [
-        _merge(ours[name], theirs[name], wishes)
+        _merge(ours[name], theirs[name], options)
         for name in sorted(set(ours) & set(theirs), key=str)
     ]
-    terms = _terms(left, right, wishes)
+    terms = _terms(left, right, options)
     if terms.rules.is_final:
         _check_keys(merged)
     differences = _missing_tables(ours, theirs)
@@ -175,39 +114,42 @@ def compare_tables(
         tuple(differences),
         ("last rows",) if terms.rules.is_final else terms.rules.compared,
         terms.left_out,
-        notes=() if wishes.window is None else (_window_note(terms.rules, wishes.window),),
-        is_exact=wishes.exact,
+        notes=() if options.window is None else (_window_note(terms.rules, options.window),),
+        is_exact=options.exact,
     )
-    comparing = _Comparing(spark, left, right, wishes, terms.rules, report)
-    if wishes.common or not found.has_schema_differences:
+    comparing = _Comparing(spark, left, right, options, terms.rules, report)
+    if options.common or not found.has_schema_differences:
         tables = tuple(
             comparing.table(each, f"table {number} of {len(merged)}, ")
             for number, each in enumerate(merged, 1)
         )
         found = replace(found, tables=tables)
-    if wishes.on_error == "row":
+    if options.on_error == "row":
         everything = {**ours, **theirs}
         lacking = _one_lacking(ours, everything), _one_lacking(theirs, everything)
         found = comparing.with_errors(found, merged, lacking)
     return found
 
 
-def _terms(left: Feed, right: Feed, wishes: Wishes) -> Terms:
+def _terms(left: Feed, right: Feed, options: CompareOptions) -> Terms:
     """Return what the feeds are compared by.
 
     Raises: SchemaError for a window that the formats can't have.
     """
-    is_windowed = wishes.window is not None
+    is_windowed = options.window is not None
     sides = left.side, right.side
-    terms = terms_of(*sides, split_keys=wishes.split_keys, is_windowed=is_windowed)
+    terms = terms_of(*sides, split_keys=options.split_keys, is_windowed=is_windowed)
     if is_windowed and terms.rules.position is None:
         reasons = [f"{name}: {reason}" for name, reason in terms.left_out if name in POSITIONS]
         why = f" ({'; '.join(reasons)})" if reasons else ""
         raise SchemaError(f"the feeds share no position, so there is no window of them{why}")
-    if wishes.mode == "events":
+    if options.mode == "events":
         return terms
     if terms.rules.leaves_deletes:
-        raise SchemaError("deletes of avro have no position, so a window has no last rows")
+        bare = next(side for side in sides if not side.format.deletes_have_position)
+        raise SchemaError(
+            f"deletes of {bare.format.name} have no position, so a window has no last rows"
+        )
     left_out = [each for each in terms.left_out if each[0] in POSITIONS]
     return Terms(final_rules(terms.rules), tuple(left_out))
 
@@ -225,59 +167,59 @@ def _check_keys(merged: Iterable[Merged]) -> None:
         )
 
 
-def _window_note(rules: Rules, window: Window) -> str:
+def _window_note(rules: ComparisonRules, window: Window) -> str:
     return f"only changes with {rules.position} {window}"
 
 
-def opened(spark: SparkSession, feed: Feed, wishes: Wishes) -> Feed:
+def opened(spark: SparkSession, feed: Feed, options: CompareOptions) -> Feed:
     """Return a feed made ready, which all that reads it reads as it is now."""
-    found = open_source(spark, feed.source, feed.context, wishes.on_error, feed.included(wishes))
+    found = open_source(spark, feed.source, feed.context, options.on_error, feed.included(options))
     return replace(feed, source=found.source, opened=found)
 
 
 def tables_of(
-    spark: SparkSession, feed: Feed, wishes: Wishes, only: Only | None = None
+    spark: SparkSession, feed: Feed, options: CompareOptions, only: Only | None = None
 ) -> dict[TableName, CanonicalTable]:
     """Return the tables that a feed has rows of. ``only``: the row changes that count."""
     found = describe_feed(
         spark,
         feed.opened or feed.source,
         context=feed.context,
-        include=feed.included(wishes),
-        definitions=wishes.definitions,
-        on_error=wishes.on_error,
-        look_into_text=wishes.look_into_text,
+        include=feed.included(options),
+        definitions=options.definitions,
+        on_error=options.on_error,
+        look_into_text=options.look_into_text,
         only=only,
     )
     return {(each.table.schema, each.table.table): each.table for each in found}
 
 
-def _check_names(tables: dict[TableName, CanonicalTable], wishes: Wishes) -> None:
+def _check_names(tables: dict[TableName, CanonicalTable], options: CompareOptions) -> None:
     """Raises: SchemaError for a table or a column that no feed has, or when there is no table."""
-    missing = sorted(map(_text_of, (wishes.include or frozenset()) - set(tables)))
+    missing = sorted(map(_text_of, (options.include or frozenset()) - set(tables)))
     if missing:
         raise SchemaError(f"neither feed has rows of {', '.join(missing)}")
     if not tables:
         raise SchemaError("neither feed has a row change, so there is nothing to compare")
-    strange = strange_columns(tables.values(), wishes)
+    strange = strange_columns(tables.values(), options)
     if strange:
         raise SchemaError(f"no table has a column {', '.join(strange)}")
 
 
-def strange_columns(tables: Iterable[CanonicalTable], wishes: Wishes) -> list[str]:
+def strange_columns(tables: Iterable[CanonicalTable], options: CompareOptions) -> list[str]:
     """Return the wanted columns that none of the tables has."""
     known = {name for table in tables for name in table.column_names}
-    return sorted((wishes.columns or frozenset()) - known)
+    return sorted((options.columns or frozenset()) - known)
 
 
-def _merge(ours: CanonicalTable, theirs: CanonicalTable, wishes: Wishes) -> Merged:
+def _merge(ours: CanonicalTable, theirs: CanonicalTable, options: CompareOptions) -> Merged:
     """Return the table in which two meet, of the columns that are wanted.
 
     The columns of keys are always wanted: rows pair by them, and updates are split by them.
     """
     notes: list[str] = []
-    if wishes.columns is not None:
-        wanted = set(wishes.columns)
+    if options.columns is not None:
+        wanted = set(options.columns)
         for table in (ours, theirs):
             wanted |= {c.name for c in table.columns if c.roles & _KEY_ROLES}
             wanted |= set(table.key or ())
@@ -287,10 +229,10 @@ def _merge(ours: CanonicalTable, theirs: CanonicalTable, wishes: Wishes) -> Merg
         ours, theirs = (
             table.with_columns(wanted & set(table.column_names)) for table in (ours, theirs)
         )
-        added = [name for name in ours.column_names if name not in wishes.columns]
+        added = [name for name in ours.column_names if name not in options.columns]
         if added:
             notes.append(f"key columns are compared too: {', '.join(added)}")
-    merged = merge_tables(ours, theirs, time_zone=wishes.time_zone)
+    merged = merge_tables(ours, theirs, time_zone=options.time_zone)
     return replace(merged, notes=(*merged.notes, *notes))
 
 
@@ -325,8 +267,8 @@ class _Comparing:
     spark: SparkSession
     left: Feed
     right: Feed
-    wishes: Wishes
-    rules: Rules
+    options: CompareOptions
+    rules: ComparisonRules
     report: Callable[[str], None]
 
     def table(self, merged: Merged, which: str) -> TableComparison:
@@ -336,11 +278,11 @@ class _Comparing:
             _placed(self.right, self._frame(self.right, merged.table)),
             merged.table,
             self.rules,
-            limit=self.wishes.limit,
-            exact=self.wishes.exact,
-            window=self.wishes.window,
-            order=self.wishes.order,
-            differences_to=self.wishes.differences_to,
+            limit=self.options.limit,
+            exact=self.options.exact,
+            window=self.options.window,
+            order=self.options.order,
+            differences_to=self.options.differences_to,
             report=lambda text: self.report(f"{which}{text}"),
         )
         notes = list(merged.notes)
@@ -358,7 +300,7 @@ class _Comparing:
             schema_differences=(*merged.differences, *found.schema_differences),
             left_out=(*merged.left_out, *found.left_out),
             notes=tuple(notes),
-            allows_repeats=self.wishes.allow_repeats,
+            allows_repeats=self.options.allow_repeats,
         )
 
     def with_errors(
@@ -395,7 +337,7 @@ class _Comparing:
         """
         if feed.opened is None or feed.opened.prefix is None:
             return
-        included = feed.included(self.wishes)
+        included = feed.included(self.options)
         for schema, name in sorted(feed.opened.prefix.tables, key=str):
             table = replace(like, schema=schema, table=name)
             is_wanted = included is None or (schema, name) in included
@@ -420,7 +362,7 @@ class _Comparing:
 
     def _in_window(self, frame: DataFrame) -> DataFrame:
         position = self.rules.position
-        return frame if position is None else in_window(frame, position, self.wishes.window)
+        return frame if position is None else in_window(frame, position, self.options.window)
 
     def _frame(self, feed: Feed, table: CanonicalTable) -> DataFrame:
         alias = feed.aliases.get((table.schema, table.table))
@@ -428,10 +370,10 @@ class _Comparing:
             self.spark,
             feed.opened or feed.source,
             table if alias is None else alias.own(table),
-            self.wishes.on_error,
+            self.options.on_error,
             context=feed.context,
-            temporal=self.wishes.temporal,
-            time_zone=self.wishes.time_zone,
+            temporal=self.options.temporal,
+            time_zone=self.options.time_zone,
             other_columns="skip",
         )
         return frame if alias is None else alias.frame(frame, table)

@@ -18,15 +18,15 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from cdcwire_conformance.spark.compare.images import exact_form, fingerprint
+from cdcwire_conformance.spark.compare.options import in_window
 from cdcwire_conformance.spark.compare.pairing import Form, Layout, parted_changes
-from cdcwire_conformance.spark.compare.rules import Rules
-from cdcwire_conformance.spark.compare.windows import in_window
+from cdcwire_conformance.spark.compare.rules import ComparisonRules
 
 _SIDES = ("left", "right")
 _OTHER = {"left": "right", "right": "left"}
 
 
-def final_rules(rules: Rules) -> Rules:
+def final_rules(rules: ComparisonRules) -> ComparisonRules:
     """Return the rules by which last rows are compared, of those for changes."""
     return replace(
         rules,

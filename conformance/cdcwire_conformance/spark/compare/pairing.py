@@ -26,10 +26,10 @@ from pyspark.sql.types import StructField, StructType
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.spark.compare.images import comparable, exact_form, fingerprint
+from cdcwire_conformance.spark.compare.options import Window as PositionWindow
+from cdcwire_conformance.spark.compare.options import in_window
 from cdcwire_conformance.spark.compare.order import PLACE, place_of, with_eras
-from cdcwire_conformance.spark.compare.rules import Rules
-from cdcwire_conformance.spark.compare.windows import Window as PositionWindow
-from cdcwire_conformance.spark.compare.windows import in_window
+from cdcwire_conformance.spark.compare.rules import ComparisonRules
 
 _KEY_ROLES = frozenset({"primary", "handle", "unique"})
 _HANDLE_ROLES = frozenset({"handle"})
@@ -60,7 +60,7 @@ class Layout:
     fields: tuple[StructField, ...]
     keys: tuple[StructField, ...]
     split_by: tuple[int, ...]
-    rules: Rules
+    rules: ComparisonRules
     window: PositionWindow | None = None
 
     @property
@@ -102,7 +102,7 @@ class Layout:
 def layout_of(
     image: StructType,
     table: CanonicalTable,
-    rules: Rules,
+    rules: ComparisonRules,
     window: PositionWindow | None = None,
 ) -> Layout:
     """Return the layout of a table's frames. ``image``: the type of ``before`` and ``after``.
@@ -251,7 +251,7 @@ def passing_name(layout: Layout) -> str:
     return "passing" if layout.rules.has_bare_deletes else "position"
 
 
-def _ordered(changes: DataFrame, rules: Rules) -> DataFrame:
+def _ordered(changes: DataFrame, rules: ComparisonRules) -> DataFrame:
     """Return the changes with the ordinal of each among those of its key, or of a delete since the
     last position of its key, which then is the delete's own.
     """
@@ -269,14 +269,14 @@ def _ordered(changes: DataFrame, rules: Rules) -> DataFrame:
     return changes.withColumn("ordinal", ordinal).drop("is_delete")
 
 
-def with_bare_deletes(changes: DataFrame, rules: Rules) -> DataFrame:
+def with_bare_deletes(changes: DataFrame, rules: ComparisonRules) -> DataFrame:
     """Return the changes with neither position nor fields in deletes."""
     names = (*([] if rules.position is None else [rules.position]), *rules.fields)
     is_delete = F.col("op").eqNullSafe("delete")
     return changes.withColumns({name: F.when(~is_delete, F.col(name)) for name in names})
 
 
-def _comparable_op(op: Column, rules: Rules) -> Column:
+def _comparable_op(op: Column, rules: ComparisonRules) -> Column:
     if rules.folds_ops:
         return F.when(op == "delete", op).otherwise("upsert")
     return F.when(op == "read", "insert").otherwise(op)  # a row of a snapshot is one inserted
@@ -435,7 +435,7 @@ def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> Dat
     return formed.select(*kept, F.inline(parts))
 
 
-def _half_of(rules: Rules) -> Column:
+def _half_of(rules: ComparisonRules) -> Column:
     """Return which half of an update a row is, where updates are compared in halves.
 
     Without old values the half after is the update.

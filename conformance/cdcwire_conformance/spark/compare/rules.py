@@ -18,17 +18,12 @@ DeletedColumns: TypeAlias = Literal["all", "key"]
 
 POSITIONS: tuple[PositionName, ...] = ("commit_ts", "sequence_id", "lsn")
 _COMPARED_FIELDS = ("tx_id", "commit_ms", "partition")  # sent_ms is another one in every feed
-_WITHOUT_OP = frozenset({"open-protocol"})  # an update is a row that has an old value
-_BARE_DELETES = frozenset({"avro"})  # a delete is a key without a value: it has no position
-_OF_HALVES = frozenset({"datahub-tuple", "datahub-blob"})  # an update is two records
-_READS_AS_INSERTS = frozenset({"cdl-json"})
 _KEY_ONLY = "delete-only-output-handle-key-columns"
 _CHANGED_ONLY = "only-output-updated-columns"
-_IMPLIES_CHANGED_ONLY = "content-compatible"
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class ComparisonRules:
     """What a comparison goes by.
 
     ``position``: pairs rows beside their key; None: rows pair by the ordinal of the change of
@@ -69,7 +64,7 @@ class Rules:
 class Terms:
     """The rules of a pair of formats, and what they leave out: names and reasons."""
 
-    rules: Rules
+    rules: ComparisonRules
     left_out: tuple[tuple[str, str], ...]
 
 
@@ -95,19 +90,10 @@ class Side:
         return parse_options(self.format.options, self.options)[name]
 
     @property
-    def tells_changed_columns(self) -> bool:
-        """Return whether old images have only the columns that an update changed.
-
-        Source: canal-json, "only updated columns", "content compatible", "official canal".
-        """
-        if self.option(_CHANGED_ONLY) or self.option(_IMPLIES_CHANGED_ONLY):
-            return True
-        return self.format.name == "canal-json" and self.option("dialect") == "canal"
-
-    @property
-    def has_bare_deletes(self) -> bool:
-        """Return whether a delete has nothing beside its key. Source: avro, "messages"."""
-        return self.format.name in _BARE_DELETES
+    def sends_changed_columns(self) -> bool:
+        """Return whether old images have only the columns that an update changed."""
+        values = parse_options(self.format.options, self.options)
+        return self.format.sends_changed_columns(values)
 
     @property
     def hides_updates(self) -> bool:
@@ -115,12 +101,11 @@ class Side:
 
         Source: open-protocol, "row value". Formats that send the op do not hide it.
         """
-        is_told_apart_by = self.carries.fields["before of update"]
-        has_no_op = self.format.name in _WITHOUT_OP
+        old_values = self.carries.fields["before of update"]
         return (
-            has_no_op
-            and is_told_apart_by.verdict == "option"
-            and not self.option(is_told_apart_by.detail)
+            not self.format.sends_operation
+            and old_values.verdict == "option"
+            and not self.option(old_values.detail)
         )
 
     @property
@@ -129,12 +114,12 @@ class Side:
 
         Source: open-protocol, "row value".
         """
-        return self.format.name in _WITHOUT_OP and self.tells_changed_columns
+        return not self.format.sends_operation and self.sends_changed_columns
 
     def lacks(self, field: str) -> str | None:
         """Return why an event field does not come through; None if it does."""
         verdict = self.carries.fields[field]
-        if field == "op" and self.format.name in _READS_AS_INSERTS:
+        if field == "op" and self.format.snapshot_rows_are_inserts:
             return None  # reads are compared as inserts anyway
         if self.is_stored and field == "partition":
             return None
@@ -178,7 +163,7 @@ def terms_of(
     folds_ops = any(is_folding)
     if folds_ops:
         left_out.append(("insert against update", "a side writes both alike"))
-    bare = [side for side in (left, right) if side.has_bare_deletes]
+    bare = [side for side in (left, right) if not side.format.deletes_have_position]
     has_bare_deletes = bool(bare and (positions or fields))
     leaves_deletes = bool(bare) and is_windowed
     if leaves_deletes:
@@ -188,11 +173,11 @@ def terms_of(
         names = " and ".join((*positions[:1], *fields))
         reason = f"{bare[0].format.name} has none; they pair by key and what came before"
         left_out.append((f"{names} of deletes", reason))
-    fills_unchanged = left.tells_changed_columns or right.tells_changed_columns
+    fills_unchanged = left.sends_changed_columns or right.sends_changed_columns
     if fills_unchanged and has_old_values and not folds_ops:
         reason = f"with {_CHANGED_ONLY} both are written alike"
         left_out.append(("updates that change nothing against inserts", reason))
-    rules = Rules(
+    rules = ComparisonRules(
         position=positions[0] if positions else None,
         split_keys=split_keys,
         fields=fields,
@@ -201,7 +186,7 @@ def terms_of(
         deleted_columns=deleted,
         fills_unchanged=fills_unchanged,
         has_bare_deletes=has_bare_deletes,
-        in_halves=any(side.format.name in _OF_HALVES for side in (left, right)),
+        in_halves=any(side.format.updates_are_two_records for side in (left, right)),
         leaves_deletes=leaves_deletes,
     )
     return Terms(rules, tuple(left_out))

@@ -26,6 +26,7 @@ from cdcwire.model.kinds import EnumType, LabelForm, SetType, TextType
 from cdcwire.storage.paths import DataPath
 from cdcwire_conformance.arrow.batches import Place, RowProblem
 from cdcwire_conformance.arrow.decoders import DecoderAt, place_decoder
+from cdcwire_conformance.arrow.names import rewritten_table
 from cdcwire_conformance.arrow.schema import (
     CanonicalTable,
     apply_definition,
@@ -33,7 +34,6 @@ from cdcwire_conformance.arrow.schema import (
     union_tables,
 )
 from cdcwire_conformance.ddl import sent_columns
-from cdcwire_conformance.formats.avro.column_names import sanitized_table
 from cdcwire_conformance.sources.source_urls import Piece, Source, SourceError
 from cdcwire_conformance.sources.stores import OpenFile, open_here
 from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
@@ -47,7 +47,6 @@ from cdcwire_conformance.spark.decode.reading import (
     messages_of_piece,
 )
 from cdcwire_conformance.spark.decode.records import messages_of_records
-from cdcwire_conformance.spark.decode.schemas_in_use import NAME as AVRO
 from cdcwire_conformance.spark.decode.stored_rows import path_in, read_file
 from cdcwire_conformance.spark.decode.work import work_of_files, work_of_lines
 
@@ -113,11 +112,12 @@ def describe_feed(
 
         work = work_of_lines(spark, source, share_bytes)
         found = _joined(work.rows(spark, survey_lines, _FOUND))
-    if source.format == AVRO:
-        definitions = map(sanitized_table, definitions)
-    told = {(table.schema, table.name): canonical_table(table) for table in definitions}
+    rewrite = get_format(source.format).rewrite_name
+    if rewrite is not None:
+        definitions = (rewritten_table(table, rewrite) for table in definitions)
+    defined = {(table.schema, table.name): canonical_table(table) for table in definitions}
     return tuple(
-        Described(_complete(found[name], told.get(name)), found[name].rows)
+        Described(_complete(found[name], defined.get(name)), found[name].rows)
         for name in sorted(found, key=lambda name: (name[0] or "", name[1]))
     )
 
@@ -185,7 +185,8 @@ def _found_in_prefix(
 
 def _as_sent(table: Table, format_name: str) -> Table:
     """Return a definition with the columns of rows, and ENUM and SET in the form of a format."""
-    form: LabelForm = "label" if format_name == "csv" else "index"
+    sends_indexes = get_format(format_name).carries.kinds["enum by index"].verdict == "exact"
+    form: LabelForm = "index" if sends_indexes else "label"
     columns = tuple(
         replace(column, type=replace(column.type, form=form))
         if isinstance(column.type, (EnumType, SetType))
@@ -234,8 +235,8 @@ class _Found:
         )
 
 
-def _complete(found: _Found, told: CanonicalTable | None) -> CanonicalTable:
-    table = found.table if told is None else apply_definition(found.table, told)
+def _complete(found: _Found, defined: CanonicalTable | None) -> CanonicalTable:
+    table = found.table if defined is None else apply_definition(found.table, defined)
     texts = {column.name for column in table.columns if isinstance(column.type, TextType)}
     return table.with_binary_text(found.ill_formed & texts)
 

@@ -32,7 +32,6 @@ from cdcwire_conformance.spark.decode.reading import (
     messages_of_batches,
 )
 from cdcwire_conformance.spark.decode.records import messages_of_records, records_of
-from cdcwire_conformance.spark.decode.schemas_in_use import NAME as AVRO
 from cdcwire_conformance.spark.decode.schemas_in_use import plain_schemas
 from cdcwire_conformance.spark.decode.stored_rows import decode_files, problem_batches
 from cdcwire_conformance.spark.decode.work import work_of_files, work_of_lines
@@ -165,10 +164,11 @@ def job_of(
     has_lines: bool,
 ) -> Job:
     """Return what workers are told. Raises: SourceError, ValueError for an unknown option."""
-    parse_options(get_format(format_name).options, context.options)
+    format_ = get_format(format_name)
+    parse_options(format_.options, context.options)
     columns = frozenset(table.column_names) if skips_others else None
     selection = Selection(frozenset({(table.schema, table.table)}), columns)
-    schemas = plain_schemas(context.schemas) if format_name == AVRO else {}
+    schemas = {} if format_.schemas is None else plain_schemas(context.schemas)
     told = replace(context, selection=selection, schemas=schemas)
     return Job(format_name, told, table, temporal, profile, time_zone, on_error, has_lines)
 

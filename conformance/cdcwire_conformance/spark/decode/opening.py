@@ -43,7 +43,6 @@ from cdcwire_conformance.spark.decode.prefix import (
     stored_settings,
 )
 from cdcwire_conformance.spark.decode.reading import FeedError, OnError, error_text
-from cdcwire_conformance.spark.decode.schemas_in_use import NAME as AVRO
 from cdcwire_conformance.spark.decode.schemas_in_use import with_schemas
 from cdcwire_conformance.spark.decode.stored_rows import mark_files
 from cdcwire_conformance.spark.decode.work import work_of_files, work_of_lines
@@ -109,8 +108,9 @@ def _opened(
     *,
     counts: bool,
 ) -> OpenedSource:
-    if source.format == AVRO:
-        return OpenedSource(source, with_schemas(spark, source, context))
+    schemas = get_format(source.format).schemas
+    if schemas is not None:
+        return OpenedSource(source, with_schemas(spark, source, context, schemas))
     _check_topics(source, context)
     context = replace(context, schemas={})  # of the other side; a registry can't travel
     if source.kind == "prefix" and store is not None:

@@ -18,7 +18,6 @@ from cdcwire.core.errors import DecodeError, path_text
 from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.rows import Row
-from cdcwire.formats.craft.settings import read_settings
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire_conformance.arrow.batches import (
     BatchBuilder,
@@ -29,13 +28,14 @@ from cdcwire_conformance.arrow.batches import (
     problem_of,
 )
 from cdcwire_conformance.arrow.building import ConversionError
+from cdcwire_conformance.arrow.column_decoders import Irregular, MessageColumns
 from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.arrow.types import Profile, Temporal
-from cdcwire_conformance.formats.craft.arrow_batches import CraftBatchBuilder, Irregular
 from cdcwire_conformance.sources.messages_io import message_from_json
 from cdcwire_conformance.sources.source_urls import Piece, line_number, read_lines
 from cdcwire_conformance.sources.stores import OpenFile, open_here
+from cdcwire_conformance.suite import get_suite
 
 OnError: TypeAlias = Literal["stop", "row"]
 Located: TypeAlias = "tuple[Place, Message | RowProblem]"
@@ -182,15 +182,18 @@ def decode_messages(
     """
     rows = _Rows(job, open_file)
     with few_collections():
-        if job.format == "craft":
-            yield from _by_columns(job, rows, messages)
-        else:
+        message_columns = get_suite(job.format).message_columns
+        if message_columns is None:
             yield from rows.batches(messages)
+        else:
+            columns = message_columns(rows.builder, job.context)
+            yield from _column_batches(columns, rows, messages)
 
 
-def _by_columns(job: Job, rows: _Rows, messages: Iterable[Located]) -> Iterator[pa.RecordBatch]:
-    """Yield batches that were decoded by columns, and row by row what is not as usual."""
-    columns = CraftBatchBuilder(rows.builder, read_settings(job.context))
+def _column_batches(
+    columns: MessageColumns, rows: _Rows, messages: Iterable[Located]
+) -> Iterator[pa.RecordBatch]:
+    """Yield batches of columns, and row by row the messages that are irregular."""
     taken: list[Located] = []
     left: list[Located] = []
     left_bytes = 0
@@ -213,14 +216,14 @@ def _by_columns(job: Job, rows: _Rows, messages: Iterable[Located]) -> Iterator[
 
 
 def _column_batch(
-    columns: CraftBatchBuilder, rows: _Rows, taken: list[Located]
+    columns: MessageColumns, rows: _Rows, taken: list[Located]
 ) -> Iterator[pa.RecordBatch]:
     if not columns.rows:
         return
     try:
         found = columns.batch()
     except (Irregular, ConversionError):
-        pass  # left behind here: row by row, the error is found in its place
+        pass  # row by row, outside this block, the error is found in its place
     else:
         yield found
         return

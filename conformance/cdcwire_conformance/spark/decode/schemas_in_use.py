@@ -1,8 +1,8 @@
-"""The schemas that an Avro feed needs, found before any message is decoded.
+"""The schemas that a feed needs, found before any message is decoded.
 
-They stand among the messages as files ``schemas/ID.avsc``, or at a place that the user names: a
-folder, or a registry. Workers get them as a plain mapping and never ask a registry. Which ids a
-feed uses is told by the first bytes of its keys and values; only these are looked up.
+They are files among the messages, or at a place that the user names: a directory or a registry.
+Workers get them as a plain mapping and never ask a registry. The first bytes of keys and values
+name the ids that a feed uses; only these are looked up.
 """
 
 from __future__ import annotations
@@ -16,13 +16,10 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, StoredFile
-from cdcwire.core.reader import Reader
-from cdcwire.formats.avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, read_envelope
-from cdcwire.formats.avro.format import FORMAT, SCHEMA_SUFFIX, schema_of
-from cdcwire.formats.avro.settings import Registry, read_settings
-from cdcwire.formats.avro.sources import KnownSchemas
+from cdcwire.core.registry import get_format
+from cdcwire.core.schemas import SchemaId, SchemaUse
 from cdcwire_conformance.registry import RegistryError
 from cdcwire_conformance.sources.source_urls import (
     Piece,
@@ -38,16 +35,15 @@ from cdcwire_conformance.spark.decode.work import work_of_lines
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-NAME = "avro"
 MAX_IDS = 1 << 16  # of one feed; each may be a question to a registry
-_SUFFIX = SCHEMA_SUFFIX.encode()
 
 
 @dataclass(frozen=True, slots=True)
 class _SchemaFile:
-    """A schema among the messages, and where it stands."""
+    """A schema among the messages, and its place."""
 
-    message: StoredFile
+    schema_id: str
+    text: str
     file: str
     line: int
 
@@ -63,22 +59,24 @@ class _Seen:
     heads: frozenset[bytes]
 
 
-def with_schemas(spark: SparkSession | None, source: Source, context: Context) -> Context:
+def with_schemas(
+    spark: SparkSession | None, source: Source, context: Context, use: SchemaUse
+) -> Context:
     """Return the context with the schemas of a feed as a plain mapping.
 
-    Those among the messages go before those of the context, which may be asked one by one.
+    Schemas among the messages take precedence over those of the context, which are looked up one
+    by one.
     Raises: SourceError; what a registry raises.
     """
-    settings = read_settings(context)
-    size = CONFLUENT_BYTES if settings.registry == "confluent" else GLUE_BYTES
+    size = use.head_bytes(context)
     files: tuple[_SchemaFile, ...] = ()
     if source.has_records:
         if not context.schemas:
             where = source.topic or source.folder
             kind = "a topic" if source.topic else "Parquet"
             raise SourceError(
-                f"{where}: Avro in {kind} needs its schemas: name a folder of files "
-                "ID.avsc or a registry (--schema, or open_schemas in Python)"
+                f"{where}: {source.format} in {kind} needs its schemas: name a directory of files "
+                f"ID{use.file_suffix} or a registry (--schema, or open_schemas in Python)"
             )
         if spark is None:
             raise SourceError(f"{source}: only a Spark session reads Parquet, as with decode_frame")
@@ -86,9 +84,8 @@ def with_schemas(spark: SparkSession | None, source: Source, context: Context) -
     else:
         files, heads = _seen_in_lines(spark, source, size if context.schemas else 0)
     found = _texts_of(files)
-    known = KnownSchemas(context.schemas)
-    for schema_id in _ids_of(source, heads, settings.registry):
-        text = None if str(schema_id) in found else known.get(schema_id)
+    for schema_id in _ids_of(source, heads, context, use):
+        text = None if str(schema_id) in found else use.find(context.schemas, schema_id)
         if text is not None:
             found[str(schema_id)] = text
     return replace(context, schemas=found)
@@ -103,30 +100,31 @@ def plain_schemas(schemas: Mapping[str, str]) -> dict[str, str]:
         raise SourceError(problem) from error
 
 
-def _ids_of(source: Source, heads: frozenset[bytes], registry: Registry) -> Iterator[int | str]:
-    """Yield the ids of heads; what is none is found when the message is decoded."""
-    ids: set[int | str] = set()
+def _ids_of(
+    source: Source, heads: frozenset[bytes], context: Context, use: SchemaUse
+) -> Iterator[SchemaId]:
+    """Yield the ids of heads; decoding a message reports a head without an id."""
+    ids: set[SchemaId] = set()
     for head in heads:
         try:
-            ids.add(read_envelope(Reader(head), registry))
+            ids.add(use.schema_id(head, context))
         except DecodeError:
             continue
     if len(ids) > MAX_IDS:
-        raise SourceError(f"{source}: it uses more than {MAX_IDS:,} schemas")
+        raise SourceError(f"{source}: the messages use more than {MAX_IDS:,} schemas")
     yield from sorted(ids, key=str)
 
 
 def _texts_of(files: Iterable[_SchemaFile]) -> dict[str, str]:
     """Return the texts by their ids. Raises: SourceError for an id with two meanings."""
     texts: dict[str, str] = {}
-    told: dict[str, _SchemaFile] = {}
+    first: dict[str, _SchemaFile] = {}
     for file in files:
-        ((schema_id, text),) = FORMAT.prepared([file.message], NO_CONTEXT).schemas.items()
-        before = told.setdefault(schema_id, file)
-        if texts.setdefault(schema_id, text) != text:
+        before = first.setdefault(file.schema_id, file)
+        if texts.setdefault(file.schema_id, file.text) != file.text:
             raise SourceError(
-                f"{file}: schema {schema_id} is another one than in {before}; feeds of two "
-                "registries do not belong into one folder"
+                f"{file}: schema {file.schema_id} differs from the one in {before}; put feeds of "
+                "two registries into two directories"
             )
     return texts
 
@@ -143,10 +141,11 @@ def _heads_of_records(spark: SparkSession, source: Source, size: int) -> frozens
 def _seen_in_lines(
     spark: SparkSession | None, source: Source, size: int
 ) -> tuple[tuple[_SchemaFile, ...], frozenset[bytes]]:
-    """Return what JSON lines have. ``size``: of heads; 0: none is wanted."""
+    """Return what JSON lines have. ``size``: of heads; 0: leave them out."""
+    format_name = source.format
 
     def look(number: int, pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
-        seen = pickle.dumps(_seen_in(pieces, size))
+        seen = pickle.dumps(_seen_in(format_name, pieces, size))
         yield pa.RecordBatch.from_arrays(
             [pa.array([number], pa.int64()), pa.array([seen], pa.binary())], ["share", "seen"]
         )
@@ -161,21 +160,26 @@ def _seen_in_lines(
     return tuple(files), frozenset(heads)
 
 
-def _seen_in(pieces: Iterable[Piece], size: int) -> _Seen:
+def _seen_in(format_name: str, pieces: Iterable[Piece], size: int) -> _Seen:
+    use = get_format(format_name).schemas  # found here: functions do not travel to workers
+    assert use is not None
+    suffix = use.file_suffix.encode()
     files: list[_SchemaFile] = []
     heads: set[bytes] = set()
     for piece in pieces:
-        here: dict[int, StoredFile] = {}
+        here: dict[int, tuple[str, str]] = {}
         for offset, line in read_lines(piece):
-            if not size and _SUFFIX not in line:
+            if not size and suffix not in line:
                 continue
             message = message_of_line(line)
             if isinstance(message, KafkaMessage):
                 if len(heads) < 2 * MAX_IDS:
                     heads |= {v[:size] for v in (message.key, message.value) if v is not None}
-            elif isinstance(message, StoredFile) and schema_of(message) is not None:
-                here[offset] = message
+            elif isinstance(message, StoredFile):
+                schema = use.schema_file(message)
+                if schema is not None:
+                    here[offset] = schema
         if here:
             lines = line_numbers(piece.file, here, piece.opener)
-            files += [_SchemaFile(each, piece.file, lines[at]) for at, each in here.items()]
+            files += [_SchemaFile(*each, piece.file, lines[at]) for at, each in here.items()]
     return _Seen(tuple(files), frozenset(heads))

@@ -25,9 +25,9 @@ from cdcwire.model.events import Event, RowChange
 from cdcwire.storage.metadata import row_is_complete
 from cdcwire.storage.paths import DataPath, Layout, parse_path
 from cdcwire_conformance.arrow.batches import BatchBuilder, Change, Place, RowProblem, problem_of
+from cdcwire_conformance.arrow.column_decoders import Irregular, StoredColumns
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import SOURCE_TYPE
-from cdcwire_conformance.arrow.stored_columns import Irregular, StoredColumns
 from cdcwire_conformance.sources.source_urls import line_number
 from cdcwire_conformance.sources.stores import OpenFile, path_under
 from cdcwire_conformance.spark.decode.prefix import (

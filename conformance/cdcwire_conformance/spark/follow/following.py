@@ -20,18 +20,16 @@ from cdcwire_conformance.arrow.schema import CanonicalTable, union_tables
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
 from cdcwire_conformance.sources.source_urls import SourceError
+from cdcwire_conformance.spark.compare.feed import Feed
 from cdcwire_conformance.spark.compare.feeds import (
-    NO_WISHES,
-    Feed,
-    Wishes,
     compare_tables,
     opened,
     strange_columns,
     tables_of,
 )
+from cdcwire_conformance.spark.compare.options import DEFAULT_OPTIONS, CompareOptions, Window
 from cdcwire_conformance.spark.compare.result import Comparison
 from cdcwire_conformance.spark.compare.rules import PositionName, Side, terms_of
-from cdcwire_conformance.spark.compare.windows import Window
 from cdcwire_conformance.spark.decode.kafka import BrokersSilent, topic_at_rest, topic_edges
 from cdcwire_conformance.spark.follow.progress import Look, look_at, only_in
 from cdcwire_conformance.spark.follow.watermarks import (
@@ -118,25 +116,27 @@ def follow_feeds(
     spark: SparkSession,
     left: Feed,
     right: Feed,
-    wishes: Wishes = NO_WISHES,
+    options: CompareOptions = DEFAULT_OPTIONS,
     pace: Pace = DEFAULT_PACE,
     report: Callable[[str], None] = lambda text: None,
 ) -> Iterator[WindowComparison]:
     """Compare two topics while they grow, and yield each window when it is compared.
 
     A window counts as told when the next one is asked for; the state file says so then. Windows
-    in which neither side has a row are not told. ``wishes.window``: only the rows in it; it ends
+    in which neither side has a row are not told. ``options.window``: only the rows in it; it ends
     there. ``report`` is told what is being done.
     Raises: SourceError where two sources can't be followed, and in one line what happens to
     topics; FeedError at a message that can't be read, if errors are to stop; what Spark raises.
     """
     # Tables of one side only are lost rows here, and what schemas have in common is compared.
-    wishes = replace(wishes, common=True)
-    question = question_of(left, right, wishes, by_rows=pace.by_rows)
-    return _Following(spark, (left, right), wishes, pace, question, report).windows()
+    options = replace(options, common=True)
+    question = question_of(left, right, options, by_rows=pace.by_rows)
+    return _Following(spark, (left, right), options, pace, question, report).windows()
 
 
-def question_of(left: Feed, right: Feed, wishes: Wishes, *, by_rows: bool = False) -> Question:
+def question_of(
+    left: Feed, right: Feed, options: CompareOptions, *, by_rows: bool = False
+) -> Question:
     """Return what is asked of two topics. Raises: SourceError if they can't be followed."""
     for feed in (left, right):
         topic = feed.source.topic
@@ -144,7 +144,7 @@ def question_of(left: Feed, right: Feed, wishes: Wishes, *, by_rows: bool = Fals
             raise SourceError(f"{feed.source}: only topics are followed")
         if topic.end != "latest":
             raise SourceError(f"{feed.source}: what is followed has no end (to=, to-ms=)")
-    rules = terms_of(left.side, right.side, split_keys=wishes.split_keys).rules
+    rules = terms_of(left.side, right.side, split_keys=options.split_keys).rules
     formats = " and ".join(dict.fromkeys(feed.source.format for feed in (left, right)))
     if rules.has_bare_deletes:
         raise SourceError(f"{formats}: deletes of avro have no position, so no window has them")
@@ -152,8 +152,8 @@ def question_of(left: Feed, right: Feed, wishes: Wishes, *, by_rows: bool = Fals
         raise SourceError(
             f"{formats}: they share no position by which windows could be cut (with these options)"
         )
-    since = None if wishes.window is None else wishes.window.start
-    until = None if wishes.window is None else wishes.window.end
+    since = None if options.window is None else options.window.start
+    until = None if options.window is None else options.window.end
     marks: list[Rule] = ["rows" if by_rows else rule_of(feed.side) for feed in (left, right)]
     names = [
         f"{feed.source.format}:{feed.source.topic.topic}"
@@ -182,7 +182,7 @@ class _Following:
 
     spark: SparkSession
     feeds: tuple[Feed, Feed]
-    wishes: Wishes
+    options: CompareOptions
     pace: Pace
     question: Question
     report: Callable[[str], None]
@@ -306,8 +306,8 @@ class _Following:
             replace(feed.context, schemas={}),
             self.question.position,
             self.question.rules[number],
-            self.wishes.on_error,
-            self.wishes.include,
+            self.options.on_error,
+            self.options.include,
             self.question.since,
             self.question.until,
             state.start,
@@ -366,38 +366,40 @@ class _Following:
             state.tracks[0].notices,
             state.tracks[1].notices,
             # Where rows are the marks, a late one may never have been in time.
-            self.wishes.allow_repeats and "rows" not in self.question.rules,
+            self.options.allow_repeats and "rows" not in self.question.rules,
         )
 
     def _rows_compared(self, state: State, window: Window) -> Comparison:
         assert window.end is not None
         number = state.told + 1
-        wishes = replace(self.wishes, window=window)
+        options = replace(self.options, window=window)
 
         def report(text: str) -> None:
             self.report(f"window {number}: {text}")
 
         report("looking for the tables")
         left, right = (
-            self._opened(side, track.ranges_below(window.end), wishes)
+            self._opened(side, track.ranges_below(window.end), options)
             for side, track in enumerate(state.tracks)
         )
         ours, theirs = (
-            tables_of(self.spark, feed, wishes, only_in(self.question.position, window))
+            tables_of(self.spark, feed, options, only_in(self.question.position, window))
             for feed in (left, right)
         )
         if not ours and not theirs:
             return Comparison(str(left.source), str(right.source), ())
         ours, theirs = self._all_known(0, ours, theirs), self._all_known(1, theirs, ours)
-        found = compare_tables(self.spark, left, right, ours, theirs, wishes, report)
+        found = compare_tables(self.spark, left, right, ours, theirs, options, report)
         met = [table for known in self.known for table in known.values()]
-        lines = [f"no table so far has a column {name}" for name in strange_columns(met, wishes)]
+        lines = [f"no table so far has a column {name}" for name in strange_columns(met, options)]
         return replace(found, differences=(*found.differences, *lines))
 
-    def _opened(self, number: int, ranges: tuple[OffsetRange, ...], wishes: Wishes) -> Feed:
+    def _opened(
+        self, number: int, ranges: tuple[OffsetRange, ...], options: CompareOptions
+    ) -> Feed:
         feed = self.feeds[number]
         source = replace(feed.source, topic=self._topic(number).with_ranges(ranges))
-        return opened(self.spark, replace(feed, source=source), wishes)
+        return opened(self.spark, replace(feed, source=source), options)
 
     def _all_known(
         self,

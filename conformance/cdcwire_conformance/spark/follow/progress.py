@@ -22,8 +22,8 @@ from cdcwire_conformance.arrow.batches import Place, RowProblem
 from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.sources.kafka_url import OffsetRange
 from cdcwire_conformance.sources.source_urls import Source
+from cdcwire_conformance.spark.compare.options import Window
 from cdcwire_conformance.spark.compare.rules import PositionName
-from cdcwire_conformance.spark.compare.windows import Window
 from cdcwire_conformance.spark.decode.reading import (
     Located,
     OnError,

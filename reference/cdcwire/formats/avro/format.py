@@ -9,12 +9,16 @@ from types import MappingProxyType
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.reader import Reader
 from cdcwire.core.rows import Row
+from cdcwire.core.schemas import SchemaId, SchemaUse
 from cdcwire.formats.avro.carries import CARRIES
 from cdcwire.formats.avro.definitions import Labels
+from cdcwire.formats.avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, read_envelope
 from cdcwire.formats.avro.events import to_events
 from cdcwire.formats.avro.explain import explain
 from cdcwire.formats.avro.fast import RowDecoder
+from cdcwire.formats.avro.names import sanitize
 from cdcwire.formats.avro.op_rows import to_op_rows
 from cdcwire.formats.avro.settings import OPTIONS, read_settings
 from cdcwire.formats.avro.sources import KnownSchemas, MemorySource
@@ -77,7 +81,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 
 def _decode(message: Message, context: Context) -> Iterator[Event]:
     settings = read_settings(context)
-    if schema_of(message) is not None:
+    if _schema_of(message) is not None:
         return
     kafka = _kafka(message)
     source = KnownSchemas(context.schemas)
@@ -100,11 +104,11 @@ def _explain(message: Message, context: Context) -> Explanation:
 
 
 def _prepared(messages: Iterable[Message], context: Context) -> Context:
-    found = dict(filter(None, map(schema_of, messages)))
+    found = dict(filter(None, map(_schema_of, messages)))
     return replace(context, schemas={**context.schemas, **found}) if found else context
 
 
-def schema_of(message: Message) -> tuple[str, str] | None:
+def _schema_of(message: Message) -> tuple[str, str] | None:
     """Return id and text of a schema file among the messages; None for any other message."""
     if not isinstance(message, StoredFile):
         return None
@@ -129,12 +133,21 @@ def _decoder(context: Context) -> MessageDecoder:
     def decode_rows(message: Message) -> list[Row | Event]:
         if isinstance(message, KafkaMessage):
             return to_op_rows(decoder.decode(message.key, message.value))
-        if schema_of(message) is not None:
+        if _schema_of(message) is not None:
             return []
         problem = "the message is a stored file, not a Kafka message"
         raise DecodeError(problem, 0, "avro: messages")
 
     return decode_rows
+
+
+def _head_bytes(context: Context) -> int:
+    registry = read_settings(context).registry
+    return CONFLUENT_BYTES if registry == "confluent" else GLUE_BYTES
+
+
+def _schema_id(head: bytes, context: Context) -> SchemaId:
+    return read_envelope(Reader(head), read_settings(context).registry)
 
 
 FORMAT = Format(
@@ -151,4 +164,13 @@ FORMAT = Format(
     prepared=_prepared,
     fast_decoder=_decoder,
     skips_columns=True,
+    deletes_have_position=False,
+    rewrite_name=sanitize,
+    schemas=SchemaUse(
+        file_suffix=SCHEMA_SUFFIX,
+        schema_file=_schema_of,
+        head_bytes=_head_bytes,
+        schema_id=_schema_id,
+        find=lambda schemas, schema_id: KnownSchemas(schemas).get(schema_id),
+    ),
 )

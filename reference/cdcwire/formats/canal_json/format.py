@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
 from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.options import OptionValue
 from cdcwire.core.rows import Row
 from cdcwire.formats.canal_json.batching import from_events
 from cdcwire.formats.canal_json.carries import CARRIES
@@ -107,6 +108,12 @@ def _decoder(context: Context) -> MessageDecoder:
     return decode_rows
 
 
+def _sends_changed_columns(options: Mapping[str, OptionValue]) -> bool:
+    # Source: canal-json, "only updated columns", "content compatible", "official canal".
+    is_compatible = options["content-compatible"] or options["dialect"] == "canal"
+    return bool(options["only-output-updated-columns"] or is_compatible)
+
+
 FORMAT = Format(
     name="canal-json",
     title="Canal-JSON",
@@ -125,4 +132,5 @@ FORMAT = Format(
     fixes_bytes="by value",
     fast_decoder=_decoder,
     skips_columns=True,
+    sends_changed_columns=_sends_changed_columns,
 )

@@ -96,4 +96,5 @@ FORMAT = Format(
     choices=CHOICES,
     warnings=_warnings,
     fast_decoder=_decoder,
+    snapshot_rows_are_inserts=True,
 )

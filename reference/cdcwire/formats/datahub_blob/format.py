@@ -103,4 +103,5 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     fast_decoder=_decoder,
+    updates_are_two_records=True,
 )

@@ -117,5 +117,6 @@ FORMAT = Format(
     needs_tables=True,
     fixes_bytes="by value",
     fast_decoder=_decoder,
+    updates_are_two_records=True,
     topic_tables=_topic_tables,
 )

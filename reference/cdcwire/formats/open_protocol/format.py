@@ -113,4 +113,6 @@ FORMAT = Format(
     has_claim_checks=True,
     fast_decoder=_decoder,
     skips_columns=True,
+    sends_operation=False,
+    sends_changed_columns=lambda options: bool(options["only-output-updated-columns"]),
 )

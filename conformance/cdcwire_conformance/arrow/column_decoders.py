@@ -1,4 +1,8 @@
-"""Data files of a storage prefix read by columns, where a format can: the interface."""
+"""Interfaces of decoders from messages or files straight to Arrow columns, without rows between.
+
+Few formats have one. Irregular bytes are decoded row by row instead, which gives the rows or the
+error with its place.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,36 @@ import pyarrow as pa
 
 from cdcwire.core.message import StoredFile
 from cdcwire.storage.paths import DataPath
-from cdcwire_conformance.arrow.batches import BatchBuilder
+from cdcwire_conformance.arrow.batches import BatchBuilder, Place
 
 Numbers: TypeAlias = Any  # a numpy array
 Takes: TypeAlias = "Callable[[Numbers | None, int], Numbers]"
-"""Returns which rows are taken, by their commit-ts (None without any) and their count."""
+"""Says which rows are taken, by their commit-ts (None without any) and their count."""
 Places: TypeAlias = Callable[[Numbers], pa.Array]
-"""Returns the ``source`` of rows by their numbers in the file."""
+"""Gives the ``source`` of rows by their numbers in the file."""
 
 
 class Irregular(Exception):
-    """The rows of a file are to be decoded one by one: that gives them, or the error."""
+    """The bytes are to be decoded row by row; they may be good or bad."""
+
+
+class MessageColumns(Protocol):
+    """Gathers messages and makes a batch of all their rows of one table.
+
+    ``rows`` and ``size``: the rows and bytes gathered.
+    """
+
+    rows: int
+    size: int
+
+    def add(self, value: bytes, place: Place) -> bool:
+        """Take a message; return False, and take nothing, if it is to be decoded row by row."""
+
+    def batch(self) -> pa.RecordBatch:
+        """Return the batch of what was taken, and begin anew.
+
+        Raises: Irregular or ConversionError if the rows are to be decoded one by one.
+        """
 
 
 class StoredColumns(Protocol):
