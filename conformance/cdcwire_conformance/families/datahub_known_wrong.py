@@ -19,12 +19,12 @@ from cdcwire.model.events import Column, Event, RowChange, Value
 from cdcwire.model.kinds import BytesType, FloatType, IntType, TextType, TimestampType
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
-    changing_columns,
-    changing_events,
-    changing_rows,
-    changing_values,
-    mended,
+    mending,
     right,
+    wrong_columns,
+    wrong_decoder,
+    wrong_events,
+    wrong_values,
 )
 from cdcwire_conformance.known_wrong.events import (
     BATCHES,
@@ -45,47 +45,55 @@ FRAME_SIZE, HEADER_SIZE, RECORD_SIZE = (
 _LEAST_LONG = -(1 << 63)
 
 
-def _null_as_word(column: Column, value: Value) -> tuple[Column, Value]:
+@wrong_columns("NULL of a STRING becomes the text None")
+def null_as_none(column: Column, value: Value) -> tuple[Column, Value]:
     return column, "None" if value is None and isinstance(column.type, TextType) else value
 
 
-def _base64_kept(column: Column, value: Value) -> tuple[Column, Value]:
+@wrong_columns("BYTES stay the base64 that they travel as")
+def base64_of_bytes_kept(column: Column, value: Value) -> tuple[Column, Value]:
     if not isinstance(column.type, BytesType):
         return column, value
     kept = write_base64(value) if isinstance(value, bytes) else value
     return replace(column, type=TextType()), kept
 
 
-def _instants_eight_hours_off(column: Column, value: Value) -> Value:
+@wrong_values("a count since 1970 is moved to another zone")
+def instants_eight_hours_off(column: Column, value: Value) -> Value:
     kind = column.type
     if not isinstance(kind, TimestampType) or kind.form not in ("ms", "us"):
         return value
     return value + 8 * 3600 * {"ms": 10**3, "us": 10**6}[kind.form]
 
 
-def _doubles_of_integers(column: Column, value: Value) -> tuple[Column, Value]:
+@wrong_columns("a DOUBLE without a fraction is an integer")
+def whole_doubles_as_integers(column: Column, value: Value) -> tuple[Column, Value]:
     """Take a DOUBLE without a fraction for a LONG."""
     is_whole = isinstance(column.type, FloatType) and value is not None and value % 1 == 0
     return (replace(column, type=IntType(64)), int(value)) if is_whole else (column, value)
 
 
-def _execute_time_in_us(event: Event) -> Event:
+@wrong_events("the time of a change is taken for microseconds")
+def execute_time_in_us(event: Event) -> Event:
     """Take the time of a change for microseconds, as a TIMESTAMP is."""
     commit_ms = event.position.commit_ms
     return event if commit_ms is None else moved(event, commit_ms=commit_ms // 1000)
 
 
-def _sequence_id_through_double(event: Event) -> Event:
+@wrong_events("a sequence id loses its last digits")
+def sequence_id_through_double(event: Event) -> Event:
     number = event.position.sequence_id
     return event if number is None else moved(event, sequence_id=int(float(number)))
 
 
-def _sequence_id_in_64_bits(event: Event) -> Event:
+@wrong_events("a sequence id of over 63 bits wraps")
+def sequence_id_in_64_bits(event: Event) -> Event:
     number = event.position.sequence_id
     return event if number is None else moved(event, sequence_id=number % (1 << 63))
 
 
-def _least_long_refused(format_: Format, message: Message, context: Context) -> list[Event]:
+@wrong_decoder("-2^63 is refused, as one document has it")
+def least_bigint_refused(format_: Format, message: Message, context: Context) -> list[Event]:
     events = right(format_, message, context)
     for event in events:
         for image in (event.before, event.after) if isinstance(event, RowChange) else ():
@@ -94,7 +102,8 @@ def _least_long_refused(format_: Format, message: Message, context: Context) -> 
     return events
 
 
-def _with_good_checksums(message: Message) -> Iterable[Message]:
+@mending("frames and batches are read whatever their checksums say")
+def checksums_ignored(message: Message) -> Iterable[Message]:
     """Give a body whose frame says the checksum that it has, and then the batch's as well."""
     value = message.value or b""
     if not value.startswith(MAGIC):
@@ -122,50 +131,14 @@ DATAHUB_FAULTS: tuple[KnownWrong, ...] = (
     *OPERATIONS,
     *OLD_ROWS,
     *BATCHES,
-    KnownWrong(
-        "null-as-none", "NULL of a STRING becomes the text None", changing_columns(_null_as_word)
-    ),
-    KnownWrong(
-        "base64-of-bytes-kept",
-        "BYTES stay the base64 that they travel as",
-        changing_columns(_base64_kept),
-    ),
-    KnownWrong(
-        "instants-eight-hours-off",
-        "a count since 1970 is moved to another zone",
-        changing_values(_instants_eight_hours_off),
-    ),
-    KnownWrong(
-        "whole-doubles-as-integers",
-        "a DOUBLE without a fraction is an integer",
-        changing_columns(_doubles_of_integers),
-    ),
-    KnownWrong(
-        "least-bigint-refused", "-2^63 is refused, as one document has it", _least_long_refused
-    ),
-    KnownWrong(
-        "execute-time-in-us",
-        "the time of a change is taken for microseconds",
-        changing_events(_execute_time_in_us),
-    ),
-    KnownWrong(
-        "sequence-id-through-double",
-        "a sequence id loses its last digits",
-        changing_events(_sequence_id_through_double),
-    ),
-    KnownWrong(
-        "sequence-id-in-64-bits",
-        "a sequence id of over 63 bits wraps",
-        changing_events(_sequence_id_in_64_bits),
-    ),
-    KnownWrong(
-        "halves-as-changes",
-        "the two rows of an update are a delete and an insert",
-        changing_rows(halves_as_changes),
-    ),
-    KnownWrong(
-        "checksums-ignored",
-        "frames and batches are read whatever their checksums say",
-        mended(_with_good_checksums),
-    ),
+    null_as_none,
+    base64_of_bytes_kept,
+    instants_eight_hours_off,
+    whole_doubles_as_integers,
+    least_bigint_refused,
+    execute_time_in_us,
+    sequence_id_through_double,
+    sequence_id_in_64_bits,
+    halves_as_changes,
+    checksums_ignored,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Format
@@ -18,6 +18,10 @@ from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Column, Event, Image, RowChange, Value
 
 Decode: TypeAlias = Callable[[Format, Message, Context], list[Event]]
+
+
+_Function = TypeVar("_Function", bound=Callable[..., object])
+_Decorated = TypeVar("_Decorated", bound=Callable[..., object], contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,7 @@ def mended(mend: Callable[[Message], Iterable[Message]]) -> Decode:
     return decode
 
 
-def refusing(is_odd: Callable[[Message, list[Event]], bool]) -> Decode:
+def _refusing(is_odd: Callable[[Message, list[Event]], bool]) -> Decode:
     """Return a decoder that refuses legal messages for which ``is_odd`` is true."""
 
     def decode(format_: Format, message: Message, context: Context) -> list[Event]:
@@ -124,3 +128,36 @@ def refusing(is_odd: Callable[[Message, list[Event]], bool]) -> Decode:
         return events
 
     return decode
+
+
+class _Decorator(Protocol[_Decorated]):
+    def __call__(self, fault: str, *seen: str) -> Callable[[_Decorated], KnownWrong]: ...
+
+
+def decorator(make: Callable[[_Function], Decode]) -> _Decorator[_Function]:
+    """Return a decorator that makes a known-wrong decoder of the function with the fault.
+
+    Its name is the function's: ``year_without_zigzag`` makes ``year-without-zigzag``.
+    """
+
+    def with_fault(fault: str, *seen: str) -> Callable[[_Function], KnownWrong]:
+        def named(function: _Function) -> KnownWrong:
+            name = function.__name__.replace("_", "-")
+            return KnownWrong(name, fault, make(function), seen)
+
+        return named
+
+    return with_fault
+
+
+def _as_it_is(decode: Decode) -> Decode:
+    return decode
+
+
+wrong_decoder = decorator(_as_it_is)
+wrong_events = decorator(changing_events)
+wrong_rows = decorator(changing_rows)
+wrong_columns = decorator(changing_columns)
+wrong_values = decorator(changing_values)
+mending = decorator(mended)
+refusing = decorator(_refusing)

@@ -15,18 +15,20 @@ from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.model.events import Column, Event, Value
 from cdcwire.model.kinds import EnumType
 from cdcwire_conformance.families.mysql_known_wrong import (
-    ILL_FORMED_TEXT_REPLACED,
     MYSQL_FAULTS,
-    TIMESTAMP_IN_UTC,
-    VECTOR_AS_NULL,
+    ill_formed_text_replaced,
+    timestamp_in_utc,
+    vector_as_null,
 )
 from cdcwire_conformance.formats.avro.known_wrong_values import VALUE_FAULTS
 from cdcwire_conformance.known_wrong.decoder import (
     Decode,
     KnownWrong,
     changing_columns,
-    mended,
+    decorator,
+    mending,
     right,
+    wrong_decoder,
 )
 
 
@@ -42,7 +44,13 @@ def _by_other_schemas(
     return decode
 
 
-def _null_first(schemas: Mapping[str, str], message: Message) -> Mapping[str, str]:
+_wrong_by_schemas = decorator(_by_other_schemas)
+
+
+@_wrong_by_schemas(
+    "the first branch of every union is taken for NULL", "null/nullable-with-default"
+)
+def null_first(schemas: Mapping[str, str], message: Message) -> Mapping[str, str]:
     found = {}
     for name, text in schemas.items():
         document = _document(text)
@@ -54,7 +62,8 @@ def _null_first(schemas: Mapping[str, str], message: Message) -> Mapping[str, st
     return found
 
 
-def _one_schema_a_name(schemas: Mapping[str, str], message: Message) -> Mapping[str, str]:
+@_wrong_by_schemas("key and value, having one full name, are read by one schema")
+def one_schema_a_name(schemas: Mapping[str, str], message: Message) -> Mapping[str, str]:
     first: dict[tuple[object, object], str] = {}
     for text in schemas.values():
         document = _document(text)
@@ -65,7 +74,8 @@ def _one_schema_a_name(schemas: Mapping[str, str], message: Message) -> Mapping[
     }
 
 
-def _newest_schema(schemas: Mapping[str, str], message: Message) -> Mapping[str, str]:
+@_wrong_by_schemas("rows are read by the newest schema, not by the one of their id")
+def newest_schema(schemas: Mapping[str, str], message: Message) -> Mapping[str, str]:
     """Give the newest text for that of a value, but not the key's."""
     assert isinstance(message, KafkaMessage)
     key = _id_of(message.key)
@@ -88,7 +98,8 @@ def _id_of(raw: bytes | None) -> str:
     return str(int.from_bytes((raw or b"")[1:5], "big"))
 
 
-def _nulls_from_defaults(format_: Format, message: Message, context: Context) -> list[Event]:
+@wrong_decoder("NULL becomes the default of its field", "null/nullable-with-default")
+def nulls_from_defaults(format_: Format, message: Message, context: Context) -> list[Event]:
     assert isinstance(message, KafkaMessage)
     document = _document(context.schemas.get(_id_of(message.value), ""))
     defaults = {
@@ -103,13 +114,15 @@ def _nulls_from_defaults(format_: Format, message: Message, context: Context) ->
     return changing_columns(filled)(format_, message, context)
 
 
-def _options_split_at_commas(format_: Format, message: Message, context: Context) -> list[Event]:
+@wrong_decoder("an ENUM's option is counted in allowed, split at every comma")
+def allowed_split(format_: Format, message: Message, context: Context) -> list[Event]:
     """Count an ENUM's option in ``allowed`` as if every comma split it, escaped or not."""
     schemas = {name: text.replace(r"\\,", ",") for name, text in context.schemas.items()}
-    return _definitions_ignored(format_, message, replace(context, schemas=schemas))
+    return definitions_ignored.decode(format_, message, replace(context, schemas=schemas))
 
 
-def _definitions_ignored(format_: Format, message: Message, context: Context) -> list[Event]:
+@wrong_decoder("an ENUM's option is counted in allowed, whatever its table says")
+def definitions_ignored(format_: Format, message: Message, context: Context) -> list[Event]:
     return changing_columns(_by_place)(format_, message, replace(context, tables=()))
 
 
@@ -122,7 +135,8 @@ def _by_place(column: Column, value: Value) -> tuple[Column, Value]:
     return replace(column, type=EnumType(kind.labels, "index")), place
 
 
-def _with_good_header(message: Message) -> Iterable[Message]:
+@mending("whatever the first bytes are, they are taken for a header", "avro/magic-and-id")
+def header_ignored(message: Message) -> Iterable[Message]:
     """Give a message whose headers have the bytes that they should have, of either registry."""
     assert isinstance(message, KafkaMessage)
     for head in (b"\0", b"\3\0"):
@@ -132,12 +146,14 @@ def _with_good_header(message: Message) -> Iterable[Message]:
         yield replace(message, value=parts[1])
 
 
-def _without_value(message: Message) -> Iterable[Message]:
+@mending("a value of no bytes is taken for null")
+def empty_value_as_delete(message: Message) -> Iterable[Message]:
     if isinstance(message, KafkaMessage) and message.value == b"":
         yield replace(message, value=None)
 
 
-def _without_end_of_key(message: Message) -> Iterable[Message]:
+@mending("what follows a key is ignored")
+def end_of_key_ignored(message: Message) -> Iterable[Message]:
     assert isinstance(message, KafkaMessage)
     key = message.key or b""
     for surplus in range(1, min(len(key), 16)):
@@ -146,50 +162,17 @@ def _without_end_of_key(message: Message) -> Iterable[Message]:
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
     *MYSQL_FAULTS,
-    ILL_FORMED_TEXT_REPLACED,
-    VECTOR_AS_NULL,
-    TIMESTAMP_IN_UTC,
+    ill_formed_text_replaced,
+    vector_as_null,
+    timestamp_in_utc,
     *VALUE_FAULTS,
-    KnownWrong(
-        "header-ignored",
-        "whatever the first bytes are, they are taken for a header",
-        mended(_with_good_header),
-        ("avro/magic-and-id",),
-    ),
-    KnownWrong(
-        "empty-value-as-delete", "a value of no bytes is taken for null", mended(_without_value)
-    ),
-    KnownWrong("end-of-key-ignored", "what follows a key is ignored", mended(_without_end_of_key)),
-    KnownWrong(
-        "null-first",
-        "the first branch of every union is taken for NULL",
-        _by_other_schemas(_null_first),
-        ("null/nullable-with-default",),
-    ),
-    KnownWrong(
-        "one-schema-a-name",
-        "key and value, having one full name, are read by one schema",
-        _by_other_schemas(_one_schema_a_name),
-    ),
-    KnownWrong(
-        "newest-schema",
-        "rows are read by the newest schema, not by the one of their id",
-        _by_other_schemas(_newest_schema),
-    ),
-    KnownWrong(
-        "nulls-from-defaults",
-        "NULL becomes the default of its field",
-        _nulls_from_defaults,
-        ("null/nullable-with-default",),
-    ),
-    KnownWrong(
-        "allowed-split",
-        "an ENUM's option is counted in allowed, split at every comma",
-        _options_split_at_commas,
-    ),
-    KnownWrong(
-        "definitions-ignored",
-        "an ENUM's option is counted in allowed, whatever its table says",
-        _definitions_ignored,
-    ),
+    header_ignored,
+    empty_value_as_delete,
+    end_of_key_ignored,
+    null_first,
+    one_schema_a_name,
+    newest_schema,
+    nulls_from_defaults,
+    allowed_split,
+    definitions_ignored,
 )

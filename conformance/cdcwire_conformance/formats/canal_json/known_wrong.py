@@ -9,41 +9,44 @@ from cdcwire.model.events import Column, Event, Image, RowChange, Value
 from cdcwire.model.kinds import BytesType, SetType, TextType
 from cdcwire_conformance.families.mysql_known_wrong import (
     BATCHED_MYSQL_FAULTS,
-    BIT_AS_TEXT,
-    CUT_FILE_ACCEPTED,
-    TIMESTAMP_IN_UTC,
+    bit_as_text,
+    cut_file_accepted,
+    timestamp_in_utc,
 )
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
-    changing_columns,
-    changing_events,
-    changing_rows,
-    changing_values,
+    wrong_columns,
+    wrong_rows,
+    wrong_values,
 )
 from cdcwire_conformance.known_wrong.events import (
-    ABSENT_AS_NULL,
-    CLAIM_CHECK_IGNORED,
+    absent_as_null,
+    claim_check_ignored,
     times_swapped,
 )
 
 
-def _set_backwards(column: Column, value: Value) -> Value:
+@wrong_values("the first element of a SET is its highest bit")
+def set_backwards(column: Column, value: Value) -> Value:
     if not isinstance(column.type, SetType):
         return value
     return int(f"{value:b}"[::-1], 2)
 
 
-def _binary_as_utf_8(column: Column, value: Value) -> Value:
+@wrong_values("the characters of a binary string are written as UTF-8", "33")
+def binary_as_utf_8(column: Column, value: Value) -> Value:
     return value.decode("latin-1").encode() if isinstance(column.type, BytesType) else value
 
 
-def _null_as_word(column: Column, value: Value) -> tuple[Column, Value]:
+@wrong_columns("null becomes the text 'null'")
+def null_as_word(column: Column, value: Value) -> tuple[Column, Value]:
     if value is None and isinstance(column.type, TextType):
         return column, "null"
     return column, value
 
 
-def _old_null_as_absent(row: RowChange) -> Event:
+@wrong_rows("NULL in old is taken for a column that did not change", "51")
+def old_null_as_absent(row: RowChange) -> Event:
     if row.op != "update" or row.before is None:
         return row
     kept = [
@@ -63,39 +66,22 @@ def _lone_surrogates(text: str) -> Iterator[str]:
             yield char
 
 
-def _surrogates_replaced(column: Column, value: Value) -> Value:
+@wrong_values("the two halves of a surrogate pair become U+FFFD")
+def surrogates_replaced(column: Column, value: Value) -> Value:
     return "".join(_lone_surrogates(value)) if isinstance(value, str) else value
 
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
     *BATCHED_MYSQL_FAULTS,
-    ABSENT_AS_NULL,
-    CLAIM_CHECK_IGNORED,
-    CUT_FILE_ACCEPTED,
-    BIT_AS_TEXT,
-    TIMESTAMP_IN_UTC,
-    KnownWrong(
-        "set-backwards",
-        "the first element of a SET is its highest bit",
-        changing_values(_set_backwards),
-    ),
-    KnownWrong(
-        "binary-as-utf-8",
-        "the characters of a binary string are written as UTF-8",
-        changing_values(_binary_as_utf_8),
-        ("33",),
-    ),
-    KnownWrong("null-as-word", "null becomes the text 'null'", changing_columns(_null_as_word)),
-    KnownWrong(
-        "old-null-as-absent",
-        "NULL in old is taken for a column that did not change",
-        changing_rows(_old_null_as_absent),
-        ("51",),
-    ),
-    KnownWrong("times-swapped", "es and ts change places", changing_events(times_swapped)),
-    KnownWrong(
-        "surrogates-replaced",
-        "the two halves of a surrogate pair become U+FFFD",
-        changing_values(_surrogates_replaced),
-    ),
+    absent_as_null,
+    claim_check_ignored,
+    cut_file_accepted,
+    bit_as_text,
+    timestamp_in_utc,
+    set_backwards,
+    binary_as_utf_8,
+    null_as_word,
+    old_null_as_absent,
+    times_swapped,
+    surrogates_replaced,
 )

@@ -10,14 +10,22 @@ from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
 from cdcwire.model.events import Event, RowChange
 from cdcwire_conformance.families.connect_known_wrong import CONNECT_FAULTS
-from cdcwire_conformance.known_wrong.decoder import KnownWrong, changing_rows, mended, right
+from cdcwire_conformance.known_wrong.decoder import (
+    KnownWrong,
+    mending,
+    right,
+    wrong_decoder,
+    wrong_rows,
+)
 
 
-def _identifier_as_heartbeat(row: RowChange) -> Event | None:
+@wrong_rows("a change with HEARTBEAT_IDENTIFIER is dropped as a heartbeat")
+def identifier_as_heartbeat(row: RowChange) -> Event | None:
     return None if row.extra.get("heartbeat_identifier") else row
 
 
-def _properties_by_place(format_: Format, message: Message, context: Context) -> list[Event]:
+@wrong_decoder("the properties of a transaction are read by their place, not by their names")
+def properties_by_place(format_: Format, message: Message, context: Context) -> list[Event]:
     """Take the first property for the lsn, the second for the transaction's id."""
     events = right(format_, message, context)
     try:
@@ -33,7 +41,8 @@ def _properties_by_place(format_: Format, message: Message, context: Context) ->
     ]
 
 
-def _with_own_version(message: Message) -> Iterable[Message]:
+@mending("a message of any message_version is read")
+def any_message_version(message: Message) -> Iterable[Message]:
     for version in (b"1.0", b"2.0"):
         for other in (b"1.0", b"2.0", b"3.0"):
             member = b'"message_version":"%s"'
@@ -44,17 +53,7 @@ def _with_own_version(message: Message) -> Iterable[Message]:
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
     *CONNECT_FAULTS,
-    KnownWrong(
-        "identifier-as-heartbeat",
-        "a change with HEARTBEAT_IDENTIFIER is dropped as a heartbeat",
-        changing_rows(_identifier_as_heartbeat),
-    ),
-    KnownWrong(
-        "properties-by-place",
-        "the properties of a transaction are read by their place, not by their names",
-        _properties_by_place,
-    ),
-    KnownWrong(
-        "any-message-version", "a message of any message_version is read", mended(_with_own_version)
-    ),
+    identifier_as_heartbeat,
+    properties_by_place,
+    any_message_version,
 )

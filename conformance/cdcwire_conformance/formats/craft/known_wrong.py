@@ -28,20 +28,28 @@ from cdcwire.model.events import Column, Event, Value
 from cdcwire.model.kinds import YearType
 from cdcwire_conformance.families.mysql_known_wrong import (
     BATCHED_MYSQL_FAULTS,
-    ILL_FORMED_TEXT_REPLACED,
-    VECTOR_AS_NULL,
+    ill_formed_text_replaced,
+    vector_as_null,
 )
-from cdcwire_conformance.known_wrong.decoder import Decode, KnownWrong, changing_values, mended
-from cdcwire_conformance.known_wrong.events import ONE_TABLE_A_MESSAGE, PARTITION_LOST
+from cdcwire_conformance.known_wrong.decoder import (
+    Decode,
+    KnownWrong,
+    mending,
+    wrong_decoder,
+    wrong_values,
+)
+from cdcwire_conformance.known_wrong.events import one_table_a_message, partition_lost
 
 
-def _year_without_zigzag(column: Column, value: Value) -> Value:
+@wrong_values("YEAR is read as unsigned, so that 2024 becomes 4048", "C10")
+def year_without_zigzag(column: Column, value: Value) -> Value:
     if not isinstance(column.type, YearType):
         return value
     return value << 1 if value >= 0 else (~value << 1) | 1
 
 
-def _with_version_1(message: Message) -> Iterable[Message]:
+@mending("any version is read as version 1")
+def version_ignored(message: Message) -> Iterable[Message]:
     value = message.value
     if value is not None:
         yield replace(message, value=b"\1" + value[1:])
@@ -158,7 +166,8 @@ def _events_of(reader: Reader, context: Context) -> list[Event]:
     return list(to_events(decoded, read_settings(context)))
 
 
-def _groups_by_position(format_: Format, message: Message, context: Context) -> list[Event]:
+@wrong_decoder("the first column group is taken for the new row, the second for the old", "C11")
+def groups_by_position(format_: Format, message: Message, context: Context) -> list[Event]:
     decoded = decode(value_of(message, CRAFT), context.selection)
     swapped = replace(decoded, events=by_position(decoded.events))
     return list(to_events(swapped, read_settings(context)))
@@ -186,29 +195,19 @@ def _naming_by(read_names: Callable[[list[str]], NameReader]) -> Decode:
 
 CRAFT_FAULTS: tuple[KnownWrong, ...] = (
     *BATCHED_MYSQL_FAULTS,
-    ILL_FORMED_TEXT_REPLACED,
-    VECTOR_AS_NULL,
-    PARTITION_LOST,
-    ONE_TABLE_A_MESSAGE,
-    KnownWrong(
-        "year-without-zigzag",
-        "YEAR is read as unsigned, so that 2024 becomes 4048",
-        changing_values(_year_without_zigzag),
-        ("C10",),
-    ),
-    KnownWrong("version-ignored", "any version is read as version 1", mended(_with_version_1)),
+    ill_formed_text_replaced,
+    vector_as_null,
+    partition_lost,
+    one_table_a_message,
+    year_without_zigzag,
+    version_ignored,
 )
 
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
     *CRAFT_FAULTS,
     *wire_faults(_events_of, CRAFT),
-    KnownWrong(
-        "groups-by-position",
-        "the first column group is taken for the new row, the second for the old",
-        _groups_by_position,
-        ("C11",),
-    ),
+    groups_by_position,
     KnownWrong(
         "terms-in-order",
         "column names are taken from the dictionary one after the other",

@@ -22,28 +22,32 @@ from cdcwire_conformance.families.datahub_known_wrong import (
 )
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
-    changing_events,
-    changing_values,
-    mended,
+    mending,
     right,
     under_options,
+    wrong_decoder,
+    wrong_events,
+    wrong_values,
 )
-from cdcwire_conformance.known_wrong.events import ONE_TABLE_A_MESSAGE, SCHEMA_CHANGES, STATEMENTS
-from cdcwire_conformance.known_wrong.values import NAMES_IN_LOWER_CASE
+from cdcwire_conformance.known_wrong.events import SCHEMA_CHANGES, STATEMENTS, one_table_a_message
+from cdcwire_conformance.known_wrong.values import names_in_lower_case
 
 
-def _dates_as_seconds(column: Column, value: Value) -> Value:
+@wrong_values("a DATE of ten digits or less counts seconds")
+def short_date_in_seconds(column: Column, value: Value) -> Value:
     """Take a DATE of up to 10 digits for seconds."""
     is_date = isinstance(column.type, TimestampType) and column.type.form == "ms"
     return value * 1000 if is_date and abs(value) < 10**10 else value
 
 
-def _system_time_as_event_time(event: Event) -> Event:
+@wrong_events("systemTime is taken for the time of the change")
+def system_time_as_event_time(event: Event) -> Event:
     position: Position = event.position
     return event if position.sent_ms is None else moved(event, commit_ms=position.sent_ms)
 
 
-def _database_as_schema(event: Event) -> Event:
+@wrong_events("schemaName is ignored")
+def database_as_schema(event: Event) -> Event:
     table = event.table if not isinstance(event, Marker) and hasattr(event, "table") else None
     if table is None or table.database is None:
         return event
@@ -51,11 +55,13 @@ def _database_as_schema(event: Event) -> Event:
     return replace(found, table=replace(table, schema=table.database, database=None))  # type: ignore[no-any-return]
 
 
-def _marker_lost(event: Event) -> Event | None:
+@wrong_events("markers are skipped")
+def marker_lost(event: Event) -> Event | None:
     return None if isinstance(event, Marker) else event
 
 
-def _count_of_fields_believed(format_: Format, message: Message, context: Context) -> list[Event]:
+@wrong_decoder("a record in a batch that says it has no fields is refused")
+def field_count_believed(format_: Format, message: Message, context: Context) -> list[Event]:
     """Refuse a batch whose records say that they have no fields."""
     assert isinstance(message, KafkaMessage)
     events = right(format_, message, context)
@@ -67,7 +73,8 @@ def _count_of_fields_believed(format_: Format, message: Message, context: Contex
     return events
 
 
-def _parsed_loosely(message: Message) -> Iterable[Message]:
+@mending("the last of several members of one name counts")
+def members_twice_accepted(message: Message) -> Iterable[Message]:
     """Give the text as a loose parser has it: the last member of each name."""
     assert isinstance(message, KafkaMessage)
     try:
@@ -85,7 +92,8 @@ def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _with_text_for_numbers(message: Message) -> Iterable[Message]:
+@mending("times may be texts, and sequence ids numbers")
+def numbers_as_texts_accepted(message: Message) -> Iterable[Message]:
     """Give numbers where texts of them stand, and texts where numbers do."""
     assert isinstance(message, KafkaMessage)
     try:
@@ -101,40 +109,20 @@ def _with_text_for_numbers(message: Message) -> Iterable[Message]:
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
     *DATAHUB_FAULTS,
-    NAMES_IN_LOWER_CASE,
+    names_in_lower_case,
     *SCHEMA_CHANGES,
     *STATEMENTS,
-    ONE_TABLE_A_MESSAGE,
-    KnownWrong(
-        "short-date-in-seconds",
-        "a DATE of ten digits or less counts seconds",
-        changing_values(_dates_as_seconds),
-    ),
-    KnownWrong(
-        "system-time-as-event-time",
-        "systemTime is taken for the time of the change",
-        changing_events(_system_time_as_event_time),
-    ),
-    KnownWrong("database-as-schema", "schemaName is ignored", changing_events(_database_as_schema)),
-    KnownWrong("marker-lost", "markers are skipped", changing_events(_marker_lost)),
+    one_table_a_message,
+    short_date_in_seconds,
+    system_time_as_event_time,
+    database_as_schema,
+    marker_lost,
     KnownWrong(
         "update-before-accepted",
         "UPDATE_BEFORE is taken for UPDATE_BEFOR",
         under_options(lenient_ops=True),
     ),
-    KnownWrong(
-        "members-twice-accepted",
-        "the last of several members of one name counts",
-        mended(_parsed_loosely),
-    ),
-    KnownWrong(
-        "numbers-as-texts-accepted",
-        "times may be texts, and sequence ids numbers",
-        mended(_with_text_for_numbers),
-    ),
-    KnownWrong(
-        "field-count-believed",
-        "a record in a batch that says it has no fields is refused",
-        _count_of_fields_believed,
-    ),
+    members_twice_accepted,
+    numbers_as_texts_accepted,
+    field_count_believed,
 )

@@ -18,14 +18,16 @@ from cdcwire.model.kinds import TimestampType
 from cdcwire_conformance.families.datahub_known_wrong import DATAHUB_FAULTS
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
-    changing_columns,
     right,
     under_options,
+    wrong_columns,
+    wrong_decoder,
 )
-from cdcwire_conformance.known_wrong.values import FLOAT32_AS_DOUBLE, NUMBERS_AND_TEXTS
+from cdcwire_conformance.known_wrong.values import NUMBERS_AND_TEXTS, float32_as_double
 
 
-def _timestamps_as_ms(column: Column, value: Value) -> tuple[Column, Value]:
+@wrong_columns("a TIMESTAMP's microseconds are taken for milliseconds")
+def timestamp_in_ms(column: Column, value: Value) -> tuple[Column, Value]:
     """Take microseconds for milliseconds."""
     kind = column.type
     is_us = isinstance(kind, TimestampType) and kind.form == "us"
@@ -46,9 +48,8 @@ def _records_of(message: KafkaMessage, context: Context) -> list[Record]:
         return []
 
 
-def _attributes_counted_in_characters(
-    format_: Format, message: Message, context: Context
-) -> list[Event]:
+@wrong_decoder("the length of an attribute in a batch counts characters")
+def attributes_in_characters(format_: Format, message: Message, context: Context) -> list[Event]:
     """Lose what follows an attribute whose letters need more bytes than one."""
     assert isinstance(message, KafkaMessage)
     events = right(format_, message, context)
@@ -61,7 +62,8 @@ def _attributes_counted_in_characters(
     return events
 
 
-def _entries_of_first_batch(format_: Format, message: Message, context: Context) -> list[Event]:
+@wrong_decoder("of several batches the first is read")
+def first_entry_only(format_: Format, message: Message, context: Context) -> list[Event]:
     """Read the first batch of an answer and no other."""
     assert isinstance(message, KafkaMessage)
     events = right(format_, message, context)
@@ -75,7 +77,7 @@ def _entries_of_first_batch(format_: Format, message: Message, context: Context)
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
     *DATAHUB_FAULTS,
-    FLOAT32_AS_DOUBLE,
+    float32_as_double,
     *NUMBERS_AND_TEXTS,
     KnownWrong(
         "empty-field-as-null",
@@ -83,15 +85,7 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
         under_options(empty_is_null=True),
         ("57", "datahub/empty-or-null"),
     ),
-    KnownWrong(
-        "timestamp-in-ms",
-        "a TIMESTAMP's microseconds are taken for milliseconds",
-        changing_columns(_timestamps_as_ms),
-    ),
-    KnownWrong(
-        "attributes-in-characters",
-        "the length of an attribute in a batch counts characters",
-        _attributes_counted_in_characters,
-    ),
-    KnownWrong("first-entry-only", "of several batches the first is read", _entries_of_first_batch),
+    timestamp_in_ms,
+    attributes_in_characters,
+    first_entry_only,
 )

@@ -34,9 +34,11 @@ from cdcwire.model.kinds import (
 from cdcwire_conformance.known_wrong.decoder import (
     Decode,
     KnownWrong,
-    changing_columns,
     changing_values,
     right,
+    wrong_columns,
+    wrong_decoder,
+    wrong_values,
 )
 
 _DECIMAL = "org.apache.kafka.connect.data.Decimal"
@@ -57,20 +59,23 @@ def _unscaled_bytes(value: Decimal) -> bytes:
     return number.to_bytes(magnitude.bit_length() // 8 + 1, "big", signed=True)
 
 
-def _decimal_as_base64(column: Column, value: Value) -> tuple[Column, Value]:
+@wrong_columns("a precise decimal is shown as the base64 text of its bytes", "6", "12")
+def decimal_as_base64(column: Column, value: Value) -> tuple[Column, Value]:
     if column.source != _DECIMAL or not isinstance(value, Decimal):
         return column, value
     text = base64.b64encode(_unscaled_bytes(value)).decode()
     return replace(column, type=TextType()), text
 
 
-def _decimal_without_scale(column: Column, value: Value) -> Value:
+@wrong_values("the scale, which stands in the schema only, is not looked at", "12")
+def decimal_scale_unread(column: Column, value: Value) -> Value:
     if column.source != _DECIMAL or not isinstance(value, Decimal):
         return value
     return Decimal(_unscaled(value))
 
 
-def _decimal_without_sign(column: Column, value: Value) -> Value:
+@wrong_values("negative decimals become large positive ones", "14")
+def decimal_sign_unread(column: Column, value: Value) -> Value:
     is_bytes = column.source in (_DECIMAL, _VARIABLE) and isinstance(value, Decimal)
     if not is_bytes or value >= 0:
         return value
@@ -78,7 +83,8 @@ def _decimal_without_sign(column: Column, value: Value) -> Value:
     return Decimal(unsigned).scaleb(value.as_tuple().exponent)
 
 
-def _decimal_in_64_bits(column: Column, value: Value) -> Value:
+@wrong_values("an unsigned integer of 64 bits, which is a decimal, turns negative", "5", "7")
+def decimal_in_64_bits(column: Column, value: Value) -> Value:
     is_whole = isinstance(column.type, DecimalType) and column.type.scale == 0
     if not is_whole or not isinstance(value, Decimal):
         return value
@@ -89,7 +95,8 @@ def _decimal_in_64_bits(column: Column, value: Value) -> Value:
 _PARTS = StructType((Column("scale", IntType(32)), Column("value", BytesType())))
 
 
-def _variable_scale_as_struct(column: Column, value: Value) -> tuple[Column, Value]:
+@wrong_columns("a decimal without declared scale is given as a struct of two members", "13")
+def variable_scale_as_struct(column: Column, value: Value) -> tuple[Column, Value]:
     if column.source != _VARIABLE or not isinstance(value, Decimal):
         return column, value
     scale = -int(value.as_tuple().exponent)
@@ -97,25 +104,29 @@ def _variable_scale_as_struct(column: Column, value: Value) -> tuple[Column, Val
     return replace(column, type=_PARTS), parts
 
 
-def _bits_reversed(column: Column, value: Value) -> Value:
+@wrong_values("the first byte of a bit string is taken for its highest", "46")
+def bits_reversed(column: Column, value: Value) -> Value:
     if not isinstance(column.type, BitType) or value is UNAVAILABLE:
         return value
     size = max((value.bit_length() + 7) // 8, ((column.type.length or 1) + 7) // 8)
     return int.from_bytes(value.to_bytes(size, "little"), "big")
 
 
-def _bits_left_out(column: Column, value: Value) -> tuple[Column, Value] | None:
+@wrong_columns("columns of bit strings are missing", "47")
+def bits_left_out(column: Column, value: Value) -> tuple[Column, Value] | None:
     return None if isinstance(column.type, BitType) else (column, value)
 
 
-def _all_in_milliseconds(column: Column, value: Value) -> tuple[Column, Value]:
+@wrong_columns("microseconds and nanoseconds are taken for milliseconds", "31")
+def all_in_milliseconds(column: Column, value: Value) -> tuple[Column, Value]:
     kind = column.type
     if isinstance(kind, (TimeType, DatetimeType)) and kind.form in ("us", "ns"):
         return replace(column, type=replace(kind, form="ms")), value
     return column, value
 
 
-def _instant_without_zone(column: Column, value: Value) -> tuple[Column, Value]:
+@wrong_columns("the zone of an instant is cut off its text", "21", "25")
+def instant_without_zone(column: Column, value: Value) -> tuple[Column, Value]:
     kind = column.type
     if not isinstance(kind, TimestampType) or not isinstance(value, str):
         return column, value
@@ -123,7 +134,8 @@ def _instant_without_zone(column: Column, value: Value) -> tuple[Column, Value]:
     return replace(column, type=DatetimeType()), local
 
 
-def _placeholder_as_text(column: Column, value: Value) -> Value:
+@wrong_values("the text that stands for an unchanged large value overwrites it", "56")
+def placeholder_as_text(column: Column, value: Value) -> Value:
     if value is not UNAVAILABLE:
         return value
     text = "__debezium_unavailable_value"
@@ -132,11 +144,13 @@ def _placeholder_as_text(column: Column, value: Value) -> Value:
     return (text,) if isinstance(column.type, ArrayType) else text
 
 
-def _unavailable_as_null(column: Column, value: Value) -> Value:
+@wrong_values("an unchanged large value becomes NULL", "56")
+def unavailable_as_null(column: Column, value: Value) -> Value:
     return None if value is UNAVAILABLE else value
 
 
-def _enum_as_index(column: Column, value: Value) -> tuple[Column, Value]:
+@wrong_columns("an enum's label is given as its number, counted from 0", "42")
+def label_as_index(column: Column, value: Value) -> tuple[Column, Value]:
     kind = column.type
     if not isinstance(kind, EnumType) or not kind.labels or value not in kind.labels:
         return column, value
@@ -187,7 +201,8 @@ def _bent_float(value: Any) -> Iterator[str]:
     yield ('"-Infinity"' if value < 0 else '"Infinity"') if is_number else "0.0"
 
 
-def _floats_bent(format_: Format, message: Message, context: Context) -> list[Event]:
+@wrong_decoder("numbers too large become infinite, NaN and texts 0, as by JsonConverter", "19")
+def floats_bent(format_: Format, message: Message, context: Context) -> list[Event]:
     """Read NaN and the infinities, which travel as texts, as 0, and zero without its sign."""
 
     def bent(column: Column, value: Value) -> Value:
@@ -202,88 +217,23 @@ def _floats_bent(format_: Format, message: Message, context: Context) -> list[Ev
 
 
 VALUE_FAULTS: tuple[KnownWrong, ...] = (
-    KnownWrong(
-        "decimal-as-base64",
-        "a precise decimal is shown as the base64 text of its bytes",
-        changing_columns(_decimal_as_base64),
-        ("6", "12"),
-    ),
-    KnownWrong(
-        "decimal-scale-unread",
-        "the scale, which stands in the schema only, is not looked at",
-        changing_values(_decimal_without_scale),
-        ("12",),
-    ),
-    KnownWrong(
-        "decimal-sign-unread",
-        "negative decimals become large positive ones",
-        changing_values(_decimal_without_sign),
-        ("14",),
-    ),
-    KnownWrong(
-        "decimal-in-64-bits",
-        "an unsigned integer of 64 bits, which is a decimal, turns negative",
-        changing_values(_decimal_in_64_bits),
-        ("5", "7"),
-    ),
-    KnownWrong(
-        "variable-scale-as-struct",
-        "a decimal without declared scale is given as a struct of two members",
-        changing_columns(_variable_scale_as_struct),
-        ("13",),
-    ),
-    KnownWrong(
-        "bits-reversed",
-        "the first byte of a bit string is taken for its highest",
-        changing_values(_bits_reversed),
-        ("46",),
-    ),
-    KnownWrong(
-        "bits-left-out",
-        "columns of bit strings are missing",
-        changing_columns(_bits_left_out),
-        ("47",),
-    ),
-    KnownWrong(
-        "all-in-milliseconds",
-        "microseconds and nanoseconds are taken for milliseconds",
-        changing_columns(_all_in_milliseconds),
-        ("31",),
-    ),
-    KnownWrong(
-        "instant-without-zone",
-        "the zone of an instant is cut off its text",
-        changing_columns(_instant_without_zone),
-        ("21", "25"),
-    ),
-    KnownWrong(
-        "placeholder-as-text",
-        "the text that stands for an unchanged large value overwrites it",
-        changing_values(_placeholder_as_text),
-        ("56",),
-    ),
-    KnownWrong(
-        "unavailable-as-null",
-        "an unchanged large value becomes NULL",
-        changing_values(_unavailable_as_null),
-        ("56",),
-    ),
-    KnownWrong(
-        "label-as-index",
-        "an enum's label is given as its number, counted from 0",
-        changing_columns(_enum_as_index),
-        ("42",),
-    ),
+    decimal_as_base64,
+    decimal_scale_unread,
+    decimal_sign_unread,
+    decimal_in_64_bits,
+    variable_scale_as_struct,
+    bits_reversed,
+    bits_left_out,
+    all_in_milliseconds,
+    instant_without_zone,
+    placeholder_as_text,
+    unavailable_as_null,
+    label_as_index,
     KnownWrong(
         "integers-bent",
         "integers that do not fit are wrapped or cut, and texts are 0, as by JsonConverter",
         _with_bent_number(_bent_integer, "connect: integer values"),
         ("7", "8"),
     ),
-    KnownWrong(
-        "floats-bent",
-        "numbers too large become infinite, NaN and texts 0, as by JsonConverter",
-        _floats_bent,
-        ("19",),
-    ),
+    floats_bent,
 )

@@ -12,24 +12,25 @@ from cdcwire.model.events import Column, Value
 from cdcwire.model.kinds import BytesType
 from cdcwire_conformance.families.mysql_known_wrong import (
     BATCHED_MYSQL_FAULTS,
-    ILL_FORMED_TEXT_REPLACED,
-    VECTOR_AS_NULL,
+    ill_formed_text_replaced,
+    vector_as_null,
 )
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
-    changing_columns,
-    changing_values,
-    mended,
+    mending,
+    wrong_columns,
+    wrong_values,
 )
 from cdcwire_conformance.known_wrong.events import (
-    ABSENT_AS_NULL,
-    CLAIM_CHECK_IGNORED,
-    ONE_TABLE_A_MESSAGE,
-    PARTITION_LOST,
+    absent_as_null,
+    claim_check_ignored,
+    one_table_a_message,
+    partition_lost,
 )
 
 
-def _with_version_1(message: Message) -> Iterable[Message]:
+@mending("any version is read as version 1")
+def version_ignored(message: Message) -> Iterable[Message]:
     assert isinstance(message, KafkaMessage)
     if message.key is not None:
         yield replace(message, key=(1).to_bytes(8, "big") + message.key[8:])
@@ -39,12 +40,14 @@ def _is_in_base64(column: Column) -> bool:
     return (column.source or "").removesuffix(" unsigned").endswith(("text", "blob"))
 
 
-def _quoting_kept(column: Column, value: Value) -> Value:
+@wrong_values("the quoting of binary strings is not undone: byte 89 arrives as four characters")
+def quoting_kept(column: Column, value: Value) -> Value:
     is_quoted = isinstance(column.type, BytesType) and not _is_in_base64(column)
     return quote(value).encode() if is_quoted and isinstance(value, bytes) else value
 
 
-def _base64_kept(column: Column, value: Value) -> tuple[Column, Value]:
+@wrong_columns("TEXT and BLOB are given in base64")
+def base64_kept(column: Column, value: Value) -> tuple[Column, Value]:
     if not _is_in_base64(column) or value is None:
         return column, value
     text = write_base64(value.encode() if isinstance(value, str) else value)
@@ -53,17 +56,13 @@ def _base64_kept(column: Column, value: Value) -> tuple[Column, Value]:
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
     *BATCHED_MYSQL_FAULTS,
-    ILL_FORMED_TEXT_REPLACED,
-    VECTOR_AS_NULL,
-    PARTITION_LOST,
-    ONE_TABLE_A_MESSAGE,
-    ABSENT_AS_NULL,
-    CLAIM_CHECK_IGNORED,
-    KnownWrong("version-ignored", "any version is read as version 1", mended(_with_version_1)),
-    KnownWrong(
-        "quoting-kept",
-        "the quoting of binary strings is not undone: byte 89 arrives as four characters",
-        changing_values(_quoting_kept),
-    ),
-    KnownWrong("base64-kept", "TEXT and BLOB are given in base64", changing_columns(_base64_kept)),
+    ill_formed_text_replaced,
+    vector_as_null,
+    partition_lost,
+    one_table_a_message,
+    absent_as_null,
+    claim_check_ignored,
+    version_ignored,
+    quoting_kept,
+    base64_kept,
 )

@@ -15,7 +15,7 @@ from cdcwire.formats.craft.proposal.wire import decode, read_message
 from cdcwire.formats.craft.settings import read_settings
 from cdcwire.model.events import Event
 from cdcwire_conformance.formats.craft.known_wrong import CRAFT_FAULTS, by_position, wire_faults
-from cdcwire_conformance.known_wrong.decoder import KnownWrong, right
+from cdcwire_conformance.known_wrong.decoder import KnownWrong, right, wrong_decoder
 
 
 def _events_of(reader: Reader, context: Context) -> list[Event]:
@@ -23,7 +23,8 @@ def _events_of(reader: Reader, context: Context) -> list[Event]:
     return list(to_events(decoded, read_settings(context)))
 
 
-def _groups_by_position(format_: Format, message: Message, context: Context) -> list[Event]:
+@wrong_decoder("the first column group is taken for the new row, the second for the old", "C11")
+def groups_by_position(format_: Format, message: Message, context: Context) -> list[Event]:
     decoded = decode(value_of(message, PROPOSAL), context.selection)
     swapped = replace(decoded, events=by_position(decoded.events))
     return list(to_events(swapped, read_settings(context)))
@@ -37,7 +38,8 @@ def _with_another_name(error: DecodeError, value: bytes) -> bytes:
     return value[: error.offset] + first + value[error.offset + 1 :]
 
 
-def _repeated_columns(format_: Format, message: Message, context: Context) -> list[Event]:
+@wrong_decoder("a group may have a column twice")
+def repeated_columns_accepted(format_: Format, message: Message, context: Context) -> list[Event]:
     try:
         return right(format_, message, context)
     except DecodeError as error:
@@ -48,15 +50,6 @@ def _repeated_columns(format_: Format, message: Message, context: Context) -> li
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
     *CRAFT_FAULTS,
     *wire_faults(_events_of, PROPOSAL),
-    KnownWrong(
-        "groups-by-position",
-        "the first column group is taken for the new row, the second for the old",
-        _groups_by_position,
-        ("C11",),
-    ),
-    KnownWrong(
-        "repeated-columns-accepted",
-        "a group may have a column twice",
-        _repeated_columns,
-    ),
+    groups_by_position,
+    repeated_columns_accepted,
 )
