@@ -92,9 +92,7 @@ def _with_common_images(event: Event, is_bare: bool) -> Event:
         return replace(event, before=None)
     if event.op != "delete" or event.before is None or not is_bare:
         return event
-    image, key = event.before, event.table.key or ()
-    pairs = [p for p in zip(image.columns, image.values, strict=True) if p[0].name in key]
-    before = Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
+    before = event.before.only(event.table.key or ())
     return replace(event, before=before, position=Position())
 
 

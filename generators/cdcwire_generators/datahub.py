@@ -100,7 +100,7 @@ class DataHubRoundTrip(RoundTrip):
         if not image.columns or len(set(image.names)) < len(image.names):
             raise NotCarriedError("columns")
         columns = tuple(self._column(column, table) for column in image.columns)
-        values = zip(image.columns, image.values, strict=True)
+        values = image.pairs
         return Image(columns, tuple(self._value(column, value) for column, value in values))
 
     def _kind(self, kind: Type) -> tuple[str, Type]:

@@ -241,19 +241,16 @@ class RoundTrip:
         )
 
     def _handle_key_only(self, image: Image | None) -> Image:
-        kept = _picked(image, lambda column, value: "handle" in column.roles)
-        if kept is None:
+        key = () if image is None else _handle_key(image.columns)
+        if image is None or not key:
             raise NotCarriedError("a delete without handle key")
-        return kept
+        return image.only(key)
 
     def _image(self, image: Image | None, table: Table) -> Image | None:
         if image is None:
             return None
-        pairs = [
-            self._pair(column, value, table)
-            for column, value in zip(image.columns, image.values, strict=True)
-        ]
-        return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
+        pairs = [self._pair(column, value, table) for column, value in image.pairs]
+        return Image.of(pairs)
 
     def _pair(self, column: Column, value: Value, table: Table) -> tuple[Column, Value]:
         as_read = self._column(column, table)
@@ -325,17 +322,8 @@ def _handle_key(columns: tuple[Column, ...]) -> tuple[str, ...]:
     return tuple(column.name for column in columns if "handle" in column.roles)
 
 
-def _picked(image: Image | None, wanted: Callable[[Column, Value], bool]) -> Image | None:
-    """Return an image with the columns that are wanted; None where none is left."""
-    if image is None:
-        return None
-    pairs = [pair for pair in zip(image.columns, image.values, strict=True) if wanted(*pair)]
-    if not pairs:
-        return None
-    return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
-
-
 def _changed(before: Image, after: Image) -> Image | None:
     """Return the old columns that differ from the new ones. Go finds 0.0 and -0.0 equal."""
-    new = {c.name: (c.source, v) for c, v in zip(after.columns, after.values, strict=True)}
-    return _picked(before, lambda column, value: new.get(column.name) != (column.source, value))
+    new = {column.name: (column.source, value) for column, value in after.pairs}
+    pairs = [pair for pair in before.pairs if new.get(pair[0].name) != (pair[0].source, pair[1])]
+    return Image.of(pairs) if pairs else None

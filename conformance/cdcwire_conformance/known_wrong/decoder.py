@@ -7,7 +7,7 @@ decoder of the wire.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -63,11 +63,8 @@ def changing_columns(change: Callable[[Column, Value], tuple[Column, Value] | No
     def changed_image(image: Image | None) -> Image | None:
         if image is None:
             return None
-        pairs: Iterator[tuple[Column, Value] | None] = (
-            change(column, value) for column, value in zip(image.columns, image.values, strict=True)
-        )
-        kept = [pair for pair in pairs if pair is not None]
-        return Image(tuple(column for column, _ in kept), tuple(value for _, value in kept))
+        changed = (change(column, value) for column, value in image.pairs)
+        return Image.of(pair for pair in changed if pair is not None)
 
     return changing_rows(
         lambda row: replace(row, before=changed_image(row.before), after=changed_image(row.after))

@@ -248,7 +248,7 @@ def _weight(row: RowChange) -> int:
     return sum(
         _BYTES_OF_A_COLUMN + len(column.name) + _length(value)
         for image in images
-        for column, value in zip(image.columns, image.values, strict=True)
+        for column, value in image.pairs
     )
 
 

@@ -134,8 +134,7 @@ def _key_of(event: Event, format_name: str) -> str:
 
 def _texts(image: Image, key: Iterable[str], format_name: str) -> dict[str, str | None]:
     cells: dict[str, tuple[Column, Value]] = {
-        column.name: (column, value)
-        for column, value in zip(image.columns, image.values, strict=True)
+        column.name: (column, value) for column, value in image.pairs
     }
     return {name: _text(*cells[name], format_name) for name in key if name in cells}
 

@@ -81,7 +81,7 @@ def told(change: RowChange) -> Hashable:
     is_delete = change.op == "delete"
     image = change.before if is_delete else change.after
     assert image is not None
-    values = {column.name: value for column, value in zip(image.columns, image.values, strict=True)}
+    values = {column.name: value for column, value in image.pairs}
     names: Sequence[str] = (change.table.key or ()) if is_delete else sorted(values)
     position = None if is_delete else change.position.commit_ts
     return change.table.name, change.op, position, *((name, values[name]) for name in names)

@@ -131,5 +131,5 @@ def row_of(change: RowChange) -> Hashable:
     image = change.after or change.before
     assert image is not None
     names = change.table.key or [column.name for column in image.columns]
-    values = {column.name: value for column, value in zip(image.columns, image.values, strict=True)}
+    values = {column.name: value for column, value in image.pairs}
     return (change.table.schema, change.table.name, *(str(values.get(name)) for name in names))

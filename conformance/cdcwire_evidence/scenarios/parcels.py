@@ -265,5 +265,5 @@ def _without(change: RowChange, column: str) -> RowChange:
         for each, value in zip(_after(change).columns, _after(change).values, strict=True)
         if each.name != column
     ]
-    image = Image(tuple(each for each, _ in kept), tuple(value for _, value in kept))
+    image = Image.of(kept)
     return replace(change, after=image)

@@ -99,7 +99,7 @@ class CanalRoundTrip(StoredRoundTrip):
             if sent is None and (self.tells_changes or set(after.names) - set(before.names)):
                 sent = "changed"
         elif event.op == "delete" and self.options["delete-only-output-handle-key-columns"]:
-            before = _cut(image, frozenset(_handle_names(event.table, image)))
+            before = image.only(_handle_names(event.table, image))
             sent = sent or "key"
         yield RowChange(
             Table(event.table.name, event.table.schema, key=key),
@@ -124,8 +124,7 @@ class CanalRoundTrip(StoredRoundTrip):
             described = self._column(column, table)
             roles = _PRIMARY if column.name in key else frozenset()
             columns.append(replace(described, roles=described.roles | roles))
-        values = zip(image.columns, image.values, strict=True)
-        return Image(tuple(columns), tuple(self._value(c, value) for c, value in values))
+        return Image(tuple(columns), tuple(self._value(c, value) for c, value in image.pairs))
 
     def _column(self, column: Column, table: Table) -> Column:
         try:
@@ -200,22 +199,17 @@ def _key_of(table: Table, image: Image) -> tuple[str, ...]:
     )
 
 
-def _cut(image: Image, names: frozenset[str]) -> Image:
-    pairs = [p for p in zip(image.columns, image.values, strict=True) if p[0].name in names]
-    return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
-
-
 def _changed_columns(before: Image, after: Image) -> Image:
     """Return the old columns whose value is another now. 0.0 and -0.0 are the same."""
     new = dict(zip(after.names, after.values, strict=True))
     changed = {
         column.name
-        for column, value in zip(before.columns, before.values, strict=True)
+        for column, value in before.pairs
         if column.name not in new
         or type(new[column.name]) is not type(value)
         or new[column.name] != value
     }
-    return _cut(before, frozenset(changed))
+    return before.only(changed)
 
 
 def _extra(extra: Extra, names: tuple[str, ...]) -> Extra:

@@ -62,7 +62,7 @@ class CsvRoundTrip(StoredRoundTrip):
             raise NotCarriedError("op")
         ambiguous: list[str] = []
         columns, values = [], []
-        for column, value in zip(image.columns, image.values, strict=True):
+        for column, value in image.pairs:
             columns.append(self._column(column, event.table))
             values.append(self._read(column, self._value(column, value), ambiguous))
         found = Image(tuple(columns), tuple(values))

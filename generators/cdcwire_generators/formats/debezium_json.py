@@ -94,7 +94,7 @@ class DebeziumRoundTrip(ConnectRoundTrip):
             op = "insert"
         sent: Sent | None = None
         if op == "delete" and before is not None and table.key and not self.is_whole:
-            before, sent = _picked(before, table.key), "key"
+            before, sent = before.only(table.key), "key"
         position = self._place(event.position, extra)
         return replace(
             event,
@@ -198,11 +198,6 @@ class DebeziumRoundTrip(ConnectRoundTrip):
         # The older version has no time there.
         position = Position(sent_ms=number(sent_ms)) if self.is_new else Position()
         return Marker(event.what, event.id, position, extra)
-
-
-def _picked(image: Image, names: Iterable[str]) -> Image:
-    pairs = [p for p in zip(image.columns, image.values, strict=True) if p[0].name in names]
-    return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
 
 
 def _kept(extra: Extra, names: Iterable[str], *, is_number: bool = False) -> Texts:

@@ -85,7 +85,7 @@ def changed_images(
         draw(_values_of(column, domain))
         if column.name not in keeps and draw(st.booleans())
         else value
-        for column, value in zip(image.columns, image.values, strict=True)
+        for column, value in image.pairs
     ]
     return Image(image.columns, tuple(drawn))
 

@@ -113,7 +113,7 @@ def struct_of(columns: tuple[Column, ...], style: Style, name: str | None = None
 def row_of(image: Image, style: Style) -> tuple[Value, ...]:
     """Return the wire's values of a row state. Raises: EncodeError."""
     values = []
-    for column, value in zip(image.columns, image.values, strict=True):
+    for column, value in image.pairs:
         with step(column.name):
             plan = plan_column(column, style)
             converted = None if value is None else plan.convert(value)

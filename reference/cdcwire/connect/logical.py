@@ -180,7 +180,7 @@ def image_of(
         _convert_by_name(columns, converters, values)
         raise
     image = Image(columns, tuple(row))
-    return image if only is None else picked(image, only)
+    return image if only is None else image.only(only)
 
 
 def _convert_by_name(
@@ -191,16 +191,6 @@ def _convert_by_name(
         if value is not None and convert is not None:
             with step(column.name):
                 convert(value)
-
-
-def picked(image: Image, names: frozenset[str]) -> Image:
-    """Return an image with some of its columns."""
-    pairs = [
-        (column, value)
-        for column, value in zip(image.columns, image.values, strict=True)
-        if column.name in names
-    ]
-    return Image(tuple(c for c, _ in pairs), tuple(v for _, v in pairs))
 
 
 def _plan(

@@ -7,7 +7,7 @@ the row says ``sent="changed"``; what the producer declared unavailable is ``UNA
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
@@ -108,9 +108,23 @@ class Image:
     def __contains__(self, name: object) -> bool:
         return any(column.name == name for column in self.columns)
 
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[Column, Value]]) -> Image:
+        """Return an image of columns with their values."""
+        pairs = tuple(pairs)
+        return cls(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
+
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)
+
+    @property
+    def pairs(self) -> Iterator[tuple[Column, Value]]:
+        return zip(self.columns, self.values, strict=True)
+
+    def only(self, names: Container[str]) -> Image:
+        """Return an image with the columns of these names."""
+        return Image.of(pair for pair in self.pairs if pair[0].name in names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,13 +87,10 @@ def fill_unchanged(events: Iterable[Event]) -> Iterator[Event]:
 def _filled(before: Image | None, after: Image) -> Image:
     known: dict[str, tuple[Column, Value]] = {}
     if before is not None:
-        known = {c.name: (c, v) for c, v in zip(before.columns, before.values, strict=True)}
-    pairs = [
-        known.pop(column.name, (column, value))
-        for column, value in zip(after.columns, after.values, strict=True)
-    ]
+        known = {c.name: (c, v) for c, v in before.pairs}
+    pairs = [known.pop(column.name, (column, value)) for column, value in after.pairs]
     pairs += known.values()  # a column that only the old row has
-    return Image(tuple(c for c, _ in pairs), tuple(v for _, v in pairs))
+    return Image.of(pairs)
 
 
 _KEY_ROLES: frozenset[Role] = frozenset({"primary", "handle", "unique"})
@@ -116,10 +113,10 @@ def split_key_changes(events: Iterable[Event]) -> Iterator[Event]:
 def _changes_key(event: RowChange) -> bool:
     if event.before is None or event.after is None:
         return False
-    new = {c.name: v for c, v in zip(event.after.columns, event.after.values, strict=True)}
+    new = {c.name: v for c, v in event.after.pairs}
     return any(
         column.name in new and not _same(value, new[column.name])
-        for column, value in zip(event.before.columns, event.before.values, strict=True)
+        for column, value in event.before.pairs
         if column.roles & _KEY_ROLES or column.name in (event.table.key or ())
     )
 

@@ -49,12 +49,8 @@ def null_as_word(column: Column, value: Value) -> tuple[Column, Value]:
 def old_null_as_absent(row: RowChange) -> Event:
     if row.op != "update" or row.before is None:
         return row
-    kept = [
-        (column, value)
-        for column, value in zip(row.before.columns, row.before.values, strict=True)
-        if value is not None
-    ]
-    return replace(row, before=Image(tuple(c for c, _ in kept), tuple(v for _, v in kept)))
+    kept = Image.of(pair for pair in row.before.pairs if pair[1] is not None)
+    return replace(row, before=kept)
 
 
 def _lone_surrogates(text: str) -> Iterator[str]:

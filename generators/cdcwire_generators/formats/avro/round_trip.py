@@ -166,7 +166,7 @@ class AvroRoundTrip(RoundTrip):
         self, image: Image, key: tuple[str, ...], only: tuple[str, ...] | None = None
     ) -> Image:
         columns, values = [], []
-        for column, value in zip(image.columns, image.values, strict=True):
+        for column, value in image.pairs:
             is_left_out = "virtual" in column.roles if only is None else column.name not in only
             if is_left_out:
                 continue
@@ -271,7 +271,7 @@ class AvroRoundTrip(RoundTrip):
     def _checksum(self, image: Image) -> int:
         """Return the CRC32 of a row: numbers in 8 bytes, all else in its bytes with a length."""
         crc = 0
-        for column, value in zip(image.columns, image.values, strict=True):
+        for column, value in image.pairs:
             if value is not None and "virtual" not in column.roles:
                 as_read = self._as_read(column, False)
                 crc = zlib.crc32(self._bytes(column, self._datum(column, value, as_read)), crc)

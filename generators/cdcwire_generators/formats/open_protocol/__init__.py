@@ -27,9 +27,7 @@ class OpenRoundTrip(RoundTrip):
         # The older producer sorts the columns of a row by their names.
         if found is None or self.options["dialect"] != "tiflow":
             return found
-        pairs = list(zip(found.columns, found.values, strict=True))
-        pairs.sort(key=lambda pair: pair[0].name.encode())
-        return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
+        return Image.of(sorted(found.pairs, key=lambda pair: pair[0].name.encode()))
 
 
 GENERATORS = FormatGenerators(feed=Feed(progress="resolved"), round_trip=OpenRoundTrip)

@@ -36,7 +36,7 @@ def filled(image: Image | None, table: Table, settings: Settings) -> Image | Non
     """Return a key with the table's other columns, as the producer fills them in."""
     if image is None or table.columns is None:
         return image
-    sent = {c.name: (c, value) for c, value in zip(image.columns, image.values, strict=True)}
+    sent = {c.name: (c, value) for c, value in image.pairs}
     if not {column.name for column in table.columns}.issuperset(sent):
         return image
     is_default = is_new(settings.dialect)
@@ -44,7 +44,7 @@ def filled(image: Image | None, table: Table, settings: Settings) -> Image | Non
         sent[column.name] if column.name in sent else (column, _made_up(column, is_default))
         for column in table.columns
     ]
-    return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
+    return Image.of(pairs)
 
 
 def _made_up(column: Column, is_default: bool) -> Value:
