@@ -23,7 +23,8 @@ from pathlib import Path
 from cdcwire.core.format import Context
 from cdcwire.model.events import RowChange
 from cdcwire_conformance.sources.storage.checking import check_prefix
-from cdcwire_conformance.sources.storage.reading import list_prefix, read_events
+from cdcwire_conformance.sources.storage.prefix import list_prefix
+from cdcwire_conformance.sources.storage.reading import read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.sources.stores import LocalStore
 from cdcwire_generators.workloads import workload, workload_tables

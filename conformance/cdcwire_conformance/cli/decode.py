@@ -15,10 +15,10 @@ from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Event
 from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire.model.text import event_to_json
-from cdcwire.storage import RowGate
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, read_messages
-from cdcwire_conformance.sources.storage.reading import list_prefix, read_events
+from cdcwire_conformance.sources.storage.prefix import list_prefix
+from cdcwire_conformance.sources.storage.reading import read_events
 from cdcwire_conformance.sources.stores import is_url, open_store
 
 NAME = "decode"
@@ -155,12 +155,11 @@ def _events_of_prefix(
     arguments: argparse.Namespace,
     faults: _Faults,
 ) -> Iterator[Event]:
-    place = open_store(source)
-    prefix = list_prefix(place, format_.name, context, write_order=arguments.write_order)
-    gate = RowGate(prefix.checkpoint)
-    yield from read_events(place, prefix, context, faults.report, gate)
+    store = open_store(source)
+    prefix = list_prefix(store, format_.name, context, write_order=arguments.write_order)
+    gate = prefix.gate.rows()
+    yield from read_events(store, prefix, context, faults.report, gate)
     sys.stdout.flush()
-    repeats = sum(gate.repeats.values())
-    for number, what in ((repeats, "came before"), (gate.beyond, "not below the checkpoint")):
+    for number, what in ((gate.repeats, "came before"), (gate.beyond, "not below the checkpoint")):
         if number:
             print(f"cdcwire decode: {source}: left out: {number:,} rows, {what}", file=sys.stderr)

@@ -19,7 +19,7 @@ from cdcwire.model.tso import ms_of_tso, tso_of_ms
 from cdcwire_conformance.ddl import sent_columns
 from cdcwire_conformance.sources.messages_io import read_messages
 from cdcwire_conformance.sources.storage.forms import is_stored
-from cdcwire_conformance.sources.storage.reading import Prefix, list_prefix
+from cdcwire_conformance.sources.storage.prefix import StoragePrefix, list_prefix
 from cdcwire_conformance.sources.stores import open_store
 from cdcwire_generators.positions import position_at
 from cdcwire_generators.workloads import WORKLOAD_NAMES, table_workload, workload, workload_title
@@ -149,14 +149,14 @@ def _is_prefix(place: str, format_name: str) -> bool:
     return not any(folder.glob("*.jsonl"))
 
 
-def _listed(place: str, format_name: str, context: Context) -> Prefix:
+def _listed(place: str, format_name: str, context: Context) -> StoragePrefix:
     prefix = list_prefix(open_store(place), format_name, context)
     if prefix.faults:
         raise SizeError(f"{place}: {prefix.faults[0]}")
     return prefix
 
 
-def _files(place: str, prefix: Prefix) -> Iterator[tuple[str, Message]]:
+def _files(place: str, prefix: StoragePrefix) -> Iterator[tuple[str, Message]]:
     """Yield the data files of a prefix in the order of replay, each with its path."""
     where = open_store(place)
     for file in prefix.files:

@@ -12,7 +12,8 @@ from cdcwire.model.text import event_to_json
 from cdcwire.storage import Fault
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.generating import write_prefix
-from cdcwire_conformance.sources.storage.reading import list_prefix, read_events
+from cdcwire_conformance.sources.storage.prefix import list_prefix
+from cdcwire_conformance.sources.storage.reading import read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
 from cdcwire_conformance.sources.stores import LocalStore, Store
 from cdcwire_evidence.scenarios.feeds import row_of

@@ -32,6 +32,7 @@ from cdcwire.storage.replay import (
     ReplayState,
     RowGate,
     Skip,
+    StreamGate,
     ddl_versions,
     replay,
 )
@@ -84,6 +85,7 @@ __all__ = [
     "SchemaPath",
     "Skip",
     "StoragePath",
+    "StreamGate",
     "VersionChoice",
     "add_part",
     "advance",

@@ -79,6 +79,11 @@ def read_schema(file: StoredFile, place: SchemaPath) -> SchemaFile:
     return found
 
 
+def has_own_path(name: str, path: SchemaPath, file: SchemaFile) -> bool:
+    """Return whether a schema file has the names, the version and the hash of its path."""
+    return all(fault.kind not in _BREACHES for fault in check_schema_file(name, path, file))
+
+
 def with_definitions(
     messages: Iterable[Message], context: Context, layout: Layout, time_zone: str | None
 ) -> Context:

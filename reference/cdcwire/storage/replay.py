@@ -333,36 +333,73 @@ RowVerdict: TypeAlias = Literal["take", "repeat", "beyond the checkpoint"]
 
 
 @dataclass(slots=True)
-class RowGate:
-    """Which rows of a replay are applied: a row below the table's largest commit-ts came before.
+class StreamGate:
+    """Decides which rows of one stream are applied: a row below the largest commit-ts is a repeat.
 
-    A partition counts as a table, and so does each dispatcher that writes one. ``taken``,
-    ``repeats`` and ``beyond`` count. Some of ``repeats`` may be no repeats, where dates or
-    dispatchers are not in the order of writing: the count is to be shown, not hidden.
-    Rows without commit-ts are all taken: nothing tells a repeat then.
+    A stream is a table, or one of its partitions; each dispatcher that writes one has its own.
+    ``largest`` may begin above 0, at that of the files before. ``smallest``: of the rows below the
+    checkpoint. ``taken``, ``repeats`` and ``beyond`` count. Rows without a commit-ts are all taken:
+    nothing tells a repeat.
     """
 
     checkpoint: int | None = None
-    largest: dict[StreamKey, int] = field(default_factory=dict)
+    largest: int = 0
     taken: int = 0
+    repeats: int = 0
     beyond: int = 0
-    repeats: dict[StreamKey, int] = field(default_factory=dict)
+    smallest: int | None = None
 
-    def judge(self, path: DataPath, commit_ts: int | None) -> RowVerdict:
-        """Return what becomes of a row, and count it. Source: storage, "replay order"."""
+    def judge(self, commit_ts: int | None) -> RowVerdict:
+        """Return whether a row is applied, and count it. Source: storage, "replay order"."""
         if commit_ts is None:
             self.taken += 1
             return "take"
         if not row_is_complete(commit_ts, self.checkpoint):
             self.beyond += 1
             return "beyond the checkpoint"
-        key = stream_of(path)
-        if commit_ts < self.largest.get(key, 0):
-            self.repeats[key] = self.repeats.get(key, 0) + 1
+        if self.smallest is None or commit_ts < self.smallest:
+            self.smallest = commit_ts
+        if commit_ts < self.largest:
+            self.repeats += 1
             return "repeat"
-        self.largest[key] = commit_ts
+        self.largest = commit_ts
         self.taken += 1
         return "take"
+
+
+@dataclass(slots=True)
+class RowGate:
+    """Decides which rows of a replay are applied, each by the ``StreamGate`` of its file.
+
+    Some ``repeats`` may not be repeats, where dates or dispatchers are not in the order of writing:
+    show the count.
+    """
+
+    checkpoint: int | None = None
+    streams: dict[StreamKey, StreamGate] = field(default_factory=dict)
+
+    def judge(self, path: DataPath, commit_ts: int | None) -> RowVerdict:
+        """Return whether a row of a file is applied, and count it."""
+        key = stream_of(path)
+        found = self.streams.get(key)
+        if found is None:
+            self.streams[key] = found = StreamGate(self.checkpoint)
+        return found.judge(commit_ts)
+
+    @property
+    def taken(self) -> int:
+        """The number of rows that are applied."""
+        return sum(stream.taken for stream in self.streams.values())
+
+    @property
+    def repeats(self) -> int:
+        """The number of rows that came before."""
+        return sum(stream.repeats for stream in self.streams.values())
+
+    @property
+    def beyond(self) -> int:
+        """The number of rows that are not below the checkpoint."""
+        return sum(stream.beyond for stream in self.streams.values())
 
 
 def ddl_versions(files: Iterable[tuple[SchemaPath, SchemaFile]]) -> dict[TableKey, list[int]]:

@@ -12,7 +12,8 @@ from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.model.events import Event, Progress, RowChange, SchemaChange
 from cdcwire.storage import Fault, RowGate
 from cdcwire_conformance.sources.storage.checking import check_prefix
-from cdcwire_conformance.sources.storage.reading import list_prefix, read_events
+from cdcwire_conformance.sources.storage.prefix import list_prefix
+from cdcwire_conformance.sources.storage.reading import read_events
 from cdcwire_conformance.sources.stores import Listed, LocalStore, StoreError
 
 OPTIONS: dict[str, dict[str, OptionValue]] = {
@@ -40,7 +41,7 @@ def test_prefix_tables_come_with_their_versions(good: dict[str, Path], format_na
     orders = [table for table in prefix.tables if table.name == "orders"]
     assert sorted(len(table.columns or ()) for table in orders) == [9, 10]
     assert {table.version for table in orders} == {
-        file.place.version for file in prefix.files if file.place.table == "orders"
+        file.parsed.version for file in prefix.files if file.parsed.table == "orders"
     }
 
 
@@ -51,7 +52,7 @@ def test_prefix_files_come_with_what_a_reader_of_one_needs(
     for file in prefix.files:
         assert Path(file.url).stat().st_size == file.size
         assert file.url.endswith(file.path)
-    partitions = {file.place.partition for file in prefix.files if file.place.table == "events"}
+    partitions = {file.parsed.partition for file in prefix.files if file.parsed.table == "events"}
     assert partitions == {100, 101, 102}
 
 

@@ -23,7 +23,8 @@ from cdcwire.model.events import Event, RowChange
 from cdcwire.model.steps import drop_repeats
 from cdcwire.storage import Fault, RowGate
 from cdcwire_conformance.sources.storage.checking import check_prefix
-from cdcwire_conformance.sources.storage.reading import list_prefix, read_events
+from cdcwire_conformance.sources.storage.prefix import list_prefix
+from cdcwire_conformance.sources.storage.reading import read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.sources.stores import StoreError, open_store
 from cdcwire_evidence.scenarios import load_requirement
@@ -140,7 +141,7 @@ def test_dates_of_a_moved_clock_hide_nothing(tmp_path: Path, format_name: str, m
         gate = RowGate(prefix.checkpoint)
         faults: list[Fault] = []
         got = rows_of(read_events(place, prefix, context, faults.append, gate))
-        taken_for_repeats = sum(gate.repeats.values())
+        taken_for_repeats = gate.repeats
         found = check_prefix(place, format_name, context).faults
         # Files of several dates stand in another order than in the other prefix.
         counts = count({0: sorted(wanted)}, {0: sorted(got)})
@@ -185,11 +186,11 @@ def test_commit_ts_that_goes_back_is_named(tmp_path: Path) -> None:
         story.figures = {
             "sent": len(fallen),
             "read": len(rows_of(got)),
-            "counted as repeats": sum(gate.repeats.values()),
+            "counted as repeats": gate.repeats,
             "counted as not below the checkpoint": gate.beyond,
             "files named": len(found),
         }
-        held_back = sum(gate.repeats.values()) + gate.beyond
+        held_back = gate.repeats + gate.beyond
         assert len(rows_of(got)) + held_back == len(fallen)
         assert held_back > 0
         assert "commit-ts-falls" in {fault.kind for fault in found}

@@ -30,13 +30,8 @@ from cdcwire.storage.renames import RENAME_TABLE, RENAME_TABLES, renamed_from
 from cdcwire.storage.replay import TableKey
 from cdcwire.storage.rules import DirectoryKey, StreamKey, directory_of
 from cdcwire.storage.writing import WriteOrder
-from cdcwire_conformance.sources.storage.reading import (
-    Prefix,
-    PrefixReader,
-    Rows,
-    commit_ts_of,
-    list_prefix,
-)
+from cdcwire_conformance.sources.storage.prefix import StoragePrefix, list_prefix
+from cdcwire_conformance.sources.storage.reading import PrefixReader, Rows, commit_ts_of
 from cdcwire_conformance.sources.stores import Store
 
 Told: TypeAlias = "Callable[[int, int], None]"  # files read, and files there are
@@ -60,7 +55,7 @@ class Checked:
 
 
 def check_prefix(
-    place: Store,
+    store: Store,
     format_name: str,
     context: Context,
     *,
@@ -75,17 +70,19 @@ def check_prefix(
     Raises: StoreError; OptionError.
     Source: storage, "transactions" and "replay order".
     """
-    prefix = list_prefix(place, format_name, context, write_order=write_order)
+    prefix = list_prefix(store, format_name, context, write_order=write_order)
     found = Checked(prefix.checkpoint, len(prefix.listed), faults=list(prefix.faults))
     if write_order == "data-first":
         found.faults.extend(_indexes_behind(prefix))
-    found.faults.extend(_RowCheck(place, prefix, context, atomic_tables).run(found, tell))
+    found.faults.extend(_RowCheck(store, prefix, context, atomic_tables).run(found, tell))
     return found
 
 
 class _RowCheck:
-    def __init__(self, place: Store, prefix: Prefix, context: Context, atomic_tables: bool) -> None:
-        self._place = place
+    def __init__(
+        self, store: Store, prefix: StoragePrefix, context: Context, atomic_tables: bool
+    ) -> None:
+        self._store = store
         self._prefix = prefix
         self._context = context
         self._atomic_tables = atomic_tables
@@ -122,13 +119,13 @@ class _RowCheck:
         def report(fault: Fault) -> None:
             faults.setdefault(fault.path, []).append(fault)
 
-        reader = PrefixReader(self._place, self._prefix, self._context, report)
+        reader = PrefixReader(self._store, self._prefix, self._context, report)
         count = len(self._prefix.files)
         done = 0
         for step, rows in reader.steps(only):
             if isinstance(step, ApplySchema):
                 continue
-            yield step.path, step.place, self._marks(rows, found)
+            yield step.path, step.parsed, self._marks(rows, found)
             done += 1
             if tell is not None:
                 tell(done, count)
@@ -158,7 +155,7 @@ def _values(image: Image | None) -> object:
     return None if image is None else image.values
 
 
-def _ddl_versions(prefix: Prefix) -> dict[TableKey, list[int]]:
+def _ddl_versions(prefix: StoragePrefix) -> dict[TableKey, list[int]]:
     """Return when each table changed; a RENAME is the end of its old name."""
     applied = [step for step in prefix.steps if isinstance(step, ApplySchema)]
     versions = ddl_versions((step.parsed, step.file) for step in applied)
@@ -169,7 +166,7 @@ def _ddl_versions(prefix: Prefix) -> dict[TableKey, list[int]]:
     return versions
 
 
-def _indexes_behind(prefix: Prefix) -> Iterator[Fault]:
+def _indexes_behind(prefix: StoragePrefix) -> Iterator[Fault]:
     """Find indexes that name neither the last file nor the one before it.
 
     The index is put behind each data file, and a failed put ends the writer.

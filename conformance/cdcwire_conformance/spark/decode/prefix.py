@@ -7,66 +7,39 @@ found out of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from cdcwire.core.errors import DecodeError, path_text
 from cdcwire.core.format import Context, TableName
-from cdcwire.core.message import StoredFile
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Table
 from cdcwire.storage.feeds import completed
 from cdcwire.storage.form import StoredSettings
-from cdcwire.storage.index_files import read_index
-from cdcwire.storage.metadata import read_metadata
 from cdcwire.storage.paths import (
-    METADATA_NAME,
     DataPath,
     IndexPath,
     Layout,
     SchemaPath,
-    StoragePath,
     parse_path,
 )
-from cdcwire.storage.replay import ApplySchema, Listing, ReadFile, Replay, replay
-from cdcwire.storage.rules import Fault, FaultKind, stream_of
-from cdcwire.storage.schema_files import SchemaFile, read_schema_file
+from cdcwire.storage.replay import ApplySchema
+from cdcwire.storage.rules import Fault, stream_of
 from cdcwire_conformance.arrow.batches import Place, RowProblem
 from cdcwire_conformance.compressions import with_compressions
 from cdcwire_conformance.sources.hadoop import check_for_spark
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.sources.storage.forms import stored_form
+from cdcwire_conformance.sources.storage.prefix import list_prefix
 from cdcwire_conformance.sources.stores import (
     LocalStore,
     OpenFile,
     Store,
-    is_hidden,
     is_url,
     opener_of,
     path_under,
 )
 from cdcwire_conformance.spark.decode.query_labels import told_by_queries
-
-T = TypeVar("T")
-
-# What keeps rows from being read, or from being trusted. Other faults are ``storage check``'s.
-_POISON: frozenset[FaultKind] = frozenset(
-    {
-        "unknown-file",
-        "number-twice",
-        "empty-file",
-        "schema-unreadable",
-        "schema-hash",
-        "schema-version",
-        "schema-names",
-        "hole",
-        "half-written",
-        "index-unreadable",
-        "index-missing-file",
-    }
-)
 
 
 class StoredData(NamedTuple):
@@ -193,115 +166,41 @@ def stored_settings(format_name: str, context: Context) -> StoredSettings:
 
 
 def read_prefix(source: Source, context: Context, store: Store | None = None) -> Prefix:
-    """Return what is to be read of a prefix. Raises: SourceError for a file that can't be opened.
-
-    What is there is listed when its checkpoint is known, as it may grow meanwhile; and again when
-    an index names a file that is not there.
-
-    Source: storage, "replay order" and "index files".
-    """
-    layout = stored_settings(source.format, context).layout
+    """Return what is to be read of a prefix. Raises: SourceError; StoreError."""
     store = store or LocalStore(source.folder)
     folder = store.root
-    problems: list[tuple[Place, RowProblem, TableName | None]] = []
-    checkpoint: int | None = None
-    if METADATA_NAME in source.files:
-        try:
-            checkpoint = read_metadata(store.read(METADATA_NAME))
-        except DecodeError as error:
-            problems.append((_place(folder, METADATA_NAME), problem_of_error(error), None))
-    sizes = _sizes(store)
-    small = _SmallFiles.read(store, sizes, layout)
-    plan = small.replay(sizes, layout, checkpoint)
-    missing = (fault.path for fault in _faults_of(plan) if fault.kind == "index-missing-file")
-    folders = {path.rpartition("/")[0] for path in missing}
-    if folders:  # a file was put since the list was made, or expired before its index
-        now = _sizes(store)
-        sizes |= {name: size for name, size in now.items() if name.rpartition("/")[0] in folders}
-        plan = small.still_in(now).replay(sizes, layout, checkpoint)
-    read = [step.path for step in plan.steps if isinstance(step, ReadFile)]
-    data = [StoredData(name, order, sizes[name]) for order, name in enumerate(read)]
-    unread = _undefined(plan.faults, source.format, context, layout)
-    for fault in (*_faults_of(plan), *_empty_files(data)):
-        is_undefined = fault.kind == "schema-missing" and _version_of(fault.path, layout) in unread
-        if is_undefined or fault.kind in _POISON:
-            problem = RowProblem(None, "", fault.clause, fault.problem)
-            problems.append((_place(folder, fault.path), problem, _table_of(fault, layout)))
-    data = [file for file in data if _version_of(file.name, layout) not in unread]
+    found = list_prefix(
+        store, source.format, with_compressions(context), write_order=None, with_hidden=False
+    )
+    layout = found.settings.layout
+    data = [StoredData(file.path, order, file.size) for order, file in enumerate(found.files)]
+    problems = tuple(
+        (
+            Place(file=path_under(folder, fault.path)),
+            RowProblem(fault.offset, path_text(fault.steps), fault.clause, fault.problem),
+            _table_of(fault.path, layout),
+        )
+        for fault in (*found.blocking_faults, *_empty_files(data))
+    )
+    data = [file for file in data if not found.is_undefined(file.name)]
     if is_url(folder):
         check_for_spark(folder, {file.name: file.size for file in data})
-    prepared = get_format(source.format).prepared(small.schema_texts, context)
-    told = told_by_queries(s.file for s in plan.steps if isinstance(s, ApplySchema))
-    tables = tuple(_with_told(table, told) for table in prepared.tables)
+    known = {(table.schema, table.name, table.version) for table in context.tables}
+    own = (t for t in found.tables if (t.schema, t.name, t.version) not in known)
+    told = told_by_queries(step.file for step in found.steps if isinstance(step, ApplySchema))
+    tables = tuple(_with_told(table, told) for table in (*context.tables, *own))
     return Prefix(
         folder,
         tuple(data),
-        tuple(problems),
-        checkpoint,
-        replace(prepared, tables=tables),
+        problems,
+        found.checkpoint,
+        replace(context, tables=tables),
         layout,
     )
 
 
-def _sizes(store: Store) -> dict[str, int]:
-    return {each.path: each.size for each in store.list() if not is_hidden(each.path)}
-
-
-@dataclass(frozen=True, slots=True)
-class _SmallFiles:
-    """The schema files, as bytes and read, and what index files name; where that fails, errors."""
-
-    schema_texts: tuple[StoredFile, ...]
-    schema_files: Mapping[str, SchemaFile | DecodeError]
-    index_numbers: Mapping[str, int | DecodeError]
-
-    @classmethod
-    def read(cls, store: Store, names: Iterable[str], layout: Layout) -> _SmallFiles:
-        texts: list[StoredFile] = []
-        schema_files: dict[str, SchemaFile | DecodeError] = {}
-        index_numbers: dict[str, int | DecodeError] = {}
-        for name in sorted(names):
-            path = _path_of(name, layout)
-            if isinstance(path, SchemaPath):
-                texts.append(StoredFile(name, store.read(name)))
-                schema_files[name] = _read_or_error(read_schema_file, texts[-1].value)
-            elif isinstance(path, IndexPath):
-                read = partial(read_index, layout=layout, dispatcher=path.dispatcher)
-                index_numbers[name] = _read_or_error(read, store.read(name))
-        return cls(tuple(texts), schema_files, index_numbers)
-
-    def still_in(self, names: Container[str]) -> _SmallFiles:
-        """Return them without the index files that are gone."""
-        numbers = {name: each for name, each in self.index_numbers.items() if name in names}
-        return replace(self, index_numbers=numbers)
-
-    def replay(self, names: Iterable[str], layout: Layout, checkpoint: int | None) -> Replay:
-        listing = Listing(tuple(sorted(names)), self.schema_files, self.index_numbers)
-        return replay(listing, layout, checkpoint)
-
-
-def _read_or_error(read: Callable[[bytes], T], value: bytes) -> T | DecodeError:
-    try:
-        return read(value)
-    except DecodeError as error:
-        return error
-
-
-def _faults_of(plan: Replay) -> Iterator[Fault]:
-    """Yield a plan's faults, and the files that an index names and nobody has.
-
-    One of them may be about to be put, by a producer that puts the index first. Nobody can tell
-    that from a loss.
-    """
-    yield from plan.faults
-    problem = "the index names the file, and it is not there: it is lost, or not put yet"
-    for skip in plan.skips:
-        if skip.reason == "not written yet":
-            yield Fault("index-missing-file", skip.path, problem, "storage: index files")
-
-
 def problem_of_error(error: DecodeError) -> RowProblem:
-    """Return a decoder's error as what stands in the row."""
+    """Return a decoder's error as the problem of a row."""
     return RowProblem(error.offset, path_text(error.path), error.clause, error.problem)
 
 
@@ -311,30 +210,6 @@ def _with_told(table: Table, told: Iterable[Table]) -> Table:
     return completed(table, [each for each in told if each.version == table.version])
 
 
-def _undefined(
-    faults: Iterable[Fault], format_name: str, context: Context, layout: Layout
-) -> set[object]:
-    """Return the versions of tables whose files can't be read, as nothing tells their columns.
-
-    Those of another version would give values to columns that are not theirs. Rows that name
-    their columns are read all the same.
-    """
-    if not get_format(format_name).needs_tables:
-        return set()
-    defined = {(table.schema, table.name) for table in context.tables}
-    return {
-        _version_of(fault.path, layout)
-        for fault in faults
-        if fault.kind == "schema-missing" and _table_of(fault, layout) not in defined
-    }
-
-
-def _version_of(name: str, layout: Layout) -> object:
-    path = parse_path(name, layout)
-    assert isinstance(path, DataPath)
-    return path.schema, path.table, path.version
-
-
 def _empty_files(data: Iterable[StoredData]) -> Iterator[Fault]:
     problem = "the file is empty: what it had is lost, or was never put"
     for file in data:
@@ -342,20 +217,11 @@ def _empty_files(data: Iterable[StoredData]) -> Iterator[Fault]:
             yield Fault("empty-file", file.name, problem, "storage: index files")
 
 
-def _table_of(fault: Fault, layout: Layout) -> TableName | None:
-    path = _path_of(fault.path, layout)
+def _table_of(name: str, layout: Layout) -> TableName | None:
+    try:
+        path = parse_path(name, layout)
+    except DecodeError:
+        return None
     if isinstance(path, (DataPath, IndexPath, SchemaPath)) and path.schema and path.table:
         return path.schema, path.table
     return None
-
-
-def _path_of(name: str, layout: Layout) -> StoragePath | None:
-    """Return what a name says; None where it is none of the layout, which the replay tells."""
-    try:
-        return parse_path(name, layout)
-    except DecodeError:
-        return None
-
-
-def _place(folder: str, name: str) -> Place:
-    return Place(file=path_under(folder, name))

@@ -8,7 +8,6 @@ largest commit-ts in the file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,8 @@ from cdcwire.core.message import StoredFile
 from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event, RowChange
-from cdcwire.storage.metadata import row_is_complete
 from cdcwire.storage.paths import DataPath, Layout, parse_path
+from cdcwire.storage.replay import StreamGate
 from cdcwire_conformance.arrow.batches import BatchBuilder, Change, Place, RowProblem, problem_of
 from cdcwire_conformance.arrow.column_decoders import Irregular, StoredColumns
 from cdcwire_conformance.arrow.decoders import message_decoder
@@ -49,46 +48,18 @@ from cdcwire_conformance.spark.decode.stored_lines import lines_of_rows
 from cdcwire_conformance.suite import get_suite
 
 
-@dataclass(slots=True)
-class FileGate:
-    """Which rows of a file are taken, in their order. ``largest`` begins as the file's floor.
+class FileGate(StreamGate):
+    """The gate of a file's rows, also for many rows at once; ``largest`` begins as its floor."""
 
-    Source: storage, "replay order"; rows without a commit-ts are all taken.
-    """
-
-    checkpoint: int | None
-    largest: int = 0
-    rows: int = 0
-    repeats: int = 0
-    beyond: int = 0
-    smallest: int | None = field(default=None)
-    has_any: bool = False
-
-    def takes(self, commit_ts: int | None) -> bool:
-        """Return whether a row is taken, and count it."""
-        if commit_ts is None:
-            self.rows += 1
-            return True
-        if not row_is_complete(commit_ts, self.checkpoint):
-            self.beyond += 1
-            return False
-        self.has_any = True
-        if self.smallest is None or commit_ts < self.smallest:
-            self.smallest = commit_ts
-        if commit_ts < self.largest:
-            self.repeats += 1
-            return False
-        self.largest = commit_ts
-        self.rows += 1
-        return True
+    __slots__ = ()
 
     def takes_each(self, commit_ts: Any, count: int) -> Any:
         """Return which of many rows are taken, as a mask, and count them. ``commit_ts``: or None.
 
-        The same as ``takes`` of each.
+        The same as ``judge`` of each.
         """
         if commit_ts is None:
-            self.rows += count
+            self.taken += count
             return np.ones(count, np.bool_)
         is_complete = np.ones(count, np.bool_)
         if self.checkpoint is not None:
@@ -98,21 +69,20 @@ class FileGate:
         if beyond == count:
             return is_complete
         known = commit_ts[is_complete] if beyond else commit_ts
-        self.has_any = True
         least = int(known.min())
         self.smallest = least if self.smallest is None else min(self.smallest, least)
         behind = np.maximum.accumulate(np.concatenate([[np.uint64(self.largest)], known]))
         is_new = known >= behind[:-1]
         self.largest = int(behind[-1])
         rows = int(is_new.sum())
-        self.rows += rows
+        self.taken += rows
         self.repeats += len(known) - rows
         is_complete[is_complete] = is_new
         return is_complete
 
     def mark(self, name: str) -> FileMark:
-        largest = self.largest if self.has_any else None
-        return FileMark(name, self.rows, self.repeats, self.beyond, self.smallest, largest)
+        largest = None if self.smallest is None else self.largest
+        return FileMark(name, self.taken, self.repeats, self.beyond, self.smallest, largest)
 
 
 def decode_files(
@@ -166,10 +136,10 @@ def mark_files(
                     continue
             except Irregular:
                 gate = FileGate(checkpoint, file.floor)
-            takes = gate.takes
+            judge = gate.judge
             try:
                 for change in decode(stored):
-                    takes(_commit_ts_of(change))
+                    judge(_commit_ts_of(change))
             except DecodeError as error:
                 place = Place(None, file.order, None, path_in(folder, file), None)
                 located(problem_of_error(error), place, on_error, file.opener)
@@ -286,7 +256,7 @@ class _Rows:
         self, stored: StoredFile, file: StoredData, place: Place, read: int
     ) -> Iterator[pa.RecordBatch]:
         """Yield the batches of a file's rows, without those of the first ``read`` records."""
-        takes = FileGate(self.checkpoint, file.floor).takes
+        judge = FileGate(self.checkpoint, file.floor).judge
         is_wanted = self._is_wanted
         changes, numbers = self._changes, self._numbers
         problem: RowProblem | None = None
@@ -296,7 +266,7 @@ class _Rows:
             for change in self._decode(stored):
                 number += behind
                 behind = 2 if self._joins and _has_both_images(change) else 1
-                if is_wanted(change) and takes(_commit_ts_of(change)) and number >= read:
+                if is_wanted(change) and judge(_commit_ts_of(change)) == "take" and number >= read:
                     changes.append(change)  # type: ignore[arg-type]  # the filter leaves rows only
                     numbers.append(number)
                     if len(changes) >= ROWS_OF_A_BATCH:

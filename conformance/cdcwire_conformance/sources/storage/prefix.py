@@ -1,0 +1,320 @@
+"""A storage prefix as it is listed: its files in the order of replay, and what may not be replayed.
+
+Listing reads the small files (checkpoint, indexes, schema files) and no data file. Memory grows
+with the number of files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context
+from cdcwire.core.registry import get_format
+from cdcwire.model.events import Table
+from cdcwire.storage import (
+    ApplySchema,
+    DataPath,
+    Fault,
+    IndexPath,
+    Layout,
+    Listing,
+    MetadataPath,
+    ReadFile,
+    Replay,
+    RowGate,
+    SchemaFile,
+    SchemaPath,
+    Skip,
+    parse_path,
+    read_index,
+    read_metadata,
+    read_schema_file,
+    replay,
+    table_of,
+)
+from cdcwire.storage.feeds import completed, has_own_path
+from cdcwire.storage.form import StoredSettings
+from cdcwire.storage.paths import METADATA_NAME
+from cdcwire.storage.rules import FaultKind
+from cdcwire.storage.writing import WriteOrder
+from cdcwire_conformance.sources.storage.forms import stored_form
+from cdcwire_conformance.sources.stores import Listed, Store, is_hidden, path_under
+
+_HARMLESS: frozenset[FaultKind] = frozenset({"number-width"})
+# With a producer of unknown order: what keeps rows from being read, or from being trusted.
+_BLOCKING: frozenset[FaultKind] = frozenset(
+    {
+        "unknown-file",
+        "number-twice",
+        "empty-file",
+        "metadata-unreadable",
+        "schema-unreadable",
+        "schema-hash",
+        "schema-version",
+        "schema-names",
+        "hole",
+        "half-written",
+        "index-unreadable",
+        "index-missing-file",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayGate:
+    """Decides what of a prefix may be replayed.
+
+    ``order``: the producer's write order; None: unknown. With ``data-first`` files are replayed up
+    to the number in each index, otherwise up to the last file that is there. ``checkpoint``: rows
+    and schema files beyond it wait; None: no limit.
+    """
+
+    order: WriteOrder | None
+    checkpoint: int | None
+
+    def plan(self, listing: Listing, layout: Layout) -> Replay:
+        """Return the files and schema files that may be replayed, in their order."""
+        return replay(listing, layout, self.checkpoint, newer=self.order == "data-first")
+
+    def faults(self, plan: Replay) -> Iterator[Fault]:
+        """Yield what is wrong with the files of a plan.
+
+        A producer that puts the index first may be about to put the file that an index names. With
+        an unknown order nobody can tell that from a loss.
+        """
+        yield from plan.faults
+        problem = "the index names the file, and it is not there: it is lost, or not put yet"
+        for skip in plan.skips if self.order is None else ():
+            if skip.reason == "not written yet":
+                yield Fault("index-missing-file", skip.path, problem, "storage: index files")
+
+    def blocks(self, fault: Fault) -> bool:
+        """Return whether a fault keeps rows from being replayed."""
+        if self.order is None:
+            return fault.kind in _BLOCKING
+        return fault.kind not in _HARMLESS
+
+    def rows(self) -> RowGate:
+        """Return the gate of rows: it drops repeats, and rows beyond the checkpoint."""
+        return RowGate(self.checkpoint)
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixFile:
+    """A data file as it was listed. ``url``: its full name, whose directory a store opens."""
+
+    path: str
+    url: str
+    size: int
+    stamp: str
+    parsed: DataPath
+
+
+@dataclass(frozen=True, slots=True)
+class StoragePrefix:
+    """What a listing of a prefix says.
+
+    ``tables``: definitions by version, from the schema files. ``steps``: schema files to apply and
+    data files to read, in the order of replay. ``skips``: files that are left out without fault.
+    ``faults``: what is wrong before any data file was read. ``undefined``: the data files of a
+    format that needs definitions, where neither a schema file nor the caller defines the table.
+    """
+
+    format_name: str
+    settings: StoredSettings
+    gate: ReplayGate
+    tables: tuple[Table, ...]
+    steps: tuple[ApplySchema | PrefixFile, ...]
+    skips: tuple[Skip, ...]
+    faults: tuple[Fault, ...]
+    listed: Mapping[str, Listed]
+    index_numbers: Mapping[str, int | DecodeError]
+    undefined: frozenset[tuple[str, str, int]]
+
+    @property
+    def checkpoint(self) -> int | None:
+        """The checkpoint of ``metadata``; None without one."""
+        return self.gate.checkpoint
+
+    @property
+    def files(self) -> tuple[PrefixFile, ...]:
+        """The data files to read, in the order of replay."""
+        return tuple(step for step in self.steps if isinstance(step, PrefixFile))
+
+    @property
+    def blocking_faults(self) -> tuple[Fault, ...]:
+        """The faults that keep rows from being replayed."""
+        return tuple(
+            fault
+            for fault in self.faults
+            if self.gate.blocks(fault)
+            or (fault.kind == "schema-missing" and self.is_undefined(fault.path))
+        )
+
+    def is_undefined(self, path: str) -> bool:
+        """Return whether no definition says what the columns of a data file are."""
+        found = _parsed(path, self.settings.layout)
+        return isinstance(found, DataPath) and _version_of(found) in self.undefined
+
+
+def list_prefix(
+    store: Store,
+    format_name: str,
+    context: Context,
+    *,
+    write_order: WriteOrder | None = "data-first",
+    with_hidden: bool = True,
+) -> StoragePrefix:
+    """List a prefix, read its small files, and return its files in the order of replay.
+
+    The tables of ``context`` say what schema files don't: elements of ENUM and SET, and virtual
+    columns. ``write_order``: of the producer; None: unknown. ``with_hidden``: also files whose
+    names begin with a dot. The producer may be writing: the checkpoint is read before the list, so
+    that all below it is listed, and where an index names a data file that is not, its directory is
+    listed again.
+    Raises: StoreError; OptionError. What is wrong in the prefix is in ``faults``.
+    Source: storage, "replay order" and "index files".
+    """
+    settings = stored_form(format_name).settings(context)
+    layout = settings.layout
+    metadata = _read_if_there(store, METADATA_NAME)
+    listed = _listed(store.list(), with_hidden)
+    small = _SmallFiles(store, layout, listed, metadata)
+    gate = ReplayGate(write_order, small.checkpoint)
+    plan = gate.plan(small.listing(listed), layout)
+    missing = [each.path for each in gate.faults(plan) if each.kind == "index-missing-file"]
+    if missing:  # a file was put since the list was made, or expired before its index
+        for directory in {path.rpartition("/")[0] for path in missing}:
+            now = _listed(store.list(directory), with_hidden)
+            small.forget_indexes(directory, now)
+            listed |= now
+        plan = gate.plan(small.listing(listed), layout)
+    faults = (*small.faults, *gate.faults(plan))
+    return StoragePrefix(
+        format_name,
+        settings,
+        gate,
+        small.tables(context, settings.time_zone or ""),
+        tuple(_step(step, store, listed) for step in plan.steps),
+        plan.skips,
+        faults,
+        listed,
+        small.index_numbers,
+        _undefined(faults, format_name, context, layout),
+    )
+
+
+def _listed(found: Iterable[Listed], with_hidden: bool) -> dict[str, Listed]:
+    return {each.path: each for each in found if with_hidden or not is_hidden(each.path)}
+
+
+def _read_if_there(store: Store, path: str) -> bytes | None:
+    try:
+        return store.read(path)
+    except FileNotFoundError:
+        return None
+
+
+def _step(
+    step: ApplySchema | ReadFile, store: Store, listed: Mapping[str, Listed]
+) -> ApplySchema | PrefixFile:
+    if isinstance(step, ApplySchema):
+        return step
+    file = listed[step.path]
+    url = path_under(store.url, step.path)
+    return PrefixFile(step.path, url, file.size, file.stamp, step.parsed)
+
+
+def _undefined(
+    faults: Iterable[Fault], format_name: str, context: Context, layout: Layout
+) -> frozenset[tuple[str, str, int]]:
+    """Return the versions of tables that no definition describes, if the format needs one.
+
+    The columns of another version would be given values that are not theirs.
+    """
+    if not get_format(format_name).needs_tables:
+        return frozenset()
+    defined = {(table.schema, table.name) for table in context.tables}
+    missing = [each.path for each in faults if each.kind == "schema-missing"]
+    paths = [_parsed(path, layout) for path in missing]
+    return frozenset(
+        _version_of(path)
+        for path in paths
+        if isinstance(path, DataPath) and (path.schema, path.table) not in defined
+    )
+
+
+def _version_of(path: DataPath) -> tuple[str, str, int]:
+    return path.schema, path.table, path.version
+
+
+def _parsed(name: str, layout: Layout) -> DataPath | IndexPath | SchemaPath | MetadataPath | None:
+    """Return what a name says; None for an invalid one, which the plan reports."""
+    try:
+        return parse_path(name, layout)
+    except DecodeError:
+        return None
+
+
+class _SmallFiles:
+    """The schema files, the index files and the checkpoint."""
+
+    def __init__(
+        self, store: Store, layout: Layout, listed: Mapping[str, Listed], metadata: bytes | None
+    ) -> None:
+        self.checkpoint: int | None = None
+        self.schema_files: dict[str, SchemaFile | DecodeError] = {}
+        self.index_numbers: dict[str, int | DecodeError] = {}
+        self.faults: list[Fault] = []
+        self._own: list[SchemaFile] = []  # with the names, version and hash of their paths
+        for name in sorted(listed):
+            path = _parsed(name, layout)
+            if path is None or isinstance(path, DataPath):
+                continue
+            value = metadata if name == METADATA_NAME else None
+            value = _read_if_there(store, name) if value is None else value
+            if value is None:
+                continue  # gone since it was listed: as if it had not been there
+            try:
+                match path:
+                    case MetadataPath():
+                        self.checkpoint = read_metadata(value)
+                    case SchemaPath():
+                        self.schema_files[name] = file = read_schema_file(value)
+                        if has_own_path(name, path, file):
+                            self._own.append(file)
+                    case IndexPath():
+                        self.index_numbers[name] = read_index(value, layout, path.dispatcher)
+            except DecodeError as error:
+                match path:
+                    case MetadataPath():
+                        self.faults.append(fault_of(error, "metadata-unreadable", name))
+                    case SchemaPath():
+                        self.schema_files[name] = error
+                    case IndexPath():
+                        self.index_numbers[name] = error
+
+    def listing(self, names: Iterable[str]) -> Listing:
+        return Listing(tuple(sorted(names)), self.schema_files, self.index_numbers)
+
+    def forget_indexes(self, directory: str, now: Mapping[str, Listed]) -> None:
+        """Drop the index files of a directory that are gone."""
+        gone = [
+            name
+            for name in self.index_numbers
+            if name.startswith(f"{directory}/") and name not in now
+        ]
+        for name in gone:
+            del self.index_numbers[name]
+
+    def tables(self, context: Context, time_zone: str) -> tuple[Table, ...]:
+        """Return the definitions of the schema files, completed by those of the caller."""
+        tables = (table_of(file, time_zone) for file in self._own)
+        return tuple(completed(table, context.tables) for table in tables if table.name is not None)
+
+
+def fault_of(error: DecodeError, kind: FaultKind, name: str) -> Fault:
+    """Return a decoder's error as a fault of a file."""
+    return Fault(kind, name, error.problem, error.clause, error.offset, error.path)
