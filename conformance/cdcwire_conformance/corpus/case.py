@@ -52,13 +52,24 @@ class MessageFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class Fault:
+    """Where a derived case was made wrong: the part of its message, and the byte if there is one.
+
+    A decoder may notice it elsewhere.
+    """
+
+    part: str
+    offset: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A golden case, or one derived from it (``derived`` is then the part of the id after ``@``).
 
     ``events`` (accept and encode) is in the text form; ``error`` (reject) has some of the members
     message, offset, path and clause. ``canonical``: the reference writes exactly these bytes from
     the events. ``bugs``: the known bugs of real decoders that the case shows. ``sha256``: file name
-    to sum. ``files`` runs beside ``messages``.
+    to sum. ``files`` runs beside ``messages``. ``fault`` is there for derived cases only.
     """
 
     id: str
@@ -87,6 +98,7 @@ class Case:
     files: tuple[MessageFiles, ...] = ()
     blob_files: Mapping[str, str] = field(default_factory=dict)
     derived: str | None = None
+    fault: Fault | None = None
 
     def context(self) -> Context:
         """Return what a codec is told beside the bytes. Raises: CorpusError."""

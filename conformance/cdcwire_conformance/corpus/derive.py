@@ -34,7 +34,7 @@ from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.options import parse_options
 from cdcwire.core.reader import Span
 from cdcwire.core.registry import get_format
-from cdcwire_conformance.corpus.case import Case, CorpusError
+from cdcwire_conformance.corpus.case import Case, CorpusError, Fault
 from cdcwire_conformance.corpus.hexdump import message_parts
 from cdcwire_conformance.corpus.mutations.rules import (
     FormatRules,
@@ -72,10 +72,10 @@ def derive_cases(case: Case) -> Iterator[Case]:
         prefix = "" if part == "value" else f"{part}-"
         spans = [span for span in explanation.spans if span.part == part]
         for size in _cuts(rules, message, part, raw, spans):
-            cut = _with_part(message, part, raw[:size])
-            yield _derived(case, f"{prefix}cut:{size}", f"{part} ends after {size} bytes", cut)
-        longer = _with_part(message, part, raw + rules.trailing)
-        yield _derived(case, f"{prefix}trailing", f"a byte behind the {part}", longer)
+            cut, title = _with_part(message, part, raw[:size]), f"{part} ends after {size} bytes"
+            yield _derived(case, f"{prefix}cut:{size}", title, cut, Fault(part, size))
+        longer, title = _with_part(message, part, raw + rules.trailing), f"a byte behind the {part}"
+        yield _derived(case, f"{prefix}trailing", title, longer, Fault(part, None))
         chosen = chosen_spans(spans, len(raw), rules.long_part)
         for change in (
             *number_changes(rules, explanation, part, raw),
@@ -83,7 +83,8 @@ def derive_cases(case: Case) -> Iterator[Case]:
         ):
             changed = _with_part(message, part, change.raw)
             if change.is_certain or not _is_read(format_, changed, context):
-                yield _derived(case, prefix + change.name, change.title, changed)
+                fault = Fault(part, change.offset)
+                yield _derived(case, prefix + change.name, change.title, changed, fault)
 
 
 def find_case(case_id: str, root: Path | None = None) -> Case:
@@ -131,7 +132,7 @@ def _with_part(message: Message, part: str, raw: bytes) -> Message:
     return replace(message, key=raw) if part == "key" else replace(message, value=raw)
 
 
-def _derived(case: Case, name: str, what: str, message: Message) -> Case:
+def _derived(case: Case, name: str, what: str, message: Message, fault: Fault) -> Case:
     return replace(
         case,
         id=f"{case.id}{SIGN}{name}",
@@ -148,4 +149,5 @@ def _derived(case: Case, name: str, what: str, message: Message) -> Case:
         sha256={},
         files=(),
         derived=name,
+        fault=fault,
     )

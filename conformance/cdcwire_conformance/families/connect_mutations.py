@@ -95,7 +95,7 @@ def _members(spans: Sequence[Span]) -> dict[tuple[str, ...], tuple[int, int]]:
 
 def _left_out(raw: bytes, start: int, end: int, path: Path) -> Change:
     title = f"the member {path[-1]} at byte {start} is left out"
-    return Change(f"member:{start}-1", title, raw[:start] + raw[end:])
+    return Change("member", start, "-1", title, raw[:start] + raw[end:])
 
 
 def _with_text(raw: bytes, span: Span, kind: str, text: str) -> Change:
@@ -103,7 +103,7 @@ def _with_text(raw: bytes, span: Span, kind: str, text: str) -> Change:
     assert found is not None  # the value is a word
     made = raw[: span.start] + found[1] + f'"{text}"'.encode() + raw[span.end :]
     name = span.path[-1]
-    return Change(f"{kind}:{span.start}={text}", f"{name} at byte {span.start} is {text}", made)
+    return Change(kind, span.start, f"={text}", f"{name} at byte {span.start} is {text}", made)
 
 
 def _with_other_quotes(raw: bytes, span: Span) -> Iterator[Change]:
@@ -112,7 +112,7 @@ def _with_other_quotes(raw: bytes, span: Span) -> Iterator[Change]:
     Text that is NULL without its quotes is left alone. Bytes that are digits may be a decimal then.
     """
     found = _MEMBER.fullmatch(raw[span.start : span.end])
-    if found is None or "(" not in span.text:  # without schema any type will do
+    if found is None:
         return
     text = _STRING.fullmatch(found[2])
     if span.clause in _BARE and text is None:
@@ -123,4 +123,4 @@ def _with_other_quotes(raw: bytes, span: Span) -> Iterator[Change]:
         return
     whole = raw[: span.start] + found[1] + made + raw[span.end :]
     title = f"the value at byte {span.start} {title}"
-    yield Change(f"quote:{span.start}", title, whole, span.clause != "connect: bytes values")
+    yield Change("quote", span.start, "", title, whole, span.clause != "connect: bytes values")

@@ -96,11 +96,10 @@ class _Frame:
         wanted += [(f"={value}", value) for value in values if value != number]
         for sign, found in wanted:
             if found >= 0 or form is _I32:
-                name = (
-                    f"bomb:{place}" if found in (_MOST, _MOST_SIGNED) else f"{kind}:{place}{sign}"
-                )
+                name = ("bomb", "") if found in (_MOST, _MOST_SIGNED) else (kind, sign)
                 title = f"the {kind} at byte {place} is {found} in place of {number}"
-                yield Change(name, title, self.made(place, form.pack(found)), is_certain)
+                made = self.made(place, form.pack(found))
+                yield Change(name[0], place, name[1], title, made, is_certain)
 
 
 def _of_frame(raw: bytes, spans: Sequence[Span]) -> Iterator[Change]:
@@ -135,15 +134,15 @@ def _of_batch(span: Span) -> Path:
 def _of_frame_header(frame: _Frame, span: Span, name: str) -> Iterator[Change]:
     place, raw = span.start, frame.raw
     if name == "magic":
-        yield Change(f"tag:{place}=DHUC", "the magic is DHUC", b"DHUC" + raw[len(MAGIC) :])
+        yield Change("tag", place, "=DHUC", "the magic is DHUC", b"DHUC" + raw[len(MAGIC) :])
         return
     number = frame.number(_BIG, place)
     for sign, found in (("+1", number + 1), ("-1", number - 1), ("", _MOST)):
         if 0 <= found <= _MOST and found != number:
             made = raw[:place] + _BIG.pack(found) + raw[place + _BIG.size :]
-            kind = f"length:{place}{sign}" if sign else f"bomb:{place}"
+            kind = "length" if sign else "bomb"
             if name == "length" or sign == "+1":
-                yield Change(kind, f"the {name} of the frame is {found}", made)
+                yield Change(kind, place, sign, f"the {name} of the frame is {found}", made)
 
 
 def _of_batch_header(frame: _Frame, span: Span, name: str) -> Iterator[Change]:
@@ -151,7 +150,7 @@ def _of_batch_header(frame: _Frame, span: Span, name: str) -> Iterator[Change]:
     match name:
         case "magic":
             made = frame.made(place, b"DHUC")
-            yield Change(f"tag:{place}=DHUC", "the magic of a batch is DHUC", made)
+            yield Change("tag", place, "=DHUC", "the magic of a batch is DHUC", made)
         case "version":
             yield from frame.changed("tag", _U32, place, values=(1,))
         case "length" | "raw_size" | "count":
@@ -160,7 +159,7 @@ def _of_batch_header(frame: _Frame, span: Span, name: str) -> Iterator[Change]:
         case "crc":
             found = frame.number(_U32, place) ^ 1
             made = frame.made(place, _U32.pack(found), with_batch_sums=False)
-            yield Change(f"tag:{place}={found}", "the checksum of a batch is one bit off", made)
+            yield Change("tag", place, f"={found}", "the checksum of a batch is one bit off", made)
         case "attributes":
             bits = frame.number(_U16, place)
             yield from frame.changed("tag", _U16, place, values=(bits & ~_ALWAYS_SET, bits | 16))
@@ -184,21 +183,21 @@ def _of_record(frame: _Frame, span: Span, name: str) -> Iterator[Change]:
 def _of_slot(frame: _Frame, span: Span) -> Iterator[Change]:
     place = span.start
     slot = frame.raw[place : span.end]
-    if span.text == "NULL":  # NULL: what its slot holds is not looked at
+    if span.value is None:  # NULL: what its slot holds is not read
         return
     if span.path[-1] in FLAGS:
         other = b"N" if slot[:1] == b"Y" else b"Y"
         title = f"the flag at byte {place} is {other.decode()}"
-        yield Change(f"tag:{place}={other.decode()}", title, frame.made(place, other))
+        yield Change("tag", place, f"={other.decode()}", title, frame.made(place, other))
     if span.clause == "datahub: boolean fields":
         yield Change(
-            f"tag:{place}=2", f"the BOOLEAN at byte {place} is 2", frame.made(place, b"\2")
+            "tag", place, "=2", f"the BOOLEAN at byte {place} is 2", frame.made(place, b"\2")
         )
     if span.clause not in _LONG_VALUES:
         return
     if slot[7] & _INLINE:
         title = f"eight bytes in the slot at byte {place}"
-        yield Change(f"length:{place + 7}=8", title, frame.made(place + 7, b"\x88"))
+        yield Change("length", place + 7, "=8", title, frame.made(place + 7, b"\x88"))
     else:
         yield from frame.changed("length", _I32, place, values=(-1, _MOST_SIGNED))
         yield from frame.changed("length", _I32, place + 4, values=(0, 1 << 30))
@@ -210,18 +209,18 @@ def _of_protobuf(frame: _Frame, span: Span) -> Iterator[Change]:
     if span.path[-1] in FLAGS and raw[last - 2 : last] == _ONE_BYTE:
         other = b"N" if raw[last : span.end] == b"Y" else b"Y"
         title = f"the flag at byte {last} is {other.decode()}"
-        yield Change(f"tag:{last}={other.decode()}", title, frame.made(last, other))
+        yield Change("tag", last, f"={other.decode()}", title, frame.made(last, other))
     if len(span.path) != 2 or span.clause != "datahub: protobuf":
         return
     title = f"the record at byte {place} is a group"
     made = frame.made(place, bytes((raw[place] & ~7 | 3,)))
-    yield Change(f"tag:{place}=3", title, made)
+    yield Change("tag", place, "=3", title, made)
     lowest = raw[place + 1]
     for sign, step, end in (("+1", 1, 0x7F), ("-1", -1, 0)):
         if lowest & 0x7F != end:
             title = f"the length of the record at byte {place} is one off"
             made = frame.made(place + 1, bytes((lowest + step,)))
-            yield Change(f"length:{place + 1}{sign}", title, made, is_certain=False)
+            yield Change("length", place + 1, sign, title, made, is_certain=False)
 
 
 # ---- JSON ------------------------------------------------------------------------------------
@@ -241,7 +240,7 @@ def without_members(
                 behind = len(raw) - len(raw[end:].lstrip(_WHITE_SPACE))
                 end = behind + 1 if raw[behind : behind + 1] == b"," else end
             title = f"the member {path[-1]} at byte {begin} is left out"
-            yield Change(f"member:{begin}-1", title, raw[:begin] + raw[end:])
+            yield Change("member", begin, "-1", title, raw[:begin] + raw[end:])
 
 
 def other_quotes(raw: bytes, span: Span) -> Iterator[Change]:
@@ -256,10 +255,10 @@ def other_quotes(raw: bytes, span: Span) -> Iterator[Change]:
     text = _TEXT.fullmatch(own)
     if text is not None and text[1] != b"null":
         made = raw[: span.start] + name + text[1] + raw[span.end :]
-        yield Change(f"quote:{span.start}", f"the text at byte {span.start} has no quotes", made)
+        yield Change("quote", span.start, "", f"the text at byte {span.start} has no quotes", made)
     elif _BARE.fullmatch(own):
         made = raw[: span.start] + name + b'"' + own + b'"' + raw[span.end :]
-        yield Change(f"quote:{span.start}", f"the value at byte {span.start} has quotes", made)
+        yield Change("quote", span.start, "", f"the value at byte {span.start} has quotes", made)
 
 
 def _is_needed(path: Path) -> bool:
@@ -273,13 +272,13 @@ def _of_texts(raw: bytes, spans: Sequence[Span]) -> Iterator[Change]:
             yield from _of_count(raw, span)
         if len(path) == 4 and path[::2] == ("Records", "Data"):
             yield from other_quotes(raw, span)
-            if span.text.startswith(FLAGS):
+            if span.subject is not None and span.subject.parts == ("half",):
                 own = raw[span.start : span.end]
                 pair = (b'"Y"', b'"N"') if b'"Y"' in own else (b'"N"', b'"Y"')
                 made = raw[: span.start] + own.replace(*pair) + raw[span.end :]
                 sign = pair[1][1:2].decode()
                 title = f"the flag at byte {span.start} is {sign}"
-                yield Change(f"tag:{span.start}={sign}", title, made)
+                yield Change("tag", span.start, f"={sign}", title, made)
 
 
 def _of_count(raw: bytes, span: Span) -> Iterator[Change]:
@@ -288,4 +287,4 @@ def _of_count(raw: bytes, span: Span) -> Iterator[Change]:
         number = int(found[0]) + 1
         place = span.start + found.start()
         made = raw[:place] + str(number).encode() + raw[span.end :]
-        yield Change(f"count:{place}+1", f"the answer says {number} records", made)
+        yield Change("count", place, "+1", f"the answer says {number} records", made)

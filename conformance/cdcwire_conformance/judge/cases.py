@@ -7,7 +7,6 @@ them and the case is canonical; else what the reference reads in them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -119,12 +118,10 @@ def _judge_rejection(case: Case, answer: Answer) -> Judgement:
 
 
 def _place_of_fault(case: Case, error: Mapping[str, Json]) -> tuple[int, str, int | None]:
-    """Return message, part and offset. A derived case tells its byte in its name: ``cut:17``."""
-    if case.derived is None:
-        return error.get("message", 0), error.get("part", "value"), error.get("offset")
-    part = "key" if case.derived.startswith("key-") else "value"
-    named = re.search(r":(\d+)", case.derived)
-    return error.get("message", 0), part, int(named[1]) if named else None
+    """Return message, part and offset."""
+    if case.fault is not None:
+        return error.get("message", 0), case.fault.part, case.fault.offset
+    return error.get("message", 0), error.get("part", "value"), error.get("offset")
 
 
 def _rejection_notes(error: Json, answer: Rejected) -> list[str]:

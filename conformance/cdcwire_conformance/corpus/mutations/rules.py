@@ -12,10 +12,12 @@ from cdcwire.core.format import Explanation
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
+from cdcwire.core.strict_json import Number
 
 Kind: TypeAlias = Literal["length", "count", "size", "tag"]
 
 BOMB_COUNT = 1 << 40
+_MAX_DIGITS = 20
 BOMB_SIZE = 1 << 63
 
 LONG_PART = 2048  # bytes; up to here every byte and every number counts
@@ -74,12 +76,22 @@ class NumberRule:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change: what the id says of it, what the title says, and the part's new bytes."""
+    """One change of a part: the kind of fault, its byte, the part's new bytes.
 
-    name: str
+    ``detail`` is the end of the id: ``+1`` of ``length:31+1``.
+    """
+
+    kind: str
+    offset: int
+    detail: str
     title: str
     raw: bytes
     is_certain: bool = True
+
+    @property
+    def name(self) -> str:
+        """The end of the id of the case that is derived by this change."""
+        return f"{self.kind}:{self.offset}{self.detail}"
 
 
 def _no_size(raw: bytes, spans: Sequence[Span]) -> Container[int]:
@@ -161,15 +173,17 @@ def _changes(rewrite: Rewrite, rule: NumberRule, site: Site) -> Iterator[Change]
         raw = rewrite(site, number)
         if raw is not None:
             title = f"{field} is {number} in place of {site.number}"
-            yield Change(f"{rule.kind}:{start}{sign}", title, raw, rule.is_certain)
+            yield Change(rule.kind, start, sign, title, raw, rule.is_certain)
     if rule.bomb is not None:
         raw = rewrite(site, rule.bomb)
         if raw is not None:
             title = f"{field} is {rule.bomb} in place of {site.number}"
-            yield Change(f"bomb:{start}", title, raw, rule.is_certain)
+            yield Change("bomb", start, "", title, raw, rule.is_certain)
 
 
 def number_of(span: Span) -> int | None:
-    """Return the number that a span's text begins with, None where it is something else."""
-    found = re.match(r"-?[0-9]+(?![^ ])", span.text)
-    return int(found[0]) if found else None
+    """Return the value of a span that is an integer, None for other values."""
+    value = span.value
+    if isinstance(value, Number) and value.is_integer and value.digits <= _MAX_DIGITS:
+        return int(value.text)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -79,13 +79,13 @@ def changes(
             if name in _DDL_MEMBERS:
                 title = f"the member {name} is left out"
                 made = raw[: span.start] + raw[span.end :]
-                yield Change(f"member:{span.start}-1", title, made)
+                yield Change("member", span.start, "-1", title, made)
         elif span.clause in ("avro: union index", "avro: null and defaults"):
             yield from _of_number(raw, span)
             for branch in _NO_BRANCHES:
                 title = f"branch {branch} of a union of two"
                 yield Change(
-                    f"tag:{span.start}={branch}", title, _replaced(raw, span, zigzag(branch))
+                    "tag", span.start, f"={branch}", title, _replaced(raw, span, zigzag(branch))
                 )
         elif span.clause in _NUMBERS:
             yield from _of_number(raw, span)
@@ -109,16 +109,16 @@ def zigzag(number: int) -> bytes:
 def _of_envelope(raw: bytes, span: Span, name: str) -> Iterator[Change]:
     for tag in _TAGS.get(name, ()):
         title = f"the byte {tag} as {name}"
-        yield Change(f"tag:{span.start}={tag}", title, _replaced(raw, span, bytes((tag,))))
+        yield Change("tag", span.start, f"={tag}", title, _replaced(raw, span, bytes((tag,))))
     if name == "schema_id":
         title = "an id that no registry gives"
         made = _replaced(raw, span, b"\xff" * (span.end - span.start))
-        yield Change(f"tag:{span.start}=-1", title, made)
+        yield Change("tag", span.start, "=-1", title, made)
 
 
 def _of_number(raw: bytes, span: Span) -> Iterator[Change]:
     title = f"a varint of eleven bytes at byte {span.start}"
-    yield Change(f"varint:{span.start}", title, _replaced(raw, span, _OVERLONG))
+    yield Change("varint", span.start, "", title, _replaced(raw, span, _OVERLONG))
 
 
 def _of_extension(raw: bytes, span: Span, name: str) -> Iterator[Change]:
@@ -128,10 +128,10 @@ def _of_extension(raw: bytes, span: Span, name: str) -> Iterator[Change]:
         yield from _of_number(raw, span)
     if name == "_tidb_op":
         title = "the operation is X"
-        yield Change(f"tag:{span.start}=X", title, _replaced(raw, span, zigzag(1) + b"X"))
+        yield Change("tag", span.start, "=X", title, _replaced(raw, span, zigzag(1) + b"X"))
     if name == "_tidb_corrupted":
         title = "the boolean is the byte 2"
-        yield Change(f"tag:{span.start}=2", title, _replaced(raw, span, b"\x02"))
+        yield Change("tag", span.start, "=2", title, _replaced(raw, span, b"\x02"))
 
 
 def _of_length(raw: bytes, span: Span) -> Iterator[Change]:
@@ -143,21 +143,22 @@ def _of_length(raw: bytes, span: Span) -> Iterator[Change]:
         return
     is_last = span.end == len(raw)
 
-    def changed(name: str, number: int, is_certain: bool = True) -> Change:
+    def changed(kind: str, detail: str, number: int, is_certain: bool = True) -> Change:
         title = f"the length at byte {place} is {number} in place of {length}"
-        return Change(name, title, raw[:place] + zigzag(number) + raw[end:], is_certain)
+        made = raw[:place] + zigzag(number) + raw[end:]
+        return Change(kind, place, detail, title, made, is_certain)
 
-    yield changed(f"length:{place}=-1", -1)
-    yield changed(f"length:{place}+1", length + 1, is_last)
+    yield changed("length", "=-1", -1)
+    yield changed("length", "+1", length + 1, is_last)
     if length:
-        yield changed(f"length:{place}-1", length - 1, is_last)
+        yield changed("length", "-1", length - 1, is_last)
     if span.clause in _NEVER_EMPTY:
         title = f"no bytes at byte {place}"
-        yield Change(f"length:{place}=0", title, _replaced(raw, span, b"\x00"))
-    yield changed(f"length:{place}={BOMB_COUNT}", BOMB_COUNT)
-    yield changed(f"bomb:{place}", _HUGE_LENGTH)
+        yield Change("length", place, "=0", title, _replaced(raw, span, b"\x00"))
+    yield changed("length", f"={BOMB_COUNT}", BOMB_COUNT)
+    yield changed("bomb", "", _HUGE_LENGTH)
     title = f"a length of eleven bytes at byte {place}"
-    yield Change(f"varint:{place}", title, raw[:place] + _OVERLONG + raw[end:])
+    yield Change("varint", place, "", title, raw[:place] + _OVERLONG + raw[end:])
 
 
 def _varint_at(raw: bytes, start: int) -> tuple[int, int]:

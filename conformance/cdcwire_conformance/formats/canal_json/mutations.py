@@ -21,7 +21,7 @@ from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 _WHITE_SPACE = b" \t\r\n"
 _LONG_PART = 512  # every byte of a message is alike; its fields are what differs
 _NEEDED = frozenset({"database", "table", "type", "data"})
-_ROW_TYPES = re.compile(r"'(?:INSERT|UPDATE|DELETE)'")
+_ROW_TYPES = ("INSERT", "UPDATE", "DELETE")
 _TYPE = re.compile(rb'(,?"type":)"[A-Z]+"')
 _VALUE = re.compile(rb'(,?"(?:[^"\\]|\\.)*":)"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _IMAGES = frozenset({"data", "old"})
@@ -49,7 +49,7 @@ def changes(
     rows = {
         _row_of(span)
         for span in spans
-        if _member_of(span) == ("type",) and _ROW_TYPES.fullmatch(span.text)
+        if _member_of(span) == ("type",) and span.value in _ROW_TYPES
     }
     with_columns = {
         _row_of(span)
@@ -68,16 +68,16 @@ def changes(
         if len(name) == 1 and name[0] in _NEEDED and _row_of(span) in with_columns:
             end = members[span.path][1]
             title = f"the member {name[0]} at byte {span.start} is left out"
-            yield Change(f"member:{span.start}-1", title, raw[: span.start] + raw[end:])
+            yield Change("member", span.start, "-1", title, raw[: span.start] + raw[end:])
         if name == ("type",) and (found := _TYPE.fullmatch(own)):
             title = f"the type at byte {span.start} is UPSERT"
             made = raw[: span.start] + found[1] + b'"UPSERT"' + raw[span.end :]
-            yield Change(f"tag:{span.start}=UPSERT", title, made)
+            yield Change("tag", span.start, "=UPSERT", title, made)
         found = _VALUE.fullmatch(own) if _is_value(name) else None
         if found is not None and found[2] != b"null":
             title = f"the value at byte {span.start} has no quotes"
             made = raw[: span.start] + found[1] + found[2] + raw[span.end :]
-            yield Change(f"quote:{span.start}", title, made)
+            yield Change("quote", span.start, "", title, made)
 
 
 def _is_value(name: tuple[str | int, ...]) -> bool:

@@ -64,27 +64,27 @@ def changes(
         if not is_last:
             rest = raw[span.end :]
             title = f"the field at byte {span.start} is left out"
-            yield Change(f"field:{span.start}-1", title, raw[: span.start] + rest)
+            yield Change("field", span.start, "-1", title, raw[: span.start] + rest)
             title = f"the field at byte {span.start} stands twice"
-            yield Change(f"field:{span.start}+1", title, raw[: span.end] + field + rest)
+            yield Change("field", span.start, "+1", title, raw[: span.end] + field + rest)
 
 
 def _changes_of_field(
     raw: bytes, span: Span, field: bytes, sign: bytes, signs: Mapping[str, bytes]
 ) -> Iterator[Change]:
-    def changed(name: str, title: str, content: bytes) -> Change:
-        return Change(name, title, raw[: span.start] + content + sign + raw[span.end :])
+    def changed(kind: str, detail: str, title: str, content: bytes) -> Change:
+        made = raw[: span.start] + content + sign + raw[span.end :]
+        return Change(kind, span.start, detail, f"{title} at byte {span.start}", made)
 
     quote = signs["quote"]
     if quote and span.clause in _STRINGS and _may_lose_quotes(field, signs):
         inner = field[len(quote) : -len(quote)]
-        yield changed(f"quote:{span.start}", f"no quotes at byte {span.start}", inner)
+        yield changed("quote", "", "no quotes", inner)
     if quote and span.clause in _BARE and field != signs["null"]:
-        yield changed(f"quote:{span.start}", f"quotes at byte {span.start}", quote + field + quote)
+        yield changed("quote", "", "quotes", quote + field + quote)
     if span.path[-1] == "op":
-        yield changed(
-            f"tag:{span.start}=X", f"the operation at byte {span.start} is X", quote + b"X" + quote
-        )
+        made = raw[: span.start] + quote + b"X" + quote + sign + raw[span.end :]
+        yield Change("tag", span.start, "=X", f"the operation at byte {span.start} is X", made)
 
 
 def _may_lose_quotes(field: bytes, signs: Mapping[str, bytes]) -> bool:

@@ -109,7 +109,7 @@ def _with_text(raw: bytes, span: Span, text: str) -> Change:
     own = _TEXT.sub(b'"' + text.encode() + b'"', raw[span.start : span.end])
     title = f"the member {span.path[-1]} at byte {span.start} is {text}"
     made = raw[: span.start] + own + raw[span.end :]
-    return Change(f"tag:{span.start}={text}", title, made)
+    return Change("tag", span.start, f"={text}", title, made)
 
 
 RULES = FormatRules(

@@ -45,7 +45,7 @@ def _with_number(raw: bytes, start: int, number: int) -> bytes | None:
 
 def _has_value(site: Site) -> bool:
     value = site.spans.get((*site.span.path[:-1], "v"))
-    return len(site.span.path) == _COLUMN_PATH and value is not None and value.text != "NULL"
+    return len(site.span.path) == _COLUMN_PATH and value is not None and value.value is not None
 
 
 def _is_no_value_of_resolved(message: Message, part: str, size: int) -> bool:

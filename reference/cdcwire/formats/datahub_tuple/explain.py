@@ -12,6 +12,7 @@ from cdcwire.formats.datahub_tuple.events import to_events
 from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS, EXECUTE_TIMES, Settings
 from cdcwire.formats.datahub_tuple.topic import (
     AFTER_IMAGE,
+    BEFORE_IMAGE,
     OPERATION_TYPE,
     SEQUENCE_ID,
     SOURCE_TABLE,
@@ -42,6 +43,8 @@ def explain(
         error = caught
 
     def subject_of(index: int, field: str | None) -> Subject | None:
+        if field == BEFORE_IMAGE:
+            return Subject(index, ("half",), "before")
         if field in _PARTS:
             return Subject(index, _PARTS[field])
         event = events[index] if index < len(events) else None

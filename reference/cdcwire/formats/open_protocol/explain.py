@@ -154,7 +154,7 @@ def _key_spans(part: _Part) -> list[int]:
     """Add the spans of the Kafka key; return the event type of each item, 0 where unreadable."""
     event_types = []
     places = read_key_frame(part.data)
-    part.add(NUMBER_BYTES, ("version",), "1", "open-protocol: batch version")
+    part.add(NUMBER_BYTES, ("version",), "1", "open-protocol: batch version", value=1)
     for index, place in enumerate(places):
         _length_span(part, place, index)
         found = part.json(place, (index,), KEY_RULES, "key")
@@ -213,8 +213,10 @@ def _value_spans(part: _Part, event_types: list[int], settings: Settings) -> Non
 
 
 def _length_span(part: _Part, place: Place, index: int) -> None:
-    text = f"{place[1] - place[0]} bytes"
-    part.add(place[0], (index, "length"), text, "open-protocol: item lengths")
+    size = place[1] - place[0]
+    part.add(
+        place[0], (index, "length"), f"{size} bytes", "open-protocol: item lengths", value=size
+    )
 
 
 def _row_spans(part: _Part, row: JsonObject, index: int) -> None:
