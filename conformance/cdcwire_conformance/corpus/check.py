@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cdcwire.core.errors import path_text
 from cdcwire.core.options import parse_options
-from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.text import Json, TextFormError, event_from_json
 from cdcwire_conformance.corpus.case import Case, CorpusError, case_from_json, read_json
 from cdcwire_conformance.corpus.clauses import Clause, pages_folder, read_clauses
@@ -42,12 +42,6 @@ from cdcwire_conformance.corpus.store import (
 
 _TOP_FILES = (INDEX_FILE, RETIRED_FILE, VERSION_FILE, WITNESSES_FILE)
 _REBUILD = "`cdcwire corpus rebuild` makes it"
-# A page of clauses that is no format's own: what several formats share.
-_SHARED_PAGES = {
-    "storage": ("csv", "canal-json"),
-    "datahub": ("datahub-blob", "datahub-tuple"),
-    "connect": ("cdl-json", "debezium-json"),
-}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -240,7 +234,9 @@ def _clauses(cases: list[Case], pages: Path) -> Iterator[Problem]:
 
 
 def _formats_of(clause: Clause) -> tuple[str, ...]:
-    return _SHARED_PAGES.get(clause.format, (clause.format,))
+    """Return the formats whose page, or shared page, has a clause."""
+    sharing = tuple(name for name in FORMAT_NAMES if clause.page in get_format(name).shared_pages)
+    return sharing or (clause.page,)
 
 
 def _text(corpus: CorpusFiles, name: str) -> str | None:

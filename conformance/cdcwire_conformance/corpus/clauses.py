@@ -26,7 +26,7 @@ class Clause:
     where: str
 
     @property
-    def format(self) -> str:
+    def page(self) -> str:
         return self.id.partition(":")[0]
 
 
@@ -43,7 +43,7 @@ def read_clauses(folder: Path) -> Mapping[str, Clause]:
     clauses: dict[str, Clause] = {}
     for page in sorted(folder.glob("*.md")):
         for clause in _clauses_of(page):
-            if clause.format != page.stem:
+            if clause.page != page.stem:
                 raise CorpusError(f"{clause.id!r} is not a clause of {page.stem}", clause.where)
             if clause.id in clauses:
                 raise CorpusError(f"{clause.id!r} is there twice", clause.where)

@@ -92,6 +92,7 @@ class Format:
     """One format. ``decode`` keeps no state between messages; ``encode`` batches as its producer.
 
     ``name``: as on the command line. ``title``: for people. ``page``: its page under docs/formats.
+    ``shared_pages``: the pages, by name, whose clauses it shares with other formats.
     ``features``: what a testee may declare not to have, with a line each. ``choices``: what this
     codec does where the format leaves it open, by the subjects of the golden cases. ``warnings``:
     what decoding a message passes over, as the format allows it to. ``prepared``: the context with
@@ -133,6 +134,7 @@ class Format:
     needs_tables: bool = False
     carriers: tuple[Carrier, ...] = ("queue",)
     has_claim_checks: bool = False
+    shared_pages: tuple[str, ...] = ()
     fixes_bytes: Literal["yes", "by value"] = "yes"
     fast_decoder: Callable[[Context], MessageDecoder] | None = None
     skips_columns: bool = False

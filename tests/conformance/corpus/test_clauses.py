@@ -16,7 +16,7 @@ def test_clauses_have_text_and_place(pages: Path) -> None:
     version = clauses["craft: version"]
     assert version.text == "The version is 1."
     assert version.where == "craft.md:7"
-    assert version.format == "craft"
+    assert version.page == "craft"
 
 
 def test_heading_in_backticks_counts(tmp_path: Path) -> None:

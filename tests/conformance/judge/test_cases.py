@@ -13,6 +13,7 @@ from cdcwire.model.carries import EXACT
 from cdcwire.model.events import Event, Position, Progress
 from cdcwire.model.text import Json, event_to_json
 from cdcwire_conformance.corpus import Case
+from cdcwire_conformance.corpus.case import Fault
 from cdcwire_conformance.judge import judge_decoded, judge_encoded, rules_of
 from cdcwire_conformance.judge.locate import with_focus
 from cdcwire_conformance.protocol import Events, Messages, Rejected
@@ -88,7 +89,7 @@ def test_reject_accepted_fails_at_the_byte_of_the_case(toy: Format, a_case: Make
 @pytest.mark.parametrize(
     ("derived", "part", "offset"), [("cut:2", "value", 2), ("key-length:1+1", "key", 1)]
 )
-def test_reject_derived_tells_its_byte_by_its_name(
+def test_reject_derived_shows_the_byte_of_its_fault(
     toy: Format, a_case: Make, derived: str, part: str, offset: int
 ) -> None:
     case = a_case(
@@ -96,6 +97,7 @@ def test_reject_derived_tells_its_byte_by_its_name(
         events=None,
         error={"message": 0},
         derived=derived,
+        fault=Fault(part, offset),
         messages=(KafkaMessage(b"key", b"1 22"),),
     )
     judgement = judge_decoded(case, Events([]), rules_of(toy))

@@ -12,6 +12,7 @@ import pytest
 
 from cdcwire.core.message import KafkaMessage
 from cdcwire_conformance.corpus import Case, load_case
+from cdcwire_conformance.corpus.case import Fault
 from cdcwire_conformance.output.json_document import document_of, json_text
 from cdcwire_conformance.output.junit import junit_text
 from cdcwire_conformance.output.markdown import markdown_text
@@ -202,6 +203,7 @@ def test_exhibit_of_a_message_that_breaks_off_shows_its_end() -> None:
         case,
         id=f"{case.id}@cut:9",
         derived="cut:9",
+        fault=Fault("value", 9),
         expect="reject",
         events=None,
         error={"message": 0},

@@ -118,6 +118,7 @@ FORMAT = Format(
     name="canal-json",
     title="Canal-JSON",
     page="docs/formats/canal-json.md",
+    shared_pages=("storage",),
     decode=_decode,
     encode=_encode,
     explain=_explain,

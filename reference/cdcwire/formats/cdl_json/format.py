@@ -87,6 +87,7 @@ FORMAT = Format(
     name="cdl-json",
     title="CDL JSON 1.0",
     page="docs/formats/cdl-json.md",
+    shared_pages=("connect",),
     decode=_decode,
     encode=_encode,
     explain=_explain,

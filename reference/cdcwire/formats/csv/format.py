@@ -115,6 +115,7 @@ FORMAT = Format(
     name="csv",
     title="Storage sink CSV",
     page="docs/formats/csv.md",
+    shared_pages=("storage",),
     decode=_decode,
     encode=_encode,
     explain=_explain,

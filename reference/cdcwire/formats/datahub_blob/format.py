@@ -95,6 +95,7 @@ FORMAT = Format(
     name="datahub-blob",
     title="DataHub Blob",
     page="docs/formats/datahub-blob.md",
+    shared_pages=("datahub",),
     decode=_decode,
     encode=_encode,
     explain=_explain,

@@ -107,6 +107,7 @@ FORMAT = Format(
     name="datahub-tuple",
     title="DataHub Tuple",
     page="docs/formats/datahub-tuple.md",
+    shared_pages=("datahub",),
     decode=_decode,
     encode=_encode,
     explain=_explain,

@@ -93,6 +93,7 @@ FORMAT = Format(
     name="debezium-json",
     title="Debezium JSON, and CDL's 2.0",
     page="docs/formats/debezium-json.md",
+    shared_pages=("connect",),
     decode=_decode,
     encode=_encode,
     explain=_explain,
