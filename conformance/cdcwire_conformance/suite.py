@@ -54,7 +54,8 @@ class FormatSuite:
     ``known_wrong``: decoders with one fault each; the corpus has to catch every one of them.
     ``stored_columns``: makes the reader of data files by columns; None: they are read row by row.
     ``message_columns``: the same for the messages of one table.
-    ``size``: what a report of sizes says of it.
+    ``size``: what a report of sizes says of it. ``command``: the module of its own command, which
+    is called by the format's name; it is imported when it is called.
     """
 
     mutations: FormatRules
@@ -62,6 +63,7 @@ class FormatSuite:
     stored_columns: Callable[[Context], StoredColumns] | None = None
     size: SizeFacts = SizeFacts()
     message_columns: Callable[[BatchBuilder, Context], MessageColumns] | None = None
+    command: str | None = None
 
 
 def get_suite(format_name: str) -> FormatSuite:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cdcwire_conformance.extras import MissingExtraError
-from cdcwire_conformance.registry.apicurio import Apicurio, UnavailableError, running
+from cdcwire_evidence.registry.apicurio import Apicurio, UnavailableError, running
 
 WANTED = os.environ.get("CDCWIRE_SCENARIOS", "")
 

@@ -16,9 +16,9 @@ from cdcwire.formats.avro.topics import parse_topic_rule
 from cdcwire.model.events import Column, Image, Position, RowChange, Table
 from cdcwire.model.kinds import IntType, TextType
 from cdcwire_conformance.ddl import read_chain
+from cdcwire_conformance.formats.avro.evolve import evolve
 from cdcwire_conformance.registry import ConfluentRegistry, Patience, RegistryError, open_schemas
-from cdcwire_conformance.registry.apicurio import Apicurio
-from cdcwire_conformance.registry.evolve import evolve
+from cdcwire_evidence.registry.apicurio import Apicurio
 
 QUICK = Patience(connect=2.0, answer=20.0, tries=3)
 CREATE = """\

@@ -2,8 +2,8 @@
 
 A verb's module has ``NAME``, ``HELP`` (a line), ``DESCRIPTION``, ``EXAMPLES``,
 ``add_arguments(parser)`` and ``run(arguments)``, which returns the exit code. It is imported when
-its verb is called. With ``TAKES_COMMAND = True`` what stands behind ``--`` comes as
-``arguments.command``.
+its verb is called. With ``TAKES_COMMAND = True`` the words after ``--`` are
+``arguments.command``. A format may have a command of its own, which is called by its name.
 
 An error is one line on standard error, and exit code 2. The environment variable
 ``CDCWIRE_TRACEBACK`` adds the traceback.
@@ -20,6 +20,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
+from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire_conformance.suite import get_suite
+
 VERBS: tuple[str, ...] = (
     "verify",
     "decode",
@@ -29,7 +32,6 @@ VERBS: tuple[str, ...] = (
     "size",
     "compare",
     "storage",
-    "avro",
     "corpus",
     "witness",
     "report",
@@ -56,9 +58,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb. Returns: its exit code; 2 if it could not run."""
     words = list(sys.argv[1:] if argv is None else argv)
     verb = words[0] if words else ""
-    if verb not in VERBS:
+    if verb in VERBS:
+        return run_verb(import_module(f"{__name__}.{verb}"), words[1:])
+    command = get_suite(verb).command if verb in FORMAT_NAMES else None
+    if command is None:
         return _main_help(words)
-    return run_verb(import_module(f"cdcwire_conformance.cli.{verb}"), words[1:])
+    return run_verb(import_module(command), words[1:])
 
 
 def run_verb(module: ModuleType, words: list[str]) -> int:
@@ -90,8 +95,10 @@ def _main_help(words: list[str]) -> int:
 
     parser.add_argument("--version", action="version", version=f"cdcwire {__version__}")
     verbs = parser.add_subparsers(metavar="VERB", required=True)
-    for name in VERBS:
-        verbs.add_parser(name, help=import_module(f"{__name__}.{name}").HELP, add_help=False)
+    modules = [f"{__name__}.{name}" for name in VERBS]
+    modules += filter(None, (get_suite(name).command for name in FORMAT_NAMES))
+    for module in map(import_module, modules):
+        verbs.add_parser(module.NAME, help=module.HELP, add_help=False)
     try:
         parser.parse_args(words or ["--help"])
     except SystemExit as ended:

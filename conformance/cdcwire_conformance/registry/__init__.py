@@ -1,25 +1,21 @@
 """Where schemas come from: a folder of schema files, or a registry over HTTP (extra ``registry``).
 
-Each is a ``SchemaSource`` of the Avro codec, and ``open_schemas`` makes of either the mapping
-that ``Context.schemas`` takes.
+``open_schemas`` makes of either the mapping that ``Context.schemas`` takes.
 """
 
 from cdcwire_conformance.registry.address import Address, parse_address
 from cdcwire_conformance.registry.client import ConfluentRegistry, Level
 from cdcwire_conformance.registry.errors import RegistryError
-from cdcwire_conformance.registry.folder import FolderSource
 from cdcwire_conformance.registry.http import Patience
-from cdcwire_conformance.registry.opening import Schemas, open_schemas, open_source
+from cdcwire_conformance.registry.opening import Schemas, open_schemas
 
 __all__ = [
     "Address",
     "ConfluentRegistry",
-    "FolderSource",
     "Level",
     "Patience",
     "RegistryError",
     "Schemas",
     "open_schemas",
-    "open_source",
     "parse_address",
 ]

@@ -15,8 +15,8 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 from urllib.parse import quote
 
 from cdcwire.core.compiled import BoundedCache
-from cdcwire.formats.avro.sources import SchemaId
-from cdcwire.formats.avro.topics import ACCEPT, CONTENT_TYPE, registration
+from cdcwire.core.schema_registry import ACCEPT, CONTENT_TYPE, registration
+from cdcwire.core.schemas import SchemaId
 from cdcwire_conformance.registry.address import Address, parse_address
 from cdcwire_conformance.registry.errors import RegistryError
 from cdcwire_conformance.registry.http import Answer, Patience, Transport

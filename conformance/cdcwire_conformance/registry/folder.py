@@ -10,9 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from cdcwire.formats.avro.schema import MAX_TEXT_BYTES
-from cdcwire.formats.avro.settings import Registry
-from cdcwire.formats.avro.sources import MemorySource, SchemaId
+from cdcwire.core.schema_registry import MAX_SCHEMA_BYTES
 from cdcwire_conformance.registry.errors import RegistryError
 
 SUFFIX = ".avsc"
@@ -21,37 +19,12 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 _ADVICE = "a schema is a file <id>.avsc: 1.avsc, or the UUID of a Glue version"
 
 
-class FolderSource:
-    """A ``SchemaSource`` of the files of a folder, all read at once.
+def read_schema_folder(folder: Path) -> dict[str, str]:
+    """Return the texts by the text of their ids, as ``Context.schemas`` takes them.
 
-    ``is_writable``: a schema that is registered and new becomes a file; otherwise it has an id
-    only as long as the source lives. Raises: RegistryError that names the folder or the file.
+    Raises: RegistryError that names the folder or the file.
     """
-
-    def __init__(
-        self, folder: str | Path, registry: Registry = "confluent", is_writable: bool = False
-    ) -> None:
-        self.folder = Path(folder)
-        self.is_writable = is_writable
-        self._memory = MemorySource(dict(_texts(self.folder)), registry)
-
-    @property
-    def texts(self) -> dict[str, str]:
-        """The texts by the text of their ids, as ``Context.schemas`` takes them."""
-        return self._memory.texts
-
-    def get(self, schema_id: SchemaId) -> str | None:
-        return self._memory.get(schema_id)
-
-    def register(self, subject: str, text: str) -> SchemaId:
-        schema_id = self._memory.register(subject, text)
-        file = self.folder / f"{schema_id}{SUFFIX}"
-        if self.is_writable and not file.exists():
-            try:
-                file.write_text(text, encoding="utf-8", newline="")
-            except OSError as error:
-                raise RegistryError(f"can't be written: {error.strerror}", str(file)) from None
-        return schema_id
+    return dict(_texts(folder))
 
 
 def _texts(folder: Path) -> Iterator[tuple[str, str]]:
@@ -62,8 +35,8 @@ def _texts(folder: Path) -> Iterator[tuple[str, str]]:
         if not _NUMBER.fullmatch(name) and not _UUID.fullmatch(name):
             raise RegistryError("the name of the file is no id", str(file), _ADVICE)
         try:
-            if file.stat().st_size > MAX_TEXT_BYTES:
-                problem = f"more than {MAX_TEXT_BYTES} bytes are no schema"
+            if file.stat().st_size > MAX_SCHEMA_BYTES:
+                problem = f"more than {MAX_SCHEMA_BYTES} bytes are no schema"
                 raise RegistryError(problem, str(file))
             yield name.lower(), file.read_bytes().decode("utf-8-sig").strip()
         except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""One text of a command line, a folder or an address, opened as a source of schemas."""
+"""Opens the schemas at a place: a folder, or the address of a registry."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from cdcwire.formats.avro.settings import Registry
 from cdcwire_conformance.registry.address import parse_address
 from cdcwire_conformance.registry.client import ConfluentRegistry
 from cdcwire_conformance.registry.errors import RegistryError
-from cdcwire_conformance.registry.folder import FolderSource
-from cdcwire_conformance.registry.http import Patience
+from cdcwire_conformance.registry.folder import read_schema_folder
 
 _LIKE_ADDRESS = re.compile(r"@|://|:\d+(?:/|$)")
 
@@ -47,24 +45,14 @@ class Schemas(Mapping[str, str]):
         return RegistryError(problem, str(self.registry.address), advice)
 
 
-def open_source(
-    place: str,
-    registry: Registry = "confluent",
-    ca_file: str | None = None,
-    patience: Patience | None = None,
-) -> ConfluentRegistry | FolderSource:
-    """Return the source that is at a place: a registry if it begins with http, else a folder.
+def open_schemas(place: str, ca_file: str | None = None) -> Mapping[str, str]:
+    """Return the schemas at a place as the mapping that ``Context.schemas`` takes.
 
+    A place that begins with http is a registry, any other a folder.
     Raises: RegistryError; MissingExtraError where the HTTP library is not installed.
     """
     if place.strip().lower().startswith(("http://", "https://")):
-        return ConfluentRegistry(place, patience, ca_file)
+        return Schemas(ConfluentRegistry(place, ca_file=ca_file))
     if _LIKE_ADDRESS.search(place) and not Path(place).exists():
         parse_address(place)  # it says what is wrong, and does not repeat a password
-    return FolderSource(place, registry)
-
-
-def open_schemas(place: str, ca_file: str | None = None) -> Mapping[str, str]:
-    """Return what is at a place as the mapping that ``Context.schemas`` takes."""
-    source = open_source(place, ca_file=ca_file)
-    return source.texts if isinstance(source, FolderSource) else Schemas(source)
+    return read_schema_folder(Path(place))

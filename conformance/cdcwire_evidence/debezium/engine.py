@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cdcwire.core.message import KafkaMessage
-from cdcwire_conformance.registry.apicurio import UnavailableError
 from cdcwire_evidence.debezium.postgres import Postgres
+from cdcwire_evidence.registry.apicurio import UnavailableError
 
 PREFIX = "shop"
 _STOP_SECONDS = 60.0

@@ -21,8 +21,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from cdcwire_conformance.loopback import free_port
-from cdcwire_conformance.registry.apicurio import UnavailableError
+from cdcwire_evidence.loopback import free_port
+from cdcwire_evidence.registry.apicurio import UnavailableError
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 30.0

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from cdcwire_conformance.loopback import free_port
+from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.orphans import end_with_parent
 
 _STARTED_WITHIN = 60.0

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from cdcwire_conformance.loopback import free_port
+from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.services import Kafka, NotRunError, ObjectStore, Registry
 

@@ -19,8 +19,8 @@ pytest.importorskip("urllib3", reason="the extra registry is not installed")
 from urllib3.exceptions import SSLError
 
 from cdcwire.core.format import Context
+from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.avro import FORMAT
-from cdcwire.formats.avro.sources import SchemaId
 from cdcwire_conformance.registry import (
     ConfluentRegistry,
     Patience,

@@ -19,9 +19,9 @@ import pytest
 from cdcwire.core.format import Context
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Image, RowChange
-from cdcwire_conformance.loopback import free_port
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.spark.jars import kafka_jars
+from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.cluster import Answer, Cluster, answer_of, parent_of, wait_for
 from cdcwire_evidence.scenarios.ledger import telling
 from cdcwire_generators.workloads import workload, workload_tables

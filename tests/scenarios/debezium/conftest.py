@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire_conformance.registry.apicurio import UnavailableError
 from cdcwire_evidence.debezium.engine import Sent
 from cdcwire_evidence.debezium.recording import SETTINGS, Recording, Setting, record
+from cdcwire_evidence.registry.apicurio import UnavailableError
 
 PROJECT = Path(__file__).parents[3] / "adapters" / "debezium"
 

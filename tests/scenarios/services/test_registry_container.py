@@ -18,7 +18,6 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage
 from cdcwire.model.events import RowChange
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.loopback import free_port
 from cdcwire_conformance.registry import (
     ConfluentRegistry,
     Patience,
@@ -27,6 +26,7 @@ from cdcwire_conformance.registry import (
     open_schemas,
 )
 from cdcwire_conformance.sources.messages_io import read_messages, write_messages
+from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.avro_feeds import (
     changes_of,
     context_of,

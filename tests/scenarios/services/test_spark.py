@@ -20,8 +20,8 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Event, RowChange
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.loopback import free_port
 from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.feeds import Dispatch, Feed, make_lanes
 from cdcwire_evidence.scenarios.frames import rows_by_message, topic_of
 from cdcwire_evidence.scenarios.ledger import count, telling

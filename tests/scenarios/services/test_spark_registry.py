@@ -18,8 +18,8 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, RowChange
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.loopback import free_port
 from cdcwire_conformance.registry import ConfluentRegistry, Patience, client, open_schemas
+from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.avro_feeds import OPTIONS, context_of, make_changes, messages_of
 from cdcwire_evidence.scenarios.containers import RegistryContainer
 from cdcwire_evidence.scenarios.doors import door_to

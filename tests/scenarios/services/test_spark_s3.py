@@ -19,11 +19,11 @@ import pytest
 from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.loopback import free_port
 from cdcwire_conformance.sources.messages_io import read_messages, write_messages
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.sources.stores import open_store
+from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.buckets import make_bucket, name_of, s3_client
 from cdcwire_evidence.scenarios.feeds import make_feed, make_lanes
 from cdcwire_evidence.scenarios.frames import topic_of

@@ -15,4 +15,5 @@ SUITE = FormatSuite(
         ),
         has_one_row_per_message=True,
     ),
+    command="cdcwire_conformance.formats.avro.command",
 )

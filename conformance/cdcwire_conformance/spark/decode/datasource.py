@@ -19,7 +19,6 @@ from cdcwire.core.format import Context, TableName
 from cdcwire.model.events import Table
 from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
 from cdcwire_conformance.arrow.types import Profile, SchemaError, Temporal
-from cdcwire_conformance.cli.context import DEFAULT_SCHEMA, UsageError, read_tables
 from cdcwire_conformance.ddl import read_ddl_file
 from cdcwire_conformance.extras import MissingExtraError
 from cdcwire_conformance.registry import RegistryError, open_schemas
@@ -30,6 +29,7 @@ from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
 from cdcwire_conformance.spark.decode.reading import FeedError, Job, OnError, decode_pieces
 from cdcwire_conformance.spark.decode.stored_rows import decode_files, problem_batches
 from cdcwire_conformance.spark.decode.work import Work, work_of_files, work_of_lines
+from cdcwire_conformance.usage import DEFAULT_SCHEMA, UsageError, read_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,6 +5,7 @@ from the neutral model. A ``SchemaSource`` is the registry, as far as the codec 
 of the format is docs/formats/avro.md.
 """
 
+from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.avro.checksum import row_checksum, verify_checksum
 from cdcwire.formats.avro.definitions import Labels
 from cdcwire.formats.avro.events import to_events
@@ -15,7 +16,7 @@ from cdcwire.formats.avro.names import sanitize
 from cdcwire.formats.avro.schema import parse_schema
 from cdcwire.formats.avro.schema_text import schema_text
 from cdcwire.formats.avro.settings import OPTIONS, Settings, read_settings
-from cdcwire.formats.avro.sources import KnownSchemas, MemorySource, SchemaId, SchemaSource
+from cdcwire.formats.avro.sources import KnownSchemas, MemorySource, SchemaSource
 from cdcwire.formats.avro.wire import decode, encode
 from cdcwire.formats.avro.writing import MessageWriter, from_events, schemas_of
 

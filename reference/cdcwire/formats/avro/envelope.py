@@ -6,8 +6,8 @@ import uuid
 
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.core.reader import Reader
+from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.avro.settings import Registry
-from cdcwire.formats.avro.sources import SchemaId
 
 CONFLUENT = "avro: envelope"
 GLUE = "avro: glue envelope"

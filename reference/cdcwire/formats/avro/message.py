@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.avro.plans import RecordPlan
-from cdcwire.formats.avro.sources import SchemaId
 
 Datum: TypeAlias = Any
 

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, cast, get_args
 
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.schema_registry import MAX_SCHEMA_BYTES
 from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
@@ -28,7 +29,6 @@ from cdcwire.model.events import ABSENT, Missing
 
 CLAUSE = "avro: schema text"
 LIMITS_CLAUSE = "avro: schema limits"
-MAX_TEXT_BYTES = 1 << 21
 MAX_DEPTH = 24  # of types in types
 _RULES = Rules(CLAUSE, CLAUSE, LIMITS_CLAUSE, max_depth=96)
 _MAX_DIGITS = 20
@@ -130,8 +130,8 @@ def parse_schema(text: str) -> Record:
         data = text.encode()
     except UnicodeEncodeError as error:
         raise DecodeError("a surrogate stands alone", error.start, CLAUSE) from None
-    if len(data) > MAX_TEXT_BYTES:
-        problem = f"the schema text has {len(data)} bytes, {MAX_TEXT_BYTES} are allowed"
+    if len(data) > MAX_SCHEMA_BYTES:
+        problem = f"the schema text has {len(data)} bytes, {MAX_SCHEMA_BYTES} are allowed"
         raise DecodeError(problem, 0, LIMITS_CLAUSE)
     document = read_json(data, _RULES)
     found = _Parser().type(document.value, document.start, "", 0)

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.avro.schema import parse_schema
 from cdcwire.formats.avro.schema_text import schema_text
 from cdcwire.formats.avro.settings import Registry
 
 CLAUSE = "avro: registry"
-SchemaId: TypeAlias = "int | str"  # Confluent: a number; Glue: the text of a UUID
 
 _MAX_ID = (1 << 31) - 1
 _NAMESPACE = uuid.UUID("00000000-0000-0000-0000-000000000000")

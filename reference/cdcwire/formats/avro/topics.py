@@ -1,6 +1,6 @@
 """Topics and subjects: rules of dispatch, what becomes of names in them, and who meets whom.
 
-Nothing here asks a registry; the request that registers a schema is given as data.
+Nothing here asks a registry.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cdcwire.golang.json_text import compact_json
-
 Level: TypeAlias = Literal["strict", "shipped"]
 RuleKind: TypeAlias = Literal["default", "fixed", "template"]
 
@@ -19,10 +17,7 @@ MAX_TOPIC = 249
 _FIXED = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 _TEMPLATE = re.compile(r"[A-Za-z0-9._-]*\{schema\}[A-Za-z0-9._-]*\{table\}[A-Za-z0-9._-]*")
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9._-]")
-_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~")
 _DOTS = {".": "_", "..": "__"}
-CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
-ACCEPT = f"{CONTENT_TYPE}, application/vnd.schemaregistry+json, application/json"
 
 
 class TopicRuleError(ValueError):
@@ -101,28 +96,3 @@ def collisions_of_rule(
 ) -> dict[str, tuple[tuple[str, str], ...]]:
     """Return the collisions of tables under one rule."""
     return collisions({table: rule.topic(*table, default_topic) for table in tables})
-
-
-@dataclass(frozen=True, slots=True)
-class Registration:
-    """The request that registers a schema with Confluent's interface, as the producer sends it."""
-
-    path: str
-    body: bytes
-    method: str = "POST"
-    content_type: str = CONTENT_TYPE
-    accept: str = ACCEPT
-
-
-def registration(subject: str, text: str) -> Registration:
-    """Return the request that registers a schema text. Source: avro, "registry"."""
-    body = compact_json({"schema": text}).encode()
-    return Registration(f"/subjects/{_query_escaped(subject)}/versions", body)
-
-
-def _query_escaped(text: str) -> str:
-    """Return text as the value of a URL's query: a space is a plus, other bytes are ``%HH``."""
-    return "".join(
-        chr(byte) if byte in _UNRESERVED else "+" if byte == 0x20 else f"%{byte:02X}"
-        for byte in text.encode()
-    )

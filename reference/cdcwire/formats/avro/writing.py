@@ -13,6 +13,7 @@ from cdcwire.core.compiled import BoundedCache
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionError
+from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.avro.checksum import row_checksum
 from cdcwire.formats.avro.columns import declared_of, field_of, is_scale_known
 from cdcwire.formats.avro.definitions import Definitions, columns_by_name, completed
@@ -23,7 +24,7 @@ from cdcwire.formats.avro.plans import RecordPlan, plan_of
 from cdcwire.formats.avro.schema import Field, Record
 from cdcwire.formats.avro.schema_text import schema_text
 from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.avro.sources import MemorySource, SchemaId, SchemaSource
+from cdcwire.formats.avro.sources import MemorySource, SchemaSource
 from cdcwire.formats.avro.topics import (
     TopicRule,
     TopicRuleError,

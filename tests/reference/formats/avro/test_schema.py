@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.schema_registry import MAX_SCHEMA_BYTES
 from cdcwire.formats.avro.plans import MAX_DECIMAL_DIGITS, Form, plan_of_text, split_allowed
 from cdcwire.formats.avro.schema import (
     MAX_DEPTH,
-    MAX_TEXT_BYTES,
     DecimalSize,
     Primitive,
     parse_schema,
@@ -50,7 +50,7 @@ REFUSED: dict[str, tuple[str, str]] = {
         "avro: schema text",
     ),
     "surrogate": ('"\ud800"', "avro: schema text"),
-    "too long": (" " * (MAX_TEXT_BYTES + 1), "avro: schema limits"),
+    "too long": (" " * (MAX_SCHEMA_BYTES + 1), "avro: schema limits"),
     "deep arrays": (
         record(
             '{"name":"a","type":'

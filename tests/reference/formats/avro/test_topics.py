@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cdcwire.core.schema_registry import registration
 from cdcwire.formats.avro.topics import (
     MAX_TOPIC,
     Level,
@@ -12,7 +13,6 @@ from cdcwire.formats.avro.topics import (
     TopicRuleError,
     collisions_of_rule,
     parse_topic_rule,
-    registration,
     subject_of,
 )
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.schema_registry import registration
 from cdcwire.formats.avro import (
     MemorySource,
     Settings,
@@ -24,7 +25,7 @@ from cdcwire.formats.avro import (
     to_events,
 )
 from cdcwire.formats.avro.fast import RowDecoder
-from cdcwire.formats.avro.topics import registration, subject_of
+from cdcwire.formats.avro.topics import subject_of
 from cdcwire.model.events import ABSENT, Column, Image, Position, RowChange, Table, Value
 from cdcwire.model.kinds import DecimalType, TextType
 from cdcwire.mysql.declared import parse_declared, type_of_declared

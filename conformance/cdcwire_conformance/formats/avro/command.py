@@ -17,9 +17,9 @@ from cdcwire.formats.avro.topics import (
     parse_topic_rule,
     subject_of,
 )
-from cdcwire_conformance.cli.context import DEFAULT_SCHEMA, UsageError, parse_option_arguments
 from cdcwire_conformance.ddl import read_chain, read_chain_file, read_ddl_file
-from cdcwire_conformance.registry.evolve import Step, Verdict, evolve
+from cdcwire_conformance.formats.avro.evolve import Step, Verdict, evolve
+from cdcwire_conformance.usage import DEFAULT_SCHEMA, UsageError, parse_option_arguments
 
 NAME = "avro"
 HELP = "tell whether a DDL would stop an Avro feed, and check topic rules"

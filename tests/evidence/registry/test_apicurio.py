@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire_conformance.registry import apicurio
-from cdcwire_conformance.registry.apicurio import Apicurio, UnavailableError, fetch
+from cdcwire_evidence.registry import apicurio
+from cdcwire_evidence.registry.apicurio import Apicurio, UnavailableError, fetch
 
 
 @pytest.fixture(autouse=True)

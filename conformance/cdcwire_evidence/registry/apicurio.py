@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cdcwire_conformance.extras import load_extra
-from cdcwire_conformance.loopback import free_port
 from cdcwire_conformance.maven import Artifact, FetchError, cache_folder, fetch_all
+from cdcwire_evidence.loopback import free_port
 
 VERSION = "3.0.9"
 _ARCHIVE = Artifact(

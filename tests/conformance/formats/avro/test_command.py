@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.cli.avro import EVOLVE_EXAMPLES
+from cdcwire_conformance.formats.avro.command import EVOLVE_EXAMPLES
 
 DDL = "CREATE TABLE orders (id INT PRIMARY KEY);\nALTER TABLE orders ADD n INT NOT NULL;\n"
 
@@ -31,7 +31,7 @@ def test_example_of_the_help_is_what_is_printed(
 
 
 def test_page_shows_what_the_help_shows() -> None:
-    page = Path(__file__).parents[3] / "docs" / "registry.md"
+    page = Path(__file__).parents[4] / "docs" / "registry.md"
     assert textwrap.dedent("\n".join(EVOLVE_EXAMPLES.splitlines()[1:])) in page.read_text("utf-8")
 
 

@@ -1,0 +1,44 @@
+"""A folder of schema files as a source that a codec reads from and registers in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cdcwire.core.schemas import SchemaId
+from cdcwire.formats.avro.settings import Registry
+from cdcwire.formats.avro.sources import MemorySource
+from cdcwire_conformance.registry import RegistryError
+from cdcwire_conformance.registry.folder import SUFFIX, read_schema_folder
+
+
+class FolderSource:
+    """A ``SchemaSource`` of the files of a folder, all read at once.
+
+    ``is_writable``: a schema that is registered and new becomes a file; otherwise it has an id
+    only as long as the source lives. Raises: RegistryError that names the folder or the file.
+    """
+
+    def __init__(
+        self, folder: str | Path, registry: Registry = "confluent", is_writable: bool = False
+    ) -> None:
+        self.folder = Path(folder)
+        self.is_writable = is_writable
+        self._memory = MemorySource(read_schema_folder(self.folder), registry)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The texts by the text of their ids, as ``Context.schemas`` takes them."""
+        return self._memory.texts
+
+    def get(self, schema_id: SchemaId) -> str | None:
+        return self._memory.get(schema_id)
+
+    def register(self, subject: str, text: str) -> SchemaId:
+        schema_id = self._memory.register(subject, text)
+        file = self.folder / f"{schema_id}{SUFFIX}"
+        if self.is_writable and not file.exists():
+            try:
+                file.write_text(text, encoding="utf-8", newline="")
+            except OSError as error:
+                raise RegistryError(f"can't be written: {error.strerror}", str(file)) from None
+        return schema_id

@@ -1,0 +1,57 @@
+"""What users write on the command line and in options of a data source."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from cdcwire.core.options import OptionValue
+from cdcwire.model.events import Table
+from cdcwire.model.text import TextFormError, table_from_json
+
+
+class UsageError(Exception):
+    """The command can't run as it was called. The text is one line for the user."""
+
+
+DEFAULT_SCHEMA = "test"  # of tables whose DDL names none
+
+
+def parse_option_arguments(arguments: list[str]) -> dict[str, OptionValue]:
+    """Return ``name=value`` arguments as a mapping. Raises: UsageError."""
+    options: dict[str, OptionValue] = {}
+    for argument in arguments:
+        name, equals, value = argument.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--option {argument!r} is not NAME=VALUE")
+        options[name] = value
+    return options
+
+
+def read_tables(file: str) -> tuple[Table, ...]:
+    """Return the table definitions of a file: a JSON list, or one object a line.
+
+    Raises: UsageError that names the file and the line or member.
+    """
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: can't be read: {error}") from error
+    tables = []
+    for index, document in enumerate(_documents(text, file)):
+        try:
+            tables.append(table_from_json(document))
+        except TextFormError as error:
+            raise UsageError(f"{file}: table {index}: {error}") from error
+    return tuple(tables)
+
+
+def _documents(text: str, file: str) -> list[object]:
+    try:
+        if text.lstrip().startswith("["):
+            found = json.loads(text)
+            assert isinstance(found, list)
+            return found
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{file}: no JSON: {error}") from error

@@ -1,0 +1,1 @@
+"""A real schema registry for the scenarios."""
