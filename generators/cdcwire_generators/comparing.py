@@ -33,7 +33,7 @@ from cdcwire.model.kinds import (
     TimeType,
     Type,
 )
-from cdcwire.model.steps import join_halves, split_key_changes
+from cdcwire.model.steps import fill_unchanged, join_halves, split_key_changes
 from cdcwire.model.text import event_to_json
 from cdcwire_generators.round_trip import named
 
@@ -99,11 +99,12 @@ def _with_common_images(event: Event, is_bare: bool) -> Event:
 def plainly(events: Iterable[Event], position_fields: Iterable[str]) -> list[Event]:
     """Return events with what formats of one family can agree on, in the order of ``gathered``.
 
-    Halves are joined, columns have their kind without its parameters, keys are sorted by name, and
-    positions have the fields that are named. The number of a schema change stands for its kind.
+    Halves are joined, unchanged columns are filled in, columns have their kind without its
+    parameters, keys are sorted by name, and positions have the fields that are named. The number
+    of a schema change stands for its kind.
     """
     fields = tuple(position_fields)
-    return [_plain_event(event, fields) for event in gathered(join_halves(events))]
+    return [_plain_event(event, fields) for event in gathered(fill_unchanged(join_halves(events)))]
 
 
 def _plain_event(event: Event, fields: tuple[str, ...]) -> Event:

@@ -3,8 +3,9 @@
 Tried are the pairs that the documents describe side by side, and each format with one hub. That is
 enough for every pair: what a format gives back of what it carries exactly is what was sent (the law
 of round trips), in each the same; the hub shows that nothing in the way of comparing hides a
-difference. Canal-JSON is the hub, since it shares a field of the position with each of the others:
-commit timestamps with the MySQL family, times in milliseconds with the rest.
+difference. A hub shares a field of the position with the format. Canal-JSON shares commit
+timestamps with the MySQL family and times in milliseconds with most of the rest; Debezium JSON has
+ids of transactions.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from cdcwire_generators.domain import (
 from cdcwire_generators.messages import round_trip
 from cdcwire_generators.strategies import ChangeStream, change_streams
 
-HUB = "canal-json"
+HUBS = ("canal-json", "debezium-json")
 DOCUMENTED = (
     ("craft", "open-protocol"),
     ("csv", "canal-json"),
@@ -33,7 +34,13 @@ DOCUMENTED = (
     ("datahub-tuple", "datahub-blob"),
     ("cdl-json", "debezium-json"),
 )
-_WITH_HUB = tuple((name, HUB) for name in FORMAT_NAMES if name != HUB)
+
+
+def _hub_of(name: str) -> str:
+    return next(hub for hub in HUBS if shared_fields(get_format(name), get_format(hub)))
+
+
+_WITH_HUB = tuple((name, _hub_of(name)) for name in FORMAT_NAMES if name != HUBS[0])
 PAIRS = tuple(dict.fromkeys((*DOCUMENTED, *_WITH_HUB)))
 # Formats that carry each other's events whole, as far as they have anything in common.
 CHAINS = {

@@ -35,6 +35,7 @@ from cdcwire_generators.round_trip import Options
 from cdcwire_generators.strategies import (
     change_streams,
     damaged_bytes,
+    option_settings,
     positions,
     progress_events,
     row_changes,
@@ -208,6 +209,20 @@ def _connect_messages(draw: st.DrawFn, name: str) -> Message:
     return draw(st.sampled_from(messages))
 
 
+@st.composite
+def _row_messages(draw: st.DrawFn, name: str) -> Message:
+    """Give rows of any format whose messages travel in a queue."""
+    through = get_format(name)
+    options = draw(option_settings(through))
+    event = draw(row_changes(TABLE, domain=source_domain_of(through)))
+    return draw(st.sampled_from(encoded([event], through, options, tables=(TABLE,))))
+
+
+def messages_of(name: str) -> st.SearchStrategy[Message]:
+    """Return the messages to damage: every sort of them, or the rows of a format."""
+    return MESSAGES[name]() if name in MESSAGES else _row_messages(name)
+
+
 _OF_CONNECT: tuple[Op, ...] = ("insert", "update", "delete", "read")
 
 
@@ -271,7 +286,7 @@ def failure_of(through: Format, message: Message) -> DecodeError | None:
 @each_format
 @given(data=st.data())
 def test_damaged_bytes_raise_decode_error_only(name: str, data: st.DataObject) -> None:
-    message = damaged(data, data.draw(MESSAGES[name]()))
+    message = damaged(data, data.draw(messages_of(name)))
     error = failure_of(get_format(name), message)
     if error is not None:
         longest = max(len(key_of(message)), len(message.value or b""))
@@ -298,7 +313,7 @@ def test_any_bytes_raise_decode_error_only(name: str, data: st.DataObject) -> No
 @given(data=st.data())
 def test_every_truncation_is_rejected(name: str, data: st.DataObject) -> None:
     """No message is the beginning of another one. A file is: of one with more rows."""
-    message = data.draw(MESSAGES[name]())
+    message = data.draw(messages_of(name))
     through = get_format(name)
     size = len(_whole(message))
     # A message with its schema is long; its cuts are spread over the examples.
@@ -337,7 +352,7 @@ def _is_whole(name: str, message: Message, cut: int) -> bool:
 def test_explain_of_damaged_bytes_never_raises_and_finds_the_same_error(
     name: str, data: st.DataObject
 ) -> None:
-    message = damaged(data, data.draw(MESSAGES[name]()))
+    message = damaged(data, data.draw(messages_of(name)))
     through = get_format(name)
     error = failure_of(through, message)
     explanation = through.explain(message, CONTEXTS.get(name, NO_CONTEXT))
@@ -358,7 +373,7 @@ def test_explain_of_damaged_bytes_never_raises_and_finds_the_same_error(
 @given(data=st.data())
 def test_explain_of_good_bytes_covers_every_byte(name: str, data: st.DataObject) -> None:
     """Each byte of a message belongs to exactly one span."""
-    message = data.draw(MESSAGES[name]())
+    message = data.draw(messages_of(name))
     explanation = get_format(name).explain(message, CONTEXTS.get(name, NO_CONTEXT))
     for part, side in (("key", key_of(message)), ("value", message.value or b"")):
         spans = sorted((s.start, s.end) for s in explanation.spans if s.part == part)
@@ -375,7 +390,7 @@ def test_damaged_bytes_need_memory_in_proportion_to_their_number(
     name: str, data: st.DataObject
 ) -> None:
     """A length that lies is found before anything is allocated: 128 bytes a byte are enough."""
-    message = damaged(data, data.draw(MESSAGES[name]()))
+    message = damaged(data, data.draw(messages_of(name)))
     through = get_format(name)
     tracemalloc.start()
     failure_of(through, message)
