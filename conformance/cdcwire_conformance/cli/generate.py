@@ -12,7 +12,6 @@ from pathlib import Path
 from cdcwire.core.format import Context
 from cdcwire.core.options import parse_options
 from cdcwire.core.registry import FORMAT_NAMES, get_format
-from cdcwire.formats.datahub_tuple import find_table, read_settings
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.text import table_to_json
 from cdcwire_conformance.cli.context import (
@@ -26,7 +25,7 @@ from cdcwire_conformance.sources import topics
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
-from cdcwire_conformance.sources.stores import StoreError, open_store
+from cdcwire_conformance.sources.stores import StoreError, is_url, open_store
 from cdcwire_generators.formats import get_generators
 from cdcwire_generators.workloads import (
     DEFAULT_WORKLOAD,
@@ -86,17 +85,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     tables.add_argument(
         "--ddl",
         metavar="FILE",
-        help="the tables of these CREATE TABLE statements, mixed, in place of a workload",
+        help="the tables of these CREATE TABLE statements, mixed, instead of a workload",
     )
     parser.add_argument(
         "--shards",
         type=int,
         metavar="N",
-        help="of DataHub: share each topic out to so many shards, by the keys of its rows",
+        help="of DataHub: share each topic out to N shards, by the keys of its rows",
     )
     prefix = parser.add_argument_group("of a storage prefix")
     prefix.add_argument(
-        "--restarts", type=int, metavar="N", help="kill the writer so often, and go on: rows repeat"
+        "--restarts", type=int, metavar="N", help="kill the writer N times, and go on: rows repeat"
     )
     prefix.add_argument(
         "--write-order",
@@ -125,20 +124,21 @@ def run(arguments: argparse.Namespace) -> int:
     for name in ("restarts", "write_order", "transaction_atomicity"):
         if getattr(arguments, name) is not None:
             raise UsageError(f"--{name.replace('_', '-')} is of storage prefixes only")
-    has_topics = arguments.format in topics.FORMATS
-    if arguments.shards is not None and (arguments.shards < 1 or not has_topics):
-        raise UsageError(f"--shards is a number from 1, of {' and '.join(sorted(topics.FORMATS))}")
+    format_ = get_format(arguments.format)
     is_sharded = arguments.shards is not None
+    if is_sharded and (arguments.shards < 1 or format_.shard_text is None):
+        known = sorted(name for name in FORMAT_NAMES if get_format(name).shard_text is not None)
+        raise UsageError(f"--shards is a number from 1, of {' and '.join(known)}")
     folder = Path(arguments.to)
     context = replace(context, tables=(*context.tables, *tables))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(list(map(table_to_json, tables)), ensure_ascii=False, indent=1)
         (folder / "tables.json").write_text(text, encoding="utf-8")
-        if is_sharded or (get_generators(arguments.format).feed.has_one_table and len(tables) > 1):
+        if is_sharded or (format_.topic_tables is not None and len(tables) > 1):
             topics.write_topics(folder, arguments.format, events, context, tables, arguments.shards)
         else:
-            messages = get_format(arguments.format).encode(events, context)
+            messages = format_.encode(events, context)
             write_messages(str(folder / "messages.jsonl"), messages)
     except topics.TopicNameError as error:
         raise UsageError(str(error)) from error
@@ -165,10 +165,10 @@ def _write_prefix(
     restarts = arguments.restarts or 0
     if restarts < 0:
         raise UsageError("--restarts is a number from 0")
-    place = open_store(arguments.to)
-    if Path(arguments.to).exists() or "://" in arguments.to:
+    store = open_store(arguments.to)
+    if Path(arguments.to).exists() or is_url(arguments.to):
         try:
-            found = next(iter(place.list()), None)
+            found = next(iter(store.list()), None)
         except StoreError:  # there is nothing
             found = None
         if found is not None:
@@ -179,7 +179,7 @@ def _write_prefix(
     settings = WriterSettings(
         arguments.write_order or "data-first", arguments.transaction_atomicity or "none"
     )
-    writer = PrefixWriter(place, arguments.format, context, settings)
+    writer = PrefixWriter(store, arguments.format, context, settings)
     write_prefix(writer, events, restart_points(arguments.rows, restarts))
 
 
@@ -205,17 +205,14 @@ def _changes(
 def _of_topic(
     format_name: str, context: Context, tables: tuple[Table, ...], events: Iterator[Event]
 ) -> tuple[tuple[Table, ...], Iterator[Event]]:
-    """Return what goes into topics: all, or what is of the table that the option chooses."""
-    if not get_generators(format_name).feed.has_one_table:
+    """Return what goes into topics: all, or the rows of the table that an option chooses."""
+    topic_tables = get_format(format_name).topic_tables
+    if topic_tables is None:
         return tables, events
-    settings = read_settings(context)
-    if not settings.table:
-        return tuple(map(sent_columns, tables)), events
-    table = find_table(tables, settings)
-    name = (table.schema, table.name)
+    sent = topic_tables(replace(context, tables=tuple(map(sent_columns, tables))))
+    names = {(table.schema, table.name) for table in sent}
     rows = (each for each in events if isinstance(each, RowChange))
-    of_table = (row for row in rows if (row.table.schema, row.table.name) == name)
-    return (sent_columns(table),), of_table
+    return sent, (row for row in rows if (row.table.schema, row.table.name) in names)
 
 
 def _with_progress(events: Iterable[Event], rows: int) -> Iterator[Event]:

@@ -1,8 +1,9 @@
-"""A change stream as DataHub keeps it: a topic a table (Tuple) or one for all (Blob), in shards.
+"""A change stream in topics with shards, each shard a file of messages.
 
-A topic's shard is a file of messages, ``orders.2.jsonl``, and without shards ``orders.jsonl``; a
-Blob topic's begins with ``messages``. A row goes to the shard of its key by the reference rule, so
-that a key's changes keep their order, and an update that changes its key is in two shards.
+There is a topic per table, ``orders.2.jsonl``, where the format's topics hold one table each, else
+one topic for all, ``messages.2.jsonl``; without shards there is no number. A row goes to the shard
+of its key by the reference rule, so that a key's changes keep their order. An update that changes
+its key is in two shards.
 """
 
 from __future__ import annotations
@@ -13,30 +14,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from cdcwire.core.format import Context
+from cdcwire.core.format import Context, Format
 from cdcwire.core.registry import get_format
-from cdcwire.datahub.fields import Field
-from cdcwire.datahub.sharding import (
-    blob_text,
-    hash_key,
-    key_of_image,
-    shard_of,
-    shard_ranges,
-    value_text,
-)
-from cdcwire.datahub.streamx import to_blob, type_of
-from cdcwire.formats.datahub_tuple.topic import field_type_of
-from cdcwire.formats.datahub_tuple.values import to_field
-from cdcwire.model.events import Column, Event, Image, RowChange, Table, Value
+from cdcwire.datahub.sharding import hash_key, key_of_image, shard_of, shard_ranges
+from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire_conformance.sources.messages_io import message_to_json
 
-TUPLE, BLOB = "datahub-tuple", "datahub-blob"
-FORMATS = frozenset({TUPLE, BLOB})
 _WAITING = 4096  # events of a shard that are encoded together
 
 
 class TopicNameError(ValueError):
-    """A table's name is none of a file. The text is one line for the user."""
+    """A table's name can't be the name of a file. The text is one line for the user."""
 
 
 @dataclass(slots=True)
@@ -60,32 +48,33 @@ def write_topics(
 
     Raises: TopicNameError; OSError; EncodeError for what a format can't carry.
     """
-    known = _shards(folder, format_name, context, tables, shards)
+    format_ = get_format(format_name)
+    known = _shards(folder, format_, context, tables, shards)
     for topic in known.values():
         for shard in topic:
             shard.path.write_bytes(b"")
     ranges = shard_ranges(shards or 1)
     for event in events:
-        topic = known[_topic_of(event) if format_name == TUPLE else None]
-        for part in _parts(event, format_name) if len(ranges) > 1 else (event,):
-            number = shard_of(hash_key(_key_of(part, format_name)), ranges)
+        topic = known[None if format_.topic_tables is None else _topic_of(event)]
+        for part in _parts(event, format_) if len(ranges) > 1 else (event,):
+            number = shard_of(hash_key(_key_of(part, format_)), ranges)
             shard = topic[number]
             shard.waiting.append(part)
             if len(shard.waiting) >= _WAITING:
-                _write(shard, format_name)
+                _write(shard, format_)
     for topic in known.values():
         for shard in topic:
-            _write(shard, format_name)
+            _write(shard, format_)
 
 
 _TopicKey = tuple[str | None, str | None] | None
 
 
 def _shards(
-    folder: Path, format_name: str, context: Context, tables: Sequence[Table], shards: int | None
+    folder: Path, format_: Format, context: Context, tables: Sequence[Table], shards: int | None
 ) -> dict[_TopicKey, list[_Shard]]:
     numbers = [""] if shards is None else [f".{number}" for number in range(shards)]
-    if format_name != TUPLE:
+    if format_.topic_tables is None:
         return {None: [_Shard(folder / f"messages{number}.jsonl", context) for number in numbers]}
     counts = Counter(table.name for table in tables)
     found: dict[_TopicKey, list[_Shard]] = {}
@@ -106,7 +95,7 @@ def _topic_of(event: Event) -> tuple[str | None, str | None]:
     return event.table.schema, event.table.name
 
 
-def _parts(event: Event, format_name: str) -> Iterator[Event]:
+def _parts(event: Event, format_: Format) -> Iterator[Event]:
     """Yield an event, or the halves of an update whose key changes."""
     if (
         isinstance(event, RowChange)
@@ -116,38 +105,33 @@ def _parts(event: Event, format_name: str) -> Iterator[Event]:
     ):
         before = replace(event, after=None, half="before")
         after = replace(event, before=None, half="after")
-        if _key_of(before, format_name) != _key_of(after, format_name):
+        if _key_of(before, format_) != _key_of(after, format_):
             yield before
             yield after
             return
     yield event
 
 
-def _key_of(event: Event, format_name: str) -> str:
+def _key_of(event: Event, format_: Format) -> str:
     if not isinstance(event, RowChange):
         return ""
     image = event.before if event.after is None else event.after
     key = event.table.key
-    texts = {} if image is None or not key else _texts(image, key, format_name)
+    texts = {} if image is None or not key else _texts(image, key, format_)
     return key_of_image(texts, key, event.table.name or "")
 
 
-def _texts(image: Image, key: Iterable[str], format_name: str) -> dict[str, str | None]:
-    cells: dict[str, tuple[Column, Value]] = {
-        column.name: (column, value) for column, value in image.pairs
+def _texts(image: Image, key: Iterable[str], format_: Format) -> dict[str, str | None]:
+    wanted, text = set(key), format_.shard_text
+    return {
+        column.name: text(column, value)
+        for column, value in image.pairs
+        if column.name in wanted and text is not None
     }
-    return {name: _text(*cells[name], format_name) for name in key if name in cells}
 
 
-def _text(column: Column, value: Value, format_name: str) -> str | None:
-    kind = type_of(column.type)
-    if format_name == BLOB and kind is not None:
-        return blob_text(kind, to_blob(column, value))
-    return value_text(to_field(Field(column.name, field_type_of(column)), column, value))
-
-
-def _write(shard: _Shard, format_name: str) -> None:
-    messages = get_format(format_name).encode(shard.waiting, shard.context)
+def _write(shard: _Shard, format_: Format) -> None:
+    messages = format_.encode(shard.waiting, shard.context)
     with shard.path.open("a", encoding="ascii", newline="\n") as file:
         for message in messages:
             file.write(json.dumps(message_to_json(message)) + "\n")

@@ -17,7 +17,7 @@ from cdcwire.core.options import Option, OptionValue, parse_options
 from cdcwire.core.reader import Span
 from cdcwire.core.rows import Row
 from cdcwire.model.carries import Carries
-from cdcwire.model.events import Event, Table
+from cdcwire.model.events import Column, Event, Table, Value
 
 if TYPE_CHECKING:
     from cdcwire.core.schemas import SchemaUse
@@ -107,7 +107,8 @@ class Format:
     columns is cheap. ``joins_halves``: it gives two adjacent records, the halves of an update, as
     one change. ``topic_tables``: for formats whose topics hold one table each, which the bytes do
     not name: the definitions that a topic may have (raises OptionError); else None.
-    ``stored``: how it is stored in the files of a prefix; None: it is not.
+    ``stored``: how it is stored in the files of a prefix; None: it is not. ``shard_text``: the text
+    of a key column's value by which a row goes to a shard of its topic; None: there are no shards.
 
     Facts for comparing feeds. ``sends_operation``: False: an update is a row with an old value.
     ``deletes_have_position``: False: a delete is a key without anything else.
@@ -141,6 +142,7 @@ class Format:
     joins_halves: bool = False
     topic_tables: Callable[[Context], tuple[Table, ...]] | None = None
     stored: StoredForm | None = None
+    shard_text: Callable[[Column, Value], str | None] | None = None
     sends_operation: bool = True
     deletes_have_position: bool = True
     updates_are_two_records: bool = False

@@ -9,12 +9,14 @@ from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
 from cdcwire.core.message import Message
 from cdcwire.datahub.carrying import queued, read_records, value_of
+from cdcwire.datahub.sharding import blob_text
+from cdcwire.datahub.streamx import to_blob, type_of
 from cdcwire.formats.datahub_blob.batching import from_events, is_record, to_events
 from cdcwire.formats.datahub_blob.carries import CARRIES
 from cdcwire.formats.datahub_blob.explain import explain
 from cdcwire.formats.datahub_blob.fast import RowDecoder
 from cdcwire.formats.datahub_blob.settings import OPTIONS, read_settings
-from cdcwire.model.events import Event
+from cdcwire.model.events import Column, Event, Value
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -91,6 +93,11 @@ def _present(event: Event | None) -> list[Event]:
     return [] if event is None else [event]
 
 
+def _shard_text(column: Column, value: Value) -> str | None:
+    kind = type_of(column.type)
+    return None if kind is None else blob_text(kind, to_blob(column, value))
+
+
 FORMAT = Format(
     name="datahub-blob",
     title="DataHub Blob",
@@ -105,4 +112,5 @@ FORMAT = Format(
     choices=CHOICES,
     fast_decoder=_decoder,
     updates_are_two_records=True,
+    shard_text=_shard_text,
 )

@@ -10,14 +10,17 @@ from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionError
 from cdcwire.datahub.carrying import queued
+from cdcwire.datahub.fields import Field
+from cdcwire.datahub.sharding import value_text
 from cdcwire.datahub.tuple_topic import Topic
 from cdcwire.formats.datahub_tuple.carries import CARRIES
 from cdcwire.formats.datahub_tuple.events import from_events, to_event, to_events
 from cdcwire.formats.datahub_tuple.explain import explain
 from cdcwire.formats.datahub_tuple.fast import RowDecoder
 from cdcwire.formats.datahub_tuple.settings import OPTIONS, Settings, read_settings
-from cdcwire.formats.datahub_tuple.topic import find_table, topic_of
-from cdcwire.model.events import Event, Table
+from cdcwire.formats.datahub_tuple.topic import field_type_of, find_table, topic_of
+from cdcwire.formats.datahub_tuple.values import to_field
+from cdcwire.model.events import Column, Event, Table, Value
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -103,6 +106,10 @@ def _topic_tables(context: Context) -> tuple[Table, ...]:
     return tables
 
 
+def _shard_text(column: Column, value: Value) -> str | None:
+    return value_text(to_field(Field(column.name, field_type_of(column)), column, value))
+
+
 FORMAT = Format(
     name="datahub-tuple",
     title="DataHub Tuple",
@@ -120,4 +127,5 @@ FORMAT = Format(
     fast_decoder=_decoder,
     updates_are_two_records=True,
     topic_tables=_topic_tables,
+    shard_text=_shard_text,
 )
