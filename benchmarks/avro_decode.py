@@ -28,7 +28,6 @@ from benchmarks.measure import Route, Work, best_times
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.avro import (
     MemorySource,
-    decode,
     encode,
     from_events,
     read_settings,
@@ -38,6 +37,7 @@ from cdcwire.formats.avro.fast import Row, RowDecoder
 from cdcwire.formats.avro.plans import RecordPlan, plan_of_text
 from cdcwire.formats.avro.record_plan import make_record_function
 from cdcwire.formats.avro.settings import Settings
+from cdcwire.formats.avro.wire import read_bytes
 from cdcwire.model.events import Event, Table
 from cdcwire_generators.workloads import workload, workload_tables
 
@@ -202,7 +202,7 @@ def compare_messages(
     def plain() -> Work:
         source, settings = measured.source, measured.settings
         return lambda: [
-            to_events(decode(key, value, source, settings), settings) for key, value in few
+            to_events(read_bytes(key, value, source, settings), settings) for key, value in few
         ]
 
     def peer_work(peer: Peer) -> Work:
@@ -235,7 +235,7 @@ def compare_encoders(
     """
     events, settings, table = measured.events, measured.settings, measured.table
     messages = measured.messages
-    decoded = [decode(each.key, each.value, measured.source, settings) for each in messages]
+    decoded = [read_bytes(each.key, each.value, measured.source, settings) for each in messages]
     readers = peers["fastavro compiled"].reader(measured.value_text)
     key_reader = peers["fastavro compiled"].reader(measured.key_text)
     records = [

@@ -143,7 +143,7 @@ def plain_craft_work(values: Sequence[bytes]) -> Work:
 
 
 def plain_open_work(pairs: Sequence[tuple[bytes, bytes]]) -> Work:
-    return lambda: [open_protocol.decode(key, value) for key, value in pairs]
+    return lambda: [open_protocol.decode(value, key=key) for key, value in pairs]
 
 
 def orjson_loads() -> Loads | None:

@@ -241,5 +241,5 @@ def test_open_protocol_row_that_is_too_large_is_cut_to_its_handle_key(
         context = Context(options, blobs={location: files[0].value})
         found = list(through.decode(kafka[0], context))
         assert texts_of(found) == texts_of(expected_feed([change], through))
-        key, value = open_protocol.encode(open_protocol.decode(kafka[0].key, kafka[0].value))
+        key, value = open_protocol.encode(open_protocol.decode(kafka[0].value, key=kafka[0].key))
         assert (key, value) == (kafka[0].key, kafka[0].value)

@@ -106,7 +106,7 @@ def test_messages_come_back_byte_for_byte(name: str, data: st.DataObject) -> Non
     package = cdl_json if name == "cdl-json" else debezium_json
     for message in some_messages(data, through, options):
         assert isinstance(message, KafkaMessage)
-        found = package.decode(message.value, message.key, package.read_settings(options))
+        found = package.decode(message.value, key=message.key, context=Context(options))
         if name == "cdl-json":
             assert isinstance(found, cdl_json.Change)
             assert connect.encode(found.envelope) == message.value

@@ -67,7 +67,7 @@ def test_open_protocol_canonical_bytes_come_back_byte_for_byte(
     """encode(decode(b)) == b for both producers."""
     message = data.draw(open_messages(dialect=dialect))
     key, value = open_protocol.encode(message, dialect)
-    again = open_protocol.decode(key, value)
+    again = open_protocol.decode(value, key=key)
     assert open_protocol.encode(again, dialect) == (key, value)
 
 
@@ -77,7 +77,7 @@ def test_open_protocol_every_rendering_means_the_same(
 ) -> None:
     """decode(r) == decode(encode(m)) for every form r that a decoder takes for m."""
     key, value = data.draw(open_renderings(message))
-    found = open_protocol.decode(key, value)
+    found = open_protocol.decode(value, key=key)
     assert open_protocol.encode(found) == open_protocol.encode(message)
 
 
@@ -94,7 +94,7 @@ def test_encoded_events_are_canonical(name: str, data: st.DataObject) -> None:
         elif name == "craft-proposal":
             assert craft_proposal.encode(craft_proposal.decode(message.value)) == message.value
         else:
-            pair = open_protocol.encode(open_protocol.decode(message.key, message.value))
+            pair = open_protocol.encode(open_protocol.decode(message.value, key=message.key))
             assert pair == (message.key, message.value)
 
 
@@ -115,7 +115,7 @@ def test_csv_files_come_back_byte_for_byte(data: st.DataObject) -> None:
         assert isinstance(file, StoredFile)
         for names in (None, image.names):
             try:
-                found = csv.decode(file.value, settings, names)
+                found = csv.decode(file.value, context=Context(options), columns=names)
             except DecodeError:
                 # A name with the terminator in it can't be told from the end of the header line.
                 assert names is None
@@ -158,17 +158,16 @@ def test_avro_messages_come_back_byte_for_byte(data: st.DataObject) -> None:
     """encode(decode(b)) == b under every setting, for names and keys of every shape."""
     through = get_format("avro")
     options = data.draw(option_settings(through))
-    settings = avro.read_settings(options)
     domain = replace(domain_of(through), key_shapes=KEY_SHAPES, has_field_names=False)
     change = data.draw(row_changes(domain=domain))
     try:
         messages = encoded([change], through, options)
     except EncodeError:
         return  # a delete without key, names that become one
-    source = avro.KnownSchemas(through.prepared(messages, NO_CONTEXT).schemas)
+    context = through.prepared(messages, Context(options))
     for message in messages:
         if isinstance(message, KafkaMessage):
-            found = avro.decode(message.key, message.value, source, settings)
+            found = avro.decode(message.value, key=message.key, context=context)
             assert avro.encode(found) == (message.key, message.value)
 
 

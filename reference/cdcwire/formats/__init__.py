@@ -1,6 +1,13 @@
 """The formats, one package each. ``cdcwire.core.registry`` lists them.
 
-``get_format`` and ``FORMAT_NAMES`` are importable from here too.
+``get_format`` and ``FORMAT_NAMES`` are importable from here too. Every package has the same calls.
+The subject comes first; everything else is passed by name:
+
+* ``decode(value, key=, context=)`` returns what a Kafka value or a file says, as the format's own
+  values. ``context`` has the producer's options, definitions of tables, schemas and a selection.
+* ``encode(message)`` returns the bytes of such values; with a key, key and value.
+* ``to_events(message, …)`` and ``from_events(events, …)`` lead to and from the neutral model.
+* ``read_settings(context)`` returns the options as a ``Settings``; ``OPTIONS`` lists them.
 """
 
 from cdcwire.core.registry import FORMAT_NAMES, get_format

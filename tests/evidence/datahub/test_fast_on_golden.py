@@ -9,13 +9,14 @@ import pytest
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import KafkaMessage, Message
-from cdcwire.formats import datahub_blob, datahub_tuple
 from cdcwire.formats.datahub_blob import fast as fast_blob
 from cdcwire.formats.datahub_blob.events import to_event
 from cdcwire.formats.datahub_blob.settings import read_settings as read_blob_settings
+from cdcwire.formats.datahub_blob.wire import read_record
 from cdcwire.formats.datahub_tuple import fast as fast_tuple
 from cdcwire.formats.datahub_tuple.settings import read_settings as read_tuple_settings
 from cdcwire.formats.datahub_tuple.topic import find_table, topic_of
+from cdcwire.formats.datahub_tuple.wire import read_rows
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.derive import derive_cases
 from cdcwire_conformance.corpus.store import load_case, load_cases
@@ -41,13 +42,13 @@ def readers(case: Case) -> tuple[Read, Read]:
         rows = fast_tuple.RowDecoder(topic, options)
         return (
             lambda message: rows.decode(kept(message)),
-            lambda message: [row for row, _ in datahub_tuple.decode(kept(message), topic, options)],
+            lambda message: read_rows(kept(message), topic, options),
         )
     settings = read_blob_settings(context)
     events = fast_blob.RowDecoder(settings=settings)
     return (
         lambda message: events.decode_event(kept(message).value or b""),
-        lambda message: to_event(datahub_blob.decode(kept(message).value or b"", settings)),
+        lambda message: to_event(read_record(kept(message).value or b"", settings)),
     )
 
 

@@ -53,7 +53,7 @@ def told_by(sent: Sequence[Sent], table: str, context: Context = NO_CONTEXT) -> 
 def test_every_message_comes_back_byte_for_byte(sent: Sequence[Sent]) -> None:
     """encode(decode(b)) == b, with schemas and without."""
     for message in (each for found in sent for each in (found.message, found.bare)):
-        decoded = debezium_json.decode(message.value, message.key)
+        decoded = debezium_json.decode(message.value, key=message.key)
         assert debezium_json.encode(decoded) == (message.key, message.value)
 
 

@@ -19,9 +19,8 @@ from cdcwire.core.varints import read_varint
 from cdcwire.formats.craft.arrays import Place
 from cdcwire.formats.craft.columns import NameReader
 from cdcwire.formats.craft.events import to_events
-from cdcwire.formats.craft.format import value_of
 from cdcwire.formats.craft.headers import name_reader
-from cdcwire.formats.craft.profile import CRAFT, PROPOSAL, Profile
+from cdcwire.formats.craft.profile import CRAFT, PROPOSAL, Profile, present
 from cdcwire.formats.craft.settings import read_settings
 from cdcwire.formats.craft.wire import decode, read_message
 from cdcwire.model.events import Column, Event, Value
@@ -125,7 +124,7 @@ def wire_faults(
 
     def reading_by(cursor: type[Reader]) -> Decode:
         def decode_by(format_: Format, message: Message, context: Context) -> list[Event]:
-            return events_of(cursor(value_of(message, profile)), context)
+            return events_of(cursor(present(message.value, profile)), context)
 
         return decode_by
 
@@ -168,7 +167,7 @@ def _events_of(reader: Reader, context: Context) -> list[Event]:
 
 @wrong_decoder("the first column group is taken for the new row, the second for the old", "C11")
 def groups_by_position(format_: Format, message: Message, context: Context) -> list[Event]:
-    decoded = decode(value_of(message, CRAFT), context.selection)
+    decoded = decode(message.value, context=context)
     swapped = replace(decoded, events=by_position(decoded.events))
     return list(to_events(swapped, read_settings(context)))
 
@@ -186,7 +185,7 @@ def _terms_in_order(terms: list[str]) -> NameReader:
 
 def _naming_by(read_names: Callable[[list[str]], NameReader]) -> Decode:
     def decode_by(format_: Format, message: Message, context: Context) -> list[Event]:
-        reader = Reader(value_of(message, CRAFT))
+        reader = Reader(present(message.value, CRAFT))
         decoded = read_message(reader, context.selection, read_names)
         return list(to_events(decoded, read_settings(context)))
 

@@ -36,7 +36,7 @@ from cdcwire.formats.avro.plans import (
 from cdcwire.formats.avro.record_plan import RecordFunction, make_record_function
 from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.avro.sources import SchemaSource
-from cdcwire.formats.avro.wire import decode
+from cdcwire.formats.avro.wire import read_bytes
 from cdcwire.model.events import (
     NO_EXTRA,
     NOWHERE,
@@ -232,7 +232,7 @@ class RowDecoder:
 
     def _plain_rows(self, key: bytes | None, value: bytes | None) -> list[Row | Event]:
         self._credit.earn(len(key or b"") + len(value or b""))
-        message = decode(key, value, self.source, self.settings, self.selection)
+        message = read_bytes(key, value, self.source, self.settings, self.selection)
         events = to_events(message, self.settings, self.labels, self.selection)
         return [self._plain_row(event) for event in events]
 

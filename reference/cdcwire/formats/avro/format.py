@@ -84,8 +84,7 @@ def _decode(message: Message, context: Context) -> Iterator[Event]:
     if _schema_of(message) is not None:
         return
     kafka = _kafka(message)
-    source = KnownSchemas(context.schemas)
-    decoded = decode(kafka.key, kafka.value, source, settings, context.selection)
+    decoded = decode(kafka.value, key=kafka.key, context=context)
     yield from to_events(decoded, settings, Labels(context.tables), context.selection)
 
 

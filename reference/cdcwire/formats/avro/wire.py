@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cdcwire.core.errors import DecodeError, step
-from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Selection
 from cdcwire.core.reader import Reader
 from cdcwire.formats.avro.envelope import ID_OFFSETS, read_envelope, write_envelope
 from cdcwire.formats.avro.internal import (
@@ -22,26 +22,38 @@ from cdcwire.formats.avro.names import schema_of_namespace
 from cdcwire.formats.avro.plans import RecordPlan, plan_of_text
 from cdcwire.formats.avro.records import read_record, write_record
 from cdcwire.formats.avro.schema import CLAUSE as SCHEMA_CLAUSE
-from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings, read_settings
 from cdcwire.formats.avro.sources import CLAUSE as REGISTRY
-from cdcwire.formats.avro.sources import SchemaSource
+from cdcwire.formats.avro.sources import KnownSchemas, SchemaSource
 
 MESSAGES = "avro: messages"
 
 
 def decode(
+    value: bytes | None,
+    *,
+    key: bytes | None = None,
+    context: Context = NO_CONTEXT,
+    source: SchemaSource | None = None,
+) -> Message:
+    """Return what a Kafka message says.
+
+    ``source``: a registry in place of the context's schemas. Records of tables that are not
+    wanted are not read after their envelope, and have no values; all columns are read.
+    Raises: DecodeError, with ``key`` or ``value`` first in its path, and the offset in it.
+    """
+    schemas = KnownSchemas(context.schemas) if source is None else source
+    return read_bytes(key, value, schemas, read_settings(context), context.selection)
+
+
+def read_bytes(
     key: bytes | None,
     value: bytes | None,
     source: SchemaSource,
     settings: Settings = DEFAULT_SETTINGS,
     selection: Selection = EVERYTHING,
 ) -> Message:
-    """Return what a Kafka message says.
-
-    ``selection``: records of tables that are not wanted are not read behind their envelope, and
-    have no values; columns are read all the same.
-    Raises: DecodeError, with ``key`` or ``value`` first in its path, and the offset in it.
-    """
+    """Return what a Kafka message says. See ``decode``."""
     key_reader = None if key is None else Reader(key)
     value_reader = None if value is None else Reader(value)
     return read_message(key_reader, value_reader, source, settings, selection)

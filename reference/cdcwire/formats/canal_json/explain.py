@@ -32,7 +32,7 @@ from cdcwire.formats.canal_json.message import DELETE
 from cdcwire.formats.canal_json.queue import decompressed, read_message
 from cdcwire.formats.canal_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.canal_json.values import value_clause, value_reader
-from cdcwire.formats.canal_json.wire import decode
+from cdcwire.formats.canal_json.wire import read_object
 from cdcwire.model.events import Table
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.storage.feeds import path_of, read_schema
@@ -101,7 +101,7 @@ def explain(
         return _explain_compressed(message.value, settings, spans, definitions)
     error = None
     if spans.data:
-        error = _error_of(lambda: decode(spans.data, EVERYTHING, definitions))
+        error = _error_of(lambda: read_object(spans.data, EVERYTHING, definitions))
         spans.walk(lambda: read_json(spans.data, RULES), definitions, ())
         spans.end((), "white space", RULES.text_clause, error)
     return spans.explanation(error)

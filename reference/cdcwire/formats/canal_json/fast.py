@@ -31,7 +31,7 @@ from cdcwire.formats.canal_json.row_layouts import Images, MessageReader, Shape
 from cdcwire.formats.canal_json.row_patterns import name_of
 from cdcwire.formats.canal_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.canal_json.timed_rows import new_timed_row
-from cdcwire.formats.canal_json.wire import decode
+from cdcwire.formats.canal_json.wire import read_object
 from cdcwire.model.events import Event, Sent, Table
 from cdcwire.storage.feeds import path_of
 from cdcwire.storage.paths import DataPath
@@ -221,7 +221,7 @@ class RowDecoder:
             raise Irregular
         if tuple(member.name for member in found.members) != _HEAD or not head.startswith("{"):
             raise Irregular
-        message = decode(f'{head},"es":0,"ts":0,"data":[]}}'.encode())
+        message = read_object(f'{head},"es":0,"ts":0,"data":[]}}'.encode())
         if message is None or message.is_ddl or message.id or message.type not in ROW_TYPES:
             raise Irregular
         table = Table(message.table, message.database or None, key=message.pk_names or ())
@@ -232,7 +232,7 @@ class RowDecoder:
 
     def _learn(self, subject: Subject, value: bytes) -> MessageReader:
         """Return a reader of messages like this one. Raises: DecodeError, Irregular."""
-        message = decode(value, EVERYTHING, self._definitions, subject.version)
+        message = read_object(value, EVERYTHING, self._definitions, subject.version)
         if message is None or not message.mysql_type or not message.sql_type:
             raise Irregular
         if not message.data or len(message.data) != 1:

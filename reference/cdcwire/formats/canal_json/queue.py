@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, Compression, Selection
-from cdcwire.formats.canal_json.columns import NO_DEFINITIONS, Definitions
+from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Compression, Context, Selection
+from cdcwire.formats.canal_json.columns import NO_DEFINITIONS, Definitions, definitions_of
 from cdcwire.formats.canal_json.message import Dialect, Message
-from cdcwire.formats.canal_json.wire import decode, encode
+from cdcwire.formats.canal_json.settings import read_settings
+from cdcwire.formats.canal_json.wire import encode, read_object
 
 CLAUSE = "canal-json: compression"
+
+
+def decode(
+    value: bytes | None, *, key: bytes | None = None, context: Context = NO_CONTEXT
+) -> Message | None:
+    """Return the message in a Kafka value; None if it is empty, or of a table not wanted.
+
+    ``key`` is ignored. The context's tables name the columns that ``mysqlType`` does not name.
+    Raises: TruncatedError, DecodeError, OptionError.
+    """
+    definitions, settings = definitions_of(context.tables), read_settings(context)
+    return read_message(value, settings.compression, context.selection, definitions)
 
 
 def read_message(
@@ -25,10 +38,10 @@ def read_message(
     if not value:
         return None
     if compression is None:
-        return decode(value, selection, definitions)
+        return read_object(value, selection, definitions)
     text = decompressed(value, compression)
     try:
-        return decode(text, selection, definitions)
+        return read_object(text, selection, definitions)
     except DecodeError as error:
         error.problem += f" (byte {error.offset} of the decompressed message)"
         error.offset = 0

@@ -66,7 +66,7 @@ KNOWN_EXTENSION = frozenset(
 )
 
 
-def decode(
+def read_object(
     value: bytes,
     selection: Selection = EVERYTHING,
     definitions: Definitions = NO_DEFINITIONS,
@@ -88,7 +88,7 @@ def message_of(
     definitions: Definitions = NO_DEFINITIONS,
     version: int | None = None,
 ) -> Message | None:
-    """Return the message that a JSON value of ``data`` is. See ``decode``."""
+    """Return the message that a JSON value of ``data`` is. See ``read_object``."""
     found = expect_object(document.value, document.start, CLAUSE_MEMBERS)
     known, end = found.by_name(), document.end
     database = name_of(required(known, "database", end))

@@ -9,7 +9,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import Subject
 from cdcwire.formats.cdl_json.message import Change
 from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.cdl_json.wire import decode
+from cdcwire.formats.cdl_json.wire import read_message
 
 _CLAUSES: dict[str, str] = {
     **dict.fromkeys(("DATA_STORE", "SEG_OWNER", "TABLE_NAME"), "cdl-json: fields"),
@@ -55,7 +55,7 @@ def explain(message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS) -> Exp
     error: DecodeError | None = None
     warnings: tuple[str, ...] = ()
     try:
-        found = decode(message.value, message.key, settings)
+        found = read_message(message.value, message.key, settings)
         warnings = found.warnings if isinstance(found, Change) else ()
     except DecodeError as caught:
         error = caught

@@ -19,7 +19,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.cdl_json.events import to_events
 from cdcwire.formats.cdl_json.message import Tombstone
 from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.cdl_json.wire import change_of, decode
+from cdcwire.formats.cdl_json.wire import change_of, read_message
 from cdcwire.model.events import Event, Table
 
 
@@ -60,7 +60,7 @@ class RowDecoder:
             return None  # the plain decoder knows the place
 
     def _plain(self, message: KafkaMessage) -> list[Event]:
-        found = decode(message.value, message.key, self.settings, self.tables)
+        found = read_message(message.value, message.key, self.settings, self.tables)
         with events_located(message.value, self.settings.schemas_enable):
             events = list(to_events(found, self.selection))
         if message.value is not None and not isinstance(found, Tombstone):

@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from cdcwire.core.compiled import IRREGULARITIES, Irregular
 from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.reader import Reader
 from cdcwire.core.rows import Layout, Row, Values
 from cdcwire.formats.craft.events import to_events
 from cdcwire.formats.craft.images import handle_key
@@ -35,7 +36,7 @@ from cdcwire.formats.craft.row_plan import (
     split_varints,
 )
 from cdcwire.formats.craft.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.craft.wire import VERSION, decode
+from cdcwire.formats.craft.wire import VERSION, read_message
 from cdcwire.model.events import Event, Sent, Table
 from cdcwire.mysql.layouts import row_value
 
@@ -136,7 +137,7 @@ class RowDecoder:
 
     def _plain_rows(self, value: bytes) -> list[Row | Event]:
         found: list[Row | Event] = []
-        for event in decode(value, self.selection).events:
+        for event in read_message(Reader(value), self.selection).events:
             if isinstance(event, RowEvent):
                 found.append(self._plain_row(event))
             else:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Format, MessageDecoder
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.formats.craft.carries import CARRIES
 from cdcwire.formats.craft.events import from_events, to_events
 from cdcwire.formats.craft.explain import explain
 from cdcwire.formats.craft.fast import RowDecoder
-from cdcwire.formats.craft.profile import CRAFT, Profile
+from cdcwire.formats.craft.profile import CRAFT, present
 from cdcwire.formats.craft.settings import OPTIONS, read_settings
 from cdcwire.formats.craft.wire import decode, encode
 from cdcwire.model.events import Event
@@ -44,18 +43,8 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def value_of(message: Message, profile: Profile) -> bytes:
-    """Return the bytes to decode. Raises: DecodeError for a Kafka message without value.
-
-    Source: choice; Craft leaves the Kafka key null, and a key that is there is not looked at.
-    """
-    if message.value is None:
-        raise DecodeError("the Kafka message has no value", 0, profile.kafka_message)
-    return message.value
-
-
 def _decode(message: Message, context: Context) -> Iterator[Event]:
-    decoded = decode(value_of(message, CRAFT), context.selection)
+    decoded = decode(message.value, context=context)
     yield from to_events(decoded, read_settings(context))
 
 
@@ -66,7 +55,7 @@ def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
 
 def _decoder(context: Context) -> MessageDecoder:
     decoder = RowDecoder(context.selection, read_settings(context))
-    return lambda message: decoder.decode(value_of(message, CRAFT))
+    return lambda message: decoder.decode(present(message.value, CRAFT))
 
 
 FORMAT = Format(

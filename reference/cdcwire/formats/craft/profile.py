@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cdcwire.core.errors import DecodeError
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:
@@ -113,3 +115,10 @@ PROPOSAL = Profile(
     limits="craft-proposal: limits",
     float_size=4,
 )
+
+
+def present(value: bytes | None, profile: Profile) -> bytes:
+    """Return the bytes of a Kafka value. Raises: DecodeError for a message without value."""
+    if value is None:
+        raise DecodeError("the Kafka message has no value", 0, profile.kafka_message)
+    return value

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.format import NO_CONTEXT, Context, Selection
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_uvarint, write_uvarint
 from cdcwire.formats.craft.columns import (
@@ -41,7 +41,7 @@ from cdcwire.formats.craft.message import (
     ResolvedEvent,
     RowEvent,
 )
-from cdcwire.formats.craft.profile import CRAFT
+from cdcwire.formats.craft.profile import CRAFT, present
 from cdcwire.formats.craft.tables import (
     read_delta_table,
     split_at_tables,
@@ -66,15 +66,18 @@ class SizeTables:
     groups: list[list[int]]
 
 
-def decode(value: bytes, selection: Selection = EVERYTHING) -> Message:
+def decode(
+    value: bytes | None, *, key: bytes | None = None, context: Context = NO_CONTEXT
+) -> Message:
     """Return the message that a Kafka value holds.
 
-    Rows of tables that ``selection`` leaves out are passed over by their size and are not in the
-    message; values of columns that it leaves out stand as ``SKIPPED``. A DDL is a matter of its
-    table too, as far as it names one; resolved events are always there.
+    ``key`` is ignored: Craft leaves it null. Rows of tables that the context's selection leaves
+    out are skipped by their size and are not in the message; values of columns that it leaves out
+    are ``SKIPPED``. A DDL belongs to its table too, as far as it names
+    one; resolved events are always there.
     Raises: DecodeError.
     """
-    return read_message(Reader(value), selection)
+    return read_message(Reader(present(value, CRAFT)), context.selection)
 
 
 def encode(message: Message) -> bytes:

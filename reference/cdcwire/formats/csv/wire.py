@@ -9,22 +9,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cdcwire.core.errors import EncodeError, step
+from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.formats.csv.header import CLAUSE as CLAUSE_HEADER
 from cdcwire.formats.csv.header import read_header
 from cdcwire.formats.csv.message import File
 from cdcwire.formats.csv.records import Located, read_record, write_record
-from cdcwire.formats.csv.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.csv.settings import DEFAULT_SETTINGS, Settings, read_settings
 
 
 def decode(
-    value: bytes, settings: Settings = DEFAULT_SETTINGS, columns: Sequence[str] | None = None
+    value: bytes | None,
+    *,
+    key: bytes | None = None,
+    context: Context = NO_CONTEXT,
+    columns: Sequence[str] | None = None,
 ) -> File:
-    """Return what a data file says.
+    """Return what a data file says. ``key`` is ignored: files have none.
 
     ``columns``: the names of the table's columns. Without them any number of columns is taken, all
     records must agree on it, and the header line is taken up to its first terminator.
     Raises: DecodeError. ``read_records`` gives the records before it.
     """
+    return read_file(value or b"", read_settings(context), columns)
+
+
+def read_file(value: bytes, settings: Settings, columns: Sequence[str] | None = None) -> File:
+    """Return what a data file says. See ``decode``."""
     header, names, offset = read_header(value, settings, columns)
     records = tuple(found.record for found in read_records(value, settings, names, offset))
     return File(records, header)

@@ -20,7 +20,7 @@ from cdcwire.datahub.message import Record
 from cdcwire.formats.datahub_blob.events import from_event, to_event
 from cdcwire.formats.datahub_blob.members import RULES
 from cdcwire.formats.datahub_blob.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.datahub_blob.wire import decode, encode
+from cdcwire.formats.datahub_blob.wire import encode, read_record
 from cdcwire.model.events import Event
 
 
@@ -55,13 +55,13 @@ def decode_messages(
     """
     if is_record(message, settings):
         value = value_of(message)
-        return [(decode(value, settings), Record(value))]
+        return [(read_record(value, settings), Record(value))]
     found = []
     for path, record in read_records(message, None, settings.body):
         assert isinstance(record.data, bytes)  # no fields: a blob topic
         with step(*path):
             try:
-                found.append((decode(record.data, settings), record))
+                found.append((read_record(record.data, settings), record))
             except DecodeError as error:
                 error.offset = record.offset
                 raise

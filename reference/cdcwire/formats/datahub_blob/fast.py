@@ -32,7 +32,7 @@ from cdcwire.formats.datahub_blob.row_patterns import (
     readers_of,
 )
 from cdcwire.formats.datahub_blob.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.datahub_blob.wire import decode
+from cdcwire.formats.datahub_blob.wire import read_record
 from cdcwire.model.events import (
     Column,
     Event,
@@ -185,7 +185,7 @@ class RowDecoder:
         raise Irregular
 
     def _plain_row(self, value: bytes) -> BlobRow | Event | None:
-        message = decode(value, self.settings)
+        message = read_record(value, self.settings)
         if self.selection.columns is None and OPS[message.op].group == "row":
             with suppress(*IRREGULARITIES):
                 self._learn(value, message)

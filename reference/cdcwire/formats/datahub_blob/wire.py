@@ -11,6 +11,7 @@ import json
 import re
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.strict_json import Document, read_json
 from cdcwire.datahub.blob_message import BlobMessage
 from cdcwire.datahub.ops import CLAUSE as CLAUSE_OPS
@@ -35,14 +36,21 @@ from cdcwire.formats.datahub_blob.schema_part import (
     read_source,
     schema_of,
 )
-from cdcwire.formats.datahub_blob.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.datahub_blob.settings import Settings, read_settings
 
 CLAUSE_RECORDS = "datahub-blob: records"
 CLAUSE_VERSION = "datahub-blob: version"
 _VERSION = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}")
 
 
-def decode(value: bytes, settings: Settings = DEFAULT_SETTINGS) -> BlobMessage:
+def decode(
+    value: bytes | None, *, key: bytes | None = None, context: Context = NO_CONTEXT
+) -> BlobMessage:
+    """Return the message of a record. ``key`` is ignored. Raises: DecodeError, OptionError."""
+    return read_record(value or b"", read_settings(context))
+
+
+def read_record(value: bytes, settings: Settings) -> BlobMessage:
     """Return the message of a record. Raises: DecodeError."""
     return message_of(read_json(value, RULES), settings)
 

@@ -26,7 +26,7 @@ from cdcwire.formats.datahub_tuple.wire import (
     COMBINATIONS,
     MAX_SEQUENCE_DIGITS,
     MAX_TIME,
-    decode,
+    read_rows,
 )
 
 _PUT_ENTRIES, _BATCH = 1, 6
@@ -54,7 +54,7 @@ class RowDecoder:
             return self._usual_rows(message)
         except IRREGULARITIES:
             pass  # left behind here, so that an error of the plain decoder stands alone
-        return [row for row, _ in decode(message, self.topic, self.settings)]
+        return read_rows(message, self.topic, self.settings)
 
     def _usual_rows(self, message: KafkaMessage) -> list[TupleRow]:
         """Raises: one of IRREGULARITIES."""

@@ -9,12 +9,14 @@ import re
 from typing import cast
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.datahub.carrying import read_records
 from cdcwire.datahub.fields import FieldValue
 from cdcwire.datahub.message import Record
 from cdcwire.datahub.tuple_topic import Operation, Topic, TupleRow
-from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS, Settings, read_settings
+from cdcwire.formats.datahub_tuple.topic import find_table, topic_of
 
 CLAUSE_METADATA = "datahub-tuple: metadata columns"
 CLAUSE_SEQUENCE = "datahub-tuple: sequence ids"
@@ -34,16 +36,32 @@ _FLAGS = {"Y": True, "N": False}
 
 
 def decode(
+    value: bytes | None,
+    *,
+    key: bytes | None = None,
+    headers: tuple[tuple[str, bytes], ...] = (),
+    context: Context = NO_CONTEXT,
+) -> list[TupleRow]:
+    """Return the rows of a body. ``headers``: those of HTTP, which name the encoding.
+
+    The context's tables define the topic. Raises: DecodeError, OptionError.
+    """
+    settings = read_settings(context)
+    topic = topic_of(find_table(context.tables, settings), settings)
+    return read_rows(KafkaMessage(key, value, headers), topic, settings)
+
+
+def read_rows(
     message: KafkaMessage, topic: Topic, settings: Settings = DEFAULT_SETTINGS
-) -> list[tuple[TupleRow, Record]]:
-    """Return the rows of a body, with their records. Raises: DecodeError.
+) -> list[TupleRow]:
+    """Return the rows of a body. Raises: DecodeError.
 
     What is wrong with a metadata column stands where the record's data does.
     """
     found = []
     for path, record in read_records(message, topic.fields, settings.body):
         with step(*path):
-            found.append((row_of(record, topic), record))
+            found.append(row_of(record, topic))
     return found
 
 

@@ -15,7 +15,7 @@ from cdcwire.formats.debezium_json.message import (
     Tombstone,
 )
 from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.debezium_json.wire import decode
+from cdcwire.formats.debezium_json.wire import read_message
 
 _CLAUSES: dict[str, str] = {
     **dict.fromkeys(("before", "after"), "debezium-json: images"),
@@ -87,7 +87,7 @@ def explain(message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS) -> Exp
     found: Message | None = None
     warnings: tuple[str, ...] = ()
     try:
-        found = decode(message.value, message.key, settings)
+        found = read_message(message.value, message.key, settings)
         warnings = () if isinstance(found, Tombstone) else found.warnings
     except DecodeError as caught:
         error = caught

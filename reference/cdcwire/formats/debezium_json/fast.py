@@ -20,7 +20,7 @@ from cdcwire.formats.debezium_json.alone import PayloadsAlone
 from cdcwire.formats.debezium_json.events import to_events
 from cdcwire.formats.debezium_json.message import Change, Message, Tombstone
 from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.debezium_json.wire import decode, image_schemas, message_of
+from cdcwire.formats.debezium_json.wire import image_schemas, message_of, read_message
 from cdcwire.model.events import Event, Table
 
 
@@ -76,7 +76,7 @@ class RowDecoder:
         return parsed
 
     def _plain(self, message: KafkaMessage) -> list[Event]:
-        found = decode(message.value, message.key, self.settings, self.tables)
+        found = read_message(message.value, message.key, self.settings, self.tables)
         with events_located(message.value, self.settings.schemas_enable):
             events = list(to_events(found, self.settings, self.selection))
         self._learn(message, found)

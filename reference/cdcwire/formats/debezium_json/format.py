@@ -61,7 +61,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 def _decode(message: Message, context: Context) -> Iterator[Event]:
     settings = read_settings(context)
     kafka = _kafka(message)
-    decoded = decode(kafka.value, kafka.key, settings, context.tables)
+    decoded = decode(kafka.value, key=kafka.key, context=context)
     with events_located(kafka.value, settings.schemas_enable):
         yield from to_events(decoded, settings, context.selection)
 

@@ -16,6 +16,7 @@ from cdcwire.connect.cdl import ROW_CHANGE, VERSION_2, Row
 from cdcwire.connect.columns import struct_of
 from cdcwire.connect.fields import NO_OFFSET, Fields, located, read_part, typed
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.strict_json import JsonObject
 from cdcwire.formats.debezium_json.message import (
     OPERATIONS,
@@ -30,7 +31,7 @@ from cdcwire.formats.debezium_json.message import (
     Source,
     Tombstone,
 )
-from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.debezium_json.settings import Settings, read_settings
 from cdcwire.model.events import Table
 
 _MEMBERS = "debezium-json: members"
@@ -55,16 +56,20 @@ _CDL_CONNECTORS = ("postgresql", "opengauss", "drs-opengauss-json")
 
 
 def decode(
-    value: bytes | None,
-    key: bytes | None = None,
-    settings: Settings = DEFAULT_SETTINGS,
-    tables: tuple[Table, ...] = (),
+    value: bytes | None, *, key: bytes | None = None, context: Context = NO_CONTEXT
 ) -> Message:
     """Return what a message says; without a value it is a tombstone.
 
-    ``tables``: definitions that give the types of columns where messages have no schema.
-    Raises: TruncatedError, DecodeError.
+    The context's tables give the types of columns where messages have no schema.
+    Raises: TruncatedError, DecodeError, OptionError.
     """
+    return read_message(value, key, read_settings(context), context.tables)
+
+
+def read_message(
+    value: bytes | None, key: bytes | None, settings: Settings, tables: tuple[Table, ...] = ()
+) -> Message:
+    """Return what a message says; without a value it is a tombstone. See ``decode``."""
     key_parsed = None
     if key is not None:
         key_parsed = read_part(key, "key", settings.schemas_enable)

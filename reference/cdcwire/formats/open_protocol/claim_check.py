@@ -7,7 +7,7 @@ from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.format import Compression
 from cdcwire.formats.open_protocol.members import VALUE_RULES
 from cdcwire.formats.open_protocol.message import EVENT_ROW, Dialect, Item, Key, Message
-from cdcwire.formats.open_protocol.wire import decode, encode
+from cdcwire.formats.open_protocol.wire import encode, read_message
 
 CLAUSE = "open-protocol: claim check"
 
@@ -20,7 +20,7 @@ def read_file(data: bytes, compression: Compression | None = None) -> Item:
     Raises: DecodeError.
     """
     key, value = read_claim_check(data, CLAUSE, VALUE_RULES)
-    message = decode(key, value, compression=compression)
+    message = read_message(key, value, compression=compression)
     if len(message.items) != 1 or message.items[0].key.t != EVENT_ROW:
         raise DecodeError("the stored message is not one row", 0, CLAUSE)
     item = message.items[0]

@@ -24,7 +24,7 @@ from cdcwire.formats.open_protocol.members import KEY_RULES, VALUE_RULES
 from cdcwire.formats.open_protocol.message import EVENT_DDL, EVENT_RESOLVED, EVENT_ROW
 from cdcwire.formats.open_protocol.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.open_protocol.values import read_value, value_clause
-from cdcwire.formats.open_protocol.wire import decode, decompressed
+from cdcwire.formats.open_protocol.wire import decompressed, read_message
 from cdcwire.mysql.types import FLAG_BINARY, FLAG_HANDLE_KEY, STRING_TYPES, column_of
 
 _KEY_CLAUSES = {
@@ -77,7 +77,7 @@ def explain(message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS) -> Exp
     """
     error: DecodeError | None = None
     try:
-        decode(message.key, message.value, compression=settings.compression)
+        read_message(message.key, message.value, compression=settings.compression)
     except DecodeError as caught:
         error = caught
     key, value = _Part(message.key or b"", "key"), _Part(message.value or b"", "value")

@@ -34,7 +34,7 @@ from cdcwire.formats.open_protocol.row_patterns import (
 )
 from cdcwire.formats.open_protocol.rows import read_row
 from cdcwire.formats.open_protocol.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.open_protocol.wire import decode
+from cdcwire.formats.open_protocol.wire import read_message
 from cdcwire.model.events import Event, Sent, Table
 from cdcwire.mysql.layouts import Described, Layouts, row_value
 from cdcwire.mysql.types import FLAG_HANDLE_KEY
@@ -232,7 +232,7 @@ class RowDecoder:
 
     def _plain_rows(self, key: bytes | None, value: bytes | None) -> list[Row | Event]:
         found: list[Row | Event] = []
-        for item in decode(key, value, self.selection, self.settings.compression).items:
+        for item in read_message(key, value, self.selection, self.settings.compression).items:
             if isinstance(item.value, RowItem) and not item.key.rid and not item.key.ccl:
                 found.append(self._plain_row(item.key, item.value))
             else:

@@ -65,7 +65,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 def _decode(message: Message, context: Context) -> Iterator[Event]:
     settings = read_settings(context)
     kafka = _kafka(message)
-    decoded = decode(kafka.key, kafka.value, context.selection, settings.compression)
+    decoded = decode(kafka.value, key=kafka.key, context=context)
     yield from to_events(decoded, settings, context.blobs, context.selection)
 
 

@@ -7,7 +7,7 @@ that side. Where value items are compressed, the offset is that of the compresse
 from __future__ import annotations
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
-from cdcwire.core.format import EVERYTHING, Compression, Selection
+from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Compression, Context, Selection
 from cdcwire.formats.open_protocol.framing import (
     Place,
     check_item_counts,
@@ -29,9 +29,20 @@ from cdcwire.formats.open_protocol.message import (
     Row,
 )
 from cdcwire.formats.open_protocol.rows import read_ddl, read_row, write_ddl, write_row
+from cdcwire.formats.open_protocol.settings import read_settings
 
 
 def decode(
+    value: bytes | None, *, key: bytes | None = None, context: Context = NO_CONTEXT
+) -> Message:
+    """Return the items of a Kafka message; those of tables that are not wanted are left out.
+
+    Raises: TruncatedError, DecodeError, OptionError.
+    """
+    return read_message(key, value, context.selection, read_settings(context).compression)
+
+
+def read_message(
     key: bytes | None,
     value: bytes | None,
     selection: Selection = EVERYTHING,

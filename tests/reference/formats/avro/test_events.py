@@ -27,6 +27,7 @@ from cdcwire.formats.avro import (
     verify_checksum,
 )
 from cdcwire.formats.avro.message import Datums
+from cdcwire.formats.avro.wire import read_bytes
 from cdcwire.model.events import (
     UNAVAILABLE,
     Column,
@@ -166,7 +167,7 @@ def test_update_of_a_key_becomes_delete_and_insert() -> None:
     settings, source = read_settings(EXTENSION), MemorySource()
     delete, insert = from_events([update], settings, (), source)
     decoded = [
-        to_events(decode(each.key, each.value, source, settings), settings)[0]
+        to_events(read_bytes(each.key, each.value, source, settings), settings)[0]
         for each in (delete, insert)
     ]
     assert [each.op for each in decoded if isinstance(each, RowChange)] == ["delete", "insert"]
@@ -320,7 +321,7 @@ def test_delete_may_tell_its_timestamp() -> None:
     message, context = sent(row("delete"))
     source = MemorySource(context.schemas)
     value = b"\x03" + TS.to_bytes(8, "big")
-    decoded = decode(message.key, value, source)
+    decoded = decode(value, key=message.key, source=source)
     assert decoded.value == DeletedAt(TS)
     assert encode(decoded) == (message.key, value)
     found = to_events(decoded)[0]
@@ -406,7 +407,7 @@ def test_checksum_is_that_of_the_values() -> None:
 
 def _verified(message: KafkaMessage, context: Context) -> bool | None:
     settings = read_settings(context)
-    value = decode(message.key, message.value, MemorySource(context.schemas), settings).value
+    value = read_bytes(message.key, message.value, MemorySource(context.schemas), settings).value
     assert isinstance(value, Datums)
     return verify_checksum(value, settings.time_zone)
 

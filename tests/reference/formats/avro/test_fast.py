@@ -13,11 +13,12 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.options import OptionValue
 from cdcwire.core.varints import write_varint
-from cdcwire.formats.avro import MemorySource, decode, from_events, read_settings, to_events
+from cdcwire.formats.avro import MemorySource, from_events, read_settings, to_events
 from cdcwire.formats.avro import fast as fast_module
 from cdcwire.formats.avro.fast import Row, RowDecoder
 from cdcwire.formats.avro.record_plan import read_int, read_length, read_long
 from cdcwire.formats.avro.settings import Settings
+from cdcwire.formats.avro.wire import read_bytes
 from cdcwire.model.events import Event
 from cdcwire.model.text import event_to_json
 from cdcwire_generators.strategies import damaged_bytes
@@ -71,7 +72,7 @@ class Feed:
 
     def assert_same(self, pair: Pair, each: RowDecoder) -> None:
         def plain() -> list[Event]:
-            message = decode(*pair, self.source, self.settings, each.selection)
+            message = read_bytes(*pair, self.source, self.settings, each.selection)
             return to_events(message, self.settings, selection=each.selection)
 
         assert outcome(lambda: each.decode_events(*pair)) == outcome(plain)
@@ -116,7 +117,7 @@ def test_a_workload_never_needs_the_plain_decoder(
     def refuse(*arguments: object) -> None:
         raise AssertionError("the plain decoder was asked")
 
-    monkeypatch.setattr(fast_module, "decode", refuse)
+    monkeypatch.setattr(fast_module, "read_bytes", refuse)
     found = feed(name, mode)
     each = found.decoder()
     for pair in found.pairs:

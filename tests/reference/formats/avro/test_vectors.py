@@ -26,6 +26,7 @@ from cdcwire.formats.avro import (
 )
 from cdcwire.formats.avro.fast import RowDecoder
 from cdcwire.formats.avro.topics import subject_of
+from cdcwire.formats.avro.wire import read_bytes
 from cdcwire.model.events import ABSENT, Column, Image, Position, RowChange, Table, Value
 from cdcwire.model.kinds import DecimalType, TextType
 from cdcwire.mysql.declared import parse_declared, type_of_declared
@@ -105,7 +106,7 @@ def test_events_are_encoded_to_the_producer_s_bytes_and_schemas(run: dict[str, A
 def test_wire_layer_gives_the_same_bytes_again(run: dict[str, Any]) -> None:
     source = MemorySource(run["schemas"])
     for message in messages_of(run):
-        decoded = decode(message.key, message.value, source, settings_of(run))
+        decoded = read_bytes(message.key, message.value, source, settings_of(run))
         assert encode(decoded) == (message.key, message.value)
 
 
@@ -119,7 +120,7 @@ def test_schema_texts_are_read_and_written_again(run: dict[str, Any]) -> None:
 def test_messages_are_decoded_to_the_rows(run: dict[str, Any]) -> None:
     settings, source = settings_of(run), MemorySource(run["schemas"])
     for message, sent, told in zip(messages_of(run), events_of(run), run["events"], strict=True):
-        (event,) = to_events(decode(message.key, message.value, source, settings), settings)
+        (event,) = to_events(read_bytes(message.key, message.value, source, settings), settings)
         assert isinstance(event, RowChange)
         assert (event.op, event.table.name, event.table.schema) == (sent.op, *_names(sent))
         image, original = event.before or event.after, sent.before or sent.after
@@ -150,7 +151,7 @@ def test_decoded_rows_are_encoded_to_the_same_bytes(run: dict[str, Any]) -> None
     settings, source = settings_of(run), MemorySource(run["schemas"])
     tables = [Table(e.table.name, e.table.schema, columns=_columns(e)) for e in events_of(run)]
     for message in messages_of(run):
-        events = to_events(decode(message.key, message.value, source, settings), settings)
+        events = to_events(read_bytes(message.key, message.value, source, settings), settings)
         assert list(from_events(events, settings, tables, source)) == [message]
 
 
@@ -178,7 +179,7 @@ def test_fast_decoder_gives_the_same_rows(run: dict[str, Any]) -> None:
     settings, source = settings_of(run), MemorySource(run["schemas"])
     decoder = RowDecoder(source, settings)
     for message in messages_of(run):
-        plain = to_events(decode(message.key, message.value, source, settings), settings)
+        plain = to_events(read_bytes(message.key, message.value, source, settings), settings)
         assert decoder.decode_events(message.key, message.value) == plain
 
 
@@ -195,7 +196,7 @@ def test_registrations_are_those_of_the_producer(run: dict[str, Any]) -> None:
 def test_enum_and_set_give_labels_and_their_options() -> None:
     (run,) = RUNS["enum_set"]
     message = messages_of(run)[0]
-    decoded = decode(message.key, message.value, MemorySource(run["schemas"]))
+    decoded = decode(message.value, key=message.key, source=MemorySource(run["schemas"]))
     (event,) = to_events(decoded)
     assert isinstance(event, RowChange)
     assert event.after is not None

@@ -14,12 +14,12 @@ from cdcwire.formats.canal_json import (
     Extension,
     Message,
     Settings,
-    decode,
     encode,
     from_event,
     to_events,
 )
 from cdcwire.formats.canal_json.images import ImageWriter
+from cdcwire.formats.canal_json.wire import read_object
 from cdcwire.model.events import (
     Column,
     Event,
@@ -64,7 +64,7 @@ DELETE = change("delete", row(1, "x", None), None)
 
 def read(message: Message, settings: Settings = EXTENDED, **more: Any) -> Event:
     """Return the one event of a message after its way over the wire."""
-    found = decode(encode(message, settings.dialect), **more)
+    found = read_object(encode(message, settings.dialect), **more)
     assert found is not None
     (event,) = to_events(found, settings)
     return event
@@ -237,7 +237,7 @@ def test_definition_tells_the_type_of_a_column_that_mysqltype_does_not_name() ->
         from_event(INSERT), mysql_type=(("id", "int"),), data=((("id", "1"), ("e", "2")),)
     )
     definitions = Definitions((DEFINED,))
-    found = decode(encode(message), definitions=definitions)
+    found = read_object(encode(message), definitions=definitions)
     assert found is not None
     (event,) = to_events(found, definitions=definitions)
     assert image_of(event) == {"id": 1, "e": 2}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.core.format import Selection
 from cdcwire.formats.canal_json import Dialect, Extension, Message, decode, encode
+from cdcwire.formats.canal_json.wire import read_object
 
 INSERT = (
     b'{"id":0,"database":"test","table":"nopk","pkNames":[],"isDdl":false,"type":"INSERT",'
@@ -79,7 +80,7 @@ def test_message_of_the_official_canal_comes_back_byte_for_byte() -> None:
 def test_every_truncation_is_rejected_at_its_end(value: bytes) -> None:
     for cut in range(len(value)):
         with pytest.raises(TruncatedError) as caught:
-            decode(value[:cut])
+            read_object(value[:cut])
         assert caught.value.offset == cut
 
 
@@ -236,7 +237,7 @@ def test_broken_json_is_rejected_at_its_byte(value: bytes, offset: int, clause: 
 
 def test_table_that_is_not_wanted_is_passed_over_whatever_its_columns_are() -> None:
     other = changed(mysqlType={"a": "integral"})
-    assert decode(other, Selection(tables=frozenset({("test", "t")}))) is None
+    assert read_object(other, Selection(tables=frozenset({("test", "t")}))) is None
 
 
 def test_null_and_the_text_null_are_kept_apart() -> None:

@@ -13,7 +13,7 @@ from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats import cdl_json
-from cdcwire.formats.cdl_json import Change, Settings
+from cdcwire.formats.cdl_json import Change
 from cdcwire.formats.cdl_json.format import FORMAT
 from cdcwire.model.events import Column, Image, Marker, Position, RowChange, Table
 from cdcwire.model.kinds import DatetimeType, DecimalType, IntType, TextType
@@ -182,7 +182,7 @@ def test_unknown_message_type_is_kept_with_a_warning() -> None:
     assert isinstance(found, Change)
     assert len(found.warnings) == 1
     with pytest.raises(DecodeError) as caught:
-        cdl_json.decode(message(message_type="9"), settings=Settings(lint="strict"))
+        cdl_json.decode(message(message_type="9"), context=Context({"lint": "strict"}))
     assert caught.value.clause == "cdl-json: lint"
 
 

@@ -96,5 +96,5 @@ def test_known_schema_is_read_the_fast_way(monkeypatch: pytest.MonkeyPatch) -> N
     decoder = RowDecoder()
     for message in MESSAGES:
         decoder.decode(message)
-    monkeypatch.setattr("cdcwire.formats.cdl_json.fast.decode", None)
+    monkeypatch.setattr("cdcwire.formats.cdl_json.fast.read_message", None)
     assert all(len(decoder.decode(message)) == 1 for message in MESSAGES)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.format import EVERYTHING, Context, Selection
 from cdcwire.core.rows import Row
 from cdcwire.formats.craft import (
     Column,
@@ -85,7 +85,11 @@ def outcome(decoded: Callable[[], list[Event]]) -> Outcome:
 
 
 def assert_same(value: bytes, fast_decoder: RowDecoder) -> None:
-    plain = outcome(lambda: to_events(decode(value, fast_decoder.selection), fast_decoder.settings))
+    plain = outcome(
+        lambda: to_events(
+            decode(value, context=Context(selection=fast_decoder.selection)), fast_decoder.settings
+        )
+    )
     assert outcome(lambda: fast_decoder.decode_events(value)) == plain
 
 
@@ -96,7 +100,7 @@ def no_plain_decoder(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(value: bytes, selection: Selection) -> Message:
         raise AssertionError("the plain decoder was asked")
 
-    monkeypatch.setattr(fast, "decode", refuse)
+    monkeypatch.setattr(fast, "read_message", refuse)
 
 
 def feed_messages(name: str, rows_per_message: int) -> list[bytes]:

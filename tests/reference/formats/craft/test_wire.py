@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Selection
+from cdcwire.core.format import Context, Selection
 from cdcwire.formats.craft import (
     SKIPPED,
     Column,
@@ -169,21 +169,23 @@ def test_resolved_with_names_and_partition_is_kept() -> None:
 
 def test_selection_of_tables_leaves_out_rows_undecoded() -> None:
     other = Selection(tables=frozenset({("s", "other")}))
-    assert decode(BATCH, other) == Message(())
-    assert decode(BATCH, Selection(tables=frozenset({("s", "t")}))) == decode(BATCH)
+    assert decode(BATCH, context=Context(selection=other)) == Message(())
+    assert decode(
+        BATCH, context=Context(selection=Selection(tables=frozenset({("s", "t")})))
+    ) == decode(BATCH)
     broken = BATCH.replace(unhex("02 01 04 03 0b 02 04"), unhex("09 01 04 03 0b 02 04"))
-    assert decode(broken, other) == Message(())
+    assert decode(broken, context=Context(selection=other)) == Message(())
 
 
 def test_selection_of_tables_leaves_out_their_ddl_but_no_resolved_event() -> None:
     other = Selection(tables=frozenset({("s", "other")}))
-    assert decode(DDL, other) == Message(())
-    assert decode(RESOLVED, other) == decode(RESOLVED)
+    assert decode(DDL, context=Context(selection=other)) == Message(())
+    assert decode(RESOLVED, context=Context(selection=other)) == decode(RESOLVED)
     without_table = Message((DDLEvent(1, 1, "CREATE DATABASE a", "a"),))
-    assert decode(encode(without_table), other) == without_table
+    assert decode(encode(without_table), context=Context(selection=other)) == without_table
 
 
 def test_selection_of_columns_skips_the_values_of_others() -> None:
-    first = decode(BATCH, Selection(columns=frozenset({"v"}))).events[0]
+    first = decode(BATCH, context=Context(selection=Selection(columns=frozenset({"v"})))).events[0]
     assert isinstance(first, RowEvent)
     assert first.groups[0].columns == (Column("id", 3, 11, SKIPPED), Column("v", 15, 64, b"x"))

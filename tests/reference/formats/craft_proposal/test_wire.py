@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from cdcwire.core.errors import DecodeError, EncodeError, Path
-from cdcwire.core.format import Selection
+from cdcwire.core.format import Context, Selection
 from cdcwire.formats.craft.proposal import (
     SKIPPED,
     Column,
@@ -351,13 +351,13 @@ def test_message_that_the_format_cannot_carry_is_not_encoded(
 
 def test_selection_leaves_out_rows_and_ddl_of_other_tables() -> None:
     other = Selection(tables=frozenset({("s", "other")}))
-    assert decode(MIXED, other).events == MESSAGES[2][2].events[1:]
+    assert decode(MIXED, context=Context(selection=other)).events == MESSAGES[2][2].events[1:]
     table_ddl = Message((DDLEvent(1, 3, "x", "s", "t"),))
-    assert decode(encode(table_ddl), other) == Message(())
+    assert decode(encode(table_ddl), context=Context(selection=other)) == Message(())
 
 
 def test_selection_of_columns_skips_the_values_of_others() -> None:
-    row = decode(DELETE, Selection(columns=frozenset({"f"}))).events[0]
+    row = decode(DELETE, context=Context(selection=Selection(columns=frozenset({"f"})))).events[0]
     assert isinstance(row, RowEvent)
     assert row.known_groups[0].columns == (Column("id", 3, 11, SKIPPED), Column("f", 4, 65, 1.5))
 

@@ -17,7 +17,6 @@ from cdcwire.core.options import OptionValue
 from cdcwire.formats.csv import (
     FORMAT,
     Settings,
-    decode,
     encode,
     explain,
     from_events,
@@ -25,6 +24,7 @@ from cdcwire.formats.csv import (
 )
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.settings import read_settings
+from cdcwire.formats.csv.wire import read_file
 from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
 from cdcwire.model.steps import join_halves
 from cdcwire.mysql.declared import parse_declared, type_of_declared
@@ -233,13 +233,13 @@ def test_events_are_written_as_worked_out(name: str) -> None:
 @each_settings
 def test_wire_layer_is_lossless(name: str) -> None:
     value = assembled(name)
-    assert encode(decode(value, settings_of(name)), settings_of(name)) == value
+    assert encode(read_file(value, settings_of(name)), settings_of(name)) == value
 
 
 @each_settings
 def test_bytes_are_read_as_the_events(name: str) -> None:
     settings = settings_of(name)
-    found = list(join_halves(to_events(decode(assembled(name), settings), TABLE, settings)))
+    found = list(join_halves(to_events(read_file(assembled(name), settings), TABLE, settings)))
     assert len(found) == len(EVENTS)
     is_empty = settings.null == b""
     for event, wanted in zip(found, EVENTS, strict=True):
@@ -263,7 +263,7 @@ def test_bytes_are_read_as_the_events(name: str) -> None:
 @each_settings
 def test_ambiguous_null_is_marked(name: str) -> None:
     settings = settings_of(name)
-    events = to_events(decode(assembled(name), settings), TABLE, settings)
+    events = to_events(read_file(assembled(name), settings), TABLE, settings)
     marked = [event.extra.get("ambiguous_null") for event in events]
     strings = "c_char,c_varchar,c_text,c_binary,c_varbinary,c_blob,c_enum,c_set"
     if settings.quote or settings.null == b"\\N":
@@ -309,7 +309,7 @@ def read_until_error(value: bytes, context: Context) -> tuple[list[Event], Decod
 def test_every_cut_gives_the_whole_records_and_then_the_error(name: str) -> None:
     settings = settings_of(name)
     value = assembled(name)
-    whole = decode(value, settings)
+    whole = read_file(value, settings)
     ends = {
         len(encode(type(whole)(whole.records[:count], whole.header), settings)): count
         for count in range(5)

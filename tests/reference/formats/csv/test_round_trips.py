@@ -19,7 +19,6 @@ from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.formats.csv import (
     FORMAT,
     Settings,
-    decode,
     encode,
     explain,
     from_events,
@@ -28,6 +27,7 @@ from cdcwire.formats.csv import (
 from cdcwire.formats.csv import fast as fast_module
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.values import file_kind
+from cdcwire.formats.csv.wire import read_file
 from cdcwire.model.events import Column, Event, Image, Op, Position, RowChange, Table
 from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.steps import join_halves
@@ -153,7 +153,7 @@ def test_events_come_back_and_so_do_bytes(data: st.DataObject) -> None:
 
     settings = read_settings(options)
     assert (
-        encode(decode(file.value, settings, [each.name for each in COLUMNS]), settings)
+        encode(read_file(file.value, settings, [each.name for each in COLUMNS]), settings)
         == file.value
     )
     (again,) = from_events(map(unmarked, halves), settings, [TABLE])

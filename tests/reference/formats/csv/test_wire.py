@@ -14,6 +14,7 @@ from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.core.options import OptionError
 from cdcwire.formats.csv import Field, File, Record, Settings, decode, encode, read_records
 from cdcwire.formats.csv.records import field_of, text_of
+from cdcwire.formats.csv.wire import read_file
 
 NO_QUOTE = Settings(quote=b"")
 FULL = Settings(include_commit_ts=True, output_old_value=True, output_handle_key=True)
@@ -89,7 +90,7 @@ def test_broken_record_is_refused_at_its_place(
 ) -> None:
     settings, value, offset, path, clause = case
     with pytest.raises(DecodeError) as caught:
-        decode(value, settings)
+        read_file(value, settings)
     assert (caught.value.offset, caught.value.path) == (offset, ("records", 0, *path))
     assert caught.value.clause == clause
 
@@ -122,7 +123,7 @@ def test_columns_have_a_limit() -> None:
 
 
 def test_empty_file_has_no_records() -> None:
-    assert decode(b"") == decode(b"", HEADER) == File(())
+    assert decode(b"") == read_file(b"", HEADER) == File(())
     assert encode(File(())) == encode(File(()), HEADER) == b""
 
 
@@ -150,7 +151,7 @@ def test_text_keeps_raw_bytes_and_quotes() -> None:
 
 def test_terminator_may_begin_the_delimiter() -> None:
     settings = Settings(delimiter=b";;", terminator=b";")
-    (first, second) = decode(b'"I";;"t";;"s";;1;;"x";"D";;"t";;"s";;2;;\\N;', settings).records
+    (first, second) = read_file(b'"I";;"t";;"s";;1;;"x";"D";;"t";;"s";;2;;\\N;', settings).records
     assert (first.op, first.fields) == ("I", (Field(b"1", False), Field(b"x", True)))
     assert (second.op, second.fields) == ("D", (Field(b"2", False), Field(b"\\N", False)))
 
@@ -159,14 +160,14 @@ def test_header_line_is_compared_not_split() -> None:
     names = ["a,b", 'c"', "d\r\ne"]
     line = b'ticdc-meta$operation,ticdc-meta$table,ticdc-meta$schema,a,b,c",d\r\ne'
     value = line + b'\r\n"I","t","s",1,2,3\r\n'
-    file = decode(value, HEADER, names)
+    file = read_file(value, HEADER, names)
     assert (file.header, len(file.records)) == (line, 1)
     assert encode(file, HEADER) == value
 
 
 def test_header_line_tells_the_columns_that_are_missing() -> None:
     value = b'ticdc-meta$operation,ticdc-meta$table,ticdc-meta$schema,a,c\r\n"I","t","s",1,2\r\n'
-    assert len(decode(value, HEADER, ["a", "b", "c"]).records[0].fields) == 2
+    assert len(read_file(value, HEADER, ["a", "b", "c"]).records[0].fields) == 2
 
 
 @pytest.mark.parametrize(
@@ -186,14 +187,14 @@ def test_header_line_tells_the_columns_that_are_missing() -> None:
 )
 def test_other_header_line_is_refused(value: bytes, offset: int) -> None:
     with pytest.raises(DecodeError) as caught:
-        decode(value, HEADER, ["a", "b"])
+        read_file(value, HEADER, ["a", "b"])
     assert (caught.value.offset, caught.value.path) == (offset, ("header",))
     assert caught.value.clause == "csv: header line"
 
 
 def test_header_line_that_is_cut_is_truncated() -> None:
     with pytest.raises(TruncatedError) as caught:
-        decode(b"ticdc-meta$operation,ticdc-meta$table", HEADER, ["a"])
+        read_file(b"ticdc-meta$operation,ticdc-meta$table", HEADER, ["a"])
     assert (caught.value.offset, caught.value.path) == (37, ("header",))
 
 
@@ -255,7 +256,7 @@ def test_every_text_comes_back_from_every_allowed_setting(data: st.DataObject) -
     names = data.draw(st.tuples(texts, texts))
     record = Record("I", names[0].decode(), names[1].decode(), None, None, None, tuple(fields))
     value = encode(File((record, record)), settings)
-    found = decode(value, settings)
+    found = read_file(value, settings)
     assert found == File((record, record))
     assert encode(found, settings) == value
     for field in fields:

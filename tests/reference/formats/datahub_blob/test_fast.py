@@ -22,6 +22,7 @@ from cdcwire.formats.datahub_blob import (
     to_event,
 )
 from cdcwire.formats.datahub_blob.fast import BlobRow, RowDecoder
+from cdcwire.formats.datahub_blob.wire import read_record
 
 DATA = Path(__file__).parent / "data"
 DEFAULT = Settings()
@@ -46,7 +47,7 @@ def outcome(read: Any, value: bytes) -> object:
 
 
 def plain(value: bytes, options: Settings = DEFAULT, selection: Selection = EVERYTHING) -> object:
-    return outcome(lambda raw: to_event(decode(raw, options), selection), value)
+    return outcome(lambda raw: to_event(read_record(raw, options), selection), value)
 
 
 @st.composite

@@ -18,8 +18,9 @@ from cdcwire.datahub.fields import MAX_TIMESTAMP, MIN_TIMESTAMP
 from cdcwire.datahub.frame import write_frame
 from cdcwire.datahub.message import Batch, Body, Record
 from cdcwire.datahub.protobuf import write_bytes
-from cdcwire.formats.datahub_tuple import Settings, TupleRow, decode, record_of, topic_of
+from cdcwire.formats.datahub_tuple import Settings, TupleRow, record_of, topic_of
 from cdcwire.formats.datahub_tuple.fast import RowDecoder
+from cdcwire.formats.datahub_tuple.wire import read_rows
 from cdcwire.model.events import Column, Table
 from cdcwire.model.kinds import (
     BoolType,
@@ -78,7 +79,7 @@ def body(rows: list[TupleRow], compression: Any = "none", attributes: Any = ()) 
 
 
 def plain(message: KafkaMessage, options: Settings) -> list[TupleRow]:
-    return [row for row, _ in decode(message, TOPIC, options)]
+    return read_rows(message, TOPIC, options)
 
 
 def outcome(read: Any, *given: Any) -> object:

@@ -18,7 +18,8 @@ from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.format import Context, Explanation, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionError
-from cdcwire.datahub.body import write_body
+from cdcwire.datahub.body import BodySettings, write_body
+from cdcwire.datahub.carrying import read_records
 from cdcwire.datahub.message import Body, Record
 from cdcwire.formats.datahub_tuple import (
     FORMAT,
@@ -26,12 +27,12 @@ from cdcwire.formats.datahub_tuple import (
     SchemaMismatchError,
     Settings,
     UnsupportedInTupleError,
-    decode,
     find_table,
     read_settings,
     record_of,
     topic_of,
 )
+from cdcwire.formats.datahub_tuple.wire import read_rows
 from cdcwire.model.events import (
     UNAVAILABLE,
     Column,
@@ -238,7 +239,7 @@ def test_metadata_that_breaks_a_rule_is_rejected(
     record = Record(tuple({**GOOD, **changes}.values()))
     raw, _ = write_body(Body(encoding, (record,)), topic.fields)
     with pytest.raises(DecodeError) as caught:
-        decode(KafkaMessage(None, raw), topic)
+        read_rows(KafkaMessage(None, raw), topic)
     prefix = "datahub: " if clause == "topics" else "datahub-tuple: "
     assert caught.value.clause == prefix + clause
     assert caught.value.path[-1] == column
@@ -250,9 +251,8 @@ def test_rows_are_written_again_byte_for_byte() -> None:
     topic = topic_of(TABLE)
     (message,) = FORMAT.encode([INSERT, UPDATE], context_of(encoding="batch"))
     assert isinstance(message, KafkaMessage)
-    rows = decode(message, topic)
-    records = tuple(record_of(row, topic) for row, _ in rows)
-    assert records == tuple(record for _, record in rows)
+    records = [record for _, record in read_records(message, topic.fields, BodySettings())]
+    assert [record_of(row, topic) for row in read_rows(message, topic)] == records
 
 
 KINDS: tuple[tuple[Type, str | None, Value, Value], ...] = (

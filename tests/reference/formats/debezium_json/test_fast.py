@@ -99,7 +99,7 @@ def test_known_schema_is_read_the_fast_way(monkeypatch: pytest.MonkeyPatch) -> N
     decoder = RowDecoder()
     for message in rows * 3:
         decoder.decode(message)
-    monkeypatch.setattr("cdcwire.formats.debezium_json.fast.decode", None)
+    monkeypatch.setattr("cdcwire.formats.debezium_json.fast.read_message", None)
     assert all(len(decoder.decode(message)) == 1 for message in rows)
 
 
@@ -170,5 +170,5 @@ def test_payload_of_a_known_table_is_read_the_fast_way(monkeypatch: pytest.Monke
     feed = [one for one in alone("debezium-3.2") if one.value is not None]
     for message in feed[:6]:
         decoder.decode(message)
-    monkeypatch.setattr("cdcwire.formats.debezium_json.fast.decode", None)
+    monkeypatch.setattr("cdcwire.formats.debezium_json.fast.read_message", None)
     assert all(len(decoder.decode(message)) == 1 for message in feed)

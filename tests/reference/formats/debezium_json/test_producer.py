@@ -44,7 +44,7 @@ def rows(topic: str, context: Context = NO_CONTEXT) -> list[Event]:
 def test_message_of_the_producer_comes_back(index: int) -> None:
     """encode(decode(b)) == b, and the spans of explain cover every byte."""
     _, message = feed()[index]
-    found = debezium_json.decode(message.value, message.key)
+    found = debezium_json.decode(message.value, key=message.key)
     assert debezium_json.encode(found) == (message.key, message.value)
     spans = FORMAT.explain(message, Context()).spans
     assert sum(span.end - span.start for span in spans) == sum(

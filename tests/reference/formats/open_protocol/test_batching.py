@@ -25,6 +25,7 @@ from cdcwire.formats.open_protocol import (
     to_events,
 )
 from cdcwire.formats.open_protocol.claim_check import read_file, write_file
+from cdcwire.formats.open_protocol.wire import read_message
 from cdcwire.model.events import Event, Image, Position, Progress, RowChange, Table
 from cdcwire.mysql.types import column_of
 
@@ -52,7 +53,7 @@ def counts(messages: Sequence[object]) -> list[int]:
     found = []
     for message in messages:
         assert isinstance(message, KafkaMessage)
-        found.append(len(decode(message.key, message.value).items))
+        found.append(len(decode(message.value, key=message.key).items))
     return found
 
 
@@ -79,7 +80,7 @@ def test_other_events_end_the_batch_and_stand_alone() -> None:
         event
         for message in messages
         if isinstance(message, KafkaMessage)
-        for event in to_events(decode(message.key, message.value))
+        for event in to_events(decode(message.value, key=message.key))
     ]
     assert found == events
 
@@ -121,7 +122,7 @@ KEY_ONLY = Image(COLUMNS[:1], (1,))
 def test_handle_key_only_cuts_the_row() -> None:
     (message,) = from_events([insert(1), LARGE], CUT)
     assert isinstance(message, KafkaMessage)
-    small, cut = decode(message.key, message.value).items
+    small, cut = decode(message.value, key=message.key).items
     assert (small.key.ohk, cut.key.ohk, cut.key.ccl) == (False, True, "")
     event = to_events(Message((cut,)))[0]
     assert event == replace(LARGE, after=KEY_ONLY, sent="key")
@@ -132,7 +133,7 @@ def test_claim_check_stores_the_row_and_sends_its_key() -> None:
     assert isinstance(stored, StoredFile)
     assert counts([before, cut, after]) == [1, 1, 1]
     assert isinstance(cut, KafkaMessage)
-    item = decode(cut.key, cut.value).items[0]
+    item = decode(cut.value, key=cut.key).items[0]
     assert item.key == Key(1, 1, "s", "t", ccl=f"file:///a/{stored.path}")
     content = json.loads(stored.value)
     assert stored.value == json.dumps(content, separators=(",", ":")).encode()
@@ -156,7 +157,7 @@ def test_claim_check_is_read_where_its_file_is_there() -> None:
     stored, cut = from_events([LARGE], CHECK)
     assert isinstance(stored, StoredFile)
     assert isinstance(cut, KafkaMessage)
-    message = decode(cut.key, cut.value)
+    message = decode(cut.value, key=cut.key)
     location = message.items[0].key.ccl
     assert to_events(message, blobs={location: stored.value}) == [LARGE]
     reduced = to_events(message, blobs={"another": b""})
@@ -168,7 +169,7 @@ def test_claim_check_without_a_storage_is_named_by_its_file() -> None:
     stored, cut = from_events([LARGE], replace(CHECK, claim_check_storage_uri=""))
     assert isinstance(stored, StoredFile)
     assert isinstance(cut, KafkaMessage)
-    assert decode(cut.key, cut.value).items[0].key.ccl == stored.path
+    assert decode(cut.value, key=cut.key).items[0].key.ccl == stored.path
 
 
 @pytest.mark.parametrize(
@@ -199,7 +200,7 @@ def test_sizes_are_those_after_compression() -> None:
     )
     (message,) = from_events([LARGE], settings)
     assert isinstance(message, KafkaMessage)
-    assert decode(message.key, message.value, compression=settings.compression) == Message(
+    assert read_message(message.key, message.value, compression=settings.compression) == Message(
         (from_event(LARGE),)
     )
 

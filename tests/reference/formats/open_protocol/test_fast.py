@@ -19,7 +19,6 @@ from cdcwire.formats.open_protocol import (
     Item,
     Key,
     Message,
-    decode,
     encode,
     fast,
     from_events,
@@ -28,6 +27,7 @@ from cdcwire.formats.open_protocol import (
 from cdcwire.formats.open_protocol import Row as RowItem
 from cdcwire.formats.open_protocol.fast import RowDecoder
 from cdcwire.formats.open_protocol.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.open_protocol.wire import read_message
 from cdcwire.model.events import Event, Progress, RowChange
 from cdcwire.model.text import event_to_json
 from cdcwire_generators.formats.open_protocol.messages import open_messages
@@ -86,7 +86,7 @@ def outcome(decoded: Callable[[], list[Event]]) -> object:
 
 def assert_same(pair: Pair, each: RowDecoder) -> None:
     def plain() -> list[Event]:
-        message = decode(*pair, each.selection, each.settings.compression)
+        message = read_message(*pair, each.selection, each.settings.compression)
         return to_events(message, each.settings, selection=each.selection)
 
     assert outcome(lambda: each.decode_events(*pair)) == outcome(plain)
@@ -107,7 +107,7 @@ def no_plain_decoder(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object) -> Message:
         raise AssertionError("the plain decoder was asked")
 
-    monkeypatch.setattr(fast, "decode", refuse)
+    monkeypatch.setattr(fast, "read_message", refuse)
 
 
 def feed(name: str) -> list[Pair]:

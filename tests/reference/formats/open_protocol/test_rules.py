@@ -19,6 +19,10 @@ def message(key: str | bytes, value: str | bytes) -> tuple[bytes, bytes]:
     return (1).to_bytes(8, "big") + framed[0], framed[1]
 
 
+def decode_pair(pair: tuple[bytes, bytes]) -> Message:
+    return decode(pair[1], key=pair[0])
+
+
 @pytest.mark.parametrize(
     ("key", "offset", "path", "clause"),
     [
@@ -77,7 +81,7 @@ def test_key_that_breaks_a_rule_is_rejected(
     key: str | bytes, offset: int, path: Path, clause: str
 ) -> None:
     with pytest.raises(DecodeError) as caught:
-        decode(*message(key, ""))
+        decode_pair(message(key, ""))
     assert caught.value.offset == KEY_START + offset
     assert caught.value.path == ("key", 0, *path)
     assert caught.value.clause == f"open-protocol: {clause}"
@@ -159,7 +163,7 @@ def test_row_that_breaks_a_rule_is_rejected(
     value: str | bytes, offset: int, path: Path, clause: str
 ) -> None:
     with pytest.raises(DecodeError) as caught:
-        decode(*message(ROW_KEY, value))
+        decode_pair(message(ROW_KEY, value))
     assert caught.value.offset == VALUE_START + offset
     assert caught.value.path == ("value", 0, *path)
     assert caught.value.clause == f"open-protocol: {clause}"
@@ -179,7 +183,7 @@ def test_row_that_breaks_a_rule_is_rejected(
 )
 def test_ddl_that_breaks_a_rule_is_rejected(value: str, offset: int, path: Path) -> None:
     with pytest.raises(DecodeError) as caught:
-        decode(*message(DDL_KEY, value))
+        decode_pair(message(DDL_KEY, value))
     assert caught.value.offset == VALUE_START + offset
     assert caught.value.path == ("value", 0, *path)
     assert caught.value.clause == "open-protocol: ddl value"
@@ -215,7 +219,7 @@ def test_ddl_that_breaks_a_rule_is_rejected(value: str, offset: int, path: Path)
     ],
 )
 def test_form_that_producers_do_not_write_is_read(key: str, value: str) -> None:
-    items = decode(*message(key, value)).items
+    items = decode_pair(message(key, value)).items
     assert items[0].key == Key(1, 1, "s", "t")
     assert isinstance(items[0].value, Row)
     assert items[0].value.u == (Column("a", 3, False, 0, 1),)

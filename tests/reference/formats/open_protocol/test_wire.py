@@ -19,6 +19,7 @@ from cdcwire.formats.open_protocol import (
     decode,
     encode,
 )
+from cdcwire.formats.open_protocol.wire import read_message
 
 VERSION = bytes.fromhex("0000000000000001")
 TS = 424316594097225729
@@ -175,12 +176,12 @@ BATCH = (
     ],
 )
 def test_message_both_ways(raw: tuple[bytes, bytes], message: Message) -> None:
-    assert decode(*raw) == message
+    assert decode(raw[1], key=raw[0]) == message
     assert encode(message) == raw
 
 
 def test_negative_zero_keeps_its_sign() -> None:
-    value = decode(*FLOATS).items[0].value
+    value = decode(FLOATS[1], key=FLOATS[0]).items[0].value
     assert isinstance(value, Row)
     assert str((value.u or ())[0].value) == "-0.0"
 
@@ -220,7 +221,7 @@ def test_negative_zero_keeps_its_sign() -> None:
 )
 def test_ticdc_message_both_ways(key: str, value: str, item: Item) -> None:
     raw = (key_of(key), frame(value))
-    assert decode(*raw) == Message((item,))
+    assert decode(raw[1], key=raw[0]) == Message((item,))
     assert encode(Message((item,)), "ticdc") == raw
 
 
@@ -241,21 +242,22 @@ def test_ticdc_key_that_has_no_form_is_not_encoded(key: Key, path: Path, clause:
 def test_tiflow_sorts_columns_by_their_bytes() -> None:
     names = ["c2", "c10", "C", "é", "c1", "\U00010000", "\uffff"]
     row = Row(u=tuple(Column(name, 3, False, 0, 1) for name in names))
-    found = decode(*encode(Message((Item(ROW.key, row),)))).items[0].value
+    key, value = encode(Message((Item(ROW.key, row),)))
+    found = decode(value, key=key).items[0].value
     assert isinstance(found, Row)
     assert [c.name for c in found.u or ()] == ["C", "c1", "c10", "c2", "é", "\uffff", "\U00010000"]
 
 
 @pytest.mark.parametrize("value", [b"", None], ids=["empty", "null"])
 def test_resolved_events_may_have_no_kafka_value(value: bytes | None) -> None:
-    assert decode(key_of('{"ts":1,"t":3}', '{"ts":2,"t":3}'), value) == Message(
+    assert decode(value, key=key_of('{"ts":1,"t":3}', '{"ts":2,"t":3}')) == Message(
         (Item(Key(1, 3), None), Item(Key(2, 3), None))
     )
 
 
 def test_selection_leaves_rows_of_other_tables_unread() -> None:
     key = key_of(ROW_KEY, '{"ts":1,"scm":"s","tbl":"x","t":1}', '{"ts":2,"t":3}')
-    message = decode(key, frame(ROW_VALUE, "no JSON", ""), Selection(frozenset({("s", "t")})))
+    message = read_message(key, frame(ROW_VALUE, "no JSON", ""), Selection(frozenset({("s", "t")})))
     assert message == Message((ROW, Item(Key(2, 3), None)))
 
 
@@ -265,7 +267,7 @@ KEY_BYTES, VALUE_BYTES = BATCH
 @pytest.mark.parametrize("cut", range(len(KEY_BYTES)))
 def test_key_every_truncation_is_rejected(cut: int) -> None:
     with pytest.raises(DecodeError) as caught:
-        decode(KEY_BYTES[:cut], VALUE_BYTES)
+        decode(VALUE_BYTES, key=KEY_BYTES[:cut])
     assert caught.value.offset == (cut if caught.value.path[0] == "key" else caught.value.offset)
     assert caught.value.clause in (
         "open-protocol: batch version",
@@ -277,7 +279,7 @@ def test_key_every_truncation_is_rejected(cut: int) -> None:
 @pytest.mark.parametrize("cut", range(len(VALUE_BYTES)))
 def test_value_every_truncation_is_rejected_at_its_end(cut: int) -> None:
     with pytest.raises(DecodeError) as caught:
-        decode(KEY_BYTES, VALUE_BYTES[:cut])
+        decode(VALUE_BYTES[:cut], key=KEY_BYTES)
     assert (caught.value.offset, caught.value.path[0]) == (cut, "value")
     assert caught.value.clause in ("open-protocol: item lengths", "open-protocol: item counts")
 
@@ -368,7 +370,7 @@ def test_frame_that_breaks_a_rule_is_rejected(
     key: bytes | None, value: bytes | None, offset: int, path: Path, clause: str
 ) -> None:
     with pytest.raises(DecodeError) as caught:
-        decode(key, value)
+        decode(value, key=key)
     assert (caught.value.offset, caught.value.path) == (offset, path)
     assert caught.value.clause == f"open-protocol: {clause}"
 
@@ -422,7 +424,7 @@ def test_compression_holds_values_of_rows_and_ddl_only() -> None:
     key, value = encode(message, compression=ZLIB)
     assert key == encode(message)[0]
     assert value == frame(zlib.compress(ROW_VALUE.encode()), zlib.compress(b'{"q":"q","t":1}'), "")
-    assert decode(key, value, compression=ZLIB) == message
+    assert read_message(key, value, compression=ZLIB) == message
 
 
 @pytest.mark.parametrize(
@@ -439,6 +441,6 @@ def test_compression_holds_values_of_rows_and_ddl_only() -> None:
 )
 def test_compressed_item_is_reported_at_its_start(item: bytes, path: Path, clause: str) -> None:
     with pytest.raises(DecodeError) as caught:
-        decode(key_of(ROW_KEY), frame(item), compression=ZLIB)
+        read_message(key_of(ROW_KEY), frame(item), compression=ZLIB)
     assert (caught.value.offset, caught.value.path) == (8, path)
     assert caught.value.clause == f"open-protocol: {clause}"

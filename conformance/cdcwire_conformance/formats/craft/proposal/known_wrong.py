@@ -8,8 +8,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Reader
-from cdcwire.formats.craft.format import value_of
-from cdcwire.formats.craft.profile import PROPOSAL
+from cdcwire.formats.craft.profile import PROPOSAL, present
 from cdcwire.formats.craft.proposal.events import to_events
 from cdcwire.formats.craft.proposal.wire import decode, read_message
 from cdcwire.formats.craft.settings import read_settings
@@ -25,7 +24,7 @@ def _events_of(reader: Reader, context: Context) -> list[Event]:
 
 @wrong_decoder("the first column group is taken for the new row, the second for the old", "C11")
 def groups_by_position(format_: Format, message: Message, context: Context) -> list[Event]:
-    decoded = decode(value_of(message, PROPOSAL), context.selection)
+    decoded = decode(message.value, context=context)
     swapped = replace(decoded, events=by_position(decoded.events))
     return list(to_events(swapped, read_settings(context)))
 
@@ -43,7 +42,7 @@ def repeated_columns_accepted(format_: Format, message: Message, context: Contex
     try:
         return right(format_, message, context)
     except DecodeError as error:
-        other = _with_another_name(error, value_of(message, PROPOSAL))
+        other = _with_another_name(error, present(message.value, PROPOSAL))
         return right(format_, replace(message, value=other), context)
 
 

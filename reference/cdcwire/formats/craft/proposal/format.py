@@ -9,8 +9,6 @@ from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.formats.craft.carries import CARRIES
 from cdcwire.formats.craft.format import FEATURES as SHIPPED_FEATURES
-from cdcwire.formats.craft.format import value_of
-from cdcwire.formats.craft.profile import PROPOSAL
 from cdcwire.formats.craft.proposal.events import from_events, to_events
 from cdcwire.formats.craft.proposal.explain import explain
 from cdcwire.formats.craft.proposal.message import warnings_of
@@ -29,7 +27,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 
 
 def _decode(message: Message, context: Context) -> Iterator[Event]:
-    decoded = decode(value_of(message, PROPOSAL), context.selection)
+    decoded = decode(message.value, context=context)
     yield from to_events(decoded, read_settings(context))
 
 
@@ -39,7 +37,7 @@ def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
 
 
 def _warnings(message: Message) -> tuple[str, ...]:
-    return warnings_of(decode(value_of(message, PROPOSAL)))
+    return warnings_of(decode(message.value))
 
 
 FORMAT = Format(

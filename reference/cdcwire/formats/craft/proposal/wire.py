@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cdcwire.core.errors import DecodeError, EncodeError, Path, step
-from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.format import NO_CONTEXT, Context, Selection
 from cdcwire.core.reader import Reader
 from cdcwire.formats.craft.columns import (
     read_columns,
@@ -26,7 +26,7 @@ from cdcwire.formats.craft.message import (
     GROUP_NEW,
     GROUP_OLD,
 )
-from cdcwire.formats.craft.profile import PROPOSAL
+from cdcwire.formats.craft.profile import PROPOSAL, present
 from cdcwire.formats.craft.proposal.keys import (
     Key,
     read_column_names,
@@ -77,15 +77,18 @@ class SizeTables:
     surplus: bytes
 
 
-def decode(value: bytes, selection: Selection = EVERYTHING) -> Message:
+def decode(
+    value: bytes | None, *, key: bytes | None = None, context: Context = NO_CONTEXT
+) -> Message:
     """Return the message that a Kafka value holds.
 
-    Rows of tables that ``selection`` leaves out are passed over by their size and are not in the
-    message; values of columns that it leaves out stand as ``SKIPPED``. A DDL is a matter of its
-    table too, as far as it names one; all other events are always there.
+    ``key`` is ignored: Craft leaves it null. Rows of tables that the context's selection leaves
+    out are skipped by their size and are not in the message; values of columns that it leaves out
+    are ``SKIPPED``. A DDL belongs to its table too, as far as it names
+    one; all other events are always there.
     Raises: DecodeError.
     """
-    return read_message(Reader(value), selection)
+    return read_message(Reader(present(value, PROPOSAL)), context.selection)
 
 
 def encode(message: Message) -> bytes:
