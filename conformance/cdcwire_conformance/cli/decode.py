@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Format
@@ -17,9 +16,10 @@ from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire.model.text import event_to_json
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, read_messages
+from cdcwire_conformance.sources.storage.forms import is_prefix
 from cdcwire_conformance.sources.storage.prefix import list_prefix
 from cdcwire_conformance.sources.storage.reading import read_events
-from cdcwire_conformance.sources.stores import is_url, open_store
+from cdcwire_conformance.sources.stores import open_store
 
 NAME = "decode"
 HELP = "print the events of messages as JSON lines"
@@ -100,7 +100,7 @@ def _events(
 ) -> Iterator[Event]:
     """Yield the events of all files, up to the first fault unless told to go on."""
     for file in arguments.files:
-        if _is_prefix(file, format_):
+        if is_prefix(format_.name, file):
             if arguments.hex or arguments.key is not None:
                 raise UsageError(f"{file}: a storage prefix has neither --hex nor --key")
             yield from _events_of_prefix(file, format_, context, arguments, faults)
@@ -125,14 +125,6 @@ def _events(
 def _print(events: Iterable[Event]) -> None:
     for event in events:
         print(json.dumps(event_to_json(event), ensure_ascii=False))
-
-
-def _is_prefix(file: str, format_: Format) -> bool:
-    """Return whether FILE is a storage prefix: a URL, or a directory without ``*.jsonl``."""
-    if format_.stored is None:
-        return False
-    folder = Path(file)
-    return is_url(file) or (folder.is_dir() and not any(folder.glob("*.jsonl")))
 
 
 def _prepared(

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TypeAlias, TypeGuard
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.core.registry import get_format
 from cdcwire.formats.avro.format import SCHEMAS
 from cdcwire.model.events import Event, Position, RowChange, Table, Value
 from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire.model.tso import ms_of_tso, tso_of_ms
 from cdcwire_conformance.ddl import sent_columns
 from cdcwire_conformance.sources.messages_io import read_messages
-from cdcwire_conformance.sources.storage.forms import is_stored
+from cdcwire_conformance.sources.source_urls import parse_source_url
+from cdcwire_conformance.sources.storage.forms import is_prefix
 from cdcwire_conformance.sources.storage.prefix import StoragePrefix, list_prefix
-from cdcwire_conformance.sources.stores import open_store
+from cdcwire_conformance.sources.stores import SourceError, is_url, open_store
 from cdcwire_generators.positions import position_at
 from cdcwire_generators.workloads import WORKLOAD_NAMES, table_workload, workload, workload_title
 
@@ -92,7 +92,7 @@ def feed_input(source: str, sample: int, context: Context) -> Input:
     size = others = 0
     is_cut = False
     messages = read_messages(place)
-    if _is_prefix(place, format_name):
+    if is_prefix(format_name, place):
         prefix = _listed(place, format_name, context)
         messages = _files(place, prefix)
         context = replace(context, tables=(*prefix.tables, *context.tables))
@@ -142,13 +142,6 @@ def _is_first_half(event: Event | None) -> TypeGuard[RowChange]:
     return isinstance(event, RowChange) and event.half == "before"
 
 
-def _is_prefix(place: str, format_name: str) -> bool:
-    folder = Path(place)
-    if not is_stored(format_name) or not folder.is_dir():
-        return False
-    return not any(folder.glob("*.jsonl"))
-
-
 def _listed(place: str, format_name: str, context: Context) -> StoragePrefix:
     prefix = list_prefix(open_store(place), format_name, context)
     if prefix.faults:
@@ -164,14 +157,14 @@ def _files(place: str, prefix: StoragePrefix) -> Iterator[tuple[str, Message]]:
 
 
 def parse_source(source: str) -> tuple[str, str]:
-    """Return format and path of ``FORMAT:file:DIR``. Raises: SizeError."""
-    format_name, _, rest = source.partition(":")
-    scheme, colon, place = rest.partition(":")
-    if format_name not in FORMAT_NAMES:
-        raise SizeError(f"{source!r:.200} names no format; there are: {', '.join(FORMAT_NAMES)}")
-    if scheme != "file" or not colon or not place:
-        raise SizeError(f"{source!r:.200} is not FORMAT:file:DIR")
-    return format_name, place
+    """Return format and directory of ``FORMAT:file:DIR``. Raises: SizeError."""
+    try:
+        found = parse_source_url(source)
+    except SourceError as error:
+        raise SizeError(str(error)) from error
+    if found.topic is not None or is_url(found.location):
+        raise SizeError(f"{source!r:.200}: only files are measured, as in FORMAT:file:DIR")
+    return found.format, found.location
 
 
 def is_counted(message: Message) -> bool:

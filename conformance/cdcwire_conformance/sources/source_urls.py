@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, TypeAlias
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.storage.paths import DATA_PREFIX, METADATA_NAME
@@ -27,6 +27,8 @@ from cdcwire_conformance.sources.stores import (
     LocalStore,
     OpenFile,
     Store,
+    StoreError,
+    directory_of,
     is_hidden,
     is_url,
     open_here,
@@ -107,12 +109,19 @@ class Piece(NamedTuple):
         return self.opener(self.file)
 
 
-def parse_source(text: str) -> Source:
-    """Return the source that ``FORMAT:file:DIR``, ``FORMAT:kafka://…`` or ``FORMAT:s3a://…`` names.
+@dataclass(frozen=True, slots=True)
+class SourceUrl:
+    """A format, and where its feed is: a directory, a URL of a store, or a ``topic``."""
 
-    ``FORMAT:DIR`` is a directory too.
+    format: str
+    location: str
+    topic: KafkaTopic | None = None
 
-    Raises: SourceError.
+
+def parse_source_url(text: str) -> SourceUrl:
+    """Return the parts of ``FORMAT:file:DIR``, ``FORMAT:kafka://…`` or ``FORMAT:s3a://…``.
+
+    ``FORMAT:DIR`` is a directory too. Raises: SourceError.
     """
     name, colon, url = text.partition(":")
     if name not in FORMAT_NAMES:
@@ -121,20 +130,31 @@ def parse_source(text: str) -> Source:
     if not colon or not url:
         raise SourceError(f"{text!r}: a directory is missing, as in {name}:file:DIR")
     if url.startswith(f"{KAFKA}:"):
-        return _source_of_topic(name, url, text)
-    if is_url(url) and scheme_of(url) != "file":
-        return Source(name, _checked_url(url, name), "place", ())
-    return source_of_folder(name, _folder_of(url, text))
+        return SourceUrl(name, "", _topic_of(name, url, text))
+    try:
+        folder = directory_of(url)
+    except StoreError as error:
+        raise SourceError(f"{text!r}: {error}") from error
+    return SourceUrl(name, _checked_url(url, name) if folder is None else folder)
 
 
-def _source_of_topic(format_name: str, url: str, text: str) -> Source:
+def parse_source(text: str) -> Source:
+    """Return the source of a URL; see ``parse_source_url``. Raises: SourceError."""
+    found = parse_source_url(text)
+    if found.topic is not None:
+        return Source(found.format, "", "topic", (), found.topic)
+    if is_url(found.location):
+        return Source(found.format, found.location, "place", ())
+    return source_of_folder(found.format, found.location)
+
+
+def _topic_of(format_name: str, url: str, text: str) -> KafkaTopic:
     if "queue" not in get_format(format_name).carriers:
         raise SourceError(f"{text!r}: {format_name} is written to files, not to topics")
     try:
-        topic = parse_kafka_url(url)
+        return parse_kafka_url(url)
     except ValueError as error:
         raise SourceError(f"{text!r}: {error}") from error
-    return Source(format_name, "", "topic", (), topic)
 
 
 def source_of_folder(format_name: str, folder: str | Path) -> Source:
@@ -263,17 +283,3 @@ def _checked_url(url: str, format_name: str) -> str:
     if scheme == "s3a" and not parts.netloc:
         raise SourceError(f"{format_name}:{url}: a bucket is missing, as in s3a://BUCKET/DIR")
     return url.rstrip("/")
-
-
-def _folder_of(url: str, text: str) -> str:
-    if not url.startswith("file:"):
-        return url
-    path = url.removeprefix("file:")
-    if path.startswith("//"):
-        parts = urlsplit(url)
-        if parts.netloc not in ("", "localhost"):
-            raise SourceError(f"{text!r}: a file URL has three slashes, as in file:///data/feed")
-        path = unquote(parts.path)
-    if not path:
-        raise SourceError(f"{text!r}: a directory is missing behind file:")
-    return path

@@ -77,12 +77,26 @@ def open_store(source: str) -> Store:
 
     Raises: StoreError; MissingExtraError for a URL whose package is not installed.
     """
-    if not is_url(source):
-        return LocalStore(source)
-    parts = urlsplit(source)
-    if parts.scheme == "file":
-        return LocalStore(unquote(parts.path))
-    return _FsspecStore(source)
+    folder = directory_of(source)
+    return _FsspecStore(source) if folder is None else LocalStore(folder)
+
+
+def directory_of(source: str) -> str | None:
+    """Return the directory of ``DIR``, ``file:DIR`` or ``file:///DIR``; None for other URLs.
+
+    Raises: StoreError.
+    """
+    if not source.startswith("file:"):
+        return None if is_url(source) else source
+    path = source.removeprefix("file:")
+    if path.startswith("//"):
+        parts = urlsplit(source)
+        if parts.netloc not in ("", "localhost"):
+            raise StoreError("a file URL has three slashes, as in file:///data/feed")
+        path = unquote(parts.path)
+    if not path:
+        raise StoreError("a directory is missing after file:")
+    return path
 
 
 def is_url(source: str) -> bool:

@@ -106,6 +106,17 @@ def test_local_store_puts_shorter_values_over_longer_ones(tmp_path: Path) -> Non
     assert store.read("x") == b"short"
 
 
+@pytest.mark.parametrize("form", ["{}", "file:{}", "file://{}", "file://localhost{}"])
+def test_open_store_of_a_directory_in_any_spelling(form: str, tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"1")
+    assert open_store(form.format(tmp_path)).read("x") == b"1"
+
+
+def test_open_store_of_a_file_url_with_a_host_is_one_line() -> None:
+    with pytest.raises(StoreError, match="three slashes"):
+        open_store("file://data/feed")
+
+
 def test_open_store_without_fsspec_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "fsspec"]:
         monkeypatch.delitem(sys.modules, name)

@@ -61,7 +61,7 @@ def test_source_of_an_escaped_address_is_its_directory(tmp_path: Path) -> None:
         ("feed", "a source begins with its format, one of craft, "),
         ("nothing:file:/x", "a source begins with its format"),
         ("craft:", "a directory is missing, as in craft:file:DIR"),
-        ("craft:file:", "a directory is missing behind file:"),
+        ("craft:file:", "a directory is missing after file:"),
         ("craft:file:/no/such/folder", "/no/such/folder: there is no such directory"),
         ("craft:s3://bucket/feed", "s3 is not read here; it is s3a://BUCKET/DIR"),
         ("craft:https://host/feed", "https is not read here; there are file:DIR, kafka: and"),

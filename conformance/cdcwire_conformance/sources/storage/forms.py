@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.storage.form import StoredForm
+from cdcwire_conformance.sources.stores import is_url
 
 
 def stored_formats() -> tuple[str, ...]:
@@ -14,6 +17,14 @@ def stored_formats() -> tuple[str, ...]:
 def is_stored(format_name: str) -> bool:
     """Return whether a format may be stored in a prefix."""
     return get_format(format_name).stored is not None
+
+
+def is_prefix(format_name: str, location: str) -> bool:
+    """Return whether a location is a storage prefix: a URL, or a directory without ``*.jsonl``."""
+    if not is_stored(format_name):
+        return False
+    folder = Path(location)
+    return is_url(location) or (folder.is_dir() and not any(folder.glob("*.jsonl")))
 
 
 def stored_form(format_name: str) -> StoredForm:
