@@ -7,11 +7,11 @@ from pathlib import Path
 
 from cdcwire.core.format import Context
 from cdcwire.core.options import OptionValue
-from cdcwire.model.events import Event, RowChange, SchemaChange
+from cdcwire.model.events import Event, RowChange
 from cdcwire.model.text import event_to_json
 from cdcwire.storage import Fault
 from cdcwire.storage.writing import WriteOrder
-from cdcwire_conformance.sources.storage.generating import write_prefix
+from cdcwire_conformance.sources.storage.generating import catch_up, write_prefix
 from cdcwire_conformance.sources.storage.prefix import list_prefix
 from cdcwire_conformance.sources.storage.reading import read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
@@ -47,19 +47,6 @@ def go_on(writer: PrefixWriter, events: Iterable[Event]) -> PrefixWriter:
     catch_up(writer, events)
     writer.close()
     return writer
-
-
-def catch_up(writer: PrefixWriter, events: Iterable[Event]) -> None:
-    """Give a sink that was started again all that is not below its checkpoint."""
-    checkpoint = writer.checkpoint
-    for event in events:
-        commit_ts = event.position.commit_ts
-        assert commit_ts is not None
-        if checkpoint is not None and commit_ts < checkpoint:
-            continue
-        if isinstance(event, SchemaChange) and commit_ts == checkpoint:
-            continue  # it was done
-        writer.write(event)
 
 
 def replayed(

@@ -27,7 +27,7 @@ from cdcwire.storage import (
 from cdcwire.storage.expiration import is_expired, oldest_kept_date
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.forms import stored_form
-from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
+from cdcwire_conformance.sources.storage.generating import catch_up, restart_points, write_prefix
 from cdcwire_conformance.sources.storage.prefix import PrefixFile, list_prefix
 from cdcwire_conformance.sources.storage.reading import read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
@@ -44,7 +44,6 @@ from cdcwire_evidence.scenarios.ledger import count, telling
 from cdcwire_evidence.scenarios.prefixes import (
     OPTIONS,
     by_row,
-    catch_up,
     events_of_sink,
     go_on,
     replayed,

@@ -39,11 +39,20 @@ def write_prefix(
             points.pop(0)
             writer.kill()
             writer = writer.restarted()
-            for each in sent:
-                if not _is_done(each, writer.checkpoint):
-                    writer.write(each)
+            catch_up(writer, sent)
     writer.close()
     return writer
+
+
+def catch_up(writer: PrefixWriter, events: Iterable[Event]) -> None:
+    """Write what a restarted writer gets again: all that is not below its checkpoint.
+
+    Raises: EncodeError; StoreError.
+    """
+    checkpoint = writer.checkpoint
+    for event in events:
+        if not _is_below(event, checkpoint) and not _is_done(event, checkpoint):
+            writer.write(event)
 
 
 def _is_below(event: Event, checkpoint: int | None) -> bool:
@@ -52,5 +61,5 @@ def _is_below(event: Event, checkpoint: int | None) -> bool:
 
 
 def _is_done(event: Event, checkpoint: int | None) -> bool:
-    """A DDL that is the checkpoint itself was done."""
+    """Return whether a schema change is the checkpoint itself, which means that it is stored."""
     return isinstance(event, SchemaChange) and event.position.commit_ts == checkpoint

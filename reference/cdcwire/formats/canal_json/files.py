@@ -8,9 +8,9 @@ says what a file is; a path without directories is a data file outside any layou
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError, step
+from cdcwire.core.errors import DecodeError, TruncatedError, step
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.message import StoredFile
 from cdcwire.core.strict_json import JsonObject, JsonValue, read_json_value
@@ -21,14 +21,11 @@ from cdcwire.formats.canal_json.members import RULES
 from cdcwire.formats.canal_json.message import ROW_TYPES, Message
 from cdcwire.formats.canal_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.canal_json.wire import encode, message_of
-from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaChange, Table
+from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.tso import ms_of_tso
-from cdcwire.storage.dates import date_directory
 from cdcwire.storage.feeds import other_events, path_of
-from cdcwire.storage.metadata import write_metadata
-from cdcwire.storage.paths import METADATA_NAME, DataPath, path_text
-from cdcwire.storage.schema_files import schema_file_of
-from cdcwire.storage.writing import schema_put
+from cdcwire.storage.gathering import StoredRow, gather_files
+from cdcwire.storage.paths import DataPath
 
 CLAUSE = "canal-json: files"
 
@@ -139,106 +136,35 @@ def to_files(
     stored by then. The date of a path is that of the file's last row, in UTC.
     Raises: EncodeError for what the format can't carry, with the number of the event in the path.
     """
-    writer = _FileWriter(settings, tables)
-    checkpoints: list[bytes] = []
-    for index, event in enumerate(events):
-        with step("events", index):
-            match event:
-                case RowChange():
-                    yield from writer.add(event)
-                case SchemaChange():
-                    yield from writer.change(event)
-                case Progress(what="checkpoint", position=Position(commit_ts=int() as commit_ts)):
-                    checkpoints.append(write_metadata(commit_ts))
-                case _:
-                    problem = f"a file has no place for {event.what!r}"
-                    raise EncodeError(problem, "canal-json: framing", ("what",))
-    yield from writer.finish()
-    for checkpoint in checkpoints:
-        yield StoredFile(METADATA_NAME, checkpoint)
+    rows = _Rows(settings, tables)
+    clause = "canal-json: framing"
+    yield from gather_files(events, rows, settings.layout, settings.file_size, clause)
 
 
-@dataclass(slots=True)
-class _OpenFile:
-    """Rows that wait for their file to end, and the position of the last of them."""
-
-    rows: list[bytes]
-    size: int
-    position: Position
-
-
-class _FileWriter:
+class _Rows:
     def __init__(self, settings: Settings, tables: Iterable[Table]) -> None:
-        self.settings = settings
         # Messages of files are never compressed and never cut.
-        self.row_settings = replace(settings, compression_name="none", large_message="none")
+        self.settings = replace(settings, compression_name="none", large_message="none")
         self.images = ImageWriter(settings.time_zone, settings.has_full_types, tables)
-        self.open: dict[tuple[str, str, int | None], _OpenFile] = {}
-        self.numbers: dict[DataPath, int] = {}
         self.versions: dict[_TableName, int] = {}
 
-    def add(self, event: RowChange) -> Iterator[StoredFile]:
-        message = from_event(event, self.row_settings, self.images)
-        row = encode(message, self.settings.dialect) + self.settings.terminator
-        partition = event.position.partition if self.settings.layout.has_partitions else None
-        name = (message.database, message.table, partition)
-        file = self.open.get(name)
-        if file is None:
-            # What no path can have is refused here, where the event is known.
-            path_text(self._directory(name, event.position), self.settings.layout)
-            self.open[name] = file = _OpenFile([], 0, event.position)
-        file.rows.append(row)
-        file.size += len(row)
-        file.position = event.position
-        if file.size >= self.settings.file_size:
-            yield self._end(name)
-
-    def change(self, event: SchemaChange) -> Iterator[StoredFile]:
-        table, version = event.table, event.position.commit_ts
-        if table is None or version is None:
-            missing = "table" if table is None else "commit_ts"
-            path = ("table",) if table is None else ("position", "commit_ts")
-            problem = f"a schema file needs the {missing}"
-            raise EncodeError(problem, "storage: schema files", path)
-        for name in [name for name in self.open if _concerns(table, name)]:
-            yield self._end(name)
-        if table.columns is None and table.name is not None:
-            defined = self.images.definitions.table(table.schema, table.name, version)
-            table = replace(table, columns=None if defined is None else defined.columns)
-        self.versions[table.schema, table.name] = version
-        put = schema_put(schema_file_of(table, event, version), self.settings.layout)
-        yield StoredFile(put.path, put.value)
-
-    def finish(self) -> Iterator[StoredFile]:
-        for name in list(self.open):
-            yield self._end(name)
-
-    def _end(self, name: tuple[str, str, int | None]) -> StoredFile:
-        file = self.open.pop(name)
-        directory = self._directory(name, file.position)
-        number = self.numbers.get(directory, 0) + 1
-        self.numbers[directory] = number
-        path = path_text(replace(directory, number=number), self.settings.layout)
-        return StoredFile(path, b"".join(file.rows))
-
-    def _directory(self, name: tuple[str, str, int | None], position: Position) -> DataPath:
-        """Return the path of a file but for its number."""
-        schema, table, partition = name
-        version = self.versions.get((schema, table))
+    def row(self, event: RowChange) -> StoredRow:
+        message = from_event(event, self.settings, self.images)
+        records = encode(message, self.settings.dialect) + self.settings.terminator
+        name = message.database, message.table
+        version = self.versions.get(name)
         if version is None:
-            defined = self.images.definitions.table(schema, table)
-            version = (defined.version or 0) if defined is not None else 0
-        return DataPath(schema, table, version, partition, self._date(position), 1)
-
-    def _date(self, position: Position) -> str:
-        milliseconds = position.commit_ms
+            defined = self.images.definitions.table(*name)
+            version = 0 if defined is None else defined.version or 0
+        position = event.position
+        milliseconds = position.commit_ms or 0
         if position.commit_ts is not None:
             milliseconds = ms_of_tso(position.commit_ts)
-        try:
-            return date_directory(milliseconds or 0, self.settings.layout.date_separator)
-        except ValueError as error:
-            raise EncodeError(str(error), "storage: separators", ("position",)) from error
+        return StoredRow(*name, version, milliseconds, records)
 
-
-def _concerns(table: Table, name: tuple[str, str, int | None]) -> bool:
-    return name[0] == table.schema and table.name in (None, name[1])
+    def change(self, table: Table, version: int) -> Table:
+        self.versions[table.schema, table.name] = version
+        if table.columns is not None:
+            return table
+        defined = self.images.definitions.table(table.schema, table.name or "", version)
+        return replace(table, columns=None if defined is None else defined.columns)
