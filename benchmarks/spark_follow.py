@@ -29,7 +29,7 @@ from cdcwire.core.registry import get_format
 from cdcwire.model.events import Position, Progress, RowChange
 from cdcwire_conformance.spark import kafka_jars, parse_source, spark_session
 from cdcwire_conformance.spark.compare.feed import Feed
-from cdcwire_conformance.spark.follow.following import Pace, follow_feeds
+from cdcwire_conformance.spark.follow.following import FollowOptions, follow_feeds
 from cdcwire_evidence.scenarios.feeds import lanes_of
 from cdcwire_evidence.scenarios.services import Kafka, given_kafka
 from cdcwire_evidence.scenarios.topics import make_topic, produce
@@ -81,7 +81,7 @@ def measure(kafka: Kafka, topics: dict[str, str], rows: int, number: int) -> Ite
     ]
     stream = workload(WORKLOAD, rows * number, SEED, position_fields=("commit_ts",))
     changes = (event for event in stream if isinstance(event, RowChange))
-    windows = follow_feeds(spark, feeds[0], feeds[1], pace=Pace(every=0.1))
+    windows = follow_feeds(spark, feeds[0], feeds[1], follow=FollowOptions(every=0.1))
     for _ in range(number):
         send(kafka, topics, list(islice(changes, rows)))
         cpu, wall = processor_seconds(), monotonic()
@@ -100,8 +100,8 @@ def send(kafka: Kafka, topics: dict[str, str], changes: Sequence[RowChange]) -> 
     for name, topic in topics.items():
         encoded = get_format(name).encode([resolved], context)
         marks = [each for each in encoded if isinstance(each, KafkaMessage)]
-        for partition, lane in enumerate(lanes_of(name, changes, context, PARTITIONS)):
-            assert produce(kafka, topic, [*lane.messages, *marks], partition) == []
+        for partition, part in enumerate(lanes_of(name, changes, context, PARTITIONS)):
+            assert produce(kafka, topic, [*part.messages, *marks], partition) == []
 
 
 def python_mib() -> float:

@@ -17,10 +17,10 @@ from cdcwire.model.events import Column, Image, Position, RowChange, Table
 from cdcwire.model.kinds import IntType, TextType
 from cdcwire_conformance.ddl import read_chain
 from cdcwire_conformance.formats.avro.evolve import evolve
-from cdcwire_conformance.registry import ConfluentRegistry, Patience, RegistryError, open_schemas
+from cdcwire_conformance.registry import ConfluentRegistry, RegistryError, RetryPolicy, open_schemas
 from cdcwire_evidence.registry.apicurio import Apicurio
 
-QUICK = Patience(connect=2.0, answer=20.0, tries=3)
+QUICK = RetryPolicy(connect=2.0, answer=20.0, tries=3)
 CREATE = """\
 CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT NOT NULL, c INT NOT NULL DEFAULT 1,
   e ENUM('a'), d DECIMAL(10,2));
@@ -255,7 +255,7 @@ def test_registry_that_dies_and_comes_back(tmp_path: Path, apicurio: Apicurio) -
     other.start()
     try:
         other.wait()
-        client = ConfluentRegistry(other.url, Patience(tries=2, first_wait=0.05))
+        client = ConfluentRegistry(other.url, RetryPolicy(tries=2, first_wait=0.05))
         schema_id = client.register("t-value", text)
         assert client.get(schema_id) == text
         other.kill()
@@ -264,7 +264,9 @@ def test_registry_that_dies_and_comes_back(tmp_path: Path, apicurio: Apicurio) -
         with pytest.raises(RegistryError, match=r"no answer: .* \(tried 2 times\)"):
             client.register("t-value", new)
         other.start()
-        patient = ConfluentRegistry(other.url, Patience(first_wait=0.2, longest_wait=2, tries=60))
+        patient = ConfluentRegistry(
+            other.url, RetryPolicy(first_wait=0.2, longest_wait=2, tries=60)
+        )
         assert patient.register("t-value", new) == 1  # it has forgotten everything
         assert patient.requests > 1
         assert client.register("t-value", new) == 1

@@ -22,7 +22,7 @@ from cdcwire.model.kinds import (
     TimestampType,
     Type,
 )
-from cdcwire_conformance.arrow.meeting import CannotMeet, describe_kind, meet
+from cdcwire_conformance.arrow.common_type import NoCommonType, common_type, describe_kind
 from cdcwire_conformance.arrow.types import (
     Profile,
     SchemaError,
@@ -195,7 +195,7 @@ def merge_tables(
             continue
         try:
             columns.append(_merge_columns(ours, other, told.get(ours.name)))
-        except CannotMeet as error:
+        except NoCommonType as error:
             left_out.append((ours.name, str(error)))
             continue
         notes += _zone_notes(ours, other, columns[-1], time_zone)
@@ -223,7 +223,7 @@ def union_tables(first: CanonicalTable, second: CanonicalTable) -> CanonicalTabl
             longer = _with_more_labels(known, column)
             try:
                 columns[column.name] = longer or _merge_columns(known, column, None)
-            except CannotMeet as error:
+            except NoCommonType as error:
                 raise SchemaError(f"table {first}: column {column.name}: {error}") from None
     key = first.key if first.key == second.key or not second.key else second.key
     return replace(first, columns=tuple(columns.values()), key=key)
@@ -254,7 +254,7 @@ def apply_definition(table: CanonicalTable, defined: CanonicalTable) -> Canonica
     for column in table.columns:
         try:
             columns.append(_merge_columns(column, column, told.get(column.name)))
-        except CannotMeet as error:
+        except NoCommonType as error:
             raise SchemaError(f"table {table}: column {column.name}: {error}") from None
     place = {name: number for number, name in enumerate(told)}
     columns.sort(key=lambda column: place.get(column.name, len(place)))
@@ -277,8 +277,8 @@ def schema_difference(left: CanonicalTable, right: CanonicalTable) -> list[str]:
             lines.append(f"column {column.name}: only on the left ({describe_kind(column.type)})")
             continue
         try:
-            meet(column.type, other.type)
-        except CannotMeet as error:
+            common_type(column.type, other.type)
+        except NoCommonType as error:
             lines.append(
                 f"column {column.name}: {describe_kind(column.type)} on the left, "
                 f"{describe_kind(other.type)} on the right: {error}"
@@ -293,9 +293,9 @@ def schema_difference(left: CanonicalTable, right: CanonicalTable) -> list[str]:
 
 
 def _merge_columns(left: Column, right: Column, told: Column | None) -> Column:
-    kind = meet(left.type, right.type)
+    kind = common_type(left.type, right.type)
     if told is not None:
-        meet(kind, told.type)
+        common_type(kind, told.type)
         return replace(told, type=_told_kind(told.type, kind))
     nullable = None if left.nullable is None and right.nullable is None else True
     if left.nullable is False and right.nullable is False:

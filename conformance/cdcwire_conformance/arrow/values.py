@@ -48,10 +48,10 @@ from cdcwire_conformance.arrow.building import (
     plain,
     through,
 )
+from cdcwire_conformance.arrow.common_type import describe_kind
 from cdcwire_conformance.arrow.finishing import array_builder
 from cdcwire_conformance.arrow.json_form import JsonNormaliser
 from cdcwire_conformance.arrow.label_columns import enum_builder, set_builder
-from cdcwire_conformance.arrow.meeting import describe_kind
 from cdcwire_conformance.arrow.numbers import NUMBER_TYPES, number_builder, plain_digits
 from cdcwire_conformance.arrow.temporals import (
     TemporalType,

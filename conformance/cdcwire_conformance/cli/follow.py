@@ -87,7 +87,7 @@ def follow(
     progress: ProgressLine,
 ) -> int:
     """Follow two topics, and print each window. Returns: the exit code."""
-    from cdcwire_conformance.spark.follow.following import Pace, follow_feeds
+    from cdcwire_conformance.spark.follow.following import FollowOptions, follow_feeds
     from cdcwire_conformance.spark.follow.report import WindowLines, terms_text, window_text
 
     state = Path(arguments.state) if arguments.state else None
@@ -95,7 +95,7 @@ def follow(
     if arguments.json:
         is_new = state is None or not state.exists()
         lines = WindowLines(Path(arguments.json), is_new=is_new)
-    pace = Pace(
+    follow_options = FollowOptions(
         every=arguments.every or EVERY_SECONDS,
         windows=arguments.windows,
         idle=arguments.idle,
@@ -107,7 +107,7 @@ def follow(
     last = ""
     with _ended_by_signals():
         try:
-            for found in follow_feeds(spark, *sides, compare_options, pace, report):
+            for found in follow_feeds(spark, *sides, compare_options, follow_options, report):
                 if lines is not None:
                     lines.write(found)
                 progress.clear()

@@ -33,6 +33,7 @@ from cdcwire_conformance.size import (
     table_input,
 )
 from cdcwire_conformance.size.inputs import parse_source
+from cdcwire_conformance.usage import DEFAULT_SCHEMA
 from cdcwire_generators.workloads import WORKLOAD_NAMES
 
 NAME = "size"
@@ -51,9 +52,6 @@ examples:
   cdcwire size --ddl shop.sql --picture sizes.svg          your own tables, random rows
   cdcwire size --feed open-protocol:file:feed --json f.json  your own rows, in the other formats too
 """
-
-
-DEFAULT_SCHEMA = "test"  # of tables whose DDL names none
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

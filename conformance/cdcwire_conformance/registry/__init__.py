@@ -6,15 +6,15 @@
 from cdcwire_conformance.registry.address import Address, parse_address
 from cdcwire_conformance.registry.client import ConfluentRegistry, Level
 from cdcwire_conformance.registry.errors import RegistryError
-from cdcwire_conformance.registry.http import Patience
+from cdcwire_conformance.registry.http import RetryPolicy
 from cdcwire_conformance.registry.opening import Schemas, open_schemas
 
 __all__ = [
     "Address",
     "ConfluentRegistry",
     "Level",
-    "Patience",
     "RegistryError",
+    "RetryPolicy",
     "Schemas",
     "open_schemas",
     "parse_address",

@@ -19,7 +19,7 @@ from cdcwire.core.schema_registry import ACCEPT, CONTENT_TYPE, registration
 from cdcwire.core.schemas import SchemaId
 from cdcwire_conformance.registry.address import Address, parse_address
 from cdcwire_conformance.registry.errors import RegistryError
-from cdcwire_conformance.registry.http import Answer, Patience, Transport
+from cdcwire_conformance.registry.http import Answer, RetryPolicy, Transport
 
 Level: TypeAlias = Literal[
     "NONE",
@@ -62,12 +62,12 @@ class ConfluentRegistry:
     def __init__(
         self,
         address: str | Address,
-        patience: Patience | None = None,
+        patience: RetryPolicy | None = None,
         ca_file: str | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.address = parse_address(address) if isinstance(address, str) else address
-        self._transport = Transport(self.address, patience or Patience(), ca_file, sleep)
+        self._transport = Transport(self.address, patience or RetryPolicy(), ca_file, sleep)
         self._texts: BoundedCache[SchemaId, str] = BoundedCache(_KEPT_CHARACTERS)
         self._ids: BoundedCache[tuple[str, str], SchemaId] = BoundedCache(_KEPT_CHARACTERS)
 

@@ -2,7 +2,7 @@
 
 An answer of 2xx or 4xx is final. Anything else (5xx, no connection, a connection that is cut, an
 answer that does not come in time) is tried again, with waits that double up to a limit, as often as
-``Patience`` allows. Certificates are always verified. Redirects are not followed, so that the
+``RetryPolicy`` allows. Certificates are always verified. Redirects are not followed, so that the
 password goes nowhere but to the address that was given; proxies of the environment are not used.
 """
 
@@ -36,7 +36,7 @@ _TRUST: Mapping[int, str] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How long to wait, in seconds, and how often to ask.
 
     ``connect``: for a connection. ``answer``: for the next bytes of an answer, and for its whole
@@ -74,7 +74,7 @@ class Transport:
     def __init__(
         self,
         address: Address,
-        patience: Patience,
+        patience: RetryPolicy,
         ca_file: str | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:

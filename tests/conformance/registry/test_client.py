@@ -23,16 +23,16 @@ from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.avro import FORMAT
 from cdcwire_conformance.registry import (
     ConfluentRegistry,
-    Patience,
     RegistryError,
+    RetryPolicy,
     open_schemas,
     parse_address,
 )
 from cdcwire_conformance.registry.http import MAX_BODY_BYTES
 
 TEXT = '{"type":"record","name":"t","namespace":"default.s","fields":[]}'
-QUICK = Patience(connect=5.0, answer=5.0, tries=3)
-HASTY = Patience(connect=5.0, answer=0.2, tries=2)
+QUICK = RetryPolicy(connect=5.0, answer=5.0, tries=3)
+HASTY = RetryPolicy(connect=5.0, answer=0.2, tries=2)
 Body = bytes | list[int] | dict[str, object]
 
 
@@ -55,7 +55,7 @@ class Server:
     requests: list[Request] = field(default_factory=list)
     is_over: threading.Event = field(default_factory=threading.Event)
 
-    def client(self, patience: Patience = QUICK, user: str = "") -> ConfluentRegistry:
+    def client(self, patience: RetryPolicy = QUICK, user: str = "") -> ConfluentRegistry:
         self.waits: list[float] = []
         url = self.url.replace("://", f"://{user}@") if user else self.url
         return ConfluentRegistry(url, patience, sleep=self.waits.append)
@@ -190,7 +190,7 @@ def test_tries_have_an_end(server: Server) -> None:
 
 
 def test_waits_double_up_to_a_limit() -> None:
-    patience = Patience(first_wait=0.5, longest_wait=30.0)
+    patience = RetryPolicy(first_wait=0.5, longest_wait=30.0)
     assert [patience.wait(tries) for tries in (1, 2, 3, 6, 7, 8, 5000)] == [
         *(0.5, 1.0, 2.0, 16.0, 30.0, 30.0, 30.0)
     ]
@@ -253,7 +253,7 @@ def test_body_that_drips_ends_in_time(server: Server) -> None:
 
     server.answers = [drip]
     with pytest.raises(RegistryError, match="the answer was not whole in 1 s"):
-        server.client(Patience(answer=1.0, tries=1)).get(7)
+        server.client(RetryPolicy(answer=1.0, tries=1)).get(7)
 
 
 @pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{", b"\0\1"])

@@ -1,4 +1,4 @@
-"""Following two topics: frontiers, which records a window needs, and the state. No Kafka here."""
+"""Following two topics: watermarks, which records a window needs, and the state. No Kafka here."""
 
 from __future__ import annotations
 
@@ -30,53 +30,56 @@ from cdcwire_conformance.spark.compare.result import Comparison, Counts, TableCo
 from cdcwire_conformance.spark.compare.rules import PositionName
 from cdcwire_conformance.spark.decode.kafka import BrokersSilent
 from cdcwire_conformance.spark.follow.following import (
-    Pace,
+    FollowOptions,
     WindowComparison,
     follow_feeds,
-    question_of,
+    followed_pair,
 )
-from cdcwire_conformance.spark.follow.progress import Look, seen_in
+from cdcwire_conformance.spark.follow.scanning import ScanJob, scan
 from cdcwire_conformance.spark.follow.watermarks import (
     BLOCKS,
     Block,
     Edges,
-    Lane,
+    FollowedPair,
     Notices,
-    Question,
-    Seen,
+    Partition,
+    ScannedRun,
     State,
-    Track,
+    TopicProgress,
     read_state,
     write_state,
 )
 from cdcwire_evidence.scenarios.feeds import make_feed
 from cdcwire_generators.workloads import workload, workload_tables
 
-QUESTION = Question("craft:a", "open-protocol:b", "commit_ts", ("progress", "progress"))
+QUESTION = FollowedPair("craft:a", "open-protocol:b", "commit_ts", ("progress", "progress"))
 
 
-def test_a_frontier_is_the_smallest_mark_of_all_partitions() -> None:
-    track = Track((Lane(0, 5, 70), Lane(1, 5, 50), Lane(2, 5, 60)))
-    assert track.frontier("progress") == track.frontier("rows") == 50
-    unknown = Track((Lane(0, 5, 70), Lane(1, 0)))
-    assert unknown.frontier("progress") is unknown.frontier("rows") is None
+def test_a_watermark_is_the_smallest_watermark_of_all_partitions() -> None:
+    progress = TopicProgress((Partition(0, 5, 70), Partition(1, 5, 50), Partition(2, 5, 60)))
+    assert progress.watermark("progress") == progress.watermark("rows") == 50
+    unknown = TopicProgress((Partition(0, 5, 70), Partition(1, 0)))
+    assert unknown.watermark("progress") is unknown.watermark("rows") is None
     assert unknown.waits_for() == "partition 1"
 
 
-def test_an_idle_partition_holds_nothing_back_where_rows_are_the_marks() -> None:
-    track = Track((Lane(0, 5, 70), Lane(1, 5, 50), Lane(2, 0)))
-    assert track.frontier("rows", frozenset({1, 2})) == 70
-    assert track.frontier("rows", frozenset({0, 1, 2})) == 71  # nothing comes: the last row too
-    assert track.frontier("progress", frozenset({0, 1, 2})) is None
-    assert Track((Lane(0, 0),)).frontier("rows", frozenset({0})) is None
+def test_an_idle_partition_holds_nothing_back_by_the_rule_rows() -> None:
+    progress = TopicProgress((Partition(0, 5, 70), Partition(1, 5, 50), Partition(2, 0)))
+    assert progress.watermark("rows", frozenset({1, 2})) == 70
+    assert progress.watermark("rows", frozenset({0, 1, 2})) == 71  # nothing comes: the last row too
+    assert progress.watermark("progress", frozenset({0, 1, 2})) is None
+    assert TopicProgress((Partition(0, 0),)).watermark("rows", frozenset({0})) is None
 
 
-def test_the_shared_frontier_waits_for_both_sides() -> None:
-    left, right = Track((Lane(0, 9, 80),)), Track((Lane(0, 9, 30),))
-    assert State(QUESTION, (left, right)).shared_frontier() == 30
-    assert State(QUESTION, (left, Track((Lane(0, 0),)))).shared_frontier() is None
+def test_the_shared_watermark_waits_for_both_sides() -> None:
+    left, right = (
+        TopicProgress((Partition(0, 9, 80),)),
+        TopicProgress((Partition(0, 9, 30),)),
+    )
+    assert State(QUESTION, (left, right)).shared_watermark() == 30
+    assert State(QUESTION, (left, TopicProgress((Partition(0, 0),)))).shared_watermark() is None
     asked = replace(QUESTION, until=20)
-    assert State(asked, (left, right)).shared_frontier() == 20
+    assert State(asked, (left, right)).shared_watermark() == 20
 
 
 def test_every_row_is_in_exactly_one_window() -> None:
@@ -84,27 +87,30 @@ def test_every_row_is_in_exactly_one_window() -> None:
     for seed in range(30):
         random_ = random.Random(seed)
         topic = [sorted(random_.randrange(1000) for _ in range(200)) for _ in range(2)]
-        for lane in topic:  # not quite in order
+        for partition in topic:  # not quite in order
             for _ in range(20):
-                at = random_.randrange(len(lane) - 1)
-                lane[at], lane[at + 1] = lane[at + 1], lane[at]
+                at = random_.randrange(len(partition) - 1)
+                partition[at], partition[at + 1] = partition[at + 1], partition[at]
         told: list[tuple[int, int]] = []
         late = 0
-        track = Track(tuple(Lane(number, 0) for number in range(2)))
-        state = State(replace(QUESTION, rules=("rows", "rows")), (track, track))
-        edges = {number: (0, len(lane)) for number, lane in enumerate(topic)}
-        while any(lane.read_to < len(topic[lane.number]) for lane in state.tracks[0].lanes):
-            track = state.tracks[0]
-            ranges = track.unread(edges, random_.randrange(1, 60))
+        progress = TopicProgress(tuple(Partition(number, 0) for number in range(2)))
+        state = State(replace(QUESTION, rules=("rows", "rows")), (progress, progress))
+        edges = {number: (0, len(partition)) for number, partition in enumerate(topic)}
+        while any(
+            partition.read_to < len(topic[partition.number])
+            for partition in state.topics[0].partitions
+        ):
+            progress = state.topics[0]
+            ranges = progress.unread(edges, random_.randrange(1, 60))
             found = [seen_of(topic, each, state.start) for each in ranges]
             late += sum(each.late for each in found)
-            track = track.with_seen(ranges, found)
-            state = replace(state, tracks=(track, track))
-            state = state.with_plan(state.shared_frontier())
+            progress = progress.with_runs(ranges, found)
+            state = replace(state, topics=(progress, progress))
+            state = state.with_plan(state.shared_watermark())
             if state.planned is not None:
                 told += window_of(topic, state)
-                state = state.when_told()
-        state = state.with_plan(state.shared_frontier((frozenset({0, 1}), frozenset({0, 1}))))
+                state = state.when_reported()
+        state = state.with_plan(state.shared_watermark((frozenset({0, 1}), frozenset({0, 1}))))
         told += window_of(topic, state)
         assert len(told) == len(set(told))
         assert len(told) + late == sum(map(len, topic))
@@ -112,11 +118,11 @@ def test_every_row_is_in_exactly_one_window() -> None:
 
 def seen_of(
     topic: list[list[int]], each: OffsetRange, start: int | None, since: int | None = None
-) -> Seen:
+) -> ScannedRun:
     rows = topic[each.partition][each.start : each.end]
     asked = [row for row in rows if since is None or row >= since]
     new = [row for row in asked if start is None or row >= start]
-    return Seen(
+    return ScannedRun(
         each.partition,
         each.start,
         each.end,
@@ -133,61 +139,69 @@ def window_of(topic: list[list[int]], state: State) -> list[tuple[int, int]]:
     start = -1 if state.start is None else state.start
     return [
         (each.partition, offset)
-        for each in state.tracks[0].ranges_below(state.planned)
+        for each in state.topics[0].ranges_below(state.planned)
         for offset in range(each.start, each.end)
         if start <= topic[each.partition][offset] < state.planned
     ]
 
 
 def test_what_is_kept_of_a_partition_does_not_grow() -> None:
-    lane = Lane(0, 0)
+    partition = Partition(0, 0)
     for number in range(10 * BLOCKS):
-        lane = lane.with_seen(Seen(0, number, number + 1, number, number, number))
-    assert len(lane.blocks) <= BLOCKS
-    assert lane.range_below(10 * BLOCKS) == (0, 0, 10 * BLOCKS)
-    told = lane.told_below(5 * BLOCKS)
+        partition = partition.with_run(ScannedRun(0, number, number + 1, number, number, number))
+    assert len(partition.blocks) <= BLOCKS
+    assert partition.range_below(10 * BLOCKS) == (0, 0, 10 * BLOCKS)
+    told = partition.reported_below(5 * BLOCKS)
     assert told.range_below(10 * BLOCKS).end == 10 * BLOCKS
     assert 4 * BLOCKS < told.range_below(10 * BLOCKS).start <= 5 * BLOCKS
 
 
 def test_no_window_without_rows_and_one_for_notices_alone() -> None:
-    empty = Track((Lane(0, 9, 80),))
+    empty = TopicProgress((Partition(0, 9, 80),))
     state = State(QUESTION, (empty, empty), start=10)
     assert state.with_plan(80) is state
     late = replace(empty, notices=Notices(late=1, lines=("b[0]@3: late",)))
-    planned = replace(state, tracks=(empty, late)).with_plan(80)
+    planned = replace(state, topics=(empty, late)).with_plan(80)
     assert planned.planned == 80
-    told = planned.when_told()
-    assert (told.start, told.planned, told.told) == (80, None, 1)
-    assert not told.tracks[1].notices
+    told = planned.when_reported()
+    assert (told.start, told.planned, told.reported) == (80, None, 1)
+    assert not told.topics[1].notices
     # The last window is planned when there is nothing in it too, so that it comes to an end.
     last = State(replace(QUESTION, until=80), (empty, empty), start=10).with_plan(80)
-    assert last.when_told(counts=False).is_over
+    assert last.when_reported(counts=False).is_over
 
 
 def test_records_that_are_gone_and_another_topic_of_the_name_are_told() -> None:
-    track = Track((Lane(0, 9, 80, (Block(4, 9, 1, 2),)),))
-    assert track.with_edges("t", {0: (4, 9), 1: (3, 7)}).lanes[1] == Lane(1, 3)
+    progress = TopicProgress((Partition(0, 9, 80, (Block(4, 9, 1, 2),)),))
+    assert progress.with_edges("t", {0: (4, 9), 1: (3, 7)}).partitions[1] == Partition(1, 3)
     with pytest.raises(SourceError, match="t: partition 0 begins at 5 now; records from 4 on"):
-        track.with_edges("t", {0: (5, 9)})
+        progress.with_edges("t", {0: (5, 9)})
     with pytest.raises(SourceError, match="another topic of this name"):
-        track.with_edges("t", {0: (0, 3)})
+        progress.with_edges("t", {0: (0, 3)})
     with pytest.raises(SourceError, match="another topic of this name"):
-        track.with_edges("t", {})
+        progress.with_edges("t", {})
 
 
 def test_a_state_is_written_whole_and_comes_back(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     assert read_state(path) is None
-    track = Track((Lane(0, 9, 10**37, (Block(4, 9, 1, 10**37),)),), Notices(1, 2, 3, ("a",)))
-    state = State(replace(QUESTION, since=3), (track, Track((Lane(1, 2),))), 5, 10**37, 7)
+    progress = TopicProgress(
+        (Partition(0, 9, 10**37, (Block(4, 9, 1, 10**37),)),), Notices(1, 2, 3, ("a",))
+    )
+    state = State(
+        replace(QUESTION, since=3),
+        (progress, TopicProgress((Partition(1, 2),))),
+        5,
+        10**37,
+        7,
+    )
     write_state(path, state)
     assert read_state(path) == state
     assert [each.name for each in tmp_path.iterdir()] == ["state.json"]
     document = json.loads(path.read_text("utf-8"))
     for spoiled in ("", "[]", json.dumps({**document, "follow": 0}), json.dumps({"follow": 1})):
         path.write_text(spoiled, "utf-8")
-        with pytest.raises(SourceError, match="it is no state"):
+        with pytest.raises(SourceError, match="it is not a state file"):
             read_state(path)
 
 
@@ -204,15 +218,15 @@ def test_only_topics_with_a_shared_position_are_followed(tmp_path: Path) -> None
         context = Context({"enable-tidb-extension": True}) if "avro" in left else Context()
         feeds = Feed(parse_source(left), context), Feed(parse_source(right))
         with pytest.raises(SourceError, match=problem):
-            question_of(*feeds, DEFAULT_OPTIONS)
-    asked = question_of(
+            followed_pair(*feeds, DEFAULT_OPTIONS)
+    asked = followed_pair(
         Feed(parse_source(f"craft:{url}")),
         Feed(parse_source(f"canal-json:{url}"), Context({"enable-tidb-extension": True})),
         DEFAULT_OPTIONS,
     )
     assert (asked.position, asked.rules) == ("commit_ts", ("progress", "progress"))
     halves = [Feed(parse_source(f"datahub-{kind}:{url}")) for kind in ("tuple", "blob")]
-    asked = question_of(halves[0], halves[1], DEFAULT_OPTIONS)
+    asked = followed_pair(halves[0], halves[1], DEFAULT_OPTIONS)
     assert (asked.position, asked.rules) == ("sequence_id", ("rows", "rows"))
 
 
@@ -239,19 +253,23 @@ def test_marks_are_those_of_resolved_events(format_name: str) -> None:
         if isinstance(message, KafkaMessage)
     ]
     middle = sorted(positions)[10]
-    look = Look(format_name, context, "commit_ts", "progress", "row", None, None, None, None, 10**6)
-    (seen,) = seen_in(look, messages)
-    assert seen == Seen(0, 0, len(messages), min(positions), max(positions), max(positions) + 1)
-    (seen,) = seen_in(replace(look, told=middle, rule="rows"), messages)
+    look = ScanJob(
+        format_name, context, "commit_ts", "progress", "row", None, None, None, None, 10**6
+    )
+    (seen,) = scan(look, messages)
+    assert seen == ScannedRun(
+        0, 0, len(messages), min(positions), max(positions), max(positions) + 1
+    )
+    (seen,) = scan(replace(look, reported_to=middle, rule="rows"), messages)
     kept = [each for each in positions if each >= middle]
-    assert (seen.least, seen.largest, seen.mark) == (min(kept), max(kept), max(positions))
+    assert (seen.least, seen.largest, seen.watermark) == (min(kept), max(kept), max(positions))
     assert seen.late == len(positions) - len(kept) > 0
     assert seen.lines[0].startswith("t[0]@0: a row of ")
-    (seen,) = seen_in(replace(look, since=middle, until=max(positions)), messages)
+    (seen,) = scan(replace(look, since=middle, until=max(positions)), messages)
     asked = [each for each in positions if middle <= each < max(positions)]
     assert (seen.least, seen.largest, seen.late) == (min(asked), max(asked), 0)
     cut = [(Place("t", 0, len(messages)), KafkaMessage(None, b"\xff"))]
-    (seen,) = seen_in(look, messages + cut)
+    (seen,) = scan(look, messages + cut)
     assert seen.unreadable == 1
     assert seen.lines[0].startswith(f"t[0]@{len(messages)}: ")
 
@@ -275,9 +293,11 @@ def test_marks_of_formats_without_progress_are_those_of_rows(
     ]
     feed = make_feed(format_name, 30)
     messages = [(Place("orders", 0, n), message) for n, message in enumerate(feed.messages)]
-    look = Look(format_name, feed.context, position, "rows", "stop", None, None, None, None, 10**6)
-    (seen,) = seen_in(look, messages)
-    assert seen == Seen(0, 0, len(messages), min(places), max(places), max(places))
+    look = ScanJob(
+        format_name, feed.context, position, "rows", "stop", None, None, None, None, 10**6
+    )
+    (seen,) = scan(look, messages)
+    assert seen == ScannedRun(0, 0, len(messages), min(places), max(places), max(places))
 
 
 def test_every_damage_is_seen_where_errors_are_rows() -> None:
@@ -286,7 +306,9 @@ def test_every_damage_is_seen_where_errors_are_rows() -> None:
     value = feed.messages[0].value
     assert value is not None
     decode = message_decoder("craft", feed.context)
-    look = Look("craft", feed.context, "commit_ts", "progress", "row", None, None, None, None, 10)
+    look = ScanJob(
+        "craft", feed.context, "commit_ts", "progress", "row", None, None, None, None, 10
+    )
     damaged = 0
     for index in range(len(value)):
         byte = bytes([value[index] ^ 0xFF])
@@ -295,7 +317,7 @@ def test_every_damage_is_seen_where_errors_are_rows() -> None:
             list(decode(flipped))
         except DecodeError:
             damaged += 1
-            (seen,) = seen_in(look, [(Place("t", 0, 0), flipped)])
+            (seen,) = scan(look, [(Place("t", 0, 0), flipped)])
             assert (index, seen.unreadable) == (index, 1)
     assert damaged > len(value) // 4
 
@@ -307,10 +329,12 @@ def test_rows_of_other_tables_are_marks_too(format_name: str, position: Position
     feed = make_feed(format_name, 30)
     messages = [(Place("orders", 0, n), message) for n, message in enumerate(feed.messages)]
     other = frozenset({("shop", "other")})
-    look = Look(format_name, feed.context, position, "rows", "stop", other, None, None, None, 10**6)
-    (seen,) = seen_in(look, messages)
+    look = ScanJob(
+        format_name, feed.context, position, "rows", "stop", other, None, None, None, 10**6
+    )
+    (seen,) = scan(look, messages)
     assert (seen.least, seen.largest) == (None, None)
-    assert seen.mark == max(
+    assert seen.watermark == max(
         getattr(each.position, position)
         for message in feed.messages
         for each in get_format(format_name).decode(message, feed.context)
@@ -332,29 +356,32 @@ class Topics:
         for name, fake in {
             "topic_at_rest": self.at_rest,
             "topic_edges": lambda _, topic: {
-                number: (0, len(lane)) for number, lane in enumerate(self.lanes_of(topic))
+                number: (0, len(partition))
+                for number, partition in enumerate(self.partitions_of(topic))
             },
-            "look_at": self.look_at,
+            "scan_records": self.scan_records,
             "opened": lambda _, feed, options: feed,
             "tables_of": lambda _, feed, options, only: tables,
             "compare_tables": self.compared,
         }.items():
             monkeypatch.setattr(f"cdcwire_conformance.spark.follow.following.{name}", fake)
 
-    def lanes_of(self, topic: KafkaTopic) -> list[list[int]]:
+    def partitions_of(self, topic: KafkaTopic) -> list[list[int]]:
         return self.rows["ab".index(topic.topic)]
 
     def at_rest(self, _: object, topic: KafkaTopic) -> KafkaTopic:
-        lanes = enumerate(self.lanes_of(topic))
-        return topic.with_ranges(tuple(OffsetRange(number, 0, len(lane)) for number, lane in lanes))
+        partitions = enumerate(self.partitions_of(topic))
+        return topic.with_ranges(
+            tuple(OffsetRange(number, 0, len(partition)) for number, partition in partitions)
+        )
 
-    def look_at(
-        self, _: object, source: Source, ranges: Sequence[OffsetRange], look: Look
-    ) -> list[Seen]:
+    def scan_records(
+        self, _: object, source: Source, ranges: Sequence[OffsetRange], look: ScanJob
+    ) -> list[ScannedRun]:
         assert source.topic is not None
         self.looked.append((source.topic.topic, sum(each.end - each.start for each in ranges)))
-        lanes = self.lanes_of(source.topic)
-        return [seen_of(lanes, each, look.told, look.since) for each in ranges]
+        partitions = self.partitions_of(source.topic)
+        return [seen_of(partitions, each, look.reported_to, look.since) for each in ranges]
 
     def compared(self, _: object, left: Feed, right: Feed, *asked: Any) -> Comparison:
         window = asked[2].window
@@ -362,8 +389,10 @@ class Topics:
         for feed in (left, right):
             assert feed.source.topic is not None
             assert feed.source.topic.ranges is not None
-            lanes = self.lanes_of(feed.source.topic)
-            found = [at for n, start, end in feed.source.topic.ranges for at in lanes[n][start:end]]
+            partitions = self.partitions_of(feed.source.topic)
+            found = [
+                at for n, start, end in feed.source.topic.ranges for at in partitions[n][start:end]
+            ]
             start = -1 if window.start is None else window.start
             rows.append(Counter(at for at in found if start <= at < window.end))
         same = (rows[0] & rows[1]).total()
@@ -380,13 +409,13 @@ class Topics:
         return Comparison("a", "b", (TableComparison("t", counts),))
 
     def followed(
-        self, pace: Pace, options: CompareOptions = DEFAULT_OPTIONS
+        self, follow: FollowOptions, options: CompareOptions = DEFAULT_OPTIONS
     ) -> Iterator[WindowComparison]:
         left, right = (
             Feed(parse_source(f"craft:kafka://127.0.0.1:9/{name}"), Context()) for name in "ab"
         )
         spark: Any = None
-        return follow_feeds(spark, left, right, options, replace(pace, every=0.001, by_rows=True))
+        return follow_feeds(spark, left, right, options, replace(follow, every=0.001, by_rows=True))
 
 
 def test_a_side_that_is_ahead_is_not_read_and_its_rows_are_told_once(
@@ -394,7 +423,7 @@ def test_a_side_that_is_ahead_is_not_read_and_its_rows_are_told_once(
 ) -> None:
     topics = Topics(monkeypatch)
     topics.rows = [[[*range(100)], [*range(100)]], [[*range(10)], [*range(10)]]]
-    windows = topics.followed(Pace())
+    windows = topics.followed(FollowOptions())
     first = next(windows)
     assert (first.number, first.start, first.end, first.changes) == (1, None, 9, 18)
     topics.looked.clear()
@@ -417,7 +446,7 @@ def test_late_rows_are_repeats_only_where_rows_are_no_marks(
 ) -> None:
     topics = Topics(monkeypatch)
     topics.rows = [[[*range(10)], [*range(10)]] for _ in "ab"]
-    windows = topics.followed(Pace(), replace(DEFAULT_OPTIONS, allow_repeats=True))
+    windows = topics.followed(FollowOptions(), replace(DEFAULT_OPTIONS, allow_repeats=True))
     assert next(windows).is_equal
     topics.rows = [[[*range(20), 3], [*range(20)]], [[*range(20)], [*range(20)]]]
     found = next(windows)
@@ -428,7 +457,9 @@ def test_late_rows_are_repeats_only_where_rows_are_no_marks(
 def test_a_column_that_no_table_has_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     topics = Topics(monkeypatch)
     topics.rows = [[[*range(10)], [*range(10)]] for _ in "ab"]
-    found = next(topics.followed(Pace(), replace(DEFAULT_OPTIONS, columns=frozenset({"pirce"}))))
+    found = next(
+        topics.followed(FollowOptions(), replace(DEFAULT_OPTIONS, columns=frozenset({"pirce"})))
+    )
     assert found.comparison.differences == ("no table so far has a column pirce",)
     assert not found.is_equal
 
@@ -439,7 +470,7 @@ def test_few_records_at_a_time_and_the_last_rows_when_all_is_idle(
     topics = Topics(monkeypatch)
     topics.rows = [[[*range(0, 100, 2)], [*range(1, 100, 2)]] for _ in "ab"]
     told = []
-    for window in topics.followed(Pace(records=10, idle=0.1)):
+    for window in topics.followed(FollowOptions(records=10, idle=0.1)):
         told.append(window)
         if sum(each.changes for each in told) == 100:
             break
@@ -453,7 +484,7 @@ def test_from_and_to_bound_what_is_followed(monkeypatch: pytest.MonkeyPatch) -> 
     topics = Topics(monkeypatch)
     topics.rows = [[[*range(5, 100)], [*range(5, 100)]], [[*range(100)], [*range(100)]]]
     options = replace(DEFAULT_OPTIONS, window=Window(20, 60))
-    told = list(topics.followed(Pace(), options))  # it comes to an end
+    told = list(topics.followed(FollowOptions(), options))  # it comes to an end
     assert [(each.start, each.end, each.changes, each.is_equal) for each in told] == [
         (20, 60, 80, True)
     ]
@@ -464,20 +495,20 @@ def test_a_window_that_was_not_told_is_the_same_again(
 ) -> None:
     topics = Topics(monkeypatch)
     topics.rows = [[[*range(50)], [*range(50)]] for _ in "ab"]
-    pace = Pace(state=tmp_path / "state", windows=2)
-    windows = topics.followed(pace)
+    follow = FollowOptions(state=tmp_path / "state", windows=2)
+    windows = topics.followed(follow)
     found = next(windows)
     assert (found.number, found.end) == (1, 49)
     del windows  # as if it was killed before the window was told
     topics.rows = [[[*range(80)], [*range(80)]] for _ in "ab"]
-    again = list(topics.followed(pace))
+    again = list(topics.followed(follow))
     assert [(each.number, each.start, each.end) for each in again] == [(1, None, 49), (2, 49, 79)]
     topics.rows = [[[*range(90)], [*range(90)]] for _ in "ab"]
-    third = next(topics.followed(pace))
+    third = next(topics.followed(follow))
     assert (third.number, third.start, third.end) == (3, 79, 89)
     assert third.is_equal
     with pytest.raises(SourceError, match="name another file"):
-        next(topics.followed(pace, replace(DEFAULT_OPTIONS, window=Window(20, None))))
+        next(topics.followed(follow, replace(DEFAULT_OPTIONS, window=Window(20, None))))
 
 
 def test_brokers_that_do_not_answer_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -487,14 +518,17 @@ def test_brokers_that_do_not_answer_are_waited_for(monkeypatch: pytest.MonkeyPat
 
     def edges(_: object, topic: KafkaTopic) -> Edges:
         if next(answers, True):
-            return {number: (0, len(lane)) for number, lane in enumerate(topics.lanes_of(topic))}
+            return {
+                number: (0, len(partition))
+                for number, partition in enumerate(topics.partitions_of(topic))
+            }
         raise BrokersSilent("no broker answers")
 
     monkeypatch.setattr("cdcwire_conformance.spark.follow.following.topic_edges", edges)
-    found = next(topics.followed(Pace()))
+    found = next(topics.followed(FollowOptions()))
     assert (found.end, found.is_equal) == (49, True)
     assert next(answers, None) is None
     answers = iter([False] * 10**6)
-    monkeypatch.setattr("cdcwire_conformance.spark.follow.following.PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr("cdcwire_conformance.spark.follow.following.BROKER_TIMEOUT_SECONDS", 0.01)
     with pytest.raises(BrokersSilent):
-        next(topics.followed(Pace()))
+        next(topics.followed(FollowOptions()))

@@ -20,8 +20,8 @@ from cdcwire.model.events import RowChange
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.registry import (
     ConfluentRegistry,
-    Patience,
     RegistryError,
+    RetryPolicy,
     Schemas,
     open_schemas,
 )
@@ -43,7 +43,7 @@ from cdcwire_evidence.scenarios.services import Kafka, NewName, Registry
 from cdcwire_evidence.scenarios.topics import consume, make_topic, produce
 
 ROWS = 300
-HASTY = Patience(connect=2.0, answer=5.0, first_wait=0.1, tries=3)
+HASTY = RetryPolicy(connect=2.0, answer=5.0, first_wait=0.1, tries=3)
 EXTENSION = ("--option", "enable-tidb-extension=true")
 CHAIN = """\
 CREATE TABLE parcels (id BIGINT PRIMARY KEY, note VARCHAR(20));
@@ -383,7 +383,7 @@ def test_slow_and_cut_connections_to_the_registry(
             ("limit_data", {"bytes": 300}, "no answer: IncompleteRead"),
             ("reset_peer", {"timeout": 0}, "no answer: (Connection reset by peer|the connection)"),
         ]
-        hasty = ConfluentRegistry(url, Patience(answer=1.0, first_wait=0.1, tries=3))
+        hasty = ConfluentRegistry(url, RetryPolicy(answer=1.0, first_wait=0.1, tries=3))
         context = context_of(Schemas(hasty))
         for kind, attributes, said in faults:
             before = hasty.requests

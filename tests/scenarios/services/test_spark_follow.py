@@ -125,15 +125,20 @@ def with_quantity(change: RowChange) -> RowChange:
 
 
 def followed(
-    growing: Growing, spark: SparkSession, options: CompareOptions | None = None, **pace: Any
+    growing: Growing,
+    spark: SparkSession,
+    options: CompareOptions | None = None,
+    **follow: Any,
 ) -> Iterator[Any]:
     from cdcwire_conformance.spark import parse_source
     from cdcwire_conformance.spark.compare.feed import Feed
     from cdcwire_conformance.spark.compare.options import DEFAULT_OPTIONS
-    from cdcwire_conformance.spark.follow.following import Pace, follow_feeds
+    from cdcwire_conformance.spark.follow.following import FollowOptions, follow_feeds
 
     left, right = (Feed(parse_source(text)) for text in growing.sources)
-    return follow_feeds(spark, left, right, options or DEFAULT_OPTIONS, Pace(every=0.2, **pace))
+    return follow_feeds(
+        spark, left, right, options or DEFAULT_OPTIONS, FollowOptions(every=0.2, **follow)
+    )
 
 
 def counts_of(window: Any) -> Any:
@@ -441,7 +446,7 @@ def test_formats_without_progress_go_by_their_rows(
 ) -> None:
     from cdcwire_conformance.spark import parse_source
     from cdcwire_conformance.spark.compare.feed import Feed
-    from cdcwire_conformance.spark.follow.following import Pace, follow_feeds
+    from cdcwire_conformance.spark.follow.following import FollowOptions, follow_feeds
 
     with telling(
         f"spark/follow-{left}-{right}",
@@ -452,12 +457,12 @@ def test_formats_without_progress_go_by_their_rows(
     ) as story:
         feeds = []
         for name in (left, right):
-            lanes = make_lanes(name, ROWS, PARTITIONS)
-            url = topic_of(kafka, new_name(name), [lane.messages for lane in lanes])
-            feeds.append(Feed(parse_source(f"{name}:{url}"), lanes[0].context))
+            partitions = make_lanes(name, ROWS, PARTITIONS)
+            url = topic_of(kafka, new_name(name), [partition.messages for partition in partitions])
+            feeds.append(Feed(parse_source(f"{name}:{url}"), partitions[0].context))
         told: list[Any] = []
-        pace = Pace(every=0.2, idle=2)
-        windows = follow_feeds(spark, feeds[0], feeds[1], pace=pace)
+        follow = FollowOptions(every=0.2, idle=2)
+        windows = follow_feeds(spark, feeds[0], feeds[1], follow=follow)
         while sum(each.changes for each in told) < ROWS:
             told.append(next(windows))
         windows.close()  # type: ignore[attr-defined]

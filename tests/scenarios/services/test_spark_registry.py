@@ -18,7 +18,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, RowChange
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.registry import ConfluentRegistry, Patience, client, open_schemas
+from cdcwire_conformance.registry import ConfluentRegistry, RetryPolicy, client, open_schemas
 from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.avro_feeds import OPTIONS, context_of, make_changes, messages_of
 from cdcwire_evidence.scenarios.containers import RegistryContainer
@@ -267,8 +267,8 @@ def test_registry_that_gives_nothing_is_one_line(
         "The registry is not there, wants another password, is at another address, or is not "
         "named at all: each is one line with what to do, exit code 2, and no password is in it.",
     ) as story:
-        hasty = Patience(connect=2.0, answer=5.0, first_wait=0.1, tries=2)
-        monkeypatch.setattr(client, "Patience", lambda: hasty)
+        hasty = RetryPolicy(connect=2.0, answer=5.0, first_wait=0.1, tries=2)
+        monkeypatch.setattr(client, "RetryPolicy", lambda: hasty)
         (changes,), topic = make_changes(10), new_name("refused")
         avro = "avro:" + avro_topic(kafka, topic, [changes], ConfluentRegistry(registry.url))
         with door_to(registry, {"reader": "right"}) as door:

@@ -1,8 +1,8 @@
 """``spark.read.format("cdcwire")``: a directory of messages, or a storage prefix, as a data source.
 
-Spark plans a data source in a process of its own, which has no session. So what is done before
-rows are decoded is done there, by one process; and a feed that only a session reaches, such as a
-topic or a bucket, is read by ``decode_frame``.
+Spark plans a data source in a separate process without a session. That process alone does the work
+before rows are decoded. A feed that needs a session, such as a topic or a bucket, is read by
+``decode_frame``.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class FeedSource(DataSource):  # type: ignore[misc]  # PySpark's types are not l
     """One table of a feed in files. Its options are those of ``decode_frame``, as texts."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        self.told = dict(options)
+        self.options = dict(options)
         self._plan: _Plan | None = None
 
     @classmethod
@@ -82,19 +82,21 @@ class FeedSource(DataSource):  # type: ignore[misc]  # PySpark's types are not l
     def reader(self, schema: StructType) -> DataSourceReader:
         plan = self._planned()
         if schema != spark_schema(plan.job):
-            raise SourceError("the schema follows from the table: choose columns, give no schema")
+            raise SourceError(
+                "the schema follows from the table: choose columns instead of a schema"
+            )
         return _Reader(plan)
 
     def _planned(self) -> _Plan:
-        """Return what is to be read. It is found out once: Spark keeps this object with it."""
+        """Return the plan. It is made once: Spark keeps this object."""
         if self._plan is None:
-            self._plan = _plan_of(self.told)
+            self._plan = _plan_of(self.options)
         return self._plan
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What workers are told, and the shares of the feed."""
+    """The job for workers, and the shares of the feed."""
 
     opened: OpenedSource
     job: Job
@@ -102,7 +104,7 @@ class _Plan:
 
 
 class _Share(InputPartition):  # type: ignore[misc]
-    """A part of a feed; None: the files that can't be had."""
+    """A part of a feed; None: the unreadable files."""
 
     def __init__(self, value: Sequence[Any] | None) -> None:
         super().__init__(value)
@@ -120,7 +122,7 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
         self._problems = [] if prefix is None else prefix.problems_of([name])
 
     def partitions(self) -> Sequence[InputPartition]:
-        # There has to be one, if only of nothing.
+        # Spark needs at least one, even if it is empty.
         shares = [_Share(share) for share in self._shares]
         return [_Share(None), *shares] if self._problems or not shares else shares
 
@@ -134,7 +136,7 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
 
 
 def _plan_of(options: Mapping[str, str]) -> _Plan:
-    """Return what the options ask for. Raises: SourceError, SchemaError, FeedError: one line."""
+    """Return the plan of the options. Raises: SourceError, SchemaError, FeedError: one line."""
     own = {n: value for n, value in options.items() if not n.lower().startswith(OF_PRODUCER)}
     producer = {
         name[len(OF_PRODUCER) :]: value
@@ -146,9 +148,13 @@ def _plan_of(options: Mapping[str, str]) -> _Plan:
     try:
         source = parse_source(f"{own['format']}:{own['path']}")
         if source.topic is not None or source.kind == "place":
-            raise SourceError(f"{source}: a data source has no session to reach it: decode_frame")
+            raise SourceError(
+                f"{source}: a data source has no session to reach it: use decode_frame"
+            )
         if source.has_records:
-            raise SourceError(f"{source}: Parquet is read by decode_frame; here are JSON lines")
+            raise SourceError(
+                f"{source}: a data source reads JSON lines: use decode_frame for Parquet"
+            )
         tables = _definitions(own)
         place = own.get("schema")
         context = Context(
@@ -168,8 +174,8 @@ def _check(options: Mapping[str, str]) -> None:
         if name not in OPTIONS:
             known = ", ".join(sorted(OPTIONS))
             raise SourceError(
-                f"option {name!r} is not known here: there are {known}, and {OF_PRODUCER}NAME for "
-                "a setting of the producer"
+                f"option {name!r} is unknown: use one of {known}, or {OF_PRODUCER}NAME for a "
+                "setting of the producer"
             )
     for name in ("format", "path"):
         if not options.get(name):
@@ -177,8 +183,8 @@ def _check(options: Mapping[str, str]) -> None:
             raise SourceError(f"the {name} of the feed is missing: {what}")
     for name, choices in _CHOICES.items():
         if options.get(name, choices[0]) not in choices:
-            told = ", ".join(choices)
-            raise SourceError(f"option {name!r} is one of {told}, not {options[name]!r}")
+            allowed = ", ".join(choices)
+            raise SourceError(f"option {name!r} is one of {allowed}, not {options[name]!r}")
     if not options.get("share_bytes", "1").isdecimal() or options.get("share_bytes") == "0":
         raise SourceError(f"option 'share_bytes' is a number of bytes, as {SHARE_BYTES}")
 
@@ -200,7 +206,7 @@ def _planned(source: Source, context: Context, options: Mapping[str, str]) -> _P
         found = describe_feed(None, opened, definitions=context.tables, on_error=on_error)
         known = [each.table for each in found]
     elif not known:
-        raise SourceError("without a look at the feed its tables have to be told: ddl or tables")
+        raise SourceError("describe=false needs the tables of the feed: option ddl or tables")
     table = _chosen(known, wanted, source)
     if "columns" in options:
         columns = [name.strip() for name in options["columns"].split(",")]

@@ -1,14 +1,14 @@
-"""Up to where two topics that still grow are complete, and which records the next window needs.
+"""Watermarks of two growing topics, and the records that the next window needs.
 
-All here is plain values without Spark and Kafka. A *position* is commit_ts, sequence_id or lsn. The
-*mark* of a partition is the position below which it has all its rows: the largest that a progress
-event told, or where a format has none the largest that a row had. The *frontier* of a topic is the
-smallest mark of its partitions.
+All values here are plain, without Spark and Kafka. A *position* is commit_ts, sequence_id or lsn.
+The *watermark* of a partition is the position below which it has all its rows: the largest position
+of a progress event, or of a row where the format has no such events. The watermark of a topic is
+the smallest one of its partitions. A *window* is the range between two shared watermarks.
 
-Each record is looked at once. A row of it below the frontier that is already told is late; each
-other row belongs to exactly one window, this one or a later one. Of the records whose rows are not
-all told, a partition keeps blocks: which offsets, and between which positions their rows are. So
-what is kept does not grow with the topic, and a window reads the blocks that it meets again.
+Each record is scanned once. A row below a watermark that was already reported is late; every other
+row belongs to exactly one window, this one or a later one. For records with rows that are not yet
+reported, a partition keeps blocks: ranges of offsets, with the range of their rows' positions. The
+number of blocks is bounded, and a window reads the blocks that it overlaps again.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from cdcwire_conformance.sources.kafka_url import OffsetRange
 from cdcwire_conformance.sources.source_urls import SourceError
 from cdcwire_conformance.spark.compare.rules import POSITIONS, PositionName
 
-Rule: TypeAlias = Literal["progress", "rows"]
+WatermarkRule: TypeAlias = Literal["progress", "rows"]
 Edges: TypeAlias = Mapping[int, tuple[int, int]]  # first offset and the one behind the last
 
 BLOCKS = 64  # of a partition
-NOTICES = 5  # told with their place, of a topic and window
+NOTICES = 5  # lines per topic and window
 STATE_VERSION = 1
 
 
 class Block(NamedTuple):
-    """Records from ``start`` up to, not with, ``end``, and between which positions their rows are.
+    """Offsets from ``start`` up to, but not including, ``end``, and the positions of their rows.
 
-    ``least`` and ``largest`` are of rows that were not told when the block was made or cut.
+    ``least`` and ``largest``: of rows that were not reported when the block was made or cut.
     """
 
     start: int
@@ -44,11 +44,11 @@ class Block(NamedTuple):
     largest: int
 
 
-class Seen(NamedTuple):
-    """What was found in a run of a partition's records.
+class ScannedRun(NamedTuple):
+    """The result of scanning a run of a partition's records.
 
-    ``least`` and ``largest``: of the rows that are not late; None without such. ``mark``: the
-    largest position of a progress event, or of a row, as the rule says.
+    ``least`` and ``largest``: positions of the rows that are not late; None if there are none.
+    ``watermark``: the largest position of a progress event, or of a row, as the rule says.
     """
 
     partition: int
@@ -56,7 +56,7 @@ class Seen(NamedTuple):
     end: int
     least: int | None = None
     largest: int | None = None
-    mark: int | None = None
+    watermark: int | None = None
     late: int = 0
     unplaced: int = 0
     unreadable: int = 0
@@ -65,10 +65,10 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Notices:
-    """What of a topic belongs to no window, and is told with the next one.
+    """Records of a topic that belong to no window; they are reported with the next one.
 
-    ``late``: rows below a frontier that was told before. ``unplaced``: rows without a position.
-    ``unreadable``: messages. ``lines``: the first of all these.
+    ``late``: rows below a watermark that was reported before. ``unplaced``: rows without a
+    position. ``unreadable``: messages. ``lines``: a line for each of the first.
     """
 
     late: int = 0
@@ -83,46 +83,45 @@ class Notices:
     def __bool__(self) -> bool:
         return self.total > 0
 
-    def with_seen(self, seen: Seen) -> Notices:
+    def with_run(self, run: ScannedRun) -> Notices:
         return Notices(
-            self.late + seen.late,
-            self.unplaced + seen.unplaced,
-            self.unreadable + seen.unreadable,
-            (*self.lines, *seen.lines)[:NOTICES],
+            self.late + run.late,
+            self.unplaced + run.unplaced,
+            self.unreadable + run.unreadable,
+            (*self.lines, *run.lines)[:NOTICES],
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
-    """A partition: how far it was looked at, its mark, and the blocks whose rows are not told."""
+class Partition:
+    """The progress of a partition: the scanned offsets, the watermark, the blocks not reported."""
 
     number: int
     read_to: int
-    mark: int | None = None
+    watermark: int | None = None
     blocks: tuple[Block, ...] = ()
 
-    def with_seen(self, seen: Seen) -> Lane:
-        marks = [mark for mark in (self.mark, seen.mark) if mark is not None]
+    def with_run(self, run: ScannedRun) -> Partition:
+        known = [at for at in (self.watermark, run.watermark) if at is not None]
         blocks = self.blocks
-        if seen.least is not None and seen.largest is not None:
-            blocks = _few((*blocks, Block(seen.start, seen.end, seen.least, seen.largest)))
-        return Lane(self.number, max(self.read_to, seen.end), max(marks, default=None), blocks)
+        if run.least is not None and run.largest is not None:
+            blocks = _few((*blocks, Block(run.start, run.end, run.least, run.largest)))
+        read_to = max(self.read_to, run.end)
+        return Partition(self.number, read_to, max(known, default=None), blocks)
 
     def has_rows_below(self, end: int) -> bool:
         """Return whether there may be rows for a window that ends there."""
         return any(block.least < end for block in self.blocks)
 
     def range_below(self, end: int) -> OffsetRange:
-        """Return the records that hold all rows of a window that ends there; empty if there are
-        none.
-        """
-        met = [block for block in self.blocks if block.least < end]
-        if not met:
+        """Return the offsets that hold all rows of a window that ends there; it may be empty."""
+        needed = [block for block in self.blocks if block.least < end]
+        if not needed:
             return OffsetRange(self.number, self.read_to, self.read_to)
-        return OffsetRange(self.number, met[0].start, met[-1].end)
+        return OffsetRange(self.number, needed[0].start, needed[-1].end)
 
-    def told_below(self, end: int) -> Lane:
-        """Return the partition when the window that ends there is told."""
+    def reported_below(self, end: int) -> Partition:
+        """Return the progress after the window that ends there is reported."""
         left = tuple(
             block._replace(least=max(block.least, end))
             for block in self.blocks
@@ -143,24 +142,24 @@ def _few(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Track:
-    """How far one topic was followed."""
+class TopicProgress:
+    """The progress of the partitions of one topic."""
 
-    lanes: tuple[Lane, ...]
+    partitions: tuple[Partition, ...]
     notices: Notices = field(default=Notices())
 
-    def with_edges(self, name: str, edges: Edges) -> Track:
-        """Return the track with partitions that were added.
+    def with_edges(self, name: str, edges: Edges) -> TopicProgress:
+        """Return the progress with partitions that were added.
 
-        Raises: SourceError when records that are not told are gone.
+        Raises: SourceError if the broker removed records that were not reported.
         """
-        known = {lane.number: lane for lane in self.lanes}
-        for number, lane in known.items():
+        known = {each.number: each for each in self.partitions}
+        for number, each in known.items():
             first, behind = edges.get(number, (0, 0))
-            needed = lane.blocks[0].start if lane.blocks else lane.read_to
-            if number not in edges or behind < lane.read_to:
+            needed = each.blocks[0].start if each.blocks else each.read_to
+            if number not in edges or behind < each.read_to:
                 raise SourceError(
-                    f"{name}: partition {number} was read up to {lane.read_to} and ends at {behind}"
+                    f"{name}: partition {number} was read up to {each.read_to} and ends at {behind}"
                     ": it is another topic of this name; begin without the state"
                 )
             if first > needed:
@@ -168,78 +167,78 @@ class Track:
                     f"{name}: partition {number} begins at {first} now; records from {needed} on "
                     "were not compared, and the broker has removed them"
                 )
-        added = [Lane(number, edges[number][0]) for number in sorted(edges) if number not in known]
-        return replace(self, lanes=(*self.lanes, *added))
+        added = [Partition(number, edges[number][0]) for number in sorted(set(edges) - set(known))]
+        return replace(self, partitions=(*self.partitions, *added))
 
     def unread(self, edges: Edges, limit: int) -> tuple[OffsetRange, ...]:
-        """Return the next records to look at: ``limit`` of them, in proportion."""
-        left = {lane.number: edges[lane.number][1] - lane.read_to for lane in self.lanes}
+        """Return the next records to scan: ``limit`` of them, in proportion to the partitions."""
+        left = {each.number: edges[each.number][1] - each.read_to for each in self.partitions}
         total = sum(left.values())
         ranges = []
-        for lane in self.lanes:
-            count = left[lane.number]
+        for each in self.partitions:
+            count = left[each.number]
             if total > limit:
                 count = -(-count * limit // total)
             if count:
-                ranges.append(OffsetRange(lane.number, lane.read_to, lane.read_to + count))
+                ranges.append(OffsetRange(each.number, each.read_to, each.read_to + count))
         return tuple(ranges)
 
-    def with_seen(self, ranges: Iterable[OffsetRange], found: Iterable[Seen]) -> Track:
-        """Return the track when these records were looked at."""
-        lanes = {lane.number: lane for lane in self.lanes}
+    def with_runs(self, ranges: Iterable[OffsetRange], runs: Iterable[ScannedRun]) -> TopicProgress:
+        """Return the progress after these records were scanned."""
+        found = {each.number: each for each in self.partitions}
         notices = self.notices
-        for seen in sorted(found, key=lambda seen: (seen.partition, seen.start)):
-            lanes[seen.partition] = lanes[seen.partition].with_seen(seen)
-            notices = notices.with_seen(seen)
+        for run in sorted(runs, key=lambda run: (run.partition, run.start)):
+            found[run.partition] = found[run.partition].with_run(run)
+            notices = notices.with_run(run)
         for each in ranges:  # there may be no record at the end of a range
-            lane = lanes[each.partition]
-            lanes[each.partition] = replace(lane, read_to=max(lane.read_to, each.end))
-        return Track(tuple(lanes[number] for number in sorted(lanes)), notices)
+            before = found[each.partition]
+            found[each.partition] = replace(before, read_to=max(before.read_to, each.end))
+        return TopicProgress(tuple(found[number] for number in sorted(found)), notices)
 
-    def frontier(self, rule: Rule, idle: frozenset[int] = frozenset()) -> int | None:
-        """Return the position below which the topic is complete; None: it is not known yet.
+    def watermark(self, rule: WatermarkRule, idle: frozenset[int] = frozenset()) -> int | None:
+        """Return the position below which the topic is complete; None: not known yet.
 
-        ``idle``: partitions to which nothing came for long. With marks of rows they hold nothing
-        back, and if all are idle even the last position is complete.
+        ``idle``: partitions without new records for long. By the rule "rows" they do not hold the
+        watermark back, and if all are idle, even the last position is complete.
         """
-        marks = {lane.number: lane.mark for lane in self.lanes}
+        found = {each.number: each.watermark for each in self.partitions}
         if rule == "rows":
-            busy = {number: mark for number, mark in marks.items() if number not in idle}
+            busy = {number: at for number, at in found.items() if number not in idle}
             if not busy:
-                known = [mark for mark in marks.values() if mark is not None]
+                known = [at for at in found.values() if at is not None]
                 return max(known) + 1 if known else None
-            marks = busy
-        found = [mark for mark in marks.values() if mark is not None]
-        return min(found) if found and len(found) == len(marks) else None
+            found = busy
+        known = [at for at in found.values() if at is not None]
+        return min(known) if known and len(known) == len(found) else None
 
     def has_rows_below(self, end: int) -> bool:
-        return any(lane.has_rows_below(end) for lane in self.lanes)
+        return any(each.has_rows_below(end) for each in self.partitions)
 
     def ranges_below(self, end: int) -> tuple[OffsetRange, ...]:
-        return tuple(lane.range_below(end) for lane in self.lanes)
+        return tuple(each.range_below(end) for each in self.partitions)
 
-    def told_below(self, end: int) -> Track:
-        """Return the track when the window that ends there is told, with all notices."""
-        return Track(tuple(lane.told_below(end) for lane in self.lanes))
+    def reported_below(self, end: int) -> TopicProgress:
+        """Return the progress after the window that ends there is reported, with all notices."""
+        return TopicProgress(tuple(each.reported_below(end) for each in self.partitions))
 
     def waits_for(self) -> str:
-        """Return what keeps the frontier from being known."""
-        missing = [str(lane.number) for lane in self.lanes if lane.mark is None]
+        """Return the partitions without a watermark."""
+        missing = [str(each.number) for each in self.partitions if each.watermark is None]
         shown = ", ".join(missing[:NOTICES]) + (", …" if len(missing) > NOTICES else "")
         return f"partition {shown}"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is compared: two topics by their names, and by which position and rules.
+class FollowedPair:
+    """The names of two topics, and the position and the watermark rules for comparing them.
 
-    ``since`` and ``until``: only rows from the one up to, not with, the other are asked for.
+    ``since`` and ``until``: only rows from the one up to, but not including, the other count.
     """
 
     left: str
     right: str
     position: PositionName
-    rules: tuple[Rule, Rule]
+    rules: tuple[WatermarkRule, WatermarkRule]
     since: int | None = None
     until: int | None = None
 
@@ -251,71 +250,68 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far two topics were compared.
+    """The progress of comparing two topics.
 
-    ``start``: where the next window begins; None: with all that there is. ``planned``: where the
-    window ends that is being compared, until it is told. ``told``: how many were.
+    ``start``: where the next window begins; None: at the first row. ``planned``: the end of the
+    window being compared, until it is reported. ``reported``: the number of reported windows.
     """
 
-    question: Question
-    tracks: tuple[Track, Track]
+    pair: FollowedPair
+    topics: tuple[TopicProgress, TopicProgress]
     start: int | None = None
     planned: int | None = None
-    told: int = 0
+    reported: int = 0
 
-    def shared_frontier(
+    def shared_watermark(
         self, idle: Sequence[frozenset[int]] = (frozenset(), frozenset())
     ) -> int | None:
-        """Return the position below which both topics are complete; None: it is not known yet."""
+        """Return the position below which both topics are complete; None: not known yet."""
         left, right = (
-            track.frontier(rule, still)
-            for track, rule, still in zip(self.tracks, self.question.rules, idle, strict=True)
+            progress.watermark(rule, still)
+            for progress, rule, still in zip(self.topics, self.pair.rules, idle, strict=True)
         )
         if left is None or right is None:
             return None
-        until = self.question.until
+        until = self.pair.until
         return min(left, right) if until is None else min(left, right, until)
 
     @property
     def is_over(self) -> bool:
-        """Return whether all that is asked for is told."""
-        start, until = self.start, self.question.until
+        """Return whether everything up to ``until`` is reported."""
+        start, until = self.start, self.pair.until
         return start is not None and until is not None and start >= until
 
-    def with_plan(self, frontier: int | None) -> State:
-        """Return the state with a window planned, if there is anything to tell."""
+    def with_plan(self, watermark: int | None) -> State:
+        """Return the state with a window planned, if there is anything to report."""
         start = -1 if self.start is None else self.start
-        end = max(start, -1 if frontier is None else frontier)
-        has_rows = end > start and any(track.has_rows_below(end) for track in self.tracks)
-        has_notices = any(track.notices for track in self.tracks)
-        is_last = end == self.question.until
+        end = max(start, -1 if watermark is None else watermark)
+        has_rows = end > start and any(progress.has_rows_below(end) for progress in self.topics)
+        has_notices = any(progress.notices for progress in self.topics)
+        is_last = end == self.pair.until
         return replace(self, planned=end) if has_rows or has_notices or is_last else self
 
-    def when_told(self, *, counts: bool = True) -> State:
-        """Return the state when the planned window is told. ``counts``: it had something."""
+    def when_reported(self, *, counts: bool = True) -> State:
+        """Return the state after the planned window. ``counts``: it had something to report."""
         assert self.planned is not None
-        left, right = (track.told_below(self.planned) for track in self.tracks)
+        left, right = (progress.reported_below(self.planned) for progress in self.topics)
         return replace(
             self,
-            tracks=(left, right),
+            topics=(left, right),
             start=None if self.planned < 0 else self.planned,
             planned=None,
-            told=self.told + counts,
+            reported=self.reported + counts,
         )
 
 
 def write_state(path: Path, state: State) -> None:
-    """Write a state so that a reader finds the old one or the new one, whole, whatever happens.
-
-    Raises: OSError.
-    """
+    """Replace the state in a file atomically. Raises: OSError."""
     document = {
         "follow": STATE_VERSION,
-        "question": asdict(state.question),
-        "told": state.told,
+        "question": asdict(state.pair),
+        "told": state.reported,
         "start": state.start,
         "planned": state.planned,
-        "sides": [_track_document(track) for track in state.tracks],
+        "sides": [_topic_document(progress) for progress in state.topics],
     }
     new = path.with_name(f"{path.name}.new")
     with new.open("w", encoding="utf-8", newline="\n") as file:
@@ -342,24 +338,24 @@ def read_state(path: Path) -> State | None:
         document = json.loads(text)
         if document["follow"] != STATE_VERSION:
             raise ValueError("another version")
-        left, right = map(_track_of, document["sides"])
+        left, right = map(_topic_of, document["sides"])
         return State(
-            _question_of(document["question"]),
+            _pair_of(document["question"]),
             (left, right),
             _number_or_none(document["start"]),
             _number_or_none(document["planned"]),
             int(document["told"]),
         )
     except (ValueError, KeyError, TypeError, StopIteration, RecursionError) as error:
-        raise SourceError(f"{path}: it is no state that --follow has written") from error
+        raise SourceError(f"{path}: it is not a state file of --follow") from error
 
 
-def _track_document(track: Track) -> dict[str, Any]:
-    notices = track.notices
+def _topic_document(progress: TopicProgress) -> dict[str, Any]:
+    notices = progress.notices
     return {
         "partitions": [
-            [lane.number, lane.read_to, lane.mark, [list(block) for block in lane.blocks]]
-            for lane in track.lanes
+            [each.number, each.read_to, each.watermark, [list(block) for block in each.blocks]]
+            for each in progress.partitions
         ],
         "late": notices.late,
         "unplaced": notices.unplaced,
@@ -368,25 +364,27 @@ def _track_document(track: Track) -> dict[str, Any]:
     }
 
 
-def _track_of(document: Mapping[str, Any]) -> Track:
-    lanes = tuple(
-        Lane(
+def _topic_of(document: Mapping[str, Any]) -> TopicProgress:
+    partitions = tuple(
+        Partition(
             int(number),
             int(read_to),
-            _number_or_none(mark),
+            _number_or_none(watermark),
             tuple(Block(*map(int, block)) for block in blocks),
         )
-        for number, read_to, mark, blocks in document["partitions"]
+        for number, read_to, watermark, blocks in document["partitions"]
     )
     late, unplaced, unreadable = (
         int(document[name]) for name in ("late", "unplaced", "unreadable")
     )
-    return Track(lanes, Notices(late, unplaced, unreadable, tuple(map(str, document["lines"]))))
+    return TopicProgress(
+        partitions, Notices(late, unplaced, unreadable, tuple(map(str, document["lines"])))
+    )
 
 
-def _question_of(document: Mapping[str, Any]) -> Question:
+def _pair_of(document: Mapping[str, Any]) -> FollowedPair:
     ours, theirs = map(_rule_of, document["rules"])
-    return Question(
+    return FollowedPair(
         str(document["left"]),
         str(document["right"]),
         next(name for name in POSITIONS if name == document["position"]),
@@ -396,9 +394,9 @@ def _question_of(document: Mapping[str, Any]) -> Question:
     )
 
 
-def _rule_of(text: object) -> Rule:
+def _rule_of(text: object) -> WatermarkRule:
     if text not in ("progress", "rows"):
-        raise ValueError(f"{text!r} is no rule")
+        raise ValueError(f"{text!r} is not a rule")
     return "progress" if text == "progress" else "rows"
 
 

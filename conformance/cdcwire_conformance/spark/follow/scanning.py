@@ -1,7 +1,7 @@
-"""A first look at new records of a topic: between which positions their rows are, no values.
+"""Scanning new records of a topic for the positions of their rows, without the values.
 
-It runs in Spark's workers and decodes no column where the format can pass over them. A small record
-for each run of offsets comes back, and of what belongs to no window the first few places.
+Spark's workers scan, and decode no column if the format can skip columns. The driver gets a small
+record per run of offsets, and a line for each of the first rows that belong to no window.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from cdcwire_conformance.spark.decode.reading import (
     messages_of_batches,
 )
 from cdcwire_conformance.spark.decode.records import messages_of_records
-from cdcwire_conformance.spark.follow.watermarks import BLOCKS, NOTICES, Rule, Seen
+from cdcwire_conformance.spark.follow.watermarks import BLOCKS, NOTICES, ScannedRun, WatermarkRule
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,51 +43,51 @@ _LEAST_RECORDS = 256  # of a block
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What a worker needs to know to look at records.
+class ScanJob:
+    """The settings of a scan, sent to workers.
 
-    ``since`` and ``until``: rows outside are not asked for. ``told``: rows below it are late.
+    ``since`` and ``until``: rows outside do not count. ``reported_to``: rows below it are late.
     """
 
     format: str
     context: Context
     position: PositionName
-    rule: Rule
+    rule: WatermarkRule
     on_error: OnError
     include: frozenset[TableName] | None
     since: int | None
     until: int | None
-    told: int | None
+    reported_to: int | None
     records_of_block: int = _LEAST_RECORDS
 
 
-def look_at(
-    spark: SparkSession, source: Source, ranges: Sequence[OffsetRange], look: Look
-) -> list[Seen]:
-    """Return what is in these records of a topic, in runs.
+def scan_records(
+    spark: SparkSession, source: Source, ranges: Sequence[OffsetRange], job: ScanJob
+) -> list[ScannedRun]:
+    """Scan these records of a topic, in runs.
 
     Raises: FeedError's line in what Spark raises, if errors are to stop.
     """
     assert source.topic is not None
     longest = max(each.end - each.start for each in ranges)
-    look = replace(look, records_of_block=max(_LEAST_RECORDS, -(-longest // BLOCKS)))
+    job = replace(job, records_of_block=max(_LEAST_RECORDS, -(-longest // BLOCKS)))
     topic = source.topic.with_ranges(tuple(ranges))
     frame = messages_of_records(spark, replace(source, topic=topic))
 
-    def look_into(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def scan_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with few_collections():
-            found = list(seen_in(look, messages_of_batches(batches)))
+            found = list(scan(job, messages_of_batches(batches)))
         yield pa.RecordBatch.from_arrays(
             [pa.array([pickle.dumps(found)], pa.binary())], names=["found"]
         )
 
-    rows = frame.mapInArrow(look_into, "found binary").collect()
+    rows = frame.mapInArrow(scan_batches, "found binary").collect()
     return [each for row in rows for each in pickle.loads(row["found"])]  # our own workers wrote it
 
 
-def seen_in(look: Look, messages: Iterable[Located]) -> Iterator[Seen]:
-    """Yield what is in messages, which come partition by partition, each in its order."""
-    decoder_at = place_decoder(look.format, _context_of(look))
+def scan(job: ScanJob, messages: Iterable[Located]) -> Iterator[ScannedRun]:
+    """Yield the runs of messages that come partition by partition, in the order of offsets."""
+    decoder_at = place_decoder(job.format, _context_of(job))
     run: _Run | None = None
     for place, message in messages:
         assert place.partition is not None
@@ -95,12 +95,12 @@ def seen_in(look: Look, messages: Iterable[Located]) -> Iterator[Seen]:
         if run is not None and (
             run.partition != place.partition
             or run.end > place.offset
-            or run.records >= look.records_of_block
+            or run.records >= job.records_of_block
         ):
-            yield run.seen()
+            yield run.scanned()
             run = None
         if run is None:
-            run = _Run(look, place.partition, place.offset)
+            run = _Run(job, place.partition, place.offset)
         run.records += 1
         run.end = place.offset + 1
         if isinstance(message, RowProblem):
@@ -115,11 +115,11 @@ def seen_in(look: Look, messages: Iterable[Located]) -> Iterator[Seen]:
         for each in found:
             run.add(each, place)
     if run is not None:
-        yield run.seen()
+        yield run.scanned()
 
 
 def only_in(position: PositionName, window: Window) -> Callable[[Row | RowChange], bool]:
-    """Return whether a row change is in a window, by a function that travels to workers."""
+    """Return a picklable function: whether a row change is in a window."""
     start, end = window.start, window.end
 
     def is_in(change: Row | RowChange) -> bool:
@@ -136,80 +136,83 @@ def _position_of(change: Row | RowChange, name: PositionName) -> int | None:
     return at
 
 
-def _context_of(look: Look) -> Context:
-    """Return how records are looked at.
+def _context_of(job: ScanJob) -> Context:
+    """Return the context of a scan.
 
-    Where a job stops at what is unreadable, comparing finds it in the columns, which are passed
-    over here. Where rows are the marks, those of other tables are marks too.
+    If errors are to stop, comparing finds those in columns, so columns are skipped here. By the
+    rule "rows", rows of tables that are not included raise the watermark too.
     """
-    passes_columns = get_format(look.format).skips_columns and look.on_error == "stop"
-    columns: frozenset[str] | None = frozenset() if passes_columns else None
-    include = None if look.rule == "rows" else look.include
-    return replace(look.context, selection=Selection(include, columns))
+    skips_columns = get_format(job.format).skips_columns and job.on_error == "stop"
+    columns: frozenset[str] | None = frozenset() if skips_columns else None
+    include = None if job.rule == "rows" else job.include
+    return replace(job.context, selection=Selection(include, columns))
 
 
 @dataclass(slots=True)
 class _Run:
     """Neighbouring records of a partition."""
 
-    look: Look
+    job: ScanJob
     partition: int
     start: int
     end: int = 0
     records: int = 0
     least: int | None = None
     largest: int | None = None
-    mark: int | None = None
+    watermark: int | None = None
     late: int = 0
     unplaced: int = 0
     unreadable: int = 0
     lines: list[str] = field(default_factory=list)
 
     def add(self, change: Row | Event, place: Place) -> None:
-        look = self.look
+        job = self.job
         if isinstance(change, Progress):
-            at = getattr(change.position, look.position)
-            if look.rule == "progress" and at is not None and change.what in _COMPLETE:
-                self.mark = at if self.mark is None else max(self.mark, at)
+            at = getattr(change.position, job.position)
+            if job.rule == "progress" and at is not None and change.what in _COMPLETE:
+                self._raise_watermark(at)
             return
         if not isinstance(change, (Row, RowChange)):
             return
-        at = _position_of(change, look.position)
-        if at is not None and look.rule == "rows":
-            self.mark = at if self.mark is None else max(self.mark, at)
+        at = _position_of(change, job.position)
+        if at is not None and job.rule == "rows":
+            self._raise_watermark(at)
         table = change.table
-        if look.include is not None and (table.schema, table.name or "") not in look.include:
+        if job.include is not None and (table.schema, table.name or "") not in job.include:
             return
         if at is None:
             self.unplaced += 1
-            self._tell(place, lambda: f"a row of {table.name} has no {look.position}")
-        elif look.since is not None and at < look.since:
+            self._add_line(place, lambda: f"a row of {table.name} has no {job.position}")
+        elif job.since is not None and at < job.since:
             return
-        elif look.told is not None and at < look.told:
+        elif job.reported_to is not None and at < job.reported_to:
             self.late += 1
-            self._tell(place, lambda: f"a row of {table.name} came late, {look.position} {at}")
-        elif look.until is None or at < look.until:
+            self._add_line(place, lambda: f"a row of {table.name} came late, {job.position} {at}")
+        elif job.until is None or at < job.until:
             self.least = at if self.least is None else min(self.least, at)
             self.largest = at if self.largest is None else max(self.largest, at)
 
+    def _raise_watermark(self, at: int) -> None:
+        self.watermark = at if self.watermark is None else max(self.watermark, at)
+
     def add_problem(self, problem: RowProblem, place: Place) -> None:
-        locate_problem(problem, place, self.look.on_error, False)
+        locate_problem(problem, place, self.job.on_error, False)
         self.unreadable += 1
         if len(self.lines) < NOTICES:
             self.lines.append(error_text(problem, place))
 
-    def _tell(self, place: Place, text: Callable[[], str]) -> None:
+    def _add_line(self, place: Place, text: Callable[[], str]) -> None:
         if len(self.lines) < NOTICES:
             self.lines.append(f"{place.topic}[{place.partition}]@{place.offset}: {text()}")
 
-    def seen(self) -> Seen:
-        return Seen(
+    def scanned(self) -> ScannedRun:
+        return ScannedRun(
             self.partition,
             self.start,
             self.end,
             self.least,
             self.largest,
-            self.mark,
+            self.watermark,
             self.late,
             self.unplaced,
             self.unreadable,

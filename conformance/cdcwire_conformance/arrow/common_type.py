@@ -36,20 +36,22 @@ from cdcwire_conformance.arrow.types import UTC, canonical_kind
 _EXACT_DIGITS = {32: 24, 64: 53}  # bits of an integer that a float holds exactly
 
 
-class CannotMeet(ValueError):
+class NoCommonType(ValueError):
     """No kind holds the values of both exactly. The text says why."""
 
 
-def meet(left: Type, right: Type) -> Type:
-    """Return the canonical kind of two kinds. Raises: CannotMeet."""
+def common_type(left: Type, right: Type) -> Type:
+    """Return the canonical kind of two kinds. Raises: NoCommonType."""
     left, right = canonical_kind(left), canonical_kind(right)
     if left == right:
         return left
-    found = _meet(left, right)
+    found = _common(left, right)
     if found is None:
-        found = _meet(right, left)
+        found = _common(right, left)
     if found is None:
-        raise CannotMeet(f"{describe_kind(left)} and {describe_kind(right)} have no kind in common")
+        raise NoCommonType(
+            f"{describe_kind(left)} and {describe_kind(right)} have no kind in common"
+        )
     return found
 
 
@@ -60,7 +62,7 @@ def describe_kind(kind: Type) -> str:
     return text if zone is None else f"{text} in zone {zone}"
 
 
-def _meet(left: Type, right: Type) -> Type | None:
+def _common(left: Type, right: Type) -> Type | None:
     """Return the kind for this order of arguments, or None where no rule is written that way."""
     match left, right:
         case UnknownType(), _:
@@ -76,7 +78,7 @@ def _meet(left: Type, right: Type) -> Type | None:
         case TextType(), _:
             return left
         case (IntType() | DecimalType() | FloatType() | BitType() | YearType() | BoolType(), _):
-            return _meet_numbers(left, right)
+            return _common_numbers(left, right)
         case DateType(), DateType():
             return left
         case TimeType(), TimeType() if left.zone == right.zone:
@@ -90,20 +92,20 @@ def _meet(left: Type, right: Type) -> Type | None:
         case TimestampType(), (TimestampType() | DatetimeType()):
             return TimestampType(_longer(left.fraction, right.fraction), zone=UTC)
         case EnumType(), EnumType():
-            return _meet_labels(left, right)
+            return _common_labels(left, right)
         case SetType(), SetType():
-            return _meet_labels(left, right)
+            return _common_labels(left, right)
         case VectorType(), ArrayType(FloatType()):
             return left
         case ArrayType(), ArrayType():
-            return ArrayType(meet(left.item, right.item))
+            return ArrayType(common_type(left.item, right.item))
         case MapType(), MapType():
-            return MapType(meet(left.key, right.key), meet(left.value, right.value))
+            return MapType(common_type(left.key, right.key), common_type(left.value, right.value))
         case _:
             return None
 
 
-def _meet_numbers(left: Type, right: Type) -> Type | None:
+def _common_numbers(left: Type, right: Type) -> Type | None:
     match left, right:
         case FloatType(), FloatType():
             return FloatType(64)
@@ -111,16 +113,16 @@ def _meet_numbers(left: Type, right: Type) -> Type | None:
             whole = _as_int(right)
             return left if whole.bits <= _EXACT_DIGITS[bits] else None
         case DecimalType(), DecimalType():
-            return _meet_decimals(left, right)
+            return _common_decimals(left, right)
         case DecimalType(), (IntType() | YearType() | BoolType() | BitType()):
             digits = 20 if isinstance(right, BitType) else _digits(_as_int(right))
-            return _meet_decimals(left, DecimalType(digits, 0))
+            return _common_decimals(left, DecimalType(digits, 0))
         case (IntType() | YearType() | BoolType(), IntType() | YearType() | BoolType()):
-            return _meet_ints(_as_int(left), _as_int(right))
+            return _common_ints(_as_int(left), _as_int(right))
         case BitType(length), (IntType() | YearType() | BoolType()) if (
             length is None or length < 65
         ):
-            return _meet_ints(IntType(64, length is None or length == 64), _as_int(right))
+            return _common_ints(IntType(64, length is None or length == 64), _as_int(right))
         case BitType(), BitType():
             return left if right.length is None else right
         case _:
@@ -137,7 +139,7 @@ def _digits(kind: IntType) -> int:
     return len(str((1 << kind.bits) - 1 if kind.unsigned else 1 << kind.bits - 1))
 
 
-def _meet_ints(left: IntType, right: IntType) -> Type:
+def _common_ints(left: IntType, right: IntType) -> Type:
     if left.unsigned == right.unsigned:
         return IntType(max(left.bits, right.bits), left.unsigned)
     unsigned, signed = (left, right) if left.unsigned else (right, left)
@@ -147,7 +149,7 @@ def _meet_ints(left: IntType, right: IntType) -> Type:
     return IntType(max(wider[unsigned.bits], signed.bits))
 
 
-def _meet_decimals(left: DecimalType, right: DecimalType) -> DecimalType:
+def _common_decimals(left: DecimalType, right: DecimalType) -> DecimalType:
     if left.precision is None or right.precision is None:
         return left if right.precision is None else right
     scale = max(left.scale or 0, right.scale or 0)
@@ -155,13 +157,13 @@ def _meet_decimals(left: DecimalType, right: DecimalType) -> DecimalType:
     return DecimalType(whole + scale, scale)
 
 
-def _meet_labels(left: EnumType | SetType, right: EnumType | SetType) -> Type:
+def _common_labels(left: EnumType | SetType, right: EnumType | SetType) -> Type:
     word = "enum" if isinstance(left, EnumType) else "set"
     if left.labels is not None and right.labels is not None:
-        raise CannotMeet(f"the labels differ: {kind_text(left)} and {kind_text(right)}")
+        raise NoCommonType(f"the labels differ: {kind_text(left)} and {kind_text(right)}")
     if left.labels is not None or right.labels is not None:
         return left if left.labels is not None else right
-    raise CannotMeet(f"{word} values by number meet labels only if the labels are known (--ddl)")
+    raise NoCommonType(f"{word} values by number meet labels only if the labels are known (--ddl)")
 
 
 def _longer(left: int | None, right: int | None) -> int | None:

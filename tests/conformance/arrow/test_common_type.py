@@ -6,7 +6,7 @@ import pytest
 
 from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import DatetimeType, EnumType, SetType, TimestampType, TimeType, Type
-from cdcwire_conformance.arrow.meeting import CannotMeet, meet
+from cdcwire_conformance.arrow.common_type import NoCommonType, common_type
 from cdcwire_conformance.arrow.types import UTC
 
 MEETINGS = [
@@ -46,8 +46,8 @@ MEETINGS = [
 @pytest.mark.parametrize(("left", "right", "expected"), MEETINGS)
 def test_kinds_meet_in_both_orders(left: str, right: str, expected: str) -> None:
     ours, theirs = parse_kind(left), parse_kind(right)
-    assert meet(ours, theirs) == parse_kind(expected)
-    assert meet(theirs, ours) == parse_kind(expected)
+    assert common_type(ours, theirs) == parse_kind(expected)
+    assert common_type(theirs, ours) == parse_kind(expected)
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,8 @@ def test_kinds_meet_in_both_orders(left: str, right: str, expected: str) -> None
 def test_kinds_without_an_exact_common_kind_do_not_meet(left: str, right: str) -> None:
     ours, theirs = parse_kind(left), parse_kind(right)
     for pair in ((ours, theirs), (theirs, ours)):
-        with pytest.raises(CannotMeet):
-            meet(*pair)
+        with pytest.raises(NoCommonType):
+            common_type(*pair)
 
 
 @pytest.mark.parametrize(
@@ -82,16 +82,16 @@ def test_kinds_without_an_exact_common_kind_do_not_meet(left: str, right: str) -
     ],
 )
 def test_instants_meet_in_utc_once_a_zone_is_known(left: Type, right: Type) -> None:
-    assert meet(left, right) == TimestampType(zone=UTC)
+    assert common_type(left, right) == TimestampType(zone=UTC)
 
 
 def test_times_of_different_zones_do_not_meet() -> None:
-    with pytest.raises(CannotMeet):
-        meet(TimeType(zone=UTC), TimeType())
+    with pytest.raises(NoCommonType):
+        common_type(TimeType(zone=UTC), TimeType())
 
 
 @pytest.mark.parametrize("kind", [EnumType, SetType])
 def test_index_meets_label_only_with_labels(kind: type[EnumType | SetType]) -> None:
-    with pytest.raises(CannotMeet, match="--ddl"):
-        meet(kind(), kind(form="label"))
-    assert meet(kind(), kind(("a",), "label")) == kind(("a",))
+    with pytest.raises(NoCommonType, match="--ddl"):
+        common_type(kind(), kind(form="label"))
+    assert common_type(kind(), kind(("a",), "label")) == kind(("a",))
