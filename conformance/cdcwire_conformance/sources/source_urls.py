@@ -10,11 +10,9 @@ in a bucket or on any other file system that Spark knows, by its URL; files ther
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from cdcwire.core.registry import FORMAT_NAMES, get_format
@@ -25,14 +23,11 @@ from cdcwire_conformance.sources.kafka_url import KafkaTopic, parse_kafka_url
 from cdcwire_conformance.sources.storage.forms import is_stored
 from cdcwire_conformance.sources.stores import (
     LocalStore,
-    OpenFile,
     Store,
     StoreError,
     directory_of,
     is_hidden,
     is_url,
-    open_here,
-    opener_of,
     path_under,
     scheme_of,
 )
@@ -40,9 +35,6 @@ from cdcwire_conformance.sources.stores import SourceError as SourceError
 
 Kind: TypeAlias = Literal["jsonl", "parquet", "prefix", "topic", "place"]
 
-SHARE_BYTES = 128 << 20
-_LEAST_SHARE_BYTES = 1 << 20
-_COUNTED_AT_ONCE = 1 << 20
 _OTHERS = {  # which are no file systems, or have another name
     "s3": "it is s3a://BUCKET/DIR",
     "s3n": "it is s3a://BUCKET/DIR",
@@ -84,29 +76,6 @@ class Source:
     def has_records(self) -> bool:
         """Whether Spark itself reads the messages, as frames of Kafka's records."""
         return self.kind in ("parquet", "topic")
-
-
-class Piece(NamedTuple):
-    """The lines of a file that begin in ``start`` up to, not with, ``end``.
-
-    ``content``: all bytes of the file, where it is none that a worker can open.
-    """
-
-    file: str
-    start: int
-    end: int
-    content: bytes | None = None
-
-    @classmethod
-    def whole(cls, file: str) -> Piece:
-        return cls(file, 0, sys.maxsize)
-
-    @property
-    def opener(self) -> OpenFile:
-        return opener_of(self.content)
-
-    def open(self) -> BinaryIO:
-        return self.opener(self.file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,80 +162,6 @@ def source_in(format_name: str, store: Store) -> Source:
 def _is_of_prefix(name: str) -> bool:
     *folders, file = name.split("/")
     return name == METADATA_NAME or (bool(folders) and file.startswith((DATA_PREFIX, "schema_")))
-
-
-def shares_of(files: Iterable[str], share_bytes: int = SHARE_BYTES) -> list[tuple[Piece, ...]]:
-    """Return pieces that cover JSON-lines files, in order, in shares of about so many bytes."""
-    shares: list[tuple[Piece, ...]] = []
-    share: list[Piece] = []
-    room = share_bytes
-    for file in files:
-        start, size = 0, Path(file).stat().st_size
-        while start < size:
-            end = min(size, start + room)
-            share.append(Piece(file, start, end))
-            room -= end - start
-            start = end
-            if room == 0:
-                shares.append(tuple(share))
-                share, room = [], share_bytes
-    return [*shares, tuple(share)] if share else shares
-
-
-def share_bytes_of(source: Source, workers: int) -> int:
-    """Return how large shares are to be: one for each worker, but not beyond ``SHARE_BYTES``.
-
-    A share costs a task, which takes Spark some tenth of a second.
-    """
-    total = sum(Path(file).stat().st_size for file in source.files)
-    return share_bytes_for(total, workers)
-
-
-def share_bytes_for(total: int, workers: int) -> int:
-    """Return how large shares of so many bytes are to be."""
-    return max(_LEAST_SHARE_BYTES, min(SHARE_BYTES, -(-total // max(1, workers))))
-
-
-def read_lines(piece: Piece) -> Iterator[tuple[int, bytes]]:
-    """Yield each line of a piece with the byte of the file where it begins."""
-    with piece.open() as file:
-        offset = piece.start
-        if offset:
-            # The line that reaches into the piece belongs to the piece before.
-            file.seek(offset - 1)
-            offset += len(file.readline()) - 1
-        for line in file:
-            if offset >= piece.end:
-                return
-            if not line.isspace():
-                yield offset, line
-            offset += len(line)
-
-
-def line_number(file: str, offset: int, open_file: OpenFile = open_here) -> int:
-    """Return the number, from 1, of the line that begins at a byte: for errors and shown rows."""
-    count = 1
-    with open_file(file) as lines:
-        left = offset
-        while left and (chunk := lines.read(min(left, _COUNTED_AT_ONCE))):
-            count += chunk.count(b"\n")
-            left -= len(chunk)
-    return count
-
-
-def line_numbers(
-    file: str, offsets: Iterable[int], open_file: OpenFile = open_here
-) -> dict[int, int]:
-    """Return the numbers of the lines that begin at these bytes, given in order, in one pass."""
-    found: dict[int, int] = {}
-    count, at = 1, 0
-    with open_file(file) as lines:
-        for offset in offsets:
-            while at < offset and (chunk := lines.read(min(offset - at, _COUNTED_AT_ONCE))):
-                count += chunk.count(b"\n")
-                at += len(chunk)
-            found[offset] = count
-    return found
 
 
 def _checked_url(url: str, format_name: str) -> str:

@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from cdcwire_conformance.sources.source_urls import (
-    Source,
-    SourceError,
+from cdcwire_conformance.sources.pieces import (
     line_number,
     line_numbers,
-    parse_source,
     read_lines,
     share_bytes_of,
     shares_of,
+)
+from cdcwire_conformance.sources.source_urls import (
+    Source,
+    SourceError,
+    parse_source,
     source_of_folder,
 )
 

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.format import NO_CONTEXT, Context
-from cdcwire.model.events import Column, Event, Progress, RowChange, SchemaChange, Table
+from cdcwire.model.events import Event, Progress, RowChange, SchemaChange
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.storage import (
     Cut,
@@ -28,29 +28,22 @@ from cdcwire.storage import (
     OpenFile,
     Part,
     Put,
-    SchemaFile,
-    SchemaPath,
     add_part,
     advance,
-    choose_version,
     flush,
     flush_puts,
-    parse_path,
     path_text,
     read_index,
     read_metadata,
     resume,
-    schema_checksum,
-    schema_file_of,
-    schema_put,
     tick,
     write_metadata,
 )
 from cdcwire.storage.cutting import DEFAULT_FLUSH_INTERVAL_MS, move
 from cdcwire.storage.dates import date_directory
-from cdcwire.storage.renames import RENAME_TABLE, RENAME_TABLES, renamed_from
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.forms import stored_form
+from cdcwire_conformance.sources.storage.known_tables import KnownTable, KnownTables, commit_ts_of
 from cdcwire_conformance.sources.stores import Store, StoreError
 
 Atomicity: TypeAlias = Literal["none", "table"]
@@ -58,7 +51,6 @@ Clock: TypeAlias = "Callable[[], int]"  # milliseconds since 1970
 
 METADATA_INTERVAL_MS = 2_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_DROP_TABLE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +69,10 @@ class WriterSettings:
 
 
 @dataclass(slots=True)
-class _KnownTable:
-    """A table as it is now. ``schema_file``: to be put before its first rows."""
-
-    definition: Table
-    version: int
-    schema_file: SchemaFile | None = None
-
-
-@dataclass(slots=True)
 class _Stream:
     """The open file of a table, or of one of its partitions."""
 
-    table: _KnownTable
+    table: KnownTable
     directory: DataPath
     state: OpenFile
     buffered: list[bytes] = field(default_factory=list)
@@ -129,7 +112,8 @@ class PrefixWriter:
         self._layout = found.layout
         self._cutting = CuttingSettings(found.file_size, settings.flush_interval_ms)
         self._rows = form.encoder(context)
-        self._tables: dict[tuple[str, str], _KnownTable] = {}
+        order = settings.write_order
+        self._tables = KnownTables(store, context, self._layout, order)
         self._streams: dict[tuple[str, str, int | None], _Stream] = {}
         self._next_numbers: dict[DataPath, int] = {}
         self._commit_ts: int | None = None
@@ -142,14 +126,17 @@ class PrefixWriter:
         """Take an event. Raises: EncodeError for what a prefix can't have; StoreError."""
         match event:
             case RowChange():
-                self._go_to(_commit_ts_of(event))
+                self._go_to(commit_ts_of(event))
                 self._add(event)
             case SchemaChange():
-                self._go_to(_commit_ts_of(event))
+                self._go_to(commit_ts_of(event))
                 self.flush()
-                self._change(event)
+                ended = self._tables.change(event, self._put_one)
+                for key in [key for key in self._streams if key[:2] in ended]:
+                    del self._streams[key]
+                self._put_checkpoint()
             case Progress(what="checkpoint" | "resolved" as what):
-                self._go_to(_commit_ts_of(event))
+                self._go_to(commit_ts_of(event))
                 if what == "checkpoint":
                     self.flush()
                     self._put_checkpoint()
@@ -192,7 +179,7 @@ class PrefixWriter:
         It knows the tables as they were, which is not in the prefix, and nothing else.
         """
         told = {(table.schema, table.name): table for table in self.context.tables}
-        for known in self._tables.values():
+        for known in self._tables:
             table = replace(known.definition, version=None)
             told[table.schema, table.name] = table
         context = replace(self.context, tables=tuple(told.values()))
@@ -300,90 +287,13 @@ class PrefixWriter:
         schema, name = event.table.schema or "", event.table.name or ""
         stream = self._streams.get((schema, name, partition))
         if stream is None:
-            table = self._tables.get((schema, name))
-            if table is None:
-                table = self._tables[schema, name] = self._resolve(event)
+            table = self._tables.of(event, self.checkpoint)
             date = self._date()
             directory = DataPath(schema, name, table.version, partition, date, 1)
             state = OpenFile(date, self._next_number(directory))
             stream = _Stream(table, directory, state)
             self._streams[schema, name, partition] = stream
         return stream
-
-    def _resolve(self, event: RowChange) -> _KnownTable:
-        """Return a table that no schema change told: its version follows from what is there."""
-        definition = self._definition(event)
-        version = definition.version
-        if version is None:
-            version = _commit_ts_of(event) if self.checkpoint is None else self.checkpoint
-        file = self._schema_file(definition, None, version)
-        listed = self._schema_paths(definition)
-        choice = choose_version(version, schema_checksum(file), listed)
-        needed = file if choice.action == "write" else None
-        return _KnownTable(definition, choice.version, needed)
-
-    def _definition(self, event: RowChange) -> Table:
-        name = (event.table.schema, event.table.name)
-        told = [t for t in self.context.tables if (t.schema, t.name) == name and t.columns]
-        image = event.after or event.before
-        if image is not None and len(told) != 1:
-            names = {column.name for column in image.columns}
-            told = [t for t in told if {c.name for c in t.columns or ()} == names] or told
-            if not told:
-                return replace(event.table, columns=image.columns)
-        return max(told, key=lambda table: table.version or 0)
-
-    def _schema_paths(self, table: Table) -> list[SchemaPath]:
-        found = []
-        for listed in self.store.list(f"{table.schema}/{table.name}/meta"):
-            path = parse_path(listed.path, self._layout)
-            if isinstance(path, SchemaPath):
-                found.append(path)
-        return found
-
-    def _change(self, event: SchemaChange) -> None:
-        table, version = event.table, _commit_ts_of(event)
-        if table is None:
-            raise EncodeError("a schema file needs the table", "storage: schema files", ("table",))
-        gone = []
-        if event.code in (RENAME_TABLE, RENAME_TABLES):
-            gone = renamed_from(event.query or "", table.schema or "")
-        if table.name is not None and table.columns is None:
-            table = replace(table, columns=self._columns_now(table, version, gone))
-        if table.name is not None:
-            table = replace(table, version=version)
-        put = schema_put(self._schema_file(table, event, version), self._layout)
-        self._put_one(put)
-        names = [name for name in gone if name != (table.schema, table.name)]
-        if table.name is None:
-            names += [name for name in self._tables if name[0] == table.schema]
-        else:
-            names.append((table.schema or "", table.name))
-        for name in names:
-            self._tables.pop(name, None)
-            for key in [key for key in self._streams if key[:2] == name]:
-                del self._streams[key]
-        if table.name is not None and event.code != _DROP_TABLE:
-            self._tables[table.schema or "", table.name] = _KnownTable(table, version)
-        self._put_checkpoint()
-
-    def _columns_now(
-        self, table: Table, version: int, old_names: list[tuple[str, str]]
-    ) -> tuple[Column, ...] | None:
-        """Return the columns of a table whose change does not tell them."""
-        name = (table.schema or "", table.name or "")
-        told = [t for t in self.context.tables if (t.schema, t.name) == name and t.columns]
-        for each in told:
-            if each.version == version:
-                return each.columns
-        for known in (name, *old_names):
-            if known in self._tables:
-                return self._tables[known].definition.columns
-        return told[0].columns if len(told) == 1 else None
-
-    def _schema_file(self, table: Table, event: SchemaChange | None, version: int) -> SchemaFile:
-        with_elements = self.settings.write_order == "data-first"
-        return schema_file_of(table, event, version, with_elements=with_elements)
 
     def _put_checkpoint(self) -> None:
         """Store what all rows below are put of. Source: storage, "metadata"."""
@@ -419,11 +329,3 @@ class PrefixWriter:
             local = (_EPOCH + timedelta(milliseconds=now)).astimezone(self.zone)
             now += (local.utcoffset() or timedelta()) // timedelta(milliseconds=1)
         return date_directory(now, self._layout.date_separator)
-
-
-def _commit_ts_of(event: Event) -> int:
-    commit_ts = event.position.commit_ts
-    if commit_ts is None:
-        problem = "a prefix needs the commit_ts of what is written"
-        raise EncodeError(problem, "storage: versions", ("position", "commit_ts"))
-    return commit_ts

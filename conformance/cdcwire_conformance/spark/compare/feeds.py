@@ -21,7 +21,7 @@ from cdcwire_conformance.arrow.batches import Place as MessagePlace
 from cdcwire_conformance.arrow.batches import RowProblem
 from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, merge_tables
 from cdcwire_conformance.arrow.types import SchemaError
-from cdcwire_conformance.sources.source_urls import line_numbers
+from cdcwire_conformance.sources.pieces import line_numbers
 from cdcwire_conformance.sources.stores import open_here
 from cdcwire_conformance.spark.compare.changes import compare_frames
 from cdcwire_conformance.spark.compare.differences import begin_differences

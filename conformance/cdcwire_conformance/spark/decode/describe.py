@@ -34,7 +34,8 @@ from cdcwire_conformance.arrow.schema import (
     union_tables,
 )
 from cdcwire_conformance.ddl import sent_columns
-from cdcwire_conformance.sources.source_urls import Piece, Source, SourceError
+from cdcwire_conformance.sources.pieces import Piece
+from cdcwire_conformance.sources.source_urls import Source, SourceError
 from cdcwire_conformance.sources.stores import OpenFile, open_here
 from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
 from cdcwire_conformance.spark.decode.prefix import Prefix, StoredData, stored_settings

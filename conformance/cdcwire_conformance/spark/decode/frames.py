@@ -21,7 +21,8 @@ from cdcwire.core.options import parse_options
 from cdcwire.core.registry import get_format
 from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.arrow.types import Profile, Temporal
-from cdcwire_conformance.sources.source_urls import Piece, Source
+from cdcwire_conformance.sources.pieces import Piece
+from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
 from cdcwire_conformance.spark.decode.prefix import Prefix, StoredData
 from cdcwire_conformance.spark.decode.reading import (

@@ -25,13 +25,8 @@ from cdcwire_conformance.arrow.batches import Place
 from cdcwire_conformance.arrow.decoders import table_of_topic, topic_name
 from cdcwire_conformance.sources.hadoop import store_at
 from cdcwire_conformance.sources.messages_io import message_from_json
-from cdcwire_conformance.sources.source_urls import (
-    Piece,
-    Source,
-    SourceError,
-    read_lines,
-    source_in,
-)
+from cdcwire_conformance.sources.pieces import Piece, read_lines
+from cdcwire_conformance.sources.source_urls import Source, SourceError, source_in
 from cdcwire_conformance.sources.storage.forms import is_stored
 from cdcwire_conformance.sources.stores import OpenFile, Store, open_here, opener_in
 from cdcwire_conformance.spark.decode.kafka import topic_at_rest

@@ -33,7 +33,7 @@ from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.sources.messages_io import message_from_json
-from cdcwire_conformance.sources.source_urls import Piece, line_number, read_lines
+from cdcwire_conformance.sources.pieces import Piece, line_number, read_lines
 from cdcwire_conformance.sources.stores import OpenFile, open_here
 from cdcwire_conformance.suite import get_suite
 

@@ -27,7 +27,7 @@ from cdcwire_conformance.arrow.batches import BatchBuilder, Change, Place, RowPr
 from cdcwire_conformance.arrow.column_decoders import Irregular, StoredColumns
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import SOURCE_TYPE
-from cdcwire_conformance.sources.source_urls import line_number
+from cdcwire_conformance.sources.pieces import line_number
 from cdcwire_conformance.sources.stores import OpenFile, path_under
 from cdcwire_conformance.spark.decode.prefix import (
     FileMark,

@@ -14,13 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import pyarrow as pa
 
-from cdcwire_conformance.sources.source_urls import (
-    SHARE_BYTES,
-    Piece,
-    Source,
-    share_bytes_of,
-    shares_of,
-)
+from cdcwire_conformance.sources.pieces import SHARE_BYTES, Piece, share_bytes_of, shares_of
+from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.sources.stores import is_url, path_under
 from cdcwire_conformance.spark.decode.prefix import StoredData
 
