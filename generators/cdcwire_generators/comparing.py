@@ -41,9 +41,9 @@ from cdcwire_generators.round_trip import named
 def gathered(events: Iterable[Event]) -> list[Event]:
     """Return events in one of the orders that files of a storage prefix may be read in.
 
-    Within a table and partition the order stays, and around the table's schema changes. Between
-    tables files promise none: here it is that of their names. What was stored comes before the
-    checkpoints that promise it.
+    The order within a table and partition stays, and so does the order around the table's schema
+    changes. Files promise no order between tables: here they are sorted by name. Stored rows come
+    before the checkpoints that promise them.
     """
     waiting: dict[tuple[str, str, int], list[Event]] = {}
     found: list[Event] = []
@@ -73,10 +73,10 @@ def _taken(
 
 
 def common_part(events: Iterable[Event], *formats: Format) -> list[Event]:
-    """Return events with what rows have left in every one of ``formats``, by their verdicts.
+    """Return events with the part of each row that all ``formats`` carry, by their verdicts.
 
-    Where an update comes without its old row, one that changes a key is a delete and an insert; a
-    delete may have its key only, and then no position either.
+    Where an update has no old row, an update that changes a key is a delete and an insert. A delete
+    may have its key only, and then no position.
     """
     fields = [each.carries.fields for each in formats]
     if all(verdicts["before of update"].verdict != "no" for verdicts in fields):
@@ -97,11 +97,11 @@ def _with_common_images(event: Event, is_bare: bool) -> Event:
 
 
 def plainly(events: Iterable[Event], position_fields: Iterable[str]) -> list[Event]:
-    """Return events with what formats of one family can agree on, in the order of ``gathered``.
+    """Return what formats of one family can agree on in events, in the order of ``gathered``.
 
-    Halves are joined, unchanged columns are filled in, columns have their kind without its
-    parameters, keys are sorted by name, and positions have the fields that are named. The number
-    of a schema change stands for its kind.
+    Halves are joined and unchanged columns are filled in. Columns have their kind without its
+    parameters. Keys are sorted by name.
+    Positions have the fields of ``position_fields``. Schema changes have their kind and no number.
     """
     fields = tuple(position_fields)
     return [_plain_event(event, fields) for event in gathered(fill_unchanged(join_halves(events)))]
@@ -109,7 +109,7 @@ def plainly(events: Iterable[Event], position_fields: Iterable[str]) -> list[Eve
 
 def _plain_event(event: Event, fields: tuple[str, ...]) -> Event:
     if not isinstance(event, RowChange) and "commit_ts" in fields:
-        fields = ("commit_ts",)  # what is no row may have no more
+        fields = ("commit_ts",)  # other events than rows may have no more fields
     elif isinstance(event, (Progress, Marker)) and "lsn" in fields:
         fields = ()
     position = Position(**{name: getattr(event.position, name) for name in fields})

@@ -1,7 +1,7 @@
-"""What comes back from DataHub: rows of few types, in which all else travels as its text.
+"""What becomes of events in DataHub: rows of few types; other values travel as text.
 
 A Tuple topic has ten types, a Blob message six. A column of MySQL takes the narrowest of them that
-holds its values; dates, labels and JSON are texts. Blob tells more of a source than the model does.
+holds its values; dates, labels and JSON are texts. Blob says more about a source than the model.
 """
 
 from __future__ import annotations
@@ -127,13 +127,13 @@ def text_type(kind: Type) -> tuple[str, Type]:
 
 
 def _converted(kind: Type, to: Type, value: Value) -> Value:
-    """Return a value as it is in another kind. Raises: ValueError for one that has no form."""
+    """Return a value as it is in another kind. Raises: ValueError where it has none."""
     match to:
         case TimestampType(form=form):
             assert isinstance(kind, TimestampType)
             count, rest = divmod(_microseconds(kind, value), _PER_UNIT[form])
             if rest:
-                raise ValueError("digits behind the milliseconds")
+                raise ValueError("digits after the milliseconds")
             return count
         case TextType():
             return value if isinstance(kind, TextType) else _text_of(kind, value)
@@ -167,7 +167,7 @@ def _text_of(kind: Type, value: Value) -> str:
         case VectorType():
             return vector_text(value)
         case TimestampType(zone=str()):
-            # The zone is written behind the text, which else would not say it.
+            # The text is followed by the zone, which it would not say otherwise.
             return f"{_in_utc(kind, value)}{UTC}"
         case DateType() | TimeType() | DatetimeType() | TimestampType():
             text = temporal_text(kind, value, None)
@@ -195,7 +195,7 @@ def _microseconds(kind: TimestampType, value: Value) -> int:
         per_second = {"ms": 10**3, "us": 10**6, "ns": 10**9}[kind.form]
         found, rest = divmod(value * 10**6, per_second)
         if rest:
-            raise ValueError("digits behind the microseconds")
+            raise ValueError("digits after the microseconds")
         return int(found)
     text = _in_utc(kind, value)
     moment = datetime.fromisoformat(text.partition(".")[0]).replace(tzinfo=timezone.utc)

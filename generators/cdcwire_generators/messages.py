@@ -20,7 +20,7 @@ NO_VERSION = 0  # rows in a path of this version, where no schema change came be
 def definitions_of(events: Iterable[Event]) -> tuple[Table, ...]:
     """Return a definition of each table in a stream, with the columns of its first row.
 
-    A table that only schema changes name has the columns that they tell, or none.
+    A table that only schema changes name has their columns, or none.
     """
     found: dict[tuple[str | None, str | None], Table] = {}
     of_changes: dict[tuple[str | None, str | None], Table] = {}
@@ -28,15 +28,15 @@ def definitions_of(events: Iterable[Event]) -> tuple[Table, ...]:
         table = None if isinstance(event, (Progress, Marker)) else event.table
         if table is None:
             continue
-        told = Table(table.name, table.schema, key=table.key)
+        known = Table(table.name, table.schema, key=table.key)
         if isinstance(event, RowChange):
             image = event.after or event.before
             if image is not None and image.columns:
-                told = replace(told, columns=image.columns)
-                found.setdefault((table.schema, table.name), told)
+                known = replace(known, columns=image.columns)
+                found.setdefault((table.schema, table.name), known)
         elif table.name:
-            told = replace(told, columns=table.columns or ())
-            of_changes.setdefault((table.schema, table.name), told)
+            known = replace(known, columns=table.columns or ())
+            of_changes.setdefault((table.schema, table.name), known)
     return tuple({**of_changes, **found}.values())
 
 
@@ -82,20 +82,18 @@ def encoded(
     *,
     tables: tuple[Table, ...] = (),
 ) -> list[Message]:
-    """Return the messages that a format makes of events; files of claim checks, and of schemas, are
-    among them.
+    """Return the messages that a format makes of events, with files of claim checks and schemas.
 
-    ``tables``: definitions, where files or topics need them, by default those of
-    ``definitions_of``; Avro completes columns from those that are told.
+    ``tables``: definitions, where files or topics need them, by default ``definitions_of(events)``.
     """
     events = list(events)
     if is_stored(through, options):
-        told = tuple(
+        known = tuple(
             replace(table, version=NO_VERSION) for table in tables or definitions_of(events)
         )
     else:
-        told = _topic_tables(events, through, tables)
-    return list(through.encode(events, Context(options or {}, told)))
+        known = _topic_tables(events, through, tables)
+    return list(through.encode(events, Context(options or {}, known)))
 
 
 def decoded(
@@ -106,16 +104,15 @@ def decoded(
     selection: Selection = EVERYTHING,
     tables: tuple[Table, ...] = (),
 ) -> list[Event]:
-    """Return the events of messages. Claim-check files stand before the messages that need them.
+    """Return the events of messages. Claim-check files come before the messages that need them.
 
-    ``tables``: what is told beside the files, for rows before any schema change, and for what
-    schema files leave out.
+    ``tables``: definitions for rows before any schema change, and for what schema files leave out.
     """
     messages = list(messages)
     context = Context(options or {}, tables, selection=selection)
     if is_stored(through, options):
-        told = tuple(replace(table, version=NO_VERSION) for table in tables)
-        context = through.prepared(messages, replace(context, tables=(*told, *tables)))
+        known = tuple(replace(table, version=NO_VERSION) for table in tables)
+        context = through.prepared(messages, replace(context, tables=(*known, *tables)))
         return [event for file in messages for event in through.decode(file, context)]
     context = through.prepared(messages, context)
     events: list[Event] = []
@@ -143,8 +140,8 @@ def round_trip(
     events = list(events)
     if not is_stored(through, options):
         messages = encoded(events, through, options, tables=tables)
-        told = _topic_tables(events, through, tables) if through.needs_tables else ()
-        return decoded(messages, through, options, tables=told)
+        known = _topic_tables(events, through, tables) if through.needs_tables else ()
+        return decoded(messages, through, options, tables=known)
     tables = tables or definitions_of(events)
     messages = encoded(events, through, options, tables=tables)
     return gathered(decoded(messages, through, options, tables=tables))

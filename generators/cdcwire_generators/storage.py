@@ -47,7 +47,7 @@ def is_stored(through: Format, options: Options | None = None) -> bool:
 
 
 def schema_file_change(event: SchemaChange) -> SchemaChange | None:
-    """Return a schema change as its schema file gives it; the columns of the table are told.
+    """Return a schema change as its schema file gives it, with the columns of the table.
 
     A file without number and query describes a table and changes nothing.
     """
@@ -56,20 +56,20 @@ def schema_file_change(event: SchemaChange) -> SchemaChange | None:
         raise NotCarriedError("schema change")
     if not event.code and not event.query:
         return None
-    told = None
+    columns = None
     if table.name is not None:
-        told = tuple(map(_from_file_alone, table.columns or ()))
+        columns = tuple(map(_from_file_alone, table.columns or ()))
     return SchemaChange(
         schema_change_kind(event.code),
         event.query or "",
         event.code,
-        Table(table.name, table.schema, columns=told),
+        Table(table.name, table.schema, columns=columns),
         Position(commit_ts=event.position.commit_ts),
     )
 
 
 def _from_file_alone(column: Column) -> Column:
-    """Return a column as a schema file tells it: without elements, and how it is generated."""
+    """Return a column as a schema file has it: without elements, and not as generated."""
     column = schema_file_column(column, "", None)
     kind = column.type
     if isinstance(kind, EnumType):

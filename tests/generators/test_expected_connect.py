@@ -37,13 +37,14 @@ from cdcwire.model.kinds import (
     Type,
     VectorType,
 )
-from cdcwire_generators.connect.columns import Way, sent, sent_column
+from cdcwire_generators.connect.columns import conversion_of, sent_column
+from cdcwire_generators.connect.conversion import Modes
 from cdcwire_generators.expected import expected_events
 from cdcwire_generators.round_trip import NotCarriedError, Options
 
 CDL, DEBEZIUM = get_format("cdl-json"), get_format("debezium-json")
 CONNECT = "org.apache.kafka.connect.data."
-OF_CDL, OF_DEBEZIUM = Way("cdl 1.0"), Way("debezium", placeholder="?")
+OF_CDL, OF_DEBEZIUM = Modes("cdl 1.0"), Modes("debezium", placeholder="?")
 
 ID = Column("id", IntType(32), "int32", False)
 NOTE = Column("note", TextType(), "string", True)
@@ -54,7 +55,7 @@ DELETE = replace(UPDATE, op="delete", after=None)
 
 
 @pytest.mark.parametrize(
-    ("kind", "way", "told", "source", "value", "found"),
+    ("kind", "modes", "told", "source", "value", "found"),
     [
         (IntType(24), OF_CDL, IntType(32), "int32", -5, -5),
         (IntType(32, True), OF_DEBEZIUM, IntType(64), "int64", 5, 5),
@@ -88,7 +89,7 @@ DELETE = replace(UPDATE, op="delete", after=None)
         ),
         (
             DatetimeType(),
-            Way("cdl 2.0"),
+            Modes("cdl 2.0"),
             DatetimeType(),
             "com.xxx.cdc.data.timestamp",
             "2024-01-01 00:00:00",
@@ -123,45 +124,55 @@ DELETE = replace(UPDATE, op="delete", after=None)
     ids=str,
 )
 def test_column_and_value_come_back_in_connects_types(
-    kind: Type, way: Way, told: Type, source: str, value: Value, found: Value
+    kind: Type, modes: Modes, told: Type, source: str, value: Value, found: Value
 ) -> None:
-    here = sent(kind, None, way)
+    here = conversion_of(kind, None, modes)
     assert (here.type, here.source, here.value(value)) == (told, source, found)
 
 
 @pytest.mark.parametrize(
-    ("kind", "way", "value", "found"),
+    ("kind", "modes", "value", "found"),
     [
-        (DecimalType(5, 2), Way("debezium", decimals="string"), Decimal("1.50"), "1.50"),
-        (DecimalType(5, 2), Way("debezium", decimals="double"), Decimal("1.50"), 1.5),
+        (DecimalType(5, 2), Modes("debezium", decimals="string"), Decimal("1.50"), "1.50"),
+        (DecimalType(5, 2), Modes("debezium", decimals="double"), Decimal("1.50"), 1.5),
         (DecimalType(5, 2), OF_DEBEZIUM, Decimal("1.5"), Decimal("1.50")),
         (DecimalType(), OF_DEBEZIUM, Decimal("-0.0"), Decimal("0.0")),
-        (TimeType(form="us"), Way("debezium", times="connect"), 5_000, 5),
-        (TimeType(form="ms"), Way("debezium", times="adaptive_time_microseconds"), 5, 5_000),
-        (DatetimeType(form="ms"), Way("debezium", times="microseconds"), 5, 5_000),
-        (TimeType(form="us"), Way("debezium", times="nanoseconds"), 5, 5_000),
-        (DateType("d"), Way("debezium", times="isostring"), 19782, "2024-02-29Z"),
-        (TimeType(), Way("debezium", times="isostring"), "01:02:03.50", "01:02:03.5Z"),
+        (TimeType(form="us"), Modes("debezium", times="connect"), 5_000, 5),
+        (TimeType(form="ms"), Modes("debezium", times="adaptive_time_microseconds"), 5, 5_000),
+        (DatetimeType(form="ms"), Modes("debezium", times="microseconds"), 5, 5_000),
+        (TimeType(form="us"), Modes("debezium", times="nanoseconds"), 5, 5_000),
+        (DateType("d"), Modes("debezium", times="isostring"), 19782, "2024-02-29Z"),
+        (TimeType(), Modes("debezium", times="isostring"), "01:02:03.50", "01:02:03.5Z"),
         (
             DatetimeType(form="us"),
-            Way("debezium", times="isostring"),
+            Modes("debezium", times="isostring"),
             1,
             "1970-01-01T00:00:00.000001Z",
         ),
-        (BytesType(), Way("debezium", binary="hex"), b"\x0f", "0f"),
-        (IntervalType("us"), Way("debezium", intervals="string"), -1_500_000, "P0Y0M0DT0H0M-1.5S"),
-        (MapType(TextType(), TextType()), Way("debezium", maps="json"), (("k", "v"),), '{"k":"v"}'),
+        (BytesType(), Modes("debezium", binary="hex"), b"\x0f", "0f"),
+        (
+            IntervalType("us"),
+            Modes("debezium", intervals="string"),
+            -1_500_000,
+            "P0Y0M0DT0H0M-1.5S",
+        ),
+        (
+            MapType(TextType(), TextType()),
+            Modes("debezium", maps="json"),
+            (("k", "v"),),
+            '{"k":"v"}',
+        ),
     ],
     ids=str,
 )
 def test_modes_of_debezium_give_values_other_forms(
-    kind: Type, way: Way, value: Value, found: Value
+    kind: Type, modes: Modes, value: Value, found: Value
 ) -> None:
-    assert repr(sent(kind, None, way).value(value)) == repr(found)
+    assert repr(conversion_of(kind, None, modes).value(value)) == repr(found)
 
 
 @pytest.mark.parametrize(
-    ("kind", "way", "value"),
+    ("kind", "modes", "value"),
     [
         (IntType(8), OF_CDL, 128),
         (DecimalType(5, 2), OF_DEBEZIUM, Decimal("1.005")),
@@ -177,9 +188,9 @@ def test_modes_of_debezium_give_values_other_forms(
     ],
     ids=str,
 )
-def test_value_without_form_is_refused(kind: Type, way: Way, value: Value) -> None:
+def test_value_without_form_is_refused(kind: Type, modes: Modes, value: Value) -> None:
     with pytest.raises(NotCarriedError):
-        sent(kind, None, way).value(value)
+        conversion_of(kind, None, modes).value(value)
 
 
 def test_column_keeps_the_name_of_its_type_but_not_its_roles() -> None:
@@ -300,4 +311,4 @@ def test_unavailable_value_has_a_form_in_texts_of_debezium() -> None:
 
 def test_json_and_texts_of_other_names_are_what_they_were() -> None:
     for kind, source in ((JsonType(), "io.debezium.data.Json"), (TextType(), "string")):
-        assert sent(kind, source, OF_DEBEZIUM).source == source
+        assert conversion_of(kind, source, OF_DEBEZIUM).source == source

@@ -1,6 +1,6 @@
 """What CDL JSON and Debezium JSON have in common: Kafka Connect's schema and payload.
 
-A message is one JSON object, so it can't lose its last byte; only white space behind it may go.
+A message is one JSON object, so it can't lose its last byte; only white space after it may go.
 What is changed beside, in messages with their schema:
 
 * A value of a column gets quotes or loses them, so that it has another type than its schema says.
@@ -9,7 +9,7 @@ What is changed beside, in messages with their schema:
 And in all messages, at the members that each format names:
 
 * A member that is needed is left out.
-* An operation, a status or a version is one that is none.
+* An operation, a status or a version is not defined.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _QUOTED = ("connect: string values", "connect: bytes values")
 
 
 def legal_sizes(raw: bytes, spans: Sequence[Span]) -> Container[int]:
-    """Return where a message may end: in the white space behind it."""
+    """Return where a message may end: in the white space after it."""
     return range(len(raw.rstrip(_WHITE_SPACE)), len(raw))
 
 
@@ -83,7 +83,7 @@ def _is_schema_type(span: Span) -> bool:
 
 
 def _members(spans: Sequence[Span]) -> dict[tuple[str, ...], tuple[int, int]]:
-    """Return from where to where each member of the payload stands, what is in it included."""
+    """Return start and end of each member of the payload, nested members included."""
     found: dict[tuple[str, ...], tuple[int, int]] = {}
     for span in spans:
         path = _in_payload(span)

@@ -1,7 +1,7 @@
 """What can be made wrong in the bodies of both DataHub formats: frames, batches and JSON.
 
 Checksums around a change are put right, so that it is the change that has to be noticed. Left
-alone: what is compressed, whose every byte counts already, and white space behind JSON.
+alone: what is compressed, whose every byte counts already, and white space after JSON.
 
 * Frames and batches: magic, version, bits, checksums, lengths and counts, one off or asking for all
   memory. One off where attributes begin may be legal by chance.
@@ -41,7 +41,7 @@ _BARE = re.compile(rb"-?[0-9][0-9.eE+-]*|true|false")
 
 
 def legal_sizes(raw: bytes, spans: Sequence[Span]) -> Container[int]:
-    """Return where a body may end: JSON before the white space behind it, a frame nowhere."""
+    """Return where a body may end: JSON before the white space after it, a frame nowhere."""
     return () if raw.startswith(MAGIC) else range(len(raw.rstrip(_WHITE_SPACE)), len(raw))
 
 

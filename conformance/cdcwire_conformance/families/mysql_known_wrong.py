@@ -126,7 +126,7 @@ def bit_as_text(column: Column, value: Value) -> tuple[Column, Value]:
     return replace(column, type=TextType()), str(value)
 
 
-@wrong_columns("a TIMESTAMP is taken for UTC, though nobody says so", "20")
+@wrong_columns("a TIMESTAMP without a zone is taken for UTC", "20")
 def timestamp_in_utc(column: Column, value: Value) -> tuple[Column, Value]:
     if not isinstance(column.type, TimestampType):
         return column, value

@@ -12,7 +12,8 @@ from types import MappingProxyType
 from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Event, Extra, Image, Marker, Op, Position, RowChange, Value
 from cdcwire.model.tso import ms_of_tso
-from cdcwire_generators.connect.columns import Way, renamed, sent_column, sent_row
+from cdcwire_generators.connect.columns import renamed, sent_column, sent_row
+from cdcwire_generators.connect.conversion import Modes
 from cdcwire_generators.feeds import Feed
 from cdcwire_generators.round_trip import NotCarriedError, RoundTrip
 
@@ -38,9 +39,9 @@ CONNECT_OPTIONS: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(
 
 
 class ConnectRoundTrip(RoundTrip):
-    """What both share: rows of one struct, and their key."""
+    """Rows of one struct, and their key."""
 
-    way: Way
+    modes: Modes
 
     def _checked(self, event: RowChange) -> None:
         if event.op not in _OPS or event.half is not None:
@@ -56,9 +57,9 @@ class ConnectRoundTrip(RoundTrip):
         assert shown is not None  # it was checked
         if len(set(shown.names)) < len(shown.names):
             raise NotCarriedError("names")
-        told = tuple(sent_column(column, self.way) for column in shown.columns)
+        sent = tuple(sent_column(column, self.modes) for column in shown.columns)
         before, after = (
-            None if image is None else sent_row(renamed(image, shown.columns), told, self.way)
+            None if image is None else sent_row(renamed(image, shown.columns), sent, self.modes)
             for image in (event.before, event.after)
         )
         for name in event.table.key or ():
@@ -77,7 +78,7 @@ class ConnectRoundTrip(RoundTrip):
         return ms_of_tso(position.commit_ts)
 
     def _transaction(self, position: Position) -> Position:
-        """Return what both tell of a transaction."""
+        """Return what both formats send of a transaction."""
         tx_id = position.tx_id
         if tx_id is not None and INTEGER.fullmatch(tx_id) is None:
             raise NotCarriedError("tx_id")
@@ -111,5 +112,5 @@ def text(extra: Extra, name: str) -> str | None:
 
 def message_type(extra: Extra) -> Texts:
     """Return the type of a message where it is not that of a row."""
-    told = text(extra, "message_type")
-    return {} if told in (None, "", "0") else {"message_type": told}
+    sent = text(extra, "message_type")
+    return {} if sent in (None, "", "0") else {"message_type": sent}

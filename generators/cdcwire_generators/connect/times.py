@@ -1,6 +1,6 @@
-"""Dates and times in the forms in which Kafka Connect has them, and what no value of a type is.
+"""Dates and times in the forms that Kafka Connect has for them.
 
-Nothing is cut: what has digits below a unit, or is no day of the calendar, has no form there.
+Nothing is cut: a value with digits below a unit, or a day that the calendar lacks, has no form.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Convert: TypeAlias = Callable[[Value], Value]
 UTC = "+00:00"
 DAY = 86400
 _PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
-# A Z behind a text is of the mode isostring, and no zone.
+# A Z after a text belongs to the mode isostring. It is not a zone.
 _DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})Z?")
 _CLOCK = re.compile(r"(-?)([0-9]{2,3}):([0-5][0-9]):([0-5][0-9])(?:\.([0-9]{1,9}))?Z?")
 _MOMENT = re.compile(r"([0-9-]{10})[ T]((?:[01][0-9]|2[0-3]):[0-9:.]+)Z?")
@@ -108,7 +108,7 @@ def _clock(text: str) -> int:
 
 
 def iso_text(kind: DateType | TimeType | DatetimeType, value: Value) -> str:
-    """Return a date or time as ISO 8601 has it, without end zeros, and Z behind it."""
+    """Return a date or time as ISO 8601 has it, without end zeros, followed by Z."""
     if isinstance(kind, DateType):
         return f"{_text_of(DateType('d'), days(kind, value))}Z"
     count = count_of(kind, value, "ns")
@@ -133,7 +133,7 @@ def moment_text(kind: DatetimeType | TimestampType, value: Value) -> str:
 
 
 def cdl_text(kind: DatetimeType, value: Value) -> str:
-    """Return a date and time with three digits behind the point at least."""
+    """Return a date and time with at least three digits after the point."""
     text = moment_text(kind, value)
     found = _MOMENT.fullmatch(text)
     if found is None:
@@ -145,7 +145,7 @@ def cdl_text(kind: DatetimeType, value: Value) -> str:
 
 
 def instant_text(kind: TimestampType, value: Value) -> str:
-    """Return an instant with its zone behind it, Z for UTC. Infinities stay."""
+    """Return an instant followed by its zone, Z for UTC. Infinities stay."""
     text = moment_text(kind, value)
     found = _INSTANT.fullmatch(text)
     if found is None:

@@ -44,7 +44,7 @@ class CanalRoundTrip(StoredRoundTrip):
         self.has_extension = bool(self.options["enable-tidb-extension"])
         is_official = self.options["dialect"] == "canal"
         self.has_full_types = bool(self.options["content-compatible"]) or is_official
-        self.tells_changes = self.has_full_types or self.options["only-output-updated-columns"]
+        self.sends_changes = self.has_full_types or self.options["only-output-updated-columns"]
         if self.is_stored:
             self.progress = "checkpoint"
 
@@ -77,8 +77,8 @@ class CanalRoundTrip(StoredRoundTrip):
                 raise NotCarriedError("commit_ts")
             commit_ms = ms_of_tso(commit_ts)
         if sent_ms is None:
-            told = str(self.options["sent-time"])
-            sent_ms = int(told) if told else commit_ms
+            given = str(self.options["sent-time"])
+            sent_ms = int(given) if given else commit_ms
         if self.has_extension and commit_ts is None:
             raise NotCarriedError("commit_ts")
         kept = commit_ts if self.has_extension else None
@@ -94,9 +94,9 @@ class CanalRoundTrip(StoredRoundTrip):
         key = _key_of(event.table, image)
         before, after, sent = event.before, event.after, self._sent(event)
         if event.op == "update" and before is not None and after is not None:
-            if self.tells_changes:
+            if self.sends_changes:
                 before = _changed_columns(before, after)
-            if sent is None and (self.tells_changes or set(after.names) - set(before.names)):
+            if sent is None and (self.sends_changes or set(after.names) - set(before.names)):
                 sent = "changed"
         elif event.op == "delete" and self.options["delete-only-output-handle-key-columns"]:
             before = image.only(_handle_names(event.table, image))
@@ -141,46 +141,46 @@ class CanalRoundTrip(StoredRoundTrip):
 
 
 def _mysql_type(column: Column, is_full: bool, time_zone: str | None) -> tuple[str, Type]:
-    """Return ``mysqlType`` and the kind that it tells."""
+    """Return ``mysqlType`` and the kind that it names."""
     declared = declared_type(column, "")
     if isinstance(column.type, UnknownType):
         return ("binary(0)", BytesType(0)) if is_full else ("binary", BytesType())
-    told = declared if is_full else DeclaredType(declared.base)
-    told = replace(told, is_unsigned=declared.is_unsigned, is_zerofill=declared.is_zerofill)
-    if is_full and not _tells_its_length(column):
-        told = replace(told, flen=None, decimal=None)
-    words = declared.base + (_parameters(told) if is_full else "")
+    given = declared if is_full else DeclaredType(declared.base)
+    given = replace(given, is_unsigned=declared.is_unsigned, is_zerofill=declared.is_zerofill)
+    if is_full and not _has_own_length(column):
+        given = replace(given, flen=None, decimal=None)
+    words = declared.base + (_parameters(given) if is_full else "")
     if declared.is_unsigned and declared.base not in ("bit", "year"):
         words += " unsigned"
     if declared.is_zerofill and declared.base != "year":
         words += " zerofill"
-    if told.base in ("time", "datetime", "timestamp") and not told.decimal:
-        told = replace(told, decimal=None)  # no digits stand for none, and for some
-    return words, type_of_declared(told, time_zone)
+    if given.base in ("time", "datetime", "timestamp") and not given.decimal:
+        given = replace(given, decimal=None)  # no digits stand for none, and for some
+    return words, type_of_declared(given, time_zone)
 
 
-def _tells_its_length(column: Column) -> bool:
-    """Return whether a length is known that no default stands for."""
+def _has_own_length(column: Column) -> bool:
+    """Return whether a length is known and is not a default."""
     length = getattr(column.type, "length", getattr(column.type, "precision", 0))
     return length is not None or "(" in (column.source or "")
 
 
-def _parameters(told: DeclaredType) -> str:
-    match told.base:
+def _parameters(given: DeclaredType) -> str:
+    match given.base:
         case "time" | "datetime" | "timestamp":
-            return f"({told.decimal})" if told.decimal else ""
+            return f"({given.decimal})" if given.decimal else ""
         case "float" | "double":
-            return f"({told.flen},{told.decimal})" if told.decimal else ""
+            return f"({given.flen},{given.decimal})" if given.decimal else ""
         case "enum" | "set":
-            if told.elements is None:
+            if given.elements is None:
                 return ""
-            return "(" + ",".join("'" + e.replace("'", "''") + "'" for e in told.elements) + ")"
+            return "(" + ",".join("'" + e.replace("'", "''") + "'" for e in given.elements) + ")"
         case "decimal":
-            return "" if told.flen is None else f"({told.flen},{told.decimal})"
-        case base if base in _LARGE or told.flen is None:
+            return "" if given.flen is None else f"({given.flen},{given.decimal})"
+        case base if base in _LARGE or given.flen is None:
             return ""
         case _:
-            return f"({told.flen})"
+            return f"({given.flen})"
 
 
 def _handle_names(table: Table, image: Image) -> tuple[str, ...]:

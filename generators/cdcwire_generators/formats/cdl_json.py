@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from cdcwire.core.format import Format
 from cdcwire.model.events import Event, Extra, Op, RowChange, Table
-from cdcwire_generators.connect.columns import Way
+from cdcwire_generators.connect.conversion import Modes
 from cdcwire_generators.connect.round_trip import (
     CONNECT_FEED,
     CONNECT_OPTIONS,
@@ -31,7 +31,7 @@ class CdlRoundTrip(ConnectRoundTrip):
 
     def __init__(self, through: Format, options: Options, feed: Feed) -> None:
         super().__init__(through, options, feed)
-        self.way = Way("cdl 1.0", str(self.options["name-prefix"]))
+        self.modes = Modes("cdl 1.0", str(self.options["name-prefix"]))
 
     def events(self, event: Event) -> list[Event]:
         return [tombstone(event)] if is_tombstone(event) else super().events(event)
@@ -48,17 +48,17 @@ class CdlRoundTrip(ConnectRoundTrip):
 
     def _told(self, extra: Extra) -> Extra:
         store = text(extra, "connector")
-        told: Texts = {"connector": str(self.options["data-store"])}
+        sent: Texts = {"connector": str(self.options["data-store"])}
         if store is not None:
-            told["connector"] = store.upper()
+            sent["connector"] = store.upper()
         for name in ("heartbeat_identifier", "lob_columns"):
             if (value := text(extra, name)) is not None:
-                told[name] = value
-        told.update(message_type(extra))
+                sent[name] = value
+        sent.update(message_type(extra))
         others = text(extra, "transaction_properties")
         if others is not None and (pairs := _properties(others)):
-            told["transaction_properties"] = json.dumps(pairs, separators=(",", ":"))
-        return told
+            sent["transaction_properties"] = json.dumps(pairs, separators=(",", ":"))
+        return sent
 
 
 def _properties(text: str) -> dict[str, int]:

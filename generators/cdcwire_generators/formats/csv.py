@@ -116,9 +116,9 @@ class CsvRoundTrip(StoredRoundTrip):
         return base64.b64encode(value).decode()
 
     def _handle(self, event: RowChange, image: Image) -> str:
-        told = event.extra.get("handle_key")
-        if isinstance(told, str):
-            return told
+        given = event.extra.get("handle_key")
+        if isinstance(given, str):
+            return given
         key = event.table.key or primary_names(image.columns)
         if len(key) == 1 and key[0] in image:
             column = next(c for c in image.columns if c.name == key[0])

@@ -25,7 +25,7 @@ from cdcwire.model.events import (
     Sent,
     Table,
 )
-from cdcwire_generators.connect.columns import Way
+from cdcwire_generators.connect.conversion import Modes
 from cdcwire_generators.connect.round_trip import (
     CONNECT_FEED,
     CONNECT_OPTIONS,
@@ -56,9 +56,9 @@ class DebeziumRoundTrip(ConnectRoundTrip):
             self.version = f"{dialect[-3:]}.{'4' if dialect.endswith('2.7') else '0'}.Final"
         self.is_whole = self.options["replica-identity"] == "full"
         prefix = str(self.options["name-prefix"])
-        self.way = Way("cdl 2.0", prefix)
+        self.modes = Modes("cdl 2.0", prefix)
         if not self.is_cdl:
-            self.way = Way(
+            self.modes = Modes(
                 "debezium",
                 prefix,
                 str(self.options["decimal-handling-mode"]),
@@ -131,7 +131,7 @@ class DebeziumRoundTrip(ConnectRoundTrip):
         snapshot: str | bytes | None = "true" if is_read else "false"
         if "snapshot" in extra:
             snapshot = text(extra, "snapshot")
-        told: Texts = {
+        sent: Texts = {
             "connector": "postgresql" if connector is None else connector.lower(),
             "connector_version": text(extra, "connector_version") or self.version,
             "source_name": text(extra, "source_name") or str(self.options["topic-prefix"]),
@@ -139,20 +139,20 @@ class DebeziumRoundTrip(ConnectRoundTrip):
         }
         if self.is_new:
             names: tuple[str, ...] = ("xmin", "source_ts_us", "source_ts_ns", "ts_us", "ts_ns")
-            told.update(_kept(extra, ("sequence",)))
+            sent.update(_kept(extra, ("sequence",)))
         else:
             names = () if self.is_cdl else ("xmin",)
-        told.update(_kept(extra, names, is_number=True))
+        sent.update(_kept(extra, names, is_number=True))
         if self.is_cdl:
-            return told
+            return sent
         block = text(extra, "transaction_id")
         if block is not None:
             order = _kept(extra, ("data_collection_order",), is_number=True)
             if position.tx_order is None or not order:
                 raise NotCarriedError("transaction_id")
             number(position.tx_order)
-            told.update({"transaction_id": block, **order})
-        return told
+            sent.update({"transaction_id": block, **order})
+        return sent
 
     def _of_cdl(self, extra: Extra) -> Texts:
         if not self.is_cdl:
@@ -201,16 +201,16 @@ class DebeziumRoundTrip(ConnectRoundTrip):
 
 
 def _kept(extra: Extra, names: Iterable[str], *, is_number: bool = False) -> Texts:
-    """Return the names that are told, numbers only where they are written as such."""
-    told: Texts = {}
+    """Return the names that are sent, numbers only where they are written as such."""
+    sent: Texts = {}
     for name in names:
         value = text(extra, name)
         if value is None:
             continue
         if is_number and INTEGER.fullmatch(value) is None:
             raise NotCarriedError(name)
-        told[name] = value
-    return told
+        sent[name] = value
+    return sent
 
 
 def _pairs(text: str) -> list[list[str | int]]:

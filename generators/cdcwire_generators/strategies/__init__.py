@@ -1,8 +1,8 @@
 """Hypothesis strategies, named by the plural of what they give.
 
 All arguments but the first are given by keyword, and impossible ones raise at once, or when the
-first example is drawn. Examples shrink towards the smallest row. Which values are made is told by a
-``Domain``: what MySQL holds, or with ``domain_of(formats)`` all that these formats carry exactly.
+first example is drawn. Examples shrink towards the smallest row. A ``Domain`` says which values are
+made: what MySQL holds, or with ``domain_of(formats)`` all that these formats carry exactly.
 """
 
 from cdcwire_generators.domain import KEY_SHAPES

@@ -93,7 +93,7 @@ _TYPES: dict[str, tuple[Type, ...]] = {
 def columns_of_kind(draw: st.DrawFn, kind: str, *, name: str | None = None) -> Column:
     """Give columns for a name of KINDS, as a format of any family may describe them."""
     if kind not in KINDS:
-        raise ValueError(f"kind={kind!r} is none of KINDS")
+        raise ValueError(f"kind={kind!r} is not one of KINDS")
     drawn_name = draw(names()) if name is None else name
     plain = Column(drawn_name, draw(st.sampled_from(_TYPES[kind])))
     sources = _sources_of(plain.type)
@@ -107,7 +107,7 @@ def columns_of_kind(draw: st.DrawFn, kind: str, *, name: str | None = None) -> C
 def values_of_kind(kind: str, column: Column) -> st.SearchStrategy[Value]:
     """Give values (not NULL) of a column of ``columns_of_kind``, all of that kind."""
     if kind not in KINDS:
-        raise ValueError(f"kind={kind!r} is none of KINDS")
+        raise ValueError(f"kind={kind!r} is not one of KINDS")
     if kind == "unavailable":
         return st.just(UNAVAILABLE)
     if kind == "unknown":

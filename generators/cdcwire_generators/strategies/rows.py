@@ -43,13 +43,13 @@ def positions(*, domain: Domain = PLAUSIBLE) -> st.SearchStrategy[Position]:
 def images(
     table: Table, *, with_absent: bool = False, domain: Domain = PLAUSIBLE
 ) -> st.SearchStrategy[Image]:
-    """Give row states of a table that is told with its columns; NULL in nullable columns only.
+    """Give row states of a table whose columns are known, with NULL in nullable columns only.
 
     ``with_absent``: columns that are not of the key may be missing, as virtual ones are. One column
     at least is there.
     """
     if table.columns is None:
-        raise ValueError(f"the table {table.name!r} is told without its columns")
+        raise ValueError(f"the table {table.name!r} comes without its columns")
     if with_absent:
         return _sent_columns(table).flatmap(lambda columns: _images(columns, domain))
     return _images(table.columns, domain)

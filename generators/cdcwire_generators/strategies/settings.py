@@ -30,7 +30,7 @@ _SOME_TABLE = Table("t", "test", columns=(Column("c", IntType(64)),), key=())
 def option_settings(
     of: Format, *, names: Sequence[str] | None = None
 ) -> st.SearchStrategy[Mapping[str, OptionValue]]:
-    """Give settings of a format; of the options in ``names`` only, where told.
+    """Give settings of a format. ``names``: only these options.
 
     An option that is not drawn has its default. Settings that the format refuses are not given:
     those of CSV that can't be read back, and those that need one another.

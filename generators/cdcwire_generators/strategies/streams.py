@@ -122,7 +122,7 @@ def change_streams(
 
 @st.composite
 def _one_more(draw: st.DrawFn, writer: _StreamWriter, actions: st.SearchStrategy[str]) -> bool:
-    """Write one event, all of whose draws stand together, so that shrinking can take it out."""
+    """Write one event. All its draws are in one span, so that shrinking can remove it."""
     action = draw(actions)
     if action == "end":
         return False
@@ -161,7 +161,7 @@ class _StreamWriter:
         self.commits += 1
         position = self._position(None)
         if action == "progress":
-            assert self.domain.progress is not None  # else it is no action
+            assert self.domain.progress is not None  # otherwise progress is not an action
             self.events.append(Progress(self.domain.progress, _of_all(position)))
             return
         if action == "marker":

@@ -40,7 +40,7 @@ def column_types(
 ) -> st.SearchStrategy[ColumnType]:
     """Give the column types of a family; those that a key may hold, or may not, where asked.
 
-    ``domain``: types without a value in it are left out, but for those that never have one.
+    ``domain``: types without a value in it are left out, except those that never have one.
     """
     found = [
         column_type
@@ -58,7 +58,7 @@ def columns(
     nullable: bool | None = None,
     domain: Domain = PLAUSIBLE,
 ) -> st.SearchStrategy[Column]:
-    """Give columns as the codecs of the family read them. What is not told is drawn.
+    """Give columns as the codecs of the family read them. Arguments that are not given are drawn.
 
     A column of the primary key or of the handle key is never nullable, and columns with an index
     have a type that fits one.
@@ -102,12 +102,12 @@ def tables(
     max_columns: int = 6,
     domain: Domain = PLAUSIBLE,
 ) -> Table:
-    """Give tables with all their columns. ``key``: one of KEY_SHAPES; drawn if not told.
+    """Give tables with all their columns. ``key``: one of KEY_SHAPES; drawn if None.
 
-    The key columns may stand anywhere among the others.
+    The key columns are anywhere among the others.
     """
     if key is not None and key not in KEY_SHAPES:
-        raise ValueError(f"key={key!r} is none of {', '.join(KEY_SHAPES)}")
+        raise ValueError(f"key={key!r} is not one of {', '.join(KEY_SHAPES)}")
     if not 1 <= min_columns <= max_columns:
         raise ValueError(
             f"min_columns={min_columns} and max_columns={max_columns} are not in order"

@@ -206,7 +206,7 @@ def _ordinary(kind: Type, domain: Domain) -> Values:
 
 
 def _inner(domain: Domain) -> Domain:
-    """Return the domain of what stands in an array, a map or a struct."""
+    """Return the domain of the items of an array, a map or a struct."""
     return replace(domain, kinds=domain.kinds - {"unavailable"})
 
 

@@ -1,7 +1,7 @@
 """Columns of the wire layers of the MySQL family: type code, flags, and the wire's own value.
 
-Unlike the neutral columns these have flag bits that nobody defined, flags that do not fit the type,
-type codes that MySQL never had, and text that is no date and no decimal.
+Unlike the neutral columns these have undefined flag bits, flags that do not fit the type,
+type codes that MySQL never had, and text that is not a date or a decimal.
 """
 
 from __future__ import annotations

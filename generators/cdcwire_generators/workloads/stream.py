@@ -63,7 +63,7 @@ def table_workload(
     resolved_every: int = 0,
     position_fields: tuple[str, ...] = _ONLY_COMMIT_TS,
 ) -> Iterator[Event]:
-    """Give ``rows`` changes of any table that is told with its columns. See ``workload``."""
+    """Give ``rows`` changes of any table whose columns are known. See ``workload``."""
     return stream(
         (table,),
         rows,
@@ -161,7 +161,7 @@ class TableWriter:
 
     def __init__(self, table: Table, rng: Random, mix: Mix) -> None:
         if not table.columns:
-            raise ValueError(f"the table {table.name!r} is told without its columns")
+            raise ValueError(f"the table {table.name!r} comes without its columns")
         self.table = table
         self.row_table = replace(table, columns=None, version=None)
         self.rng = rng

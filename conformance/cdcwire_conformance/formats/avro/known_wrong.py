@@ -127,7 +127,7 @@ def definitions_ignored(format_: Format, message: Message, context: Context) -> 
 
 
 def _by_place(column: Column, value: Value) -> tuple[Column, Value]:
-    """Give an ENUM as the place of its label among the options, from 1; 0 where it is none."""
+    """Give an ENUM as the place of its label among the options, from 1; 0 for another label."""
     kind = column.type
     if not isinstance(kind, EnumType) or kind.labels is None or value is None:
         return column, value

@@ -1,4 +1,4 @@
-"""The rules of Avro: keys and values behind their envelopes, and the producer's test messages.
+"""The rules of Avro: keys and values after their envelopes, and the producer's test messages.
 
 A record ends where its bytes end, and no record begins another, so that neither a cut nor a byte
 more is ever legal. What is changed beside, in key and value alike:
@@ -9,11 +9,11 @@ more is ever legal. What is changed beside, in key and value alike:
   record shifts what follows, which chance may make legal.
 * The bytes of a BIT or of a DECIMAL to none.
 * A number, a length or a branch to a varint of eleven bytes.
-* The operation and the mark of damaged rows to values that are none.
+* The operation and the mark of damaged rows to undefined values.
 * A member of a DDL is left out.
 
-Left alone: white space behind a DDL's JSON, which may be cut; a value of Glue cut to nine bytes,
-which under the test options is a delete that tells its timestamp; columns of unknown types, whose
+Left alone: white space after a DDL's JSON, which may be cut; a value of Glue cut to nine bytes,
+which under the test options is a delete with its timestamp; columns of unknown types, whose
 bytes do not say what they are.
 """
 
@@ -39,7 +39,7 @@ _TAGS: Mapping[str, tuple[int, ...]] = {
 }
 _NO_BRANCHES = (2, -1)
 _NUMBERS = frozenset({"avro: integer values", "avro: year values"})
-# Strings and bytes; a BIGINT UNSIGNED is a string by mode, which its bytes tell.
+# Strings and bytes; a BIGINT UNSIGNED is a string by mode, which its bytes show.
 _WITH_LENGTH = frozenset(
     {
         *("avro: bigint unsigned", "avro: decimal values", "avro: decimal text"),
@@ -54,7 +54,7 @@ _DDL_MEMBERS = frozenset({"query", "type", "schema", "table", "commitTs"})
 
 
 def legal_sizes(raw: bytes, spans: Sequence[Span]) -> Container[int]:
-    """Return where a part may end: a DDL before the white space behind its JSON."""
+    """Return where a part may end: a DDL before the white space after its JSON."""
     if any(span.clause == "avro: ddl" for span in spans):
         return range(len(raw.rstrip(_WHITE_SPACE)), len(raw))
     return ()

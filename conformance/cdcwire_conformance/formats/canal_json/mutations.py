@@ -1,12 +1,12 @@
 """The rules of Canal-JSON, in messages and in files, and of the files beside its data files.
 
 A message is one JSON object, so it can't lose its last byte. What may be left out is legal: white
-space behind a message, a terminator, whole rows at the end of a file, all of a message. What is
+space after a message, a terminator, whole rows at the end of a file, all of a message. What is
 changed beside:
 
 * A value of a column loses its quotes: a JSON number, or nothing at all. Not the text ``null``.
-* A member that a row needs is left out. Not ``mysqlType``: a definition of the table may stand in.
-* The type of a row is one that is none.
+* A member that a row needs is left out. Not ``mysqlType``: a definition of the table may do.
+* The type of a row is not defined.
 """
 
 from __future__ import annotations

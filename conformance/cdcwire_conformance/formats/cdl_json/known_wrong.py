@@ -35,10 +35,8 @@ def properties_by_place(format_: Format, message: Message, context: Context) -> 
     except (ValueError, TypeError, KeyError, AttributeError):
         return events
     lsn, tx_id = ([*numbers, None, None])[:2]
-    told = None if tx_id is None else str(tx_id)
-    return [
-        replace(event, position=replace(event.position, lsn=lsn, tx_id=told)) for event in events
-    ]
+    tx = None if tx_id is None else str(tx_id)
+    return [replace(event, position=replace(event.position, lsn=lsn, tx_id=tx)) for event in events]
 
 
 @mending("a message of any message_version is read")

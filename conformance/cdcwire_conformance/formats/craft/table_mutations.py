@@ -73,7 +73,7 @@ def _tables_start(site: Site) -> int:
 
 
 def _tables(site: Site, raw: bytes) -> tuple[dict[Path, _Table], bytes]:
-    """Return the size tables by name, in their order, and what stands behind the last one."""
+    """Return the size tables by name, in their order, and what follows the last one."""
     tables: dict[Path, _Table] = {}
     surplus = b""
     for path, span in sorted(site.spans.items(), key=lambda item: item[1].start):
@@ -98,7 +98,7 @@ def _set(tables: dict[Path, _Table], path: Path, number: int) -> None:
 
 
 def _grow(tables: dict[Path, _Table], span: Span, growth: int, layout: Layout) -> None:
-    """Add the growth of a field to the sizes of all that it stands in."""
+    """Add the growth of a field to the sizes of everything around it."""
     match span.path:
         case ("dictionary", *_):
             tables[layout.headers,].sizes[1] += growth

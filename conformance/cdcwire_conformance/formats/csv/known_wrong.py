@@ -1,6 +1,6 @@
 """Known-wrong decoders of csv.
 
-A reader of CSV has to find the ends of fields and to tell NULL from text. Types come from a
+A reader of CSV has to find the ends of fields and to distinguish NULL from text. Types come from a
 definition.
 """
 
@@ -68,7 +68,7 @@ def quoted_null_as_null(column: Column, value: Value, options: _Options) -> Valu
     return None if isinstance(column.type, _TEXTS) and value == options["null"] else value
 
 
-@_wrong_by_options("a bare NULL is given as the text that stands for it")
+@_wrong_by_options("a bare NULL is given as its text")
 def null_as_its_text(column: Column, value: Value, options: _Options) -> Value:
     return options["null"] if value is None and isinstance(column.type, _TEXTS) else value
 

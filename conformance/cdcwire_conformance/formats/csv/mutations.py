@@ -5,8 +5,8 @@ record: such a cut leaves a shorter file that is legal. What is changed beside:
 
 * Quotes are taken from a string, and put around what has none. Not from texts that would then be
   NULL or several fields, not around NULL, which may then be text, and not at vectors.
-* A field is left out, or stands twice: the number of fields of a record is fixed.
-* The operation is a letter that is none.
+* A field is left out or repeated: the number of fields of a record is fixed.
+* The operation is an undefined letter.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LONG_PART = 1024
 
 
 def legal_sizes(raw: bytes, spans: Sequence[Span]) -> Container[int]:
-    """Return where a file may end: behind a record or the header, and as one without bytes.
+    """Return where a file may end: after a record or the header, and as one without bytes.
 
     Of a file without records: before the white space at its end.
     """

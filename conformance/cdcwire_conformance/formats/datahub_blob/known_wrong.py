@@ -94,7 +94,7 @@ def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @mending("times may be texts, and sequence ids numbers")
 def numbers_as_texts_accepted(message: Message) -> Iterable[Message]:
-    """Give numbers where texts of them stand, and texts where numbers do."""
+    """Exchange numbers and their texts."""
     assert isinstance(message, KafkaMessage)
     try:
         document = json.loads(message.value or b"", object_pairs_hook=_once)

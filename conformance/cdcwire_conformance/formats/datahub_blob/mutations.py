@@ -1,13 +1,13 @@
 """The rules of DataHub Blob: records that are a message by themselves, and bodies.
 
-A record is one JSON object, so it can't lose its last byte; white space behind it may go. What is
+A record is one JSON object, so it can't lose its last byte; white space after it may go. What is
 changed beside:
 
 * A member that its op needs is left out.
 * The op, and the type of a column, are ones that there are not.
 * A value, a sequence id, a time, the version: texts lose their quotes, numbers get some.
 
-What stands in base64 or in a frame is left alone there: a record in a body is as it is by itself.
+Base64 and frames are left alone: a record in a body is the same as by itself.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def _fields_of(context: Context) -> tuple[TopicField, ...]:
 
 
 def _records_of(message: KafkaMessage, context: Context) -> list[Record]:
-    """Return the records of a body; none where there is no good body."""
+    """Return the records of a body; or none of a broken body."""
     body = read_settings(context).body
     try:
         return [record for _, record in read_records(message, _fields_of(context), body)]

@@ -44,7 +44,7 @@ def snapshot_by_list(message: Message, events: list[Event]) -> bool:
     return any(event.extra.get("snapshot") not in _LISTED for event in events)
 
 
-@refusing("a payload that stands before its schema is refused")
+@refusing("a payload before its schema is refused")
 def schema_first(message: Message, events: list[Event]) -> bool:
     return (message.value or b"").lstrip().startswith(b'{"payload"')
 

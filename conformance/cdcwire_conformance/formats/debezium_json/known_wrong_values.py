@@ -67,7 +67,7 @@ def decimal_as_base64(column: Column, value: Value) -> tuple[Column, Value]:
     return replace(column, type=TextType()), text
 
 
-@wrong_values("the scale, which stands in the schema only, is not looked at", "12")
+@wrong_values("the scale, which is in the schema only, is ignored", "12")
 def decimal_scale_unread(column: Column, value: Value) -> Value:
     if column.source != _DECIMAL or not isinstance(value, Decimal):
         return value
@@ -134,7 +134,7 @@ def instant_without_zone(column: Column, value: Value) -> tuple[Column, Value]:
     return replace(column, type=DatetimeType()), local
 
 
-@wrong_values("the text that stands for an unchanged large value overwrites it", "56")
+@wrong_values("the placeholder of an unchanged large value overwrites it", "56")
 def placeholder_as_text(column: Column, value: Value) -> Value:
     if value is not UNAVAILABLE:
         return value

@@ -2,7 +2,7 @@
 
 Which members a message needs depends on what it is: ``op`` and ``source`` are needed by changes,
 ``status`` and ``id`` by the borders of transactions, the versions by CDL's messages. Each of them
-is looked for only where it stands. Left out, ``op`` leaves something that is no message.
+is looked for only where it is. Left out, ``op`` leaves something that is not a message.
 """
 
 from __future__ import annotations

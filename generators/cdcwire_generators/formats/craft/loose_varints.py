@@ -1,7 +1,7 @@
-"""Varints that are longer than needed, now and then: readers accept them, nobody writes them.
+"""Varints that are sometimes longer than needed: readers accept them, no producer writes them.
 
-What is rendered with these shares nothing with the codecs, so that a fault in an encoder can't hide
-the same fault in its decoder.
+They share nothing with the codecs, so that a fault in an encoder can't hide the same fault in its
+decoder.
 """
 
 from __future__ import annotations

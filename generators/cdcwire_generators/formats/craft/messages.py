@@ -88,7 +88,7 @@ def craft_messages(*, max_rows: int = 4) -> st.SearchStrategy[Message]:
 def craft_renderings(draw: st.DrawFn, message: Message) -> bytes:
     """Give bytes that say ``message`` in a form that no encoder writes, and a decoder accepts.
 
-    Varints are longer than needed, and terms stand in any order, twice, or unused.
+    Varints are longer than needed, and terms are in any order, repeated, or unused.
     """
     return _Rendering(draw, message).render()
 

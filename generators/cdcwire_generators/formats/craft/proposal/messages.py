@@ -65,7 +65,7 @@ def proposal_column_groups(
 
 @st.composite
 def proposal_row_events(draw: st.DrawFn, *, with_unknown: bool = False) -> RowEvent:
-    """Give inserts, deletes and updates; ``with_unknown``: column groups nobody defined too."""
+    """Give inserts, deletes and updates; ``with_unknown``: undefined column groups too."""
     groups: list[Group] = [
         draw(proposal_column_groups(kind, with_unknown=with_unknown))
         for kind in draw(st.sampled_from(_GROUPS))
@@ -92,7 +92,7 @@ def proposal_messages(
 ) -> Message:
     """Give messages of any mix of events.
 
-    ``with_unknown``: with surplus bytes, and with types of events and groups that nobody defined,
+    ``with_unknown``: with surplus bytes, and with undefined types of events and groups,
     as a later version may write them.
     """
     if max_events < 1:

@@ -1,0 +1,48 @@
+"""The settings by which Connect's producers write columns, and what becomes of a column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from cdcwire.model.kinds import (
+    Type,
+)
+from cdcwire_generators.connect.times import (
+    Convert,
+)
+
+Producer: TypeAlias = Literal["cdl 1.0", "cdl 2.0", "debezium"]
+
+CONNECT_PREFIX = "org.apache.kafka.connect.data."
+TIME_PREFIX = "io.debezium.time."
+DATA_PREFIX = "io.debezium.data."
+
+
+@dataclass(frozen=True, slots=True)
+class Modes:
+    """The settings by which a producer writes columns.
+
+    ``prefix``: the start of type names, before ``.cdc.data``.
+
+    ``decimals``, ``times``, ``binary``, ``intervals``, ``maps``: Debezium's modes. ``placeholder``:
+    the text for an unavailable value; "" for none.
+    """
+
+    producer: Producer
+    prefix: str = "com.xxx"
+    decimals: str = "precise"
+    times: str = "adaptive"
+    binary: str = "bytes"
+    intervals: str = "numeric"
+    maps: str = "map"
+    placeholder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What becomes of a column: its kind, the name of its type, and a conversion of values."""
+
+    type: Type
+    source: str
+    value: Convert
