@@ -8,10 +8,9 @@ from functools import partial
 from typing import TypeAlias, TypeGuard
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context
+from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.registry import get_format
-from cdcwire.formats.avro.format import SCHEMAS
 from cdcwire.model.events import Event, Position, RowChange, Table, Value
 from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire.model.tso import ms_of_tso, tso_of_ms
@@ -101,7 +100,7 @@ def feed_input(source: str, sample: int, context: Context) -> Input:
         if not half and (len(rows) >= sample or size > _FEED_BYTES):
             is_cut = True
             break
-        if not is_counted(message):
+        if not is_counted(message, format_):
             context = format_.prepared((message,), context)
             continue
         try:
@@ -167,9 +166,9 @@ def parse_source(source: str) -> tuple[str, str]:
     return found.format, found.location
 
 
-def is_counted(message: Message) -> bool:
-    """Return whether a message is one of a feed; a schema is sent once, and a registry has it."""
-    return not (isinstance(message, StoredFile) and message.path.startswith(f"{SCHEMAS}/"))
+def is_counted(message: Message, format_: Format) -> bool:
+    """Return whether a message is counted. A schema file is not: a registry has it."""
+    return format_.schemas is None or format_.schemas.schema_file(message) is None
 
 
 def payload_of(message: Message) -> bytes:

@@ -2,12 +2,10 @@
 
 Counted are the bytes of each message's key and value, compressed together and message by message:
 the least that a Kafka producer reaches, whose batch has at least one message. Kafka's own framing
-is not counted, nor is what a producer gains by compressing several messages at once. Of a format of
-files the bytes of each file are counted, with so many rows of one table in each as a batch has; a
-format of one row a message has the same figures with all batches. Schemas of Avro are not counted:
-the registry has them, and messages have their number only. A Tuple topic of DataHub has one table,
-so its bodies are made as files are; the definition of the topic is not counted. In CDL's and
-Debezium's JSON each message has its schema, unless the option schemas-enable is false.
+is not counted, nor is what a producer gains by compressing several messages at once. For a
+format of files the bytes of each file are counted, and a file has one batch of rows of one table.
+So has a body of records in a topic of one table. A format of one row per message has the same
+figures with all batches. Schemas and definitions that messages do not have are not counted.
 """
 
 from __future__ import annotations
@@ -182,8 +180,9 @@ def _messages(
 ) -> Iterator[Message]:
     """Yield the messages of rows, up to ``batch`` in each; of files each has one table's."""
     context = _context(format_, batch, each, given)
-    if not (_has_files(format_, given) or _has_records(format_)):
-        yield from filter(is_counted, format_.encode(rows, context))
+    if not (_has_files(format_, given) or format_.updates_are_two_records):
+        messages = format_.encode(rows, context)
+        yield from (message for message in messages if is_counted(message, format_))
         return
     topics = topics_of(rows, each.tables) if format_.needs_tables else {}
     waiting: dict[object, list[RowChange]] = {}
@@ -199,7 +198,7 @@ def _messages(
 
 def _group(format_: Format, row: RowChange) -> object:
     """Return what rows of one message have in common: a file's table and partition, a topic."""
-    if not _has_records(format_):
+    if not format_.updates_are_two_records:
         return row.table.schema, row.table.name, row.position.partition
     return (row.table.schema, row.table.name) if format_.needs_tables else None
 
@@ -211,15 +210,10 @@ def _encoded(
     topics: Mapping[TableName, Table],
 ) -> Iterator[Message]:
     """Yield the messages of rows of one group, told the definition of their topic."""
-    if _has_records(format_) and format_.needs_tables:
+    if format_.updates_are_two_records and format_.needs_tables:
         table = rows[0].table
         context = replace(context, tables=(topics[table.schema, table.name],))
     return format_.encode(rows, context)
-
-
-def _has_records(format_: Format) -> bool:
-    """Return whether a message is a body of records, of which an update has two."""
-    return format_.name in ("datahub-tuple", "datahub-blob")
 
 
 def _has_files(format_: Format, given: Mapping[str, OptionValue]) -> bool:
@@ -291,5 +285,5 @@ def _context(format_: Format, batch: int, each: Input, given: Mapping[str, Optio
         if name in names
     }
     if _BATCH_OPTION in names:
-        options[_BATCH_OPTION] = 2 * batch if _has_records(format_) else batch
+        options[_BATCH_OPTION] = 2 * batch if format_.updates_are_two_records else batch
     return Context(options=options, tables=each.tables)
