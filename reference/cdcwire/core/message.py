@@ -24,3 +24,10 @@ class StoredFile:
 
 
 Message: TypeAlias = "KafkaMessage | StoredFile"
+
+
+def expect_kafka(message: Message) -> KafkaMessage:
+    """Return the message of a queue. Raises: TypeError for a file."""
+    if not isinstance(message, KafkaMessage):
+        raise TypeError("a Kafka message is expected")
+    return message

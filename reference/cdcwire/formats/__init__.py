@@ -5,7 +5,8 @@ The subject comes first; everything else is passed by name:
 
 * ``decode(value, key=, context=)`` returns what a Kafka value or a file says, as the format's own
   values. ``context`` has the producer's options, definitions of tables, schemas and a selection.
-* ``encode(message)`` returns the bytes of such values; with a key, key and value.
+* ``encode(message, context=)`` returns the bytes of such values; for a format whose messages have
+  keys, key and value. DataHub Tuple has ``record_of`` in its place.
 * ``to_events(message, …)`` and ``from_events(events, …)`` lead to and from the neutral model.
 * ``read_settings(context)`` returns the options as a ``Settings``; ``OPTIONS`` lists them.
 """

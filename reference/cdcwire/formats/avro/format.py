@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
-from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.core.message import KafkaMessage, Message, StoredFile, expect_kafka
 from cdcwire.core.reader import Reader
 from cdcwire.core.rows import Row
 from cdcwire.core.schemas import SchemaId, SchemaUse
@@ -83,7 +83,7 @@ def _decode(message: Message, context: Context) -> Iterator[Event]:
     settings = read_settings(context)
     if _schema_of(message) is not None:
         return
-    kafka = _kafka(message)
+    kafka = expect_kafka(message)
     decoded = decode(kafka.value, key=kafka.key, context=context)
     yield from to_events(decoded, settings, Labels(context.tables), context.selection)
 
@@ -99,7 +99,7 @@ def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
 
 def _explain(message: Message, context: Context) -> Explanation:
     settings = read_settings(context)
-    return explain(_kafka(message), KnownSchemas(context.schemas), settings)
+    return explain(expect_kafka(message), KnownSchemas(context.schemas), settings)
 
 
 def _prepared(messages: Iterable[Message], context: Context) -> Context:
@@ -116,12 +116,6 @@ def _schema_of(message: Message) -> tuple[str, str] | None:
         return None
     # What is no UTF-8 is no schema either, and found to be none where it is needed.
     return name[: -len(SCHEMA_SUFFIX)], message.value.decode("utf-8", "replace")
-
-
-def _kafka(message: Message) -> KafkaMessage:
-    if not isinstance(message, KafkaMessage):
-        raise TypeError("a Kafka message is expected")
-    return message
 
 
 def _decoder(context: Context) -> MessageDecoder:

@@ -136,8 +136,11 @@ def _may_tell_deletes(reader: Reader, settings: Settings) -> bool:
     return settings.has_watermark and reader.left == 1 + TS_BYTES
 
 
-def encode(message: Message) -> tuple[bytes | None, bytes | None]:
-    """Return key and value of a Kafka message. Raises: EncodeError."""
+def encode(message: Message, *, context: Context = NO_CONTEXT) -> tuple[bytes | None, bytes | None]:
+    """Return key and value of a Kafka message. Raises: EncodeError.
+
+    ``context`` is ignored: the values say all that the bytes depend on.
+    """
     with step("key"):
         key = None if message.key is None else encode_datums(message.key)
     with step("value"):

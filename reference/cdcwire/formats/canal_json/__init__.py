@@ -12,9 +12,8 @@ from cdcwire.formats.canal_json.explain import explain
 from cdcwire.formats.canal_json.files import read_file, read_messages, to_files
 from cdcwire.formats.canal_json.format import FORMAT
 from cdcwire.formats.canal_json.message import Dialect, Extension, Message, Row
-from cdcwire.formats.canal_json.queue import decode
+from cdcwire.formats.canal_json.queue import decode, encode
 from cdcwire.formats.canal_json.settings import OPTIONS, Settings, read_settings
-from cdcwire.formats.canal_json.wire import encode
 
 __all__ = [
     "FORMAT",

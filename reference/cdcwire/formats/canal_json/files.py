@@ -20,7 +20,7 @@ from cdcwire.formats.canal_json.images import ImageWriter
 from cdcwire.formats.canal_json.members import RULES
 from cdcwire.formats.canal_json.message import ROW_TYPES, Message
 from cdcwire.formats.canal_json.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.canal_json.wire import encode, message_of
+from cdcwire.formats.canal_json.wire import message_of, write_object
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.storage.feeds import other_events, path_of
@@ -150,7 +150,7 @@ class _Rows:
 
     def row(self, event: RowChange) -> StoredRow:
         message = from_event(event, self.settings, self.images)
-        records = encode(message, self.settings.dialect) + self.settings.terminator
+        records = write_object(message, self.settings.dialect) + self.settings.terminator
         name = message.database, message.table
         version = self.versions.get(name)
         if version is None:

@@ -7,7 +7,7 @@ from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Compression, Context, Se
 from cdcwire.formats.canal_json.columns import NO_DEFINITIONS, Definitions, definitions_of
 from cdcwire.formats.canal_json.message import Dialect, Message
 from cdcwire.formats.canal_json.settings import read_settings
-from cdcwire.formats.canal_json.wire import encode, read_object
+from cdcwire.formats.canal_json.wire import read_object, write_object
 
 CLAUSE = "canal-json: compression"
 
@@ -22,6 +22,12 @@ def decode(
     """
     definitions, settings = definitions_of(context.tables), read_settings(context)
     return read_message(value, settings.compression, context.selection, definitions)
+
+
+def encode(message: Message, *, context: Context = NO_CONTEXT) -> bytes:
+    """Return the Kafka value of a message. Raises: EncodeError, OptionError."""
+    settings = read_settings(context)
+    return write_message(message, settings.dialect, settings.compression)
 
 
 def read_message(
@@ -58,5 +64,5 @@ def decompressed(value: bytes, compression: Compression) -> bytes:
 
 def write_message(message: Message, dialect: Dialect, compression: Compression | None) -> bytes:
     """Return the Kafka value of a message. Raises: EncodeError."""
-    text = encode(message, dialect)
+    text = write_object(message, dialect)
     return compression.compress(text) if compression is not None else text

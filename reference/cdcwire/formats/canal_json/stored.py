@@ -8,7 +8,7 @@ from cdcwire.core.format import Context
 from cdcwire.formats.canal_json.events import from_event
 from cdcwire.formats.canal_json.images import ImageWriter
 from cdcwire.formats.canal_json.settings import read_settings
-from cdcwire.formats.canal_json.wire import encode
+from cdcwire.formats.canal_json.wire import write_object
 from cdcwire.model.events import RowChange, Table
 from cdcwire.storage.form import StoredForm, StoredSettings
 
@@ -39,7 +39,7 @@ class _Encoder:
     def rows(self, event: RowChange, definition: Table) -> bytes:
         settings = self._settings
         message = from_event(event, settings, self._images_of(definition))
-        return encode(message, settings.dialect) + settings.terminator
+        return write_object(message, settings.dialect) + settings.terminator
 
     def _images_of(self, definition: Table) -> ImageWriter:
         """Return the writer of images of a table as it is now."""

@@ -229,7 +229,7 @@ def _read_rowkey(member: Member) -> str:
     return text
 
 
-def encode(message: Message, dialect: Dialect = "ticdc") -> bytes:
+def write_object(message: Message, dialect: Dialect = "ticdc") -> bytes:
     """Return the JSON of a message, in the way of one producer. Raises: EncodeError."""
     members = {
         "id": _write_integer("id", message.id),

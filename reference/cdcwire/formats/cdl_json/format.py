@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from cdcwire.connect.fields import events_located
 from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
-from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.message import Message, expect_kafka
 from cdcwire.formats.cdl_json.carries import CARRIES
 from cdcwire.formats.cdl_json.events import from_events, to_events
 from cdcwire.formats.cdl_json.explain import explain
@@ -54,7 +54,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 
 def _decode(message: Message, context: Context) -> Iterator[Event]:
     settings = read_settings(context)
-    kafka = _kafka(message)
+    kafka = expect_kafka(message)
     decoded = decode(kafka.value, key=kafka.key, context=context)
     with events_located(kafka.value, settings.schemas_enable):
         yield from to_events(decoded, context.selection)
@@ -65,22 +65,16 @@ def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
 
 
 def _explain(message: Message, context: Context) -> Explanation:
-    return explain(_kafka(message), read_settings(context))
+    return explain(expect_kafka(message), read_settings(context))
 
 
 def _warnings(message: Message) -> tuple[str, ...]:
-    return explain(_kafka(message)).warnings
-
-
-def _kafka(message: Message) -> KafkaMessage:
-    if not isinstance(message, KafkaMessage):
-        raise TypeError("a Kafka message is expected")
-    return message
+    return explain(expect_kafka(message)).warnings
 
 
 def _decoder(context: Context) -> MessageDecoder:
     decoder = RowDecoder(read_settings(context), context.selection, context.tables)
-    return lambda message: decoder.decode(_kafka(message))
+    return lambda message: decoder.decode(expect_kafka(message))
 
 
 FORMAT = Format(

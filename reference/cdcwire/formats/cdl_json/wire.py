@@ -58,8 +58,11 @@ def read_message(
     return change
 
 
-def encode(message: Message) -> tuple[bytes | None, bytes | None]:
-    """Return Kafka key and value. Raises: EncodeError."""
+def encode(message: Message, *, context: Context = NO_CONTEXT) -> tuple[bytes | None, bytes | None]:
+    """Return Kafka key and value. Raises: EncodeError.
+
+    ``context`` is ignored: the values say all that the bytes depend on.
+    """
     key = None if message.key is None else encode_envelope(message.key)
     if isinstance(message, Tombstone):
         return key, None

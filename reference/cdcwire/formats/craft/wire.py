@@ -80,8 +80,11 @@ def decode(
     return read_message(Reader(present(value, CRAFT)), context.selection)
 
 
-def encode(message: Message) -> bytes:
-    """Return the one canonical form of a message. Raises: EncodeError."""
+def encode(message: Message, *, context: Context = NO_CONTEXT) -> bytes:
+    """Return the one canonical form of a message. Raises: EncodeError.
+
+    ``context`` is ignored: the values say all that the bytes depend on.
+    """
     events = message.events
     types = _event_types(events)
     out = bytearray()

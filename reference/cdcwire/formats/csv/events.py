@@ -26,7 +26,7 @@ from cdcwire.formats.csv.tables import (
     write_plan,
 )
 from cdcwire.formats.csv.values import CLAUSE_SCHEMA
-from cdcwire.formats.csv.wire import encode, read_records
+from cdcwire.formats.csv.wire import read_records, write_file
 from cdcwire.model.events import (
     NO_EXTRA,
     Column,
@@ -92,8 +92,8 @@ class _Starts:
 
 
 def _place(file: File, index: int, column: int, settings: Settings) -> int:
-    start = len(encode(File(file.records[:index], file.header), settings))
-    value = encode(File(file.records[: index + 1], file.header), settings)
+    start = len(write_file(File(file.records[:index], file.header), settings))
+    value = write_file(File(file.records[: index + 1], file.header), settings)
     count = len(file.records[index].fields)
     located = read_record(value, settings, None, start, count)
     return located.columns[column]

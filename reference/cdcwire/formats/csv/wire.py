@@ -14,7 +14,7 @@ from cdcwire.formats.csv.header import CLAUSE as CLAUSE_HEADER
 from cdcwire.formats.csv.header import read_header
 from cdcwire.formats.csv.message import File
 from cdcwire.formats.csv.records import Located, read_record, write_record
-from cdcwire.formats.csv.settings import DEFAULT_SETTINGS, Settings, read_settings
+from cdcwire.formats.csv.settings import Settings, read_settings
 
 
 def decode(
@@ -40,8 +40,13 @@ def read_file(value: bytes, settings: Settings, columns: Sequence[str] | None = 
     return File(records, header)
 
 
-def encode(file: File, settings: Settings = DEFAULT_SETTINGS) -> bytes:
-    """Return the bytes of a data file. Raises: EncodeError for what the settings don't have."""
+def encode(file: File, *, context: Context = NO_CONTEXT) -> bytes:
+    """Return the bytes of a data file. Raises: EncodeError for what the options lack."""
+    return write_file(file, read_settings(context))
+
+
+def write_file(file: File, settings: Settings) -> bytes:
+    """Return the bytes of a data file. Raises: EncodeError for what the settings lack."""
     parts: list[bytes] = []
     is_empty = file.header is None and not file.records
     if (file.header is not None) != settings.output_field_header and not is_empty:

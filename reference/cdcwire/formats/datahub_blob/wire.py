@@ -103,8 +103,11 @@ def message_of(document: Document, settings: Settings) -> BlobMessage:
     )
 
 
-def encode(message: BlobMessage) -> bytes:
-    """Return the message as the reference writer has it. Raises: EncodeError."""
+def encode(message: BlobMessage, *, context: Context = NO_CONTEXT) -> bytes:
+    """Return the message as the reference writer has it. Raises: EncodeError.
+
+    ``context`` is ignored: the values say all that the bytes depend on.
+    """
     op = OPS.get(message.op)
     if op is None:
         raise EncodeError(f"the op {message.op!r:.60} is not defined", CLAUSE_OPS, ("op",))

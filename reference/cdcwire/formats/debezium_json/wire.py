@@ -85,8 +85,11 @@ def read_message(
     return message
 
 
-def encode(message: Message) -> tuple[bytes | None, bytes | None]:
-    """Return Kafka key and value. Raises: EncodeError."""
+def encode(message: Message, *, context: Context = NO_CONTEXT) -> tuple[bytes | None, bytes | None]:
+    """Return Kafka key and value. Raises: EncodeError.
+
+    ``context`` is ignored: the values say all that the bytes depend on.
+    """
     key = None if message.key_envelope is None else encode_envelope(message.key_envelope)
     if isinstance(message, Tombstone):
         return key, None

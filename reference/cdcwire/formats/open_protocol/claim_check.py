@@ -7,7 +7,7 @@ from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.format import Compression
 from cdcwire.formats.open_protocol.members import VALUE_RULES
 from cdcwire.formats.open_protocol.message import EVENT_ROW, Dialect, Item, Key, Message
-from cdcwire.formats.open_protocol.wire import encode, read_message
+from cdcwire.formats.open_protocol.wire import read_message, write_message
 
 CLAUSE = "open-protocol: claim check"
 
@@ -41,5 +41,5 @@ def write_file(item: Item, dialect: Dialect, compression: Compression | None) ->
     """Return name and content of the file that stores a row. Raises: EncodeError."""
     if item.key.ohk or item.key.ccl:
         raise EncodeError("a stored row is a full one, without ohk and ccl", CLAUSE)
-    key, value = encode(Message((item,)), dialect, compression)
+    key, value = write_message(Message((item,)), dialect, compression)
     return write_claim_check(key, value)

@@ -105,8 +105,14 @@ def decompressed(value: bytes, place: Place, compression: Compression) -> bytes:
         raise DecodeError(problem, place[0], "open-protocol: compression") from error
 
 
-def encode(
-    message: Message, dialect: Dialect = "tiflow", compression: Compression | None = None
+def encode(message: Message, *, context: Context = NO_CONTEXT) -> tuple[bytes, bytes]:
+    """Return Kafka key and value of the items. Raises: EncodeError, OptionError."""
+    settings = read_settings(context)
+    return write_message(message, settings.dialect, settings.compression)
+
+
+def write_message(
+    message: Message, dialect: Dialect, compression: Compression | None = None
 ) -> tuple[bytes, bytes]:
     """Return Kafka key and value of the items, in the way of one producer. Raises: EncodeError."""
     if not message.items:

@@ -19,7 +19,6 @@ from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.rows import Row
 from cdcwire.formats.canal_json import (
     Settings,
-    encode,
     fast,
     from_event,
     from_events,
@@ -31,6 +30,7 @@ from cdcwire.formats.canal_json.fast import RowDecoder
 from cdcwire.formats.canal_json.files import read_file
 from cdcwire.formats.canal_json.images import ImageWriter
 from cdcwire.formats.canal_json.queue import read_message
+from cdcwire.formats.canal_json.wire import write_object
 from cdcwire.model.events import Column, Event, Table
 from cdcwire.model.text import event_to_json
 from cdcwire.mysql.declared import parse_declared, type_of_declared
@@ -256,7 +256,7 @@ def feed(name: str, setting: Settings, *, shuffled: bool) -> list[bytes]:
             types = list(message.mysql_type)
             chance.shuffle(types)
             message = replace(message, mysql_type=tuple(types))
-        values.append(encode(message))
+        values.append(write_object(message))
     return values
 
 

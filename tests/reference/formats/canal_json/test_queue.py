@@ -18,13 +18,13 @@ from cdcwire.formats.canal_json import (
     FORMAT,
     Settings,
     decode,
-    encode,
     from_event,
     from_events,
     to_events,
 )
 from cdcwire.formats.canal_json.batching import RECORD_OVERHEAD
 from cdcwire.formats.canal_json.queue import read_message
+from cdcwire.formats.canal_json.wire import write_object
 from cdcwire.model.events import (
     Column,
     Event,
@@ -83,7 +83,7 @@ def test_each_event_is_a_message_without_key() -> None:
 
 def test_size_of_a_message_may_reach_the_limit_but_not_exceed_it() -> None:
     event = change("insert", 1)
-    size = len(encode(from_event(event))) + RECORD_OVERHEAD
+    size = len(write_object(from_event(event))) + RECORD_OVERHEAD
     assert len(list(from_events([event], Settings(max_message_bytes=size)))) == 1
     with pytest.raises(EncodeError) as caught:
         list(from_events([change("insert", 0), event], Settings(max_message_bytes=size - 1)))
@@ -112,7 +112,7 @@ def test_large_row_is_stored_beside_the_queue(op: Op) -> None:
     assert isinstance(stored, StoredFile)
     held = json.loads(stored.value)
     assert held == {"key": None, "value": held["value"]}
-    assert base64.b64decode(held["value"]) == encode(from_event(event, CLAIM))
+    assert base64.b64decode(held["value"]) == write_object(from_event(event, CLAIM))
     place = f"file:///claims/{stored.path}"
     found = json.loads(message.value or b"")
     assert found["_tidb"] == {"commitTs": 1 << 18, "claimCheckLocation": place}
@@ -163,10 +163,10 @@ def _stored(value: bytes) -> bytes:
     return json.dumps({"key": None, "value": base64.b64encode(value).decode()}).encode()
 
 
-ROW = encode(from_event(change("insert"), CLAIM))
+ROW = write_object(from_event(change("insert"), CLAIM))
 MESSAGE = values_of(list(from_events([change("insert")], CLAIM)))[0]
 PLACE = json.loads(MESSAGE)["_tidb"]["claimCheckLocation"]
-DDL = encode(from_event(SchemaChange("alter", "q", 5, TABLE, Position(commit_ts=1)), CLAIM))
+DDL = write_object(from_event(SchemaChange("alter", "q", 5, TABLE, Position(commit_ts=1)), CLAIM))
 BAD_FILES = {
     "not JSON": (b"x", ("claim_check",), 0),
     "an array": (b"[]", ("claim_check",), 0),
@@ -208,7 +208,7 @@ def test_message_is_compressed_as_a_whole() -> None:
     settings = Settings(tidb_extension=True, compression_name="lz4", compressions={"lz4": ZLIB})
     events: list[Event] = [change("insert", 5), Progress("watermark", Position(commit_ts=1))]
     for event, value in zip(events, values_of(list(from_events(events, settings))), strict=True):
-        plain = encode(from_event(event, settings))
+        plain = write_object(from_event(event, settings))
         assert zlib.decompress(value) == plain
         assert read_message(value, ZLIB) == decode(plain)
 
@@ -226,7 +226,7 @@ def test_claim_check_holds_a_compressed_message() -> None:
     stored, message = from_events([event], settings)
     assert isinstance(stored, StoredFile)
     held = base64.b64decode(json.loads(stored.value)["value"])
-    assert zlib.decompress(held) == encode(from_event(event, settings))
+    assert zlib.decompress(held) == write_object(from_event(event, settings))
     found = read_message(message.value, ZLIB)
     assert found is not None
     assert found.tidb is not None

@@ -17,14 +17,13 @@ from cdcwire.core.options import OptionValue
 from cdcwire.formats.csv import (
     FORMAT,
     Settings,
-    encode,
     explain,
     from_events,
     to_events,
 )
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.settings import read_settings
-from cdcwire.formats.csv.wire import read_file
+from cdcwire.formats.csv.wire import read_file, write_file
 from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
 from cdcwire.model.steps import join_halves
 from cdcwire.mysql.declared import parse_declared, type_of_declared
@@ -233,7 +232,7 @@ def test_events_are_written_as_worked_out(name: str) -> None:
 @each_settings
 def test_wire_layer_is_lossless(name: str) -> None:
     value = assembled(name)
-    assert encode(read_file(value, settings_of(name)), settings_of(name)) == value
+    assert write_file(read_file(value, settings_of(name)), settings_of(name)) == value
 
 
 @each_settings
@@ -311,7 +310,7 @@ def test_every_cut_gives_the_whole_records_and_then_the_error(name: str) -> None
     value = assembled(name)
     whole = read_file(value, settings)
     ends = {
-        len(encode(type(whole)(whole.records[:count], whole.header), settings)): count
+        len(write_file(type(whole)(whole.records[:count], whole.header), settings)): count
         for count in range(5)
     }
     context = Context(options={**SETTINGS[name], "date-separator": "none"}, tables=(TABLE,))

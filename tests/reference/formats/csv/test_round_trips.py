@@ -19,7 +19,6 @@ from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.formats.csv import (
     FORMAT,
     Settings,
-    encode,
     explain,
     from_events,
     read_settings,
@@ -27,7 +26,7 @@ from cdcwire.formats.csv import (
 from cdcwire.formats.csv import fast as fast_module
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.values import file_kind
-from cdcwire.formats.csv.wire import read_file
+from cdcwire.formats.csv.wire import read_file, write_file
 from cdcwire.model.events import Column, Event, Image, Op, Position, RowChange, Table
 from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.steps import join_halves
@@ -143,7 +142,7 @@ def test_all_texts_of_the_settings_are_among_the_combinations() -> None:
 @hypothesis_settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_events_come_back_and_so_do_bytes(data: st.DataObject) -> None:
-    """decode(encode(e)) == e, but for NULLs that are marked; encode(decode(b)) == b."""
+    """decode(write_file(e)) == e, but for NULLs that are marked; encode(decode(b)) == b."""
     options = data.draw(all_options())
     events = data.draw(feeds(options))
     context = Context(options, (TABLE,))
@@ -153,7 +152,7 @@ def test_events_come_back_and_so_do_bytes(data: st.DataObject) -> None:
 
     settings = read_settings(options)
     assert (
-        encode(read_file(file.value, settings, [each.name for each in COLUMNS]), settings)
+        write_file(read_file(file.value, settings, [each.name for each in COLUMNS]), settings)
         == file.value
     )
     (again,) = from_events(map(unmarked, halves), settings, [TABLE])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from cdcwire.core.options import OptionError, OptionValue
-from cdcwire.formats.csv import Field, File, Record, Settings, encode, read_settings
+from cdcwire.formats.csv import Field, File, Record, Settings, read_settings
 from cdcwire.formats.csv.escapes import double, escape, undouble, unescape
 from cdcwire.formats.csv.records import field_of, text_of
-from cdcwire.formats.csv.wire import read_file
+from cdcwire.formats.csv.wire import read_file, write_file
 
 NO_QUOTE: dict[str, OptionValue] = {"quote": ""}
 
@@ -98,7 +98,7 @@ def test_files_of_an_allowed_setting_are_read_back(options: dict[str, OptionValu
             for row in ((field, number), (number, field), (field, field), (number, number)):
                 records.append(Record("I", "t", "s", None, None, None, row))
     file = File(tuple(records))
-    value = encode(file, settings)
+    value = write_file(file, settings)
     assert read_file(value, settings) == file
     assert [text_of(field, settings) for field in fields] == texts
 

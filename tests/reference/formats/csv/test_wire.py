@@ -14,7 +14,7 @@ from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.core.options import OptionError
 from cdcwire.formats.csv import Field, File, Record, Settings, decode, encode, read_records
 from cdcwire.formats.csv.records import field_of, text_of
-from cdcwire.formats.csv.wire import read_file
+from cdcwire.formats.csv.wire import read_file, write_file
 
 NO_QUOTE = Settings(quote=b"")
 FULL = Settings(include_commit_ts=True, output_old_value=True, output_handle_key=True)
@@ -124,7 +124,7 @@ def test_columns_have_a_limit() -> None:
 
 def test_empty_file_has_no_records() -> None:
     assert decode(b"") == read_file(b"", HEADER) == File(())
-    assert encode(File(())) == encode(File(()), HEADER) == b""
+    assert encode(File(())) == write_file(File(()), HEADER) == b""
 
 
 def test_records_before_a_fault_are_given() -> None:
@@ -162,7 +162,7 @@ def test_header_line_is_compared_not_split() -> None:
     value = line + b'\r\n"I","t","s",1,2,3\r\n'
     file = read_file(value, HEADER, names)
     assert (file.header, len(file.records)) == (line, 1)
-    assert encode(file, HEADER) == value
+    assert write_file(file, HEADER) == value
 
 
 def test_header_line_tells_the_columns_that_are_missing() -> None:
@@ -210,13 +210,13 @@ RECORD = Record("I", "t", "s", 1, False, 1, (Field(b"1", False),))
     ],
 )
 def test_record_that_the_settings_do_not_fit_is_refused(record: Record, name: str) -> None:
-    assert encode(File((RECORD,)), FULL) == b'"I","t","s",1,false,"1",1\r\n'
+    assert write_file(File((RECORD,)), FULL) == b'"I","t","s",1,false,"1",1\r\n'
     for settings, odd in ((FULL, record), (Settings(), RECORD)):
         with pytest.raises(EncodeError) as caught:
-            encode(File((odd,)), settings)
+            write_file(File((odd,)), settings)
         assert caught.value.path[:2] == ("records", 0)
     with pytest.raises(EncodeError) as caught:
-        encode(File((record,)), FULL)
+        write_file(File((record,)), FULL)
     assert caught.value.path == ("records", 0, name)
 
 
@@ -224,7 +224,7 @@ def test_record_that_the_settings_do_not_fit_is_refused(record: Record, name: st
 def test_header_that_the_settings_do_not_fit_is_refused(header: bytes | None) -> None:
     file = File((Record("I", "t", "s", None, None, None, RECORD.fields),), header)
     with pytest.raises(EncodeError):
-        encode(file, HEADER if header is None else Settings())
+        write_file(file, HEADER if header is None else Settings())
 
 
 def allowed_settings() -> list[Settings]:
@@ -255,9 +255,9 @@ def test_every_text_comes_back_from_every_allowed_setting(data: st.DataObject) -
     fields = data.draw(st.lists(st.one_of(bare, strings), min_size=2, max_size=2))
     names = data.draw(st.tuples(texts, texts))
     record = Record("I", names[0].decode(), names[1].decode(), None, None, None, tuple(fields))
-    value = encode(File((record, record)), settings)
+    value = write_file(File((record, record)), settings)
     found = read_file(value, settings)
     assert found == File((record, record))
-    assert encode(found, settings) == value
+    assert write_file(found, settings) == value
     for field in fields:
         text_of(field, settings)

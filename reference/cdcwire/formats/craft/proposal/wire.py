@@ -91,8 +91,11 @@ def decode(
     return read_message(Reader(present(value, PROPOSAL)), context.selection)
 
 
-def encode(message: Message) -> bytes:
-    """Return the bytes of a message, what no reader knows included. Raises: EncodeError."""
+def encode(message: Message, *, context: Context = NO_CONTEXT) -> bytes:
+    """Return the bytes of a message, what no reader knows included. Raises: EncodeError.
+
+    ``context`` is ignored: the values say all that the bytes depend on.
+    """
     events = message.events
     if not 1 <= len(events) <= MAX_PAIRS:
         raise EncodeError(f"{len(events)} pairs; 1 to {MAX_PAIRS} fit", _PAIRS, ("events",))
