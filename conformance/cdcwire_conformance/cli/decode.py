@@ -32,8 +32,8 @@ message, byte, path and clause; with --keep-going the other messages are still d
 
 Of csv and canal-json FILE may be a storage prefix too: a directory without *.jsonl, or a URL
 (memory://, s3://…; needs the extra "storage"). Its files are read in the order of replay, up to the
-checkpoint; rows that came before are dropped, as far as their commit-ts tells, and counted. A fault
-is one line on standard error and holds back what comes behind it in its table; the exit code is 1.
+checkpoint; repeated rows are dropped, as far as their commit-ts shows, and counted. A fault
+is one line on standard error and holds back what follows it in its table; the exit code is 1.
 """
 EXAMPLES = """\
 examples:
@@ -67,7 +67,7 @@ def add_write_order(parser: argparse.ArgumentParser) -> None:
         "--write-order",
         choices=("data-first", "index-first"),
         default="data-first",
-        help="of a storage prefix: whether its producer puts an index behind the file that it "
+        help="of a storage prefix: whether its producer puts an index after the file that it "
         "names (ticdc; the default) or before it (tiflow)",
     )
 
@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class _Faults:
-    """Prints faults on standard error, behind the events before them, and counts them."""
+    """Prints faults on standard error, after the events before them, and counts them."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -98,7 +98,7 @@ class _Faults:
 def _events(
     arguments: argparse.Namespace, format_: Format, context: Context, faults: _Faults
 ) -> Iterator[Event]:
-    """Yield the events of all files, up to the first fault unless told to go on."""
+    """Yield the events of all files, up to the first fault unless asked to go on."""
     for file in arguments.files:
         if is_prefix(format_.name, file):
             if arguments.hex or arguments.key is not None:
@@ -110,7 +110,7 @@ def _events(
             file, hex=arguments.hex, key=arguments.key, carriers=format_.carriers
         )
         for where, message in messages:
-            if isinstance(message, StoredFile):  # it may tell about those that follow: a schema
+            if isinstance(message, StoredFile):  # a schema file describes the files that follow
                 known = format_.prepared([message], known)
             try:
                 yield from format_.decode(message, known)
@@ -130,7 +130,7 @@ def _print(events: Iterable[Event]) -> None:
 def _prepared(
     file: str, format_: Format, context: Context, arguments: argparse.Namespace
 ) -> Context:
-    """Return the context with what files tell about those before them, of a storage sink.
+    """Return the context with the definitions in the schema files among the files.
 
     Standard input can't be read twice: there only what came before is known.
     """

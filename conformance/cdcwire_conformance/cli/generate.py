@@ -100,7 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     prefix.add_argument(
         "--write-order",
         choices=("data-first", "index-first"),
-        help="put an index behind its file (ticdc; the default) or before it (tiflow)",
+        help="put an index after its file (ticdc; the default) or before it (tiflow)",
     )
     prefix.add_argument(
         "--transaction-atomicity",
@@ -173,7 +173,7 @@ def _write_prefix(
             found = None
         if found is not None:
             raise UsageError(f"{arguments.to}: is not empty: {found.path} is there")
-    # What a schema change tells needs no definition beside it, and none would fit all along.
+    # Tables with schema changes need no definition, and one would not fit every version.
     is_evolving = arguments.ddl is None and arguments.workload == EVOLVING_WORKLOAD
     context = context if is_evolving else replace(context, tables=(*context.tables, *tables))
     settings = WriterSettings(

@@ -22,9 +22,9 @@ Look at a whole storage prefix: names, schema files and their hashes, index file
 holes in the numbers, and every row: its table, its columns, and the transactional constraints.
 
 PREFIX is a directory or a URL (memory://, s3://…; needs the extra "storage"). A fault is one line:
-file, byte if there is one, what is wrong, and the clause of docs/formats. Rows that came before
-are none, and neither are rows at or above the checkpoint. What stands behind a fault in its table
-is not looked at. Memory grows with the number of files, not with their size.
+file, byte if there is one, what is wrong, and the clause of docs/formats. Repeated rows are not
+faults, and neither are rows at or above the checkpoint. What follows a fault in its table is not
+checked. Memory grows with the number of files, not with their size.
 
 Exit code: 0 no fault, 1 faults, 2 could not run.
 """
@@ -76,7 +76,7 @@ def _check(arguments: argparse.Namespace) -> int:
             context_from(arguments),
             write_order=arguments.write_order,
             atomic_tables=arguments.transaction_atomicity == "table",
-            tell=lambda done, count: line.show(f"{done:,} of {count:,} files"),
+            on_progress=lambda done, count: line.show(f"{done:,} of {count:,} files"),
         )
     if arguments.json:
         print(json.dumps(_document(arguments.prefix, found), ensure_ascii=False, indent=1))

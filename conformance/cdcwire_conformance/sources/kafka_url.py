@@ -1,13 +1,14 @@
 """The URL of a topic and of the part of it that is wanted.
 
-``kafka://HOST:PORT/TOPIC``; several brokers stand with commas, and a port that is not told is 9092.
+``kafka://HOST:PORT/TOPIC``; several brokers are separated by commas; the default port is 9092.
 Behind a ``?`` and with ``&`` between them:
 
 - ``from`` and ``to``: ``earliest``, ``latest``, an offset for all partitions, or offsets by
   partition as in ``0:100,2:50``; partitions that are not named are read from their beginning, to
   their end. ``to`` is the first offset that is not read.
 - ``from-ms`` and ``to-ms``: milliseconds since 1970, by the timestamps that Kafka has of records.
-  From each partition's first record at or behind the one, up to, not with, that of the other.
+  From each partition's first record at or after the first time, up to but without the first
+  record at or after the second.
 - ``config``: a file of properties for Kafka's clients, as its own tools take it, where brokers ask
   who one is. Passwords have no place in a URL, which is shown.
 """
@@ -88,7 +89,7 @@ def parse_kafka_url(url: str) -> KafkaTopic:
     brokers = tuple(_broker(text) for text in parts.netloc.split(","))
     topic = unquote(parts.path.removeprefix("/"))
     if not _TOPIC.fullmatch(topic):
-        found = f"{topic!r:.80} is no topic" if topic else "a topic is missing"
+        found = f"{topic!r:.80} is not a topic" if topic else "a topic is missing"
         raise ValueError(f"{found}, as in {SCHEME}://HOST:PORT/TOPIC")
     if parts.fragment:
         raise ValueError("a URL of a topic has no #")
@@ -106,7 +107,7 @@ def _broker(text: str) -> str:
     found = _BROKER.fullmatch(text)
     port = DEFAULT_PORT if found is None or found[2] is None else int(found[2])
     if found is None or not 0 < port < 1 << 16:
-        raise ValueError(f"{text!r:.80} is no broker, as in {SCHEME}://HOST:PORT/TOPIC")
+        raise ValueError(f"{text!r:.80} is not a broker, as in {SCHEME}://HOST:PORT/TOPIC")
     return f"{found[1]}:{port}"
 
 
@@ -114,7 +115,7 @@ def _query(text: str) -> dict[str, str]:
     query: dict[str, str] = {}
     for name, value in parse_qsl(text, keep_blank_values=True):
         if name not in _NAMES:
-            raise ValueError(f"{name!r:.80} is none of {', '.join(_NAMES)}")
+            raise ValueError(f"{name!r:.80} is not one of {', '.join(_NAMES)}")
         if name in query:
             raise ValueError(f"{name} is there twice")
         query[name] = value
@@ -149,7 +150,7 @@ def _number(text: str, name: str) -> int:
     if _NUMBER.fullmatch(text) and int(text) <= MAX_OFFSET:
         return int(text)
     if name.endswith("-ms"):
-        raise ValueError(f"{name}={text:.40} is no number of milliseconds since 1970")
+        raise ValueError(f"{name}={text:.40} is not a number of milliseconds since 1970")
     raise ValueError(f"{name}={text:.40} is not earliest, latest, an offset, or 0:100,1:50")
 
 

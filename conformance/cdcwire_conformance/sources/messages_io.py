@@ -43,7 +43,7 @@ def read_messages(
     key: str | None = None,
     carriers: tuple[Carrier, ...] = ("queue",),
 ) -> Iterator[tuple[str, Message]]:
-    """Yield each message of a file, of a directory or of standard input, with where it stood.
+    """Yield each message of a file, of a directory or of standard input, with its place.
 
     A directory and ``*.jsonl`` are JSON lines, and so is standard input that begins with a message
     object; all else is the bytes of one value, with ``hex`` as hexadecimal digits.

@@ -22,7 +22,7 @@ _COUNTED_AT_ONCE = 1 << 20
 class Piece(NamedTuple):
     """The lines of a file that begin in ``start`` up to, not with, ``end``.
 
-    ``content``: all bytes of the file, where it is none that a worker can open.
+    ``content``: all bytes of the file, where a worker can't open it.
     """
 
     file: str
@@ -43,7 +43,7 @@ class Piece(NamedTuple):
 
 
 def shares_of(files: Iterable[str], share_bytes: int = SHARE_BYTES) -> list[tuple[Piece, ...]]:
-    """Return pieces that cover JSON-lines files, in order, in shares of about so many bytes."""
+    """Return pieces that cover JSON-lines files, in order, in shares of about ``share_bytes``."""
     shares: list[tuple[Piece, ...]] = []
     share: list[Piece] = []
     room = share_bytes
@@ -70,7 +70,7 @@ def share_bytes_of(source: Source, workers: int) -> int:
 
 
 def share_bytes_for(total: int, workers: int) -> int:
-    """Return how large shares of so many bytes are to be."""
+    """Return the size of a share of ``total`` bytes."""
     return max(_LEAST_SHARE_BYTES, min(SHARE_BYTES, -(-total // max(1, workers))))
 
 

@@ -64,7 +64,7 @@ class Source:
 
     @property
     def where(self) -> str:
-        """Return the folder as it is written behind the format."""
+        """Return the folder as it is written after the format."""
         return self.folder if is_url(self.folder) else f"file:{self.folder}"
 
     @property

@@ -168,7 +168,7 @@ def test_checkpoint_is_read_before_the_list(
     assert opened.prefix.checkpoint == early
     days = {opened.prefix.path_of(file).date for file in opened.prefix.files}
     assert len(days) == 4
-    assert sum(mark.beyond for mark in opened.prefix.marks or ()) == 3 * storage_stream.rows
+    assert sum(mark.beyond for mark in opened.prefix.counts or ()) == 3 * storage_stream.rows
 
 
 def test_without_a_session_it_is_the_same(

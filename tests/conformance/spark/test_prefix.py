@@ -28,11 +28,11 @@ from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.formats.csv import arrow_blocks as csv_blocks
 from cdcwire_conformance.sources.source_urls import SourceError, parse_source, source_of_folder
 from cdcwire_conformance.sources.stores import Listed, LocalStore
-from cdcwire_conformance.spark.decode.prefix import FileMark, Prefix, StoredData, read_prefix
+from cdcwire_conformance.spark.decode.prefix import FileCounts, PrefixPlan, StoredData, read_prefix
 from cdcwire_conformance.spark.decode.query_labels import told_by_queries
 from cdcwire_conformance.spark.decode.reading import Job
 from cdcwire_conformance.spark.decode.stored_lines import lines_of_rows
-from cdcwire_conformance.spark.decode.stored_rows import FileGate, decode_files, mark_files
+from cdcwire_conformance.spark.decode.stored_rows import FileGate, count_files, decode_files
 from cdcwire_conformance.spark.decode.work import shares_of_files
 
 OPTIONS: dict[str, str | bool] = {"include-commit-ts": True, "output-old-value": True}
@@ -45,13 +45,13 @@ def prefix(storage_stream: Any, tmp_path: Path) -> Path:
     return tmp_path / "csv"
 
 
-def opened(folder: Path, context: Context = OF_FILES) -> Prefix:
+def opened(folder: Path, context: Context = OF_FILES) -> PrefixPlan:
     return read_prefix(source_of_folder("csv", folder), context)
 
 
-def marks_of(prefix: Prefix, files: tuple[StoredData, ...] | None = None) -> list[FileMark]:
+def marks_of(prefix: PrefixPlan, files: tuple[StoredData, ...] | None = None) -> list[FileCounts]:
     chosen = prefix.files if files is None else files
-    found = mark_files("csv", prefix.context, "stop", prefix.folder, prefix.checkpoint, chosen)
+    found = count_files("csv", prefix.context, "stop", prefix.folder, prefix.checkpoint, chosen)
     return list(found)
 
 
@@ -252,7 +252,7 @@ def test_broken_metadata_is_a_problem_of_all_tables(prefix: Path) -> None:
 
 def test_floors_drop_what_a_row_gate_drops(prefix: Path) -> None:
     found = opened(prefix)
-    first = found.with_marks(marks_of(found))
+    first = found.with_counts(marks_of(found))
     decode = message_decoder("csv", first.context)
     gate = RowGate(first.checkpoint)
     for file in first.files:
@@ -266,10 +266,10 @@ def test_floors_drop_what_a_row_gate_drops(prefix: Path) -> None:
             assert (own.judge(commit_ts) == "take") is taken
     late = [
         f
-        for f, m in zip(first.files, first.marks or (), strict=True)
+        for f, m in zip(first.files, first.counts or (), strict=True)
         if f.floor > (m.smallest or 0)
     ]
-    marks = {mark.name: mark for mark in first.marks or ()}
+    marks = {mark.name: mark for mark in first.counts or ()}
     marks |= {mark.name: mark for mark in marks_of(first, tuple(late))}
     assert sum(mark.repeats for mark in marks.values()) == gate.repeats > 0
     assert sum(mark.rows for mark in marks.values()) == gate.taken
@@ -280,13 +280,13 @@ def test_rows_from_the_checkpoint_on_are_counted_and_left_out(prefix: Path) -> N
     low = replace(found, checkpoint=found.path_of(found.files[-1]).version)
     marks = marks_of(low)
     assert sum(mark.beyond for mark in marks) > 0
-    assert low.with_marks(marks).drops_of(("shop", "clients"))[1] > 0
+    assert low.with_counts(marks).drops_of(("shop", "clients"))[1] > 0
 
 
 def test_gate_takes_all_rows_without_commit_ts() -> None:
     gate = FileGate(5, 3)
     assert all(gate.judge(None) == "take" for _ in range(3))
-    assert gate.mark("x") == FileMark("x", 3, 0, 0, None, None)
+    assert gate.mark("x") == FileCounts("x", 3, 0, 0, None, None)
 
 
 @pytest.mark.parametrize("checkpoint", [None, 0, 6, 100])

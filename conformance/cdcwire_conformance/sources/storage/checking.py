@@ -1,8 +1,8 @@
-"""Whether a prefix keeps the rules of the layout: names, small files, numbers, rows.
+"""Checks whether a prefix keeps the rules of the layout: names, small files, numbers, rows.
 
-Rows are read in the order of replay, one file at a time, and none is kept. Rows that repeat break
-no rule; to tell them from rows out of order, the tables that have either are read a second time,
-and of these only the rows of the commit-ts in question are remembered, by a digest.
+Rows are read in the order of replay, one file at a time, and none is kept. Repeated rows break no
+rule. To separate them from rows out of order, the tables that have either are read a second time;
+then only the rows of the commit-ts in question are remembered, by a digest.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from cdcwire_conformance.sources.storage.prefix import StoragePrefix, list_prefi
 from cdcwire_conformance.sources.storage.reading import PrefixReader, Rows, commit_ts_of
 from cdcwire_conformance.sources.stores import Store
 
-Told: TypeAlias = "Callable[[int, int], None]"  # files read, and files there are
+OnProgress: TypeAlias = "Callable[[int, int], None]"  # files read, and files in all
 
 NO_COMMIT_TS = (
     "rows have no commit-ts, so that neither their order nor the checkpoint could be checked"
@@ -43,7 +43,7 @@ NO_COMMIT_TS = (
 
 @dataclass(slots=True)
 class Checked:
-    """What a check found. ``beyond``: rows at or above the checkpoint, which are no fault."""
+    """What a check found. ``beyond``: rows at or above the checkpoint, which are not faults."""
 
     checkpoint: int | None
     files: int = 0
@@ -61,12 +61,12 @@ def check_prefix(
     *,
     write_order: WriteOrder = "data-first",
     atomic_tables: bool = False,
-    tell: Told | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Checked:
     """Return what is wrong with a prefix, all of it.
 
     ``write_order``: of the producer. ``atomic_tables``: ``transaction-atomicity = "table"`` is set.
-    ``tell`` is called as files are read.
+    ``on_progress`` is called as files are read.
     Raises: StoreError; OptionError.
     Source: storage, "transactions" and "replay order".
     """
@@ -74,7 +74,7 @@ def check_prefix(
     found = Checked(prefix.checkpoint, len(prefix.listed), faults=list(prefix.faults))
     if write_order == "data-first":
         found.faults.extend(_indexes_behind(prefix))
-    found.faults.extend(_RowCheck(store, prefix, context, atomic_tables).run(found, tell))
+    found.faults.extend(_RowCheck(store, prefix, context, atomic_tables).run(found, on_progress))
     return found
 
 
@@ -88,11 +88,11 @@ class _RowCheck:
         self._atomic_tables = atomic_tables
         self._ddl_versions = _ddl_versions(prefix)
 
-    def run(self, found: Checked, tell: Told | None) -> list[Fault]:
+    def run(self, found: Checked, on_progress: OnProgress | None) -> list[Fault]:
         """Return the faults of data files and their rows, in the order of replay."""
         rules = self._rules(frozenset())
         files: dict[str, list[Fault]] = {}
-        for name, stream, marks in self._files(files, None, found, tell):
+        for name, stream, marks in self._files(files, None, found, on_progress):
             files.setdefault(name, []).extend(rules.check_file(name, stream, marks))
         if rules.suspects:
             again = self._rules(rules.suspects)
@@ -114,7 +114,7 @@ class _RowCheck:
         faults: dict[str, list[Fault]],
         only: Container[StreamKey] | None,
         found: Checked | None,
-        tell: Told | None,
+        on_progress: OnProgress | None,
     ) -> Iterator[tuple[str, DataPath, Iterator[RowMark]]]:
         def report(fault: Fault) -> None:
             faults.setdefault(fault.path, []).append(fault)
@@ -127,8 +127,8 @@ class _RowCheck:
                 continue
             yield step.path, step.parsed, self._marks(rows, found)
             done += 1
-            if tell is not None:
-                tell(done, count)
+            if on_progress is not None:
+                on_progress(done, count)
 
     def _marks(self, rows: Rows, found: Checked | None) -> Iterator[RowMark]:
         """Yield rows as the rules need them; only the second pass looks into them."""
@@ -144,7 +144,7 @@ class _RowCheck:
 
 
 def _content(row: Row | Event) -> bytes:
-    """Return what equal rows have alike; the time of sending is none of it."""
+    """Return the content that equal rows share, without the time of sending."""
     event = row.to_event() if isinstance(row, Row) else row
     assert isinstance(event, RowChange)
     parts = (event.op, event.half, _values(event.before), _values(event.after))
@@ -169,7 +169,7 @@ def _ddl_versions(prefix: StoragePrefix) -> dict[TableKey, list[int]]:
 def _indexes_behind(prefix: StoragePrefix) -> Iterator[Fault]:
     """Find indexes that name neither the last file nor the one before it.
 
-    The index is put behind each data file, and a failed put ends the writer.
+    The index is put after each data file, and a failed put ends the writer.
     Source: storage, "write order".
     """
     largest: dict[DirectoryKey, int] = {}

@@ -82,7 +82,7 @@ class ReplayGate:
         """Yield what is wrong with the files of a plan.
 
         A producer that puts the index first may be about to put the file that an index names. With
-        an unknown order nobody can tell that from a loss.
+        an unknown order that can't be told from a loss.
         """
         yield from plan.faults
         problem = "the index names the file, and it is not there: it is lost, or not put yet"
@@ -174,7 +174,7 @@ def list_prefix(
     names begin with a dot. The producer may be writing: the checkpoint is read before the list, so
     that all below it is listed, and where an index names a data file that is not, its directory is
     listed again.
-    Raises: StoreError; OptionError. What is wrong in the prefix is in ``faults``.
+    Raises: StoreError; OptionError. Faults of the prefix are in ``faults``.
     Source: storage, "replay order" and "index files".
     """
     settings = stored_form(format_name).settings(context)

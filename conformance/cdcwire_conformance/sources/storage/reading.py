@@ -95,7 +95,7 @@ class PrefixReader:
             except DecodeError as error:
                 if not self._is_undefined(path):
                     self._stop(file, fault_of(error, "schema-missing", file.path))
-                return None  # the listing told already that there is no schema file
+                return None  # the listing has reported the missing schema file
         if not file.size:
             problem = "the file is empty: its number will be used again"
             self._stop(file, Fault("empty-file", file.path, problem, "storage: index files", 0))
@@ -153,9 +153,9 @@ def read_events(
 ) -> Iterator[Event]:
     """Yield the events of a prefix in the order of replay, up to its checkpoint.
 
-    Rows that came before are dropped, as far as their commit-ts tells (``RowGate``; give one to
+    Repeated rows are dropped, as far as their commit-ts shows (``RowGate``; give one to
     see its counts). The checkpoint itself comes last, if nothing below it is missing.
-    ``report`` is called for each fault, but those that no reader minds.
+    ``report`` is called for each fault that matters to a reader.
     Raises: StoreError.
     """
     for fault in prefix.blocking_faults:

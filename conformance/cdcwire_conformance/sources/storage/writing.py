@@ -2,7 +2,7 @@
 
 The rules are those of ``cdcwire.storage``; here are the buffers, the clock and the puts. ``kill``
 leaves what a producer leaves that ends in the middle: some files are put and others are not, and
-the checkpoint says from where on. ``restarted`` gives the writer that goes on then; who feeds it
+the checkpoint says from where to resume. ``restarted`` gives the writer that resumes; its caller
 sends all that is not below its checkpoint again.
 
 Not here: EXCHANGE PARTITION (its second schema file), dispatchers, table ids as paths.
@@ -55,7 +55,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 @dataclass(frozen=True, slots=True)
 class WriterSettings:
-    """What the producer is set to, beside the options of the format.
+    """Settings of the producer, in addition to the options of the format.
 
     ``write_order``: ``data-first`` writes as the newer producer does, elements of ENUM and SET in
     schema files among it. ``transaction_atomicity``: with ``table`` the rows that a transaction has
@@ -83,7 +83,7 @@ class _Stream:
 class PrefixWriter:
     """Writes events into a prefix, as they come in the order of their commit-ts.
 
-    ``context``: options of the format, and definitions of tables that no schema change tells.
+    ``context``: options of the format, and definitions of tables without a schema change.
     ``clock``: None follows the commit-ts of the events, so that one stream gives the same files
     always. ``zone``: of the dates. ``checkpoint``: where the events begin; None: what the prefix
     says.
@@ -178,11 +178,11 @@ class PrefixWriter:
 
         It knows the tables as they were, which is not in the prefix, and nothing else.
         """
-        told = {(table.schema, table.name): table for table in self.context.tables}
+        defined = {(table.schema, table.name): table for table in self.context.tables}
         for known in self._tables:
             table = replace(known.definition, version=None)
-            told[table.schema, table.name] = table
-        context = replace(self.context, tables=tuple(told.values()))
+            defined[table.schema, table.name] = table
+        context = replace(self.context, tables=tuple(defined.values()))
         return PrefixWriter(
             self.store,
             self.format_name,

@@ -38,7 +38,7 @@ from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source, SourceError
 from cdcwire_conformance.sources.stores import OpenFile, open_here
 from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
-from cdcwire_conformance.spark.decode.prefix import Prefix, StoredData, stored_settings
+from cdcwire_conformance.spark.decode.prefix import PrefixPlan, StoredData, stored_settings
 from cdcwire_conformance.spark.decode.reading import (
     Located,
     OnError,
@@ -147,7 +147,7 @@ def _found_in_records(
 
 
 def _found_in_prefix(
-    spark: SparkSession | None, prefix: Prefix, survey: _Survey
+    spark: SparkSession | None, prefix: PrefixPlan, survey: _Survey
 ) -> dict[Name, _Found]:
     """Return the tables of a prefix, by the definitions of the versions that have rows.
 
@@ -159,7 +159,7 @@ def _found_in_prefix(
     unknown: list[StoredData] = []
     asked: dict[int, StoredData] = {}  # one file of each version whose rows may tell labels
     tells_labels = stored_settings(survey.format, survey.context).has_labels
-    for mark in prefix.marks or ():
+    for mark in prefix.counts or ():
         if not mark.rows or mark.name not in files:
             continue
         file = files[mark.name]
@@ -209,7 +209,7 @@ def _definition_of(path: DataPath, tables: Iterable[Table]) -> Table | None:
 
 
 def _survey_files(
-    spark: SparkSession | None, prefix: Prefix, survey: _Survey, files: list[StoredData]
+    spark: SparkSession | None, prefix: PrefixPlan, survey: _Survey, files: list[StoredData]
 ) -> dict[Name, _Found]:
     if not files:
         return {}

@@ -24,7 +24,7 @@ from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
-from cdcwire_conformance.spark.decode.prefix import Prefix, StoredData
+from cdcwire_conformance.spark.decode.prefix import PrefixPlan, StoredData
 from cdcwire_conformance.spark.decode.reading import (
     Job,
     OnError,
@@ -98,7 +98,7 @@ def decode_frame(
 
 
 def _decoded_files(
-    spark: SparkSession, prefix: Prefix, job: Job, share_bytes: int | None
+    spark: SparkSession, prefix: PrefixPlan, job: Job, share_bytes: int | None
 ) -> DataFrame:
     tables = [(job.table.schema, job.table.table)]
     problems = prefix.problems_of(tables)

@@ -1,7 +1,7 @@
 """A topic at rest: which records are meant is asked once, and all passes read just these.
 
 The brokers are asked by Kafka's own client, in Java on the driver, so that what is wrong with them
-or with the topic is known in some seconds and told in one line. The records are read by Spark's
+or with the topic is reported within seconds, in one line. The records are read by Spark's
 connector, each partition in one piece or in several.
 """
 
@@ -44,7 +44,7 @@ _REFUSED = frozenset(
 def topic_at_rest(spark: SparkSession, topic: KafkaTopic, *, must_have: bool = True) -> KafkaTopic:
     """Return a topic with the offsets of the records that are meant, as it is now.
 
-    ``must_have``: offsets that are told have to be there.
+    ``must_have``: named offsets have to be there.
     Raises: SourceError in one line: no connector, no broker that answers, no such topic, no right
     to read it, or offsets that it does not have.
     """
@@ -77,7 +77,7 @@ def _resolved(
 ) -> dict[int, int]:
     """Return the offset of a bound in each partition. ``default``: of those that it doesn't name.
 
-    What is asked and not there is an error, as it would be missing in the answer.
+    An offset that is asked for and not there is an error: records would be missing.
     """
     if bound == "earliest":
         return dict(first)
@@ -98,7 +98,7 @@ def _resolved(
 
 
 def topic_edges(spark: SparkSession, topic: KafkaTopic) -> dict[int, tuple[int, int]]:
-    """Return each partition's first offset and the one behind its last, as they are now.
+    """Return each partition's first offset and the one after its last, as they are now.
 
     Raises: BrokersSilent; SourceError as ``topic_at_rest`` does.
     """
@@ -157,7 +157,7 @@ def client_settings(topic: KafkaTopic) -> dict[str, str]:
         try:
             lines = Path(topic.config).read_text("utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is no UTF-8"
+            reason = getattr(error, "strerror", None) or "it is not UTF-8"
             raise SourceError(f"{topic.config}: can't be read: {reason}") from error
         for line in map(str.strip, lines):
             if line and line[0] not in "#!":

@@ -1,7 +1,7 @@
-"""A source made ready: what some of its messages tell about others is known before any is decoded.
+"""A source made ready: what decoding needs beside each message is known before any is decoded.
 
-Of an Avro feed that is its schemas. Of a topic it is which records are meant, so that all passes
-read the same ones while others come. Of a storage sink's prefix it is the order of replay, the
+For formats with registered schemas, the schemas. For a topic, the range of records, so that all
+passes read the same ones while others arrive. For a storage prefix, the order of replay, the
 definitions in schema files, and for each data file the commit-ts below which its rows came before.
 The last takes a pass over the data in which no column is decoded; one small record a file comes
 back from it.
@@ -31,15 +31,15 @@ from cdcwire_conformance.sources.storage.forms import is_stored
 from cdcwire_conformance.sources.stores import OpenFile, Store, open_here, opener_in
 from cdcwire_conformance.spark.decode.kafka import topic_at_rest
 from cdcwire_conformance.spark.decode.prefix import (
-    FileMark,
-    Prefix,
+    FileCounts,
+    PrefixPlan,
     StoredData,
     read_prefix,
     stored_settings,
 )
 from cdcwire_conformance.spark.decode.reading import FeedError, OnError, error_text
 from cdcwire_conformance.spark.decode.schemas_in_use import with_schemas
-from cdcwire_conformance.spark.decode.stored_rows import mark_files
+from cdcwire_conformance.spark.decode.stored_rows import count_files
 from cdcwire_conformance.spark.decode.work import work_of_files, work_of_lines
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class OpenedSource:
 
     source: Source
     context: Context
-    prefix: Prefix | None = field(default=None)
+    prefix: PrefixPlan | None = field(default=None)
     open_file: OpenFile = field(default=open_here, compare=False)
 
 
@@ -149,13 +149,13 @@ def _check_topics(source: Source, context: Context) -> None:
 def _marked(
     spark: SparkSession | None,
     source: Source,
-    prefix: Prefix,
+    prefix: PrefixPlan,
     tables: frozenset[TableName] | None,
     on_error: OnError,
-) -> Prefix:
+) -> PrefixPlan:
     """Return the prefix with the floors of its files, and what they hold from there on."""
     found = {mark.name: mark for mark in _marks(spark, source, prefix, tables, on_error)}
-    prefix = prefix.with_marks(found.values())
+    prefix = prefix.with_counts(found.values())
     # Where a file begins before its floor, its rows are counted again, from there.
     late = [
         file
@@ -166,29 +166,29 @@ def _marked(
         again = replace(prefix, files=tuple(late))
         for mark in _marks(spark, source, again, tables, on_error):
             found[mark.name] = mark._replace(largest=found[mark.name].largest)
-        prefix = prefix.with_marks(found.values())
+        prefix = prefix.with_counts(found.values())
     return prefix
 
 
 def _marks(
     spark: SparkSession | None,
     source: Source,
-    prefix: Prefix,
+    prefix: PrefixPlan,
     tables: frozenset[TableName] | None,
     on_error: OnError,
-) -> list[FileMark]:
+) -> list[FileCounts]:
     context = replace(prefix.context, selection=Selection(tables, frozenset()))
     format_name, folder, checkpoint = source.format, prefix.folder, prefix.checkpoint
 
     def mark(number: int, files: Sequence[StoredData]) -> Iterator[pa.RecordBatch]:
-        yield _pickled(list(mark_files(format_name, context, on_error, folder, checkpoint, files)))
+        yield _pickled(list(count_files(format_name, context, on_error, folder, checkpoint, files)))
 
     work = work_of_files(spark, folder, prefix.files_of(tables))
     return _collected(work.rows(spark, mark, _FOUND))
 
 
 def _schema_files(spark: SparkSession | None, source: Source) -> list[Message]:
-    """Return the messages of JSON lines that may be schema files; broken lines are passed over."""
+    """Return the messages of JSON lines that may be schema files; broken lines are ignored."""
 
     def find(number: int, pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
         yield _pickled([each for piece in pieces for each in _found_in(piece)])

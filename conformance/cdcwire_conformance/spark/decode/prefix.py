@@ -1,4 +1,4 @@
-"""A prefix of a storage sink, as the driver sees it: what is read of it, and in which order.
+"""What the driver plans to read of a storage prefix, in the order of replay.
 
 Only names, schema files, index files and ``metadata`` are read here. Data files are read by
 workers, each whole by one of them; what the driver keeps of one is its name, and what a first pass
@@ -60,8 +60,8 @@ class StoredData(NamedTuple):
         return opener_of(self.content)
 
 
-class FileMark(NamedTuple):
-    """What a first pass found in a data file, whose rows were taken from ``floor`` on.
+class FileCounts(NamedTuple):
+    """The rows that a first pass found in a data file, whose rows were taken from ``floor`` on.
 
     ``rows`` were taken, ``repeats`` are below the largest commit-ts before them, ``beyond`` are
     not below the checkpoint. ``smallest`` and ``largest``: of the rows below it; None without any.
@@ -76,11 +76,11 @@ class FileMark(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Prefix:
+class PrefixPlan:
     """What is to be read of a prefix. ``folder`` is its root; ``files`` are in the order of replay.
 
     ``problems``: files that can't be had, each with its path and what is wrong. ``context``: with
-    the definitions of the tables' versions. ``marks``: by file, once the first pass was made.
+    the definitions of the tables' versions. ``counts``: by file, after the first pass.
     """
 
     folder: str
@@ -89,10 +89,10 @@ class Prefix:
     checkpoint: int | None
     context: Context
     layout: Layout
-    marks: tuple[FileMark, ...] | None = None
+    counts: tuple[FileCounts, ...] | None = None
 
     def table_of(self, file: StoredData) -> TableName | None:
-        """Return the table that a file's path tells; None where an id stands for it."""
+        """Return the table that a file's path names; None where it has an id."""
         path = self.path_of(file)
         return (path.schema, path.table) if path.schema else None
 
@@ -127,12 +127,12 @@ class Prefix:
     def drops_of(self, table: TableName) -> tuple[int, int]:
         """Return how many rows of a table are left out: as repeats, and beyond the checkpoint."""
         names = {file.name for file in self.files_of([table])}
-        own = [mark for mark in self.marks or () if mark.name in names]
+        own = [mark for mark in self.counts or () if mark.name in names]
         return sum(mark.repeats for mark in own), sum(mark.beyond for mark in own)
 
-    def with_marks(self, marks: Iterable[FileMark]) -> Prefix:
+    def with_counts(self, counts: Iterable[FileCounts]) -> PrefixPlan:
         """Return the prefix with the floor of each file, by what a first pass found."""
-        found = {mark.name: mark for mark in marks}
+        found = {mark.name: mark for mark in counts}
         largest: dict[object, int] = {}
         files = []
         for file in self.files:
@@ -143,10 +143,10 @@ class Prefix:
             if mark is not None and mark.largest is not None:
                 largest[stream] = max(floor, mark.largest)
         kept = tuple(found[file.name] for file in files if file.name in found)
-        return replace(self, files=tuple(files), marks=kept)
+        return replace(self, files=tuple(files), counts=kept)
 
 
-def drop_lines(prefix: Prefix, table: TableName) -> list[str]:
+def drop_lines(prefix: PrefixPlan, table: TableName) -> list[str]:
     """Return what replay leaves out of a table, a line each."""
     repeats, beyond = prefix.drops_of(table)
     lines = []
@@ -165,7 +165,7 @@ def stored_settings(format_name: str, context: Context) -> StoredSettings:
     return stored_form(format_name).settings(with_compressions(context))
 
 
-def read_prefix(source: Source, context: Context, store: Store | None = None) -> Prefix:
+def read_prefix(source: Source, context: Context, store: Store | None = None) -> PrefixPlan:
     """Return what is to be read of a prefix. Raises: SourceError; StoreError."""
     store = store or LocalStore(source.folder)
     folder = store.root
@@ -188,8 +188,8 @@ def read_prefix(source: Source, context: Context, store: Store | None = None) ->
     known = {(table.schema, table.name, table.version) for table in context.tables}
     own = (t for t in found.tables if (t.schema, t.name, t.version) not in known)
     told = told_by_queries(step.file for step in found.steps if isinstance(step, ApplySchema))
-    tables = tuple(_with_told(table, told) for table in (*context.tables, *own))
-    return Prefix(
+    tables = tuple(_with_labels(table, told) for table in (*context.tables, *own))
+    return PrefixPlan(
         folder,
         tuple(data),
         problems,
@@ -204,7 +204,7 @@ def problem_of_error(error: DecodeError) -> RowProblem:
     return RowProblem(error.offset, path_text(error.path), error.clause, error.problem)
 
 
-def _with_told(table: Table, told: Iterable[Table]) -> Table:
+def _with_labels(table: Table, told: Iterable[Table]) -> Table:
     if table.version is None or table.columns is None:
         return table
     return completed(table, [each for each in told if each.version == table.version])

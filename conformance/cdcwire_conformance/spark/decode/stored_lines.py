@@ -1,4 +1,4 @@
-"""At which line of a data file a row stands: asked for the few rows that are shown."""
+"""The line of a data file at which a row begins, for the few rows that are shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def lines_of_rows(
 ) -> dict[int, int]:
     """Return the lines, from 1, at which rows of a data file begin, by their numbers from 0.
 
-    A row is missing where its line can't be told: with a terminator that ends no line, or where
+    A row is missing where its line is unknown: with a terminator that ends no line, or where
     one record may hold several rows.
     """
     wanted = set(numbers)

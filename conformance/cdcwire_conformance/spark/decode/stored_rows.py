@@ -1,4 +1,4 @@
-"""What runs in a Spark worker for a prefix: data files, decoded one by one to Arrow batches.
+"""Data files of a prefix, decoded one by one to Arrow batches in a Spark worker.
 
 A file whose end is broken gives the rows before the fault, then the fault. Rows that replay leaves
 out are decoded and dropped: the file's floor says what came before it, and from there on the
@@ -30,7 +30,7 @@ from cdcwire_conformance.arrow.schema import SOURCE_TYPE
 from cdcwire_conformance.sources.pieces import line_number
 from cdcwire_conformance.sources.stores import OpenFile, path_under
 from cdcwire_conformance.spark.decode.prefix import (
-    FileMark,
+    FileCounts,
     StoredData,
     problem_of_error,
     stored_settings,
@@ -80,9 +80,9 @@ class FileGate(StreamGate):
         is_complete[is_complete] = is_new
         return is_complete
 
-    def mark(self, name: str) -> FileMark:
+    def mark(self, name: str) -> FileCounts:
         largest = None if self.smallest is None else self.largest
-        return FileMark(name, self.taken, self.repeats, self.beyond, self.smallest, largest)
+        return FileCounts(name, self.taken, self.repeats, self.beyond, self.smallest, largest)
 
 
 def decode_files(
@@ -109,14 +109,14 @@ def problem_batches(
         yield builder.problem_batch(problem, place)
 
 
-def mark_files(
+def count_files(
     format_name: str,
     context: Context,
     on_error: OnError,
     folder: str,
     checkpoint: int | None,
     files: Iterable[StoredData],
-) -> Iterator[FileMark]:
+) -> Iterator[FileCounts]:
     """Yield what data files hold, by a pass in which no column is decoded.
 
     Raises: FeedError if errors are to stop, and for a file that can't be opened.
@@ -231,7 +231,7 @@ class _Rows:
         self._numbers: list[int] = []
 
     def batches(self, file: StoredData) -> Iterator[pa.RecordBatch]:
-        """Yield the batches of a file's rows; a fault behind those before it."""
+        """Yield the batches of a file's rows; a fault comes after the rows before it."""
         place = Place(None, file.order, None, path_in(self.folder, file), None)
         stored = read_file(self.folder, file)
         read = 0
@@ -249,7 +249,7 @@ class _Rows:
                             yield batch
                     return
                 except Irregular:
-                    pass  # left behind here, so that an error of the decoder stands alone
+                    pass  # left here, so that the decoder's error has no context
         yield from self._by_rows(stored, file, place, read)
 
     def _by_rows(
