@@ -7,12 +7,15 @@ only dates and times change their form.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from cdcwire.connect import ConnectValue, Envelope, Field, Schema
+from cdcwire.connect.fields import Origin
+from cdcwire.connect.logical import ConversionError, image_of
 from cdcwire.connect.types import ENUM
-from cdcwire.core.errors import step
+from cdcwire.core.errors import DecodeError, step
+from cdcwire.model.events import Image
 
 VERSION_1 = "1.0"
 VERSION_2 = "2.0"
@@ -43,10 +46,30 @@ Member: TypeAlias = tuple[str, Schema, ConnectValue]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row as it travels: the struct of its columns, and their values; None is no row."""
+    """A row as it travels: the struct of its columns, and their values; None is no row.
+
+    ``origin`` is the payload that it was read from.
+    """
 
     schema: Schema
     values: tuple[ConnectValue, ...] | None
+    origin: Origin | None = field(default=None, compare=False, repr=False)
+
+    def image(self, name: str, placeholder: str, only: frozenset[str] | None) -> Image | None:
+        """Return the image of the row, which is the payload's member ``name``.
+
+        ``placeholder`` and ``only`` as in ``image_of``. Raises: DecodeError, for a value that its
+        logical type does not have.
+        """
+        if self.values is None:
+            return None
+        try:
+            return image_of(self.schema, self.values, placeholder, only)
+        except ConversionError as error:
+            path = (name, *error.path)
+            if self.origin is None:
+                raise DecodeError(error.problem, 0, error.clause, path) from error
+            raise self.origin.error(error.problem, error.clause, path) from error
 
 
 @dataclass(frozen=True, slots=True)

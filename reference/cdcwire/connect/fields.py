@@ -1,12 +1,8 @@
-"""Members of a message by name, with the errors of what is missing or of another type.
-
-Errors have no offset: who knows the place of the payload puts it in (``located``).
-"""
+"""Members of a message by name, with the errors of what is missing or of another type."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 
 from cdcwire.connect.envelope import Envelope, Parsed, SchemasEnable, parse
 from cdcwire.connect.identity import MadeOfSchemas
@@ -14,8 +10,6 @@ from cdcwire.connect.schema import ConnectValue, Field, Schema
 from cdcwire.connect.schemaless import inferred_schema
 from cdcwire.connect.values import read_value
 from cdcwire.core.errors import DecodeError, Path, step
-
-NO_OFFSET = -1
 
 
 def _places(schema: Schema, _text: str) -> dict[str, int]:
@@ -25,24 +19,43 @@ def _places(schema: Schema, _text: str) -> dict[str, int]:
 _PLACES = MadeOfSchemas(_places)
 
 
-class Fields:
-    """The fields of one struct."""
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The bytes that a payload was read from: the part of the message, and its JSON."""
 
-    __slots__ = ("clause", "path", "places", "schema", "values")
+    part: str
+    parsed: Parsed
+
+    def error(self, problem: str, clause: str, path: Path = ()) -> DecodeError:
+        """Return the error of the payload's value at ``path``."""
+        within = ("payload", *path) if self.parsed.envelope.wrapped else path
+        return DecodeError(problem, self.parsed.locate(path), clause, (self.part, *within))
+
+
+class Fields:
+    """The fields of one struct of a payload; ``path`` leads to it."""
+
+    __slots__ = ("clause", "origin", "path", "places", "schema", "values")
 
     def __init__(
-        self, schema: Schema | None, values: ConnectValue, clause: str, path: Path = ()
+        self,
+        schema: Schema | None,
+        values: ConnectValue,
+        clause: str,
+        origin: Origin,
+        path: Path = (),
     ) -> None:
         if schema is None or schema.type != "struct" or not isinstance(values, tuple):
-            raise DecodeError("an object is expected", NO_OFFSET, clause, path)
+            raise origin.error("an object is expected", clause, path)
         self.schema = schema
         self.values = values
         self.clause = clause
+        self.origin = origin
         self.path = path
         self.places = _PLACES.get(schema)
 
     def error(self, problem: str, name: str, clause: str | None = None) -> DecodeError:
-        return DecodeError(problem, NO_OFFSET, clause or self.clause, (*self.path, name))
+        return self.origin.error(problem, clause or self.clause, (*self.path, name))
 
     def has(self, name: str) -> bool:
         """Return whether the struct has a field of this name, NULL or not."""
@@ -85,7 +98,8 @@ class Fields:
         value = self.get(name)
         if value is None:
             return None
-        return Fields(self.schema_of(name), value, self.clause, (*self.path, name))
+        path = (*self.path, name)
+        return Fields(self.schema_of(name), value, self.clause, self.origin, path)
 
     def struct(self, name: str) -> Fields:
         found = self.optional_struct(name)
@@ -102,46 +116,20 @@ def read_part(
         return parse(data, schemas_enable, null_is_default)
 
 
-def typed(parsed: Parsed, images: dict[str, Schema]) -> Envelope:
+def typed(origin: Origin, images: dict[str, Schema]) -> Envelope:
     """Return an envelope with a schema in any case: its own, or what the payload shows.
 
     ``images``: schemas of members of the payload, known from elsewhere. Raises: DecodeError.
     """
-    if parsed.envelope.schema is not None:
-        return parsed.envelope
+    parsed = origin.parsed
+    envelope = parsed.envelope
+    if envelope.schema is not None:
+        return envelope
     schema = inferred_schema(parsed.json)
     fields = tuple(
         Field(field.name, images.get(field.name, field.schema)) for field in schema.fields
     )
     schema = Schema(schema.type, True, fields=fields, items=schema.items)
-    try:
+    with step(origin.part, *(("payload",) if envelope.wrapped else ())):
         payload = read_value(schema, parsed.json, parsed.start, parsed.end)
-    except DecodeError as error:
-        error.offset = NO_OFFSET  # the path leads there, and who knows the part tells it
-        raise
-    return Envelope(schema, payload, parsed.envelope.wrapped)
-
-
-@contextmanager
-def located(parsed: Parsed, part: str) -> Iterator[None]:
-    """Give the errors of a payload their place and the path from the message's part."""
-    try:
-        yield
-    except DecodeError as error:
-        if error.offset == NO_OFFSET:
-            error.offset = parsed.locate(error.path)
-            within = ("payload", *error.path) if parsed.envelope.wrapped else error.path
-            error.path = (part, *within)
-        raise
-
-
-@contextmanager
-def events_located(value: bytes | None, schemas_enable: SchemasEnable) -> Iterator[None]:
-    """Give the errors of events their place in the message's value that they come from."""
-    try:
-        yield
-    except DecodeError as error:
-        if error.offset == NO_OFFSET and value is not None:
-            with located(read_part(value, "value", schemas_enable), "value"):
-                raise
-        raise
+    return Envelope(schema, payload, envelope.wrapped)

@@ -48,7 +48,7 @@ from cdcwire.connect.types import (
     is_cdc_timestamp,
 )
 from cdcwire.connect.unavailable import unavailable_values
-from cdcwire.core.errors import DecodeError, step
+from cdcwire.core.errors import Path, Step
 from cdcwire.model.events import ABSENT, UNAVAILABLE, Column, Image, Value
 from cdcwire.model.kinds import (
     ArrayType,
@@ -107,6 +107,20 @@ _NAMED: dict[str, tuple[str, Type]] = {
     INTERVAL: ("string", IntervalType("text")),
     JSON: ("string", JsonType()),
 }
+
+
+class ConversionError(ValueError):
+    """A value that its logical type does not have; ``path`` leads to it from the row."""
+
+    def __init__(self, problem: str, clause: str, path: Path = ()) -> None:
+        super().__init__(problem, clause, path)
+        self.problem = problem
+        self.clause = clause
+        self.path = path
+
+    def under(self, step: Step) -> ConversionError:
+        """Return the error of the same value, seen from what holds it."""
+        return ConversionError(self.problem, self.clause, (step, *self.path))
 
 
 @lru_cache(maxsize=1024)
@@ -170,13 +184,13 @@ def image_of(
     """Return a struct's values as a row state; ``only``: the columns that are wanted.
 
     ``placeholder``: the text that stands for a value which the producer did not have; "" for none.
-    Raises: DecodeError without offset, for a value that its logical type does not have.
+    Raises: ConversionError.
     """
     columns, converters = _PLANS.get(schema, placeholder)
     pairs = zip(converters, values, strict=True)
     try:
         row = [v if v is None or convert is None else convert(v) for convert, v in pairs]
-    except DecodeError:
+    except ConversionError:
         _convert_by_name(columns, converters, values)
         raise
     image = Image(columns, tuple(row))
@@ -189,8 +203,10 @@ def _convert_by_name(
     """Raise the error of a value with the name of its column."""
     for column, convert, value in zip(columns, converters, values, strict=True):
         if value is not None and convert is not None:
-            with step(column.name):
+            try:
                 convert(value)
+            except ConversionError as error:
+                raise error.under(column.name) from error
 
 
 def _plan(
@@ -280,8 +296,10 @@ def _array(convert: Convert) -> Convert:
     def converted(value: Value) -> Value:
         items = []
         for index, item in enumerate(value):
-            with step(index):
+            try:
                 items.append(None if item is None else convert(item))
+            except ConversionError as error:
+                raise error.under(index) from error
         return tuple(items)
 
     return converted
@@ -312,7 +330,7 @@ def _variable_scale(schema: Schema) -> Convert:
             return None
         if not unscaled or len(unscaled) > MAX_DECIMAL_BYTES or abs(scale) > MAX_SCALE:
             problem = f"a decimal of {len(unscaled)} bytes and scale {scale} can't be"
-            raise DecodeError(problem, -1, "connect: decimal values")
+            raise ConversionError(problem, "connect: decimal values")
         return decimal_of(unscaled, scale)
 
     return convert
@@ -326,8 +344,8 @@ def read_decimal_text(text: str) -> Decimal | str:
 def read_timestamp_text(text: str) -> str:
     """Return a date and time as ``yyyy-MM-dd HH:mm:ss[.fff]``, in UTC where a zone is told.
 
-    Read are that form, ISO 8601, and a run of digits as milliseconds since 1970. Raises:
-    DecodeError without offset.
+    Read are that form, ISO 8601, and a run of digits as milliseconds since 1970.
+    Raises: ConversionError.
     """
     found = _TIMESTAMP_TEXT.fullmatch(text)
     try:
@@ -344,5 +362,5 @@ def read_timestamp_text(text: str) -> str:
             whole = moment.replace(microsecond=0).isoformat(" ")
             return f"{whole}.{milliseconds % 1000:03d}"
     except (ValueError, OverflowError) as error:
-        raise DecodeError(f"{text!r:.40}: {error}", -1, _LOGICAL) from error
-    raise DecodeError(f"{text!r:.40} is no date and time", -1, _LOGICAL)
+        raise ConversionError(f"{text!r:.40}: {error}", _LOGICAL) from error
+    raise ConversionError(f"{text!r:.40} is no date and time", _LOGICAL)

@@ -14,16 +14,15 @@ from dataclasses import replace
 
 from cdcwire.connect import Envelope, Field, Schema
 from cdcwire.connect import encode as encode_envelope
-from cdcwire.connect.cdl import ROW_CHANGE, VERSION_1, Row
+from cdcwire.connect.cdl import ROW_CHANGE, VERSION_1
 from cdcwire.connect.images import check_images, written_rows
-from cdcwire.connect.logical import image_of
 from cdcwire.connect.types import CONNECT_TIMESTAMP
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.cdl_json.message import Change, Message, Tombstone
 from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.model.events import Event, Image, Marker, Op, Position, RowChange, Table
+from cdcwire.model.events import Event, Marker, Op, Position, RowChange, Table
 from cdcwire.model.tso import ms_of_tso
 
 _OPS: dict[str, Op] = {"INSERT": "insert", "UPDATE": "update", "DELETE": "delete"}
@@ -49,8 +48,7 @@ _PLACED = ("lsn", "txId")
 def to_events(message: Message, selection: Selection = EVERYTHING) -> Iterator[Event]:
     """Yield the event of a message.
 
-    Raises: DecodeError with offset -1, for a value that its logical type does not have: the place
-    in the bytes is known to who has them (``Format.decode`` puts it in).
+    Raises: DecodeError, for a value that its logical type does not have.
     """
     if isinstance(message, Tombstone):
         sent_key = None if message.key is None else encode_envelope(message.key)
@@ -67,17 +65,10 @@ def to_events(message: Message, selection: Selection = EVERYTHING) -> Iterator[E
     )
     key = tuple(field.name for field in message.unique.schema.fields)
     table = Table(message.table_name, message.seg_owner, key=key)
-    before = _image(message.before, "before", selection)
-    after = _image(message.data, "data", selection)
+    before = message.before.image("before", "", selection.columns)
+    after = message.data.image("data", "", selection.columns)
     op = _OPS[message.operation]
     yield RowChange(table, op, before, after, position, extra=_extra(message, properties))
-
-
-def _image(row: Row, name: str, selection: Selection) -> Image | None:
-    if row.values is None:
-        return None
-    with step(name):
-        return image_of(row.schema, row.values, "", selection.columns)
 
 
 def _extra(message: Change, properties: dict[str, int]) -> dict[str, str | bytes | None]:

@@ -12,7 +12,6 @@ key or without value.
 from __future__ import annotations
 
 from cdcwire.connect import EnvelopeDecoder
-from cdcwire.connect.fields import events_located
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.message import KafkaMessage
@@ -61,8 +60,7 @@ class RowDecoder:
 
     def _plain(self, message: KafkaMessage) -> list[Event]:
         found = read_message(message.value, message.key, self.settings, self.tables)
-        with events_located(message.value, self.settings.schemas_enable):
-            events = list(to_events(found, self.selection))
+        events = list(to_events(found, self.selection))
         if message.value is not None and not isinstance(found, Tombstone):
             self._values.learn(message.value, found.envelope)
         return events

@@ -11,8 +11,7 @@ from cdcwire.connect import Envelope, Parsed, Schema
 from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.cdl import ROW_CHANGE, VERSION_1, Row
 from cdcwire.connect.columns import struct_of
-from cdcwire.connect.fields import NO_OFFSET, Fields, located, read_part, typed
-from cdcwire.core.errors import DecodeError
+from cdcwire.connect.fields import Fields, Origin, read_part, typed
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.strict_json import JsonObject
 from cdcwire.formats.cdl_json.message import OPERATIONS, Change, Message, Tombstone
@@ -50,11 +49,11 @@ def read_message(
     if value is None:
         return Tombstone(key_envelope)
     parsed = read_part(value, "value", settings.schemas_enable, settings.null_is_default)
-    with located(parsed, "value"):
-        envelope = typed(parsed, _image_schemas(parsed, settings, tables))
-        change = _change(envelope, parsed, key_envelope)
-        if settings.lint == "strict" and change.warnings:
-            raise DecodeError(change.warnings[0], NO_OFFSET, _LINT)
+    origin = Origin("value", parsed)
+    envelope = typed(origin, _image_schemas(parsed, settings, tables))
+    change = _change(envelope, origin, key_envelope)
+    if settings.lint == "strict" and change.warnings:
+        raise origin.error(change.warnings[0], _LINT)
     return change
 
 
@@ -71,7 +70,7 @@ def encode(message: Message, *, context: Context = NO_CONTEXT) -> tuple[bytes | 
 
 def change_of(envelope: Envelope) -> Change:
     """Return the change that an envelope of schema and payload holds. Raises: DecodeError."""
-    return _change(envelope, Parsed(envelope, None, 0, 0), None)
+    return _change(envelope, Origin("value", Parsed(envelope, None, 0, 0)), None)
 
 
 def _image_schemas(
@@ -90,9 +89,10 @@ def _image_schemas(
     return {}
 
 
-def _change(envelope: Envelope, parsed: Parsed, key: Envelope | None) -> Change:
+def _change(envelope: Envelope, origin: Origin, key: Envelope | None) -> Change:
     # The payload without schema stays in the envelope as it came, so that it is written so.
-    fields = Fields(envelope.schema, envelope.payload, _FIELDS)
+    parsed = origin.parsed
+    fields = Fields(envelope.schema, envelope.payload, _FIELDS, origin)
     version = fields.text("message_version")
     if version != VERSION_1:
         problem = f"message_version is {version!r:.20}, not {VERSION_1!r}"
@@ -128,7 +128,7 @@ def _properties(fields: Fields) -> tuple[tuple[str, int], ...]:
     pairs: dict[str, int] = {}
     for index, item in enumerate(items):
         path = (*transaction.path, "properties", index)
-        entry = Fields(schema.items, item, _TRANSACTION, path)
+        entry = Fields(schema.items, item, _TRANSACTION, fields.origin, path)
         name = entry.text("name")
         if name in pairs:
             raise entry.error(f"property {name!r:.40} stands twice", "name")
@@ -144,7 +144,7 @@ def _row(fields: Fields, name: str) -> Row:
     if value is None:
         return Row(schema if schema.type == "struct" else _NO_FIELDS, None)
     fields.struct(name)
-    return Row(schema, value)
+    return Row(schema, value, fields.origin)
 
 
 def _check_images(change: Change, fields: Fields) -> None:

@@ -14,9 +14,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from cdcwire.connect import encode as encode_envelope
-from cdcwire.connect.cdl import ROW_CHANGE, Row
-from cdcwire.connect.logical import image_of
-from cdcwire.core.errors import step
+from cdcwire.connect.cdl import ROW_CHANGE
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.formats.debezium_json.message import (
     Block,
@@ -31,7 +29,6 @@ from cdcwire.formats.debezium_json.message import (
 from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.model.events import (
     Event,
-    Image,
     Marker,
     MarkerKind,
     Op,
@@ -60,8 +57,7 @@ def to_events(
 ) -> Iterator[Event]:
     """Yield the event of a message.
 
-    Raises: DecodeError with offset -1, for a value that its logical type does not have: the place
-    in the bytes is known to who has them (``Format.decode`` puts it in).
+    Raises: DecodeError, for a value that its logical type does not have.
     """
     match message:
         case Change():
@@ -104,22 +100,15 @@ def _change_event(
     op = _OPS[change.op]
     if op == "read" and settings.read_r_as_c:
         op = "insert"
-    after = _image(change.after, "after", settings, columns)
+    after = change.after.image("after", settings.placeholder, columns)
     # The key alone identifies a row that went, unless the table has none: then all was sent.
     cut = op == "delete" and settings.replica_identity != "full" and bool(change.key)
     wanted = columns
     if cut:
         wanted = frozenset(change.key) if columns is None else columns & frozenset(change.key)
-    before = _image(change.before, "before", settings, wanted)
+    before = change.before.image("before", settings.placeholder, wanted)
     sent: Sent | None = "key" if cut else None
     return RowChange(table, op, before, after, position, sent=sent, extra=extra)
-
-
-def _image(row: Row, name: str, settings: Settings, columns: frozenset[str] | None) -> Image | None:
-    if row.values is None:
-        return None
-    with step(name):
-        return image_of(row.schema, row.values, settings.placeholder, columns)
 
 
 def _position(source: Source, ts_ms: int | None, block: Block | None) -> Position:

@@ -12,7 +12,7 @@ for which a default stands, and messages without value.
 from __future__ import annotations
 
 from cdcwire.connect import EnvelopeDecoder, Parsed
-from cdcwire.connect.fields import events_located, read_part
+from cdcwire.connect.fields import read_part
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.message import KafkaMessage
@@ -77,8 +77,7 @@ class RowDecoder:
 
     def _plain(self, message: KafkaMessage) -> list[Event]:
         found = read_message(message.value, message.key, self.settings, self.tables)
-        with events_located(message.value, self.settings.schemas_enable):
-            events = list(to_events(found, self.settings, self.selection))
+        events = list(to_events(found, self.settings, self.selection))
         self._learn(message, found)
         return events
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.connect.fields import events_located
 from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.formats.debezium_json.carries import CARRIES
@@ -62,8 +61,7 @@ def _decode(message: Message, context: Context) -> Iterator[Event]:
     settings = read_settings(context)
     kafka = expect_kafka(message)
     decoded = decode(kafka.value, key=kafka.key, context=context)
-    with events_located(kafka.value, settings.schemas_enable):
-        yield from to_events(decoded, settings, context.selection)
+    yield from to_events(decoded, settings, context.selection)
 
 
 def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:

@@ -16,7 +16,7 @@ from cdcwire.connect.cdl import (
     translated_row,
 )
 from cdcwire.connect.counts import moment
-from cdcwire.connect.logical import read_timestamp_text
+from cdcwire.connect.logical import ConversionError, read_timestamp_text
 from cdcwire.connect.types import CONNECT_TIMESTAMP, is_cdc_timestamp
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.formats.debezium_json.wire import change_of
@@ -38,7 +38,7 @@ def to_version_1(
     """
     change = change_of(envelope)
     if change.cdl is None:
-        raise DecodeError("message_version is required", -1, "debezium-json: message version")
+        raise DecodeError("message_version is required", 0, "debezium-json: message version")
     op = "c" if change.op == "r" and read_r_as_c else change.op
     if op not in _OPERATIONS:
         raise EncodeError(f"op {change.op} has no form in version 1.0", _CLAUSE, ("op",))
@@ -89,7 +89,10 @@ def _to_count(schema: Schema, truncate: bool, losses: list[Loss]) -> tuple[Schem
         return schema, None
 
     def count(value: ConnectValue) -> int:
-        text = read_timestamp_text(value)
+        try:
+            text = read_timestamp_text(value)
+        except ConversionError as error:
+            raise EncodeError(error.problem, error.clause) from error
         whole, point, fraction = text.partition(".")
         if truncate and fraction[3:].strip("0"):
             losses.append(Loss("cut", "digits below the millisecond", text))

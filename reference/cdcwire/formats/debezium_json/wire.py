@@ -14,8 +14,7 @@ from cdcwire.connect import Envelope, Parsed, Schema
 from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.cdl import ROW_CHANGE, VERSION_2, Row
 from cdcwire.connect.columns import struct_of
-from cdcwire.connect.fields import NO_OFFSET, Fields, located, read_part, typed
-from cdcwire.core.errors import DecodeError
+from cdcwire.connect.fields import Fields, Origin, read_part, typed
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.strict_json import JsonObject
 from cdcwire.formats.debezium_json.message import (
@@ -76,12 +75,12 @@ def read_message(
     if value is None:
         return Tombstone(None if key_parsed is None else key_parsed.envelope)
     parsed = read_part(value, "value", settings.schemas_enable, settings.null_is_default)
-    with located(parsed, "value"):
-        envelope = typed(parsed, image_schemas(parsed.envelope, settings, tables))
-        fields = Fields(envelope.schema, envelope.payload, _MEMBERS)
-        message = _message(fields, parsed, key_parsed)
-        if settings.lint == "strict" and message.warnings:
-            raise DecodeError(message.warnings[0], NO_OFFSET, _LINT)
+    origin = Origin("value", parsed)
+    envelope = typed(origin, image_schemas(parsed.envelope, settings, tables))
+    fields = Fields(envelope.schema, envelope.payload, _MEMBERS, origin)
+    message = _message(fields, key_parsed)
+    if settings.lint == "strict" and message.warnings:
+        raise origin.error(message.warnings[0], _LINT)
     return message
 
 
@@ -98,17 +97,20 @@ def encode(message: Message, *, context: Context = NO_CONTEXT) -> tuple[bytes | 
 
 def change_of(envelope: Envelope) -> Change:
     """Return the change that an envelope of schema and payload holds. Raises: DecodeError."""
-    fields = Fields(envelope.schema, envelope.payload, _MEMBERS)
-    return _change(fields, Parsed(envelope, None, 0, 0), None)
+    return _change(_fields_of(envelope), None)
 
 
 def message_of(envelope: Envelope, key: Parsed | None) -> WithValue:
     """Return what an envelope of schema and payload says.
 
-    Raises: DecodeError without a place, which ``decode`` knows of the same bytes.
+    Raises: DecodeError at byte 0; ``decode`` finds the place in the same bytes.
     """
-    fields = Fields(envelope.schema, envelope.payload, _MEMBERS)
-    return _message(fields, Parsed(envelope, None, 0, 0), key)
+    return _message(_fields_of(envelope), key)
+
+
+def _fields_of(envelope: Envelope) -> Fields:
+    origin = Origin("value", Parsed(envelope, None, 0, 0))
+    return Fields(envelope.schema, envelope.payload, _MEMBERS, origin)
 
 
 def image_schemas(
@@ -130,19 +132,19 @@ def image_schemas(
     return {}
 
 
-def _message(fields: Fields, parsed: Parsed, key: Parsed | None) -> WithValue:
+def _message(fields: Fields, key: Parsed | None) -> WithValue:
     if fields.has("op"):
         if fields.get("op") == "m":
-            return _logical_message(fields, parsed, key)
-        return _change(fields, parsed, key)
+            return _logical_message(fields, key)
+        return _change(fields, key)
     if fields.has("status"):
-        return _boundary(fields, parsed, key)
+        return _boundary(fields, key)
     if fields.has("ts_ms") and not fields.has("source"):
-        return _heartbeat(fields, parsed, key)
-    raise DecodeError("the payload is no message of Debezium's", NO_OFFSET, _MEMBERS)
+        return _heartbeat(fields, key)
+    raise fields.origin.error("the payload is no message of Debezium's", _MEMBERS)
 
 
-def _change(fields: Fields, parsed: Parsed, key: Parsed | None) -> Change:
+def _change(fields: Fields, key: Parsed | None) -> Change:
     op = fields.text("op")
     if op not in OPERATIONS:
         problem = f"op is {op!r:.20}, not one of {', '.join(OPERATIONS)} or m"
@@ -161,16 +163,17 @@ def _change(fields: Fields, parsed: Parsed, key: Parsed | None) -> Change:
         _block(fields),
         _key_names(key, cdl),
         cdl,
-        _kept(fields, parsed),
+        _kept(fields),
         None if key is None else key.envelope,
     )
     _check_images(change, fields)
-    warnings = (*parsed.warnings, *_warnings(change, fields))
+    warnings = (*fields.origin.parsed.warnings, *_warnings(change, fields))
     return replace(change, warnings=warnings) if warnings else change
 
 
-def _kept(fields: Fields, parsed: Parsed) -> Envelope:
+def _kept(fields: Fields) -> Envelope:
     """Return what is written back: a payload without schema stays as it came."""
+    parsed = fields.origin.parsed
     if parsed.envelope.schema is None:
         return parsed.envelope
     return Envelope(fields.schema, fields.values, parsed.envelope.wrapped)
@@ -226,7 +229,7 @@ def _row(fields: Fields, name: str) -> Row:
         is_struct = schema is not None and schema.type == "struct"
         return Row(schema if schema is not None and is_struct else _NO_FIELDS, None)
     found = fields.struct(name)
-    return Row(found.schema, found.values)
+    return Row(found.schema, found.values, fields.origin)
 
 
 def _block(fields: Fields) -> Block | None:
@@ -287,7 +290,7 @@ def _snapshot_warnings(snapshot: str | None, fields: Fields) -> list[str]:
     return [f"snapshot {snapshot!r} is not among those of its own schema ({_SNAPSHOT})"]
 
 
-def _logical_message(fields: Fields, parsed: Parsed, key: Parsed | None) -> LogicalMessage:
+def _logical_message(fields: Fields, key: Parsed | None) -> LogicalMessage:
     message = fields.struct("message")
     message.clause = _LOGICAL
     content = message.get("content")
@@ -299,13 +302,13 @@ def _logical_message(fields: Fields, parsed: Parsed, key: Parsed | None) -> Logi
         _source(fields),
         fields.optional_integer("ts_ms"),
         _block(fields),
-        _kept(fields, parsed),
+        _kept(fields),
         None if key is None else key.envelope,
-        parsed.warnings,
+        fields.origin.parsed.warnings,
     )
 
 
-def _boundary(fields: Fields, parsed: Parsed, key: Parsed | None) -> Boundary:
+def _boundary(fields: Fields, key: Parsed | None) -> Boundary:
     fields.clause = _BOUNDARY
     status = fields.text("status")
     if status != "BEGIN" and status != "END":
@@ -317,7 +320,7 @@ def _boundary(fields: Fields, parsed: Parsed, key: Parsed | None) -> Boundary:
         if not isinstance(collections, tuple) or schema is None or schema.type != "array":
             raise fields.error("data_collections is not an array", "data_collections")
         entries = [
-            Fields(schema.items, item, _BOUNDARY, ("data_collections", index))
+            Fields(schema.items, item, _BOUNDARY, fields.origin, ("data_collections", index))
             for index, item in enumerate(collections)
         ]
         counts = tuple((one.text("data_collection"), one.integer("event_count")) for one in entries)
@@ -327,23 +330,24 @@ def _boundary(fields: Fields, parsed: Parsed, key: Parsed | None) -> Boundary:
         fields.optional_integer("ts_ms"),
         fields.optional_integer("event_count"),
         counts,
-        _kept(fields, parsed),
+        _kept(fields),
         None if key is None else key.envelope,
-        parsed.warnings,
+        fields.origin.parsed.warnings,
     )
 
 
-def _heartbeat(fields: Fields, parsed: Parsed, key: Parsed | None) -> Heartbeat:
+def _heartbeat(fields: Fields, key: Parsed | None) -> Heartbeat:
     fields.clause = _HEARTBEAT
     name = None
     if key is not None:
-        with located(key, "key"):
-            envelope = typed(key, {})
-            name = Fields(envelope.schema, envelope.payload, _HEARTBEAT).optional_text("serverName")
+        origin = Origin("key", key)
+        envelope = typed(origin, {})
+        members = Fields(envelope.schema, envelope.payload, _HEARTBEAT, origin)
+        name = members.optional_text("serverName")
     return Heartbeat(
         fields.integer("ts_ms"),
         name,
-        _kept(fields, parsed),
+        _kept(fields),
         None if key is None else key.envelope,
-        parsed.warnings,
+        fields.origin.parsed.warnings,
     )
