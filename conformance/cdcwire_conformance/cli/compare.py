@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdcwire_conformance.spark.compare.feed import Feed
-    from cdcwire_conformance.spark.compare.options import CompareOptions, Window
+    from cdcwire_conformance.spark.compare.rules import CompareOptions, Window
 
 NAME = "compare"
 HELP = "tell whether two feeds are equal, in whatever formats, on Spark"
@@ -221,7 +221,7 @@ def _asked(
 ) -> tuple[Feed, Feed, CompareOptions]:
     """Return both feeds, and what is wanted of their comparison."""
     from cdcwire_conformance.spark.compare.feed import Feed
-    from cdcwire_conformance.spark.compare.options import CompareOptions
+    from cdcwire_conformance.spark.compare.rules import CompareOptions
 
     selection = context.selection
     # Workers find their compressions themselves; what to select is a wish.
@@ -283,7 +283,7 @@ def _schemas(arguments: argparse.Namespace, context: Context) -> list[Mapping[st
 
 
 def _window(arguments: argparse.Namespace) -> Window | None:
-    from cdcwire_conformance.spark.compare.options import Window
+    from cdcwire_conformance.spark.compare.rules import Window
 
     if arguments.start is None and arguments.end is None:
         return None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdcwire_conformance.spark.compare.feed import Feed
-    from cdcwire_conformance.spark.compare.options import CompareOptions
+    from cdcwire_conformance.spark.compare.rules import CompareOptions
 
 EVERY_SECONDS = 10.0
 EQUAL, DIFFERENT = 0, 1

@@ -28,8 +28,8 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 from cdcwire_conformance.sources.source_urls import parse_source
 from cdcwire_conformance.spark.compare.feed import Feed
 from cdcwire_conformance.spark.compare.feeds import compare_tables, opened, tables_of
-from cdcwire_conformance.spark.compare.options import DEFAULT_OPTIONS, CompareOptions
 from cdcwire_conformance.spark.compare.result import Counts
+from cdcwire_conformance.spark.compare.rules import DEFAULT_OPTIONS, CompareOptions
 
 pytestmark = pytest.mark.usefixtures("spark")
 

@@ -25,9 +25,13 @@ from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
 from cdcwire_conformance.sources.source_urls import Source, SourceError, parse_source
 from cdcwire_conformance.spark.compare.feed import Feed
-from cdcwire_conformance.spark.compare.options import DEFAULT_OPTIONS, CompareOptions, Window
 from cdcwire_conformance.spark.compare.result import Comparison, Counts, TableComparison
-from cdcwire_conformance.spark.compare.rules import PositionName
+from cdcwire_conformance.spark.compare.rules import (
+    DEFAULT_OPTIONS,
+    CompareOptions,
+    PositionName,
+    Window,
+)
 from cdcwire_conformance.spark.decode.kafka import BrokersSilent
 from cdcwire_conformance.spark.follow.following import (
     FollowOptions,

@@ -166,7 +166,7 @@ def compared(feeds: Feeds, pair: Pair, planted: tuple[PlantedName, ...] = ()) ->
     from cdcwire_conformance.spark import parse_source
     from cdcwire_conformance.spark.compare.feed import Feed as ComparedFeed
     from cdcwire_conformance.spark.compare.feeds import compare_feeds
-    from cdcwire_conformance.spark.compare.options import CompareOptions
+    from cdcwire_conformance.spark.compare.rules import CompareOptions
 
     made = feeds.get(pair.left), feeds.get(pair.right, planted)
     left, right = (ComparedFeed(parse_source(each.source), each.context) for each in made)

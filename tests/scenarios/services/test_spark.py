@@ -93,8 +93,8 @@ def test_keys_values_and_headers_arrive_as_they_were_sent(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
     from cdcwire_conformance.sources.source_urls import parse_source
+    from cdcwire_conformance.spark.decode.kafka import messages_of_records
     from cdcwire_conformance.spark.decode.reading import messages_of_batches
-    from cdcwire_conformance.spark.decode.records import messages_of_records
 
     with telling(
         "spark/compressions",
@@ -291,7 +291,7 @@ def test_part_of_a_topic_is_read_and_stays_the_same(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
     from cdcwire_conformance.spark import open_source, parse_source
-    from cdcwire_conformance.spark.decode.records import messages_of_records
+    from cdcwire_conformance.spark.decode.kafka import messages_of_records
 
     name = new_name("ranges")
     url = topic_of(kafka, name, [[KafkaMessage(None, b"%d" % n) for n in range(6)]] * 2)
@@ -318,7 +318,7 @@ def test_aborted_transactions_are_left_out_if_asked_for(
     kafka: Kafka, new_name: NewName, spark: SparkSession, tmp_path: Path
 ) -> None:
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.decode.records import messages_of_records
+    from cdcwire_conformance.spark.decode.kafka import messages_of_records
 
     name, config = new_name("transactions"), tmp_path / "client.properties"
     make_topic(kafka, name)
@@ -349,7 +349,7 @@ def test_records_that_were_removed_are_missed(
         parse_source,
         readable_errors,
     )
-    from cdcwire_conformance.spark.decode.records import messages_of_records
+    from cdcwire_conformance.spark.decode.kafka import messages_of_records
 
     name = new_name("removed")
     source = parse_source(f"craft:{topic_of(kafka, name, [[KafkaMessage(None, b'x')] * 5])}?from=0")

@@ -37,7 +37,7 @@ from cdcwire_generators.workloads import workload, workload_tables
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.spark.compare.options import CompareOptions
+    from cdcwire_conformance.spark.compare.rules import CompareOptions
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
@@ -132,7 +132,7 @@ def followed(
 ) -> Iterator[Any]:
     from cdcwire_conformance.spark import parse_source
     from cdcwire_conformance.spark.compare.feed import Feed
-    from cdcwire_conformance.spark.compare.options import DEFAULT_OPTIONS
+    from cdcwire_conformance.spark.compare.rules import DEFAULT_OPTIONS
     from cdcwire_conformance.spark.follow.following import FollowOptions, follow_feeds
 
     left, right = (Feed(parse_source(text)) for text in growing.sources)
@@ -246,7 +246,7 @@ def test_each_difference_is_told_in_its_window(
 def test_new_columns_and_bad_messages_while_followed(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
-    from cdcwire_conformance.spark.compare.options import CompareOptions
+    from cdcwire_conformance.spark.compare.rules import CompareOptions
 
     with telling(
         "spark/follow-widened",

@@ -23,10 +23,15 @@ from pyspark.sql.types import DataType, StructType
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.spark.compare.counting import Grouping, both_sides, summary_of_pairs
-from cdcwire_conformance.spark.compare.difference import rows_of_pairs, side_by_side
-from cdcwire_conformance.spark.compare.differences import write_differences
+from cdcwire_conformance.spark.compare.differences import (
+    LONGEST_TEXT,
+    difference_of,
+    rows_of_pairs,
+    side_by_side,
+    texts_of,
+    write_differences,
+)
 from cdcwire_conformance.spark.compare.final_state import states_of_pairs, summary_of_keys
-from cdcwire_conformance.spark.compare.options import DEFAULT_LIMIT, Window
 from cdcwire_conformance.spark.compare.pairing import (
     Kept,
     Layout,
@@ -36,8 +41,7 @@ from cdcwire_conformance.spark.compare.pairing import (
     wide_changes,
 )
 from cdcwire_conformance.spark.compare.result import Counts, TableComparison
-from cdcwire_conformance.spark.compare.rules import ComparisonRules
-from cdcwire_conformance.spark.compare.showing import LONGEST_TEXT, difference_of, texts_of
+from cdcwire_conformance.spark.compare.rules import DEFAULT_LIMIT, ComparisonRules, Window
 
 DEFAULT_RULES = ComparisonRules()
 

@@ -18,8 +18,7 @@ from cdcwire.core.registry import get_format
 from cdcwire_conformance.arrow.names import Rewrite, rewritten_name
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.spark.compare.options import CompareOptions
-from cdcwire_conformance.spark.compare.rules import Side
+from cdcwire_conformance.spark.compare.rules import CompareOptions, Side
 from cdcwire_conformance.spark.decode.opening import OpenedSource
 
 if TYPE_CHECKING:

@@ -27,12 +27,6 @@ from cdcwire_conformance.spark.compare.changes import compare_frames
 from cdcwire_conformance.spark.compare.differences import begin_differences
 from cdcwire_conformance.spark.compare.feed import Feed
 from cdcwire_conformance.spark.compare.final_state import final_rules
-from cdcwire_conformance.spark.compare.options import (
-    DEFAULT_OPTIONS,
-    CompareOptions,
-    Window,
-    in_window,
-)
 from cdcwire_conformance.spark.compare.result import (
     Comparison,
     Place,
@@ -40,9 +34,13 @@ from cdcwire_conformance.spark.compare.result import (
     TableComparison,
 )
 from cdcwire_conformance.spark.compare.rules import (
+    DEFAULT_OPTIONS,
     POSITIONS,
+    CompareOptions,
     ComparisonRules,
     Terms,
+    Window,
+    in_window,
     terms_of,
 )
 from cdcwire_conformance.spark.decode.describe import Only, describe_feed

@@ -18,9 +18,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from cdcwire_conformance.spark.compare.images import exact_form, fingerprint
-from cdcwire_conformance.spark.compare.options import in_window
 from cdcwire_conformance.spark.compare.pairing import Form, Layout, parted_changes
-from cdcwire_conformance.spark.compare.rules import ComparisonRules
+from cdcwire_conformance.spark.compare.rules import ComparisonRules, in_window
 
 _SIDES = ("left", "right")
 _OTHER = {"left": "right", "right": "left"}

@@ -25,11 +25,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.spark.compare.counting import PLACE, place_of, with_eras
 from cdcwire_conformance.spark.compare.images import comparable, exact_form, fingerprint
-from cdcwire_conformance.spark.compare.options import Window as PositionWindow
-from cdcwire_conformance.spark.compare.options import in_window
-from cdcwire_conformance.spark.compare.order import PLACE, place_of, with_eras
-from cdcwire_conformance.spark.compare.rules import ComparisonRules
+from cdcwire_conformance.spark.compare.rules import ComparisonRules, in_window
+from cdcwire_conformance.spark.compare.rules import Window as PositionWindow
 
 _KEY_ROLES = frozenset({"primary", "handle", "unique"})
 _HANDLE_ROLES = frozenset({"handle"})

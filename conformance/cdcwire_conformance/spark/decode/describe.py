@@ -37,6 +37,7 @@ from cdcwire_conformance.ddl import sent_columns
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source, SourceError
 from cdcwire_conformance.sources.stores import OpenFile, open_here
+from cdcwire_conformance.spark.decode.kafka import messages_of_records
 from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
 from cdcwire_conformance.spark.decode.prefix import PrefixPlan, StoredData, stored_settings
 from cdcwire_conformance.spark.decode.reading import (
@@ -47,7 +48,6 @@ from cdcwire_conformance.spark.decode.reading import (
     messages_of_batches,
     messages_of_piece,
 )
-from cdcwire_conformance.spark.decode.records import messages_of_records
 from cdcwire_conformance.spark.decode.stored_rows import path_in, read_file
 from cdcwire_conformance.spark.decode.work import work_of_files, work_of_lines
 

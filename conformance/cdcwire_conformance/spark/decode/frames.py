@@ -23,6 +23,7 @@ from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
+from cdcwire_conformance.spark.decode.kafka import messages_of_records, records_of
 from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
 from cdcwire_conformance.spark.decode.prefix import PrefixPlan, StoredData
 from cdcwire_conformance.spark.decode.reading import (
@@ -32,7 +33,6 @@ from cdcwire_conformance.spark.decode.reading import (
     decode_pieces,
     messages_of_batches,
 )
-from cdcwire_conformance.spark.decode.records import messages_of_records, records_of
 from cdcwire_conformance.spark.decode.schemas_in_use import plain_schemas
 from cdcwire_conformance.spark.decode.stored_rows import decode_files, problem_batches
 from cdcwire_conformance.spark.decode.work import work_of_files, work_of_lines

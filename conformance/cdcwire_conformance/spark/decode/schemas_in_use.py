@@ -23,8 +23,8 @@ from cdcwire.core.schemas import SchemaId, SchemaUse
 from cdcwire_conformance.registry import RegistryError
 from cdcwire_conformance.sources.pieces import Piece, line_numbers, read_lines
 from cdcwire_conformance.sources.source_urls import Source, SourceError
+from cdcwire_conformance.spark.decode.kafka import messages_of_records
 from cdcwire_conformance.spark.decode.reading import message_of_line
-from cdcwire_conformance.spark.decode.records import messages_of_records
 from cdcwire_conformance.spark.decode.work import work_of_lines
 
 if TYPE_CHECKING:

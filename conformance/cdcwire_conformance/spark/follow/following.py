@@ -26,9 +26,15 @@ from cdcwire_conformance.spark.compare.feeds import (
     strange_columns,
     tables_of,
 )
-from cdcwire_conformance.spark.compare.options import DEFAULT_OPTIONS, CompareOptions, Window
 from cdcwire_conformance.spark.compare.result import Comparison
-from cdcwire_conformance.spark.compare.rules import PositionName, Side, terms_of
+from cdcwire_conformance.spark.compare.rules import (
+    DEFAULT_OPTIONS,
+    CompareOptions,
+    PositionName,
+    Side,
+    Window,
+    terms_of,
+)
 from cdcwire_conformance.spark.decode.kafka import BrokersSilent, topic_at_rest, topic_edges
 from cdcwire_conformance.spark.follow.scanning import ScanJob, only_in, scan_records
 from cdcwire_conformance.spark.follow.watermarks import (

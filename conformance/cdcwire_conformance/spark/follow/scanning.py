@@ -22,8 +22,8 @@ from cdcwire_conformance.arrow.batches import Place, RowProblem
 from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.sources.kafka_url import OffsetRange
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.spark.compare.options import Window
-from cdcwire_conformance.spark.compare.rules import PositionName
+from cdcwire_conformance.spark.compare.rules import PositionName, Window
+from cdcwire_conformance.spark.decode.kafka import messages_of_records
 from cdcwire_conformance.spark.decode.reading import (
     Located,
     OnError,
@@ -32,7 +32,6 @@ from cdcwire_conformance.spark.decode.reading import (
     locate_problem,
     messages_of_batches,
 )
-from cdcwire_conformance.spark.decode.records import messages_of_records
 from cdcwire_conformance.spark.follow.watermarks import BLOCKS, NOTICES, ScannedRun, WatermarkRule
 
 if TYPE_CHECKING:
