@@ -33,33 +33,33 @@ def scenarios_part(file: Path | None = None) -> Part:
     if not file.is_file():
         part.not_run.append(NotRun("scenarios", f"there are no results; `{_COMMAND}` makes them"))
         return part
-    stories = list(map(json.loads, file.read_text("utf-8").splitlines()))
-    part.failed = any(story["verdict"] == "failed" for story in stories)
-    ran = [story for story in stories if story["verdict"] != "not run"]
-    seconds = sum(story["seconds"] for story in ran)
+    results = list(map(json.loads, file.read_text("utf-8").splitlines()))
+    part.failed = any(result["verdict"] == "failed" for result in results)
+    ran = [result for result in results if result["verdict"] != "not run"]
+    seconds = sum(result["seconds"] for result in ran)
     part.lines += [_HEAD, "", f"{len(ran)} scenarios in {seconds:.0f} s.", ""]
     head = ["scenario", "what", "s", "sent", "received", "repeated", "lost", "invented", "late", ""]
     part.lines += table(head, map(_row, ran))
     part.lines += ["", "What each found beside these counts:", ""]
-    part.lines += [f"- `{story['id']}`: {_figures(story)}" for story in ran if story["figures"]]
-    for story in ran:
-        part.lines += _measured(story)
+    part.lines += [f"- `{result['id']}`: {_figures(result)}" for result in ran if result["figures"]]
+    for result in ran:
+        part.lines += _measured(result)
     left_out: dict[str, list[str]] = {}  # the scenarios by the reason
-    for story in stories:
-        if story["verdict"] == "not run":
-            left_out.setdefault(story["text"], []).append(story["id"])
+    for result in results:
+        if result["verdict"] == "not run":
+            left_out.setdefault(result["text"], []).append(result["id"])
     part.not_run += [NotRun("`, `".join(ids), reason) for reason, ids in left_out.items()]
     return part
 
 
-def _measured(story: Mapping[str, Any]) -> Iterator[str]:
+def _measured(result: Mapping[str, Any]) -> Iterator[str]:
     """Yield the tables of a scenario, and a line of bars for what it found second by second."""
-    for each in story.get("tables", ()):
-        yield from ("", f"### {each['title']}", "", f"`{story['id']}`: {each['text']}", "")
+    for each in result.get("tables", ()):
+        yield from ("", f"### {each['title']}", "", f"`{result['id']}`: {each['text']}", "")
         yield from table(each["head"], each["rows"])
-    series = story.get("series", {})
+    series = result.get("series", {})
     if series:
-        yield from ("", f"### Second by second: {story['title']}", "", f"`{story['id']}`", "")
+        yield from ("", f"### Second by second: {result['title']}", "", f"`{result['id']}`", "")
         yield from table(
             ["what", "least", "most", "each second"],
             (
@@ -75,13 +75,13 @@ def _bars(values: Sequence[float]) -> str:
     return "".join(_BLOCKS[round(value / largest * (len(_BLOCKS) - 1))] for value in values)
 
 
-def _row(story: Mapping[str, Any]) -> list[object]:
+def _row(result: Mapping[str, Any]) -> list[object]:
     names = ("sent", "received", "repeated", "lost", "invented", "out_of_order")
-    counts = story["counts"]
+    counts = result["counts"]
     numbers = ["" if counts is None else f"{counts[name]:,}" for name in names]
-    verdict = "" if story["verdict"] == "passed" else "**failed**"
-    return [f"`{story['id']}`", story["title"], f"{story['seconds']:.1f}", *numbers, verdict]
+    verdict = "" if result["verdict"] == "passed" else "**failed**"
+    return [f"`{result['id']}`", result["title"], f"{result['seconds']:.1f}", *numbers, verdict]
 
 
-def _figures(story: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in story["figures"].items())
+def _figures(result: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in result["figures"].items())

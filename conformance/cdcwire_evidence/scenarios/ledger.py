@@ -1,4 +1,4 @@
-"""What was sent and what arrived: counted, and kept as a story for the report."""
+"""What was sent and what arrived: counted, and kept as the result of a scenario."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-Lane = TypeVar("Lane", bound=Hashable)
+Sequenced = TypeVar("Sequenced", bound=Hashable)  # what keeps its order: a partition, a key
 RESULTS_VARIABLE = "CDCWIRE_SCENARIO_RESULTS"
 
 
@@ -34,17 +34,16 @@ class Counts:
 
 
 def count(
-    sent: Mapping[Lane, Sequence[Hashable]], got: Mapping[Lane, Sequence[Hashable]]
+    sent: Mapping[Sequenced, Sequence[Hashable]], got: Mapping[Sequenced, Sequence[Hashable]]
 ) -> Counts:
-    """Compare what was sent with what arrived, lane by lane.
+    """Compare what was sent with what arrived, by partition or key.
 
-    A lane is what keeps its order, such as a partition or a key. Equal things in one lane are
-    counted as often as they are there. Out of order is what stands behind a thing that was sent
-    later, the repeats left out.
+    Equal things of one key are counted as often as they are there. A thing is out of order if it
+    arrives after one that was sent later; repeats are left out.
     """
     repeated = lost = invented = out_of_order = 0
-    for lane in sent.keys() | got.keys():
-        wanted, found = Counter(sent.get(lane, ())), Counter(got.get(lane, ()))
+    for key in sent.keys() | got.keys():
+        wanted, found = Counter(sent.get(key, ())), Counter(got.get(key, ()))
         for thing in wanted.keys() | found.keys():
             more = found[thing] - wanted[thing]
             if thing not in wanted:
@@ -53,7 +52,7 @@ def count(
                 repeated += more
             else:
                 lost -= more
-        out_of_order += _out_of_order(sent.get(lane, ()), got.get(lane, ()))
+        out_of_order += _out_of_order(sent.get(key, ()), got.get(key, ()))
     return Counts(
         sent=sum(map(len, sent.values())),
         received=sum(map(len, got.values())),
@@ -90,8 +89,8 @@ class Measured:
 
 
 @dataclass(slots=True)
-class Story:
-    """One scenario as the report tells it. ``counts`` and ``figures`` are what it found.
+class ScenarioResult:
+    """The result of one scenario, as the report shows it: ``counts``, ``figures`` and tables.
 
     ``series``: what it found in each second, by the name of what was measured.
     """
@@ -108,40 +107,40 @@ class Story:
 
 
 @contextmanager
-def telling(id: str, title: str, text: str) -> Iterator[Story]:
-    """Give a story to fill in, and write it down at the end, passed or failed.
+def recorded(id: str, title: str, text: str) -> Iterator[ScenarioResult]:
+    """Yield the result of a scenario to fill in, and write it at the end, passed or failed.
 
     It is added to the JSON lines that the environment variable ``CDCWIRE_SCENARIO_RESULTS`` names.
     """
-    story, start = Story(id, title, text), time.monotonic()
+    result, start = ScenarioResult(id, title, text), time.monotonic()
     try:
-        yield story
-        story.verdict = "passed"
+        yield result
+        result.verdict = "passed"
     finally:
-        story.seconds = round(time.monotonic() - start, 2)
-        _write(story)
+        result.seconds = round(time.monotonic() - start, 2)
+        _write(result)
 
 
-def tell_not_run(id: str, title: str, reason: str) -> None:
-    """Write down that a scenario was not run, and why."""
-    _write(Story(id, title, reason, verdict="not run"))
+def record_not_run(id: str, title: str, reason: str) -> None:
+    """Record that a scenario was not run, and why."""
+    _write(ScenarioResult(id, title, reason, verdict="not run"))
 
 
-def _write(story: Story) -> None:
+def _write(result: ScenarioResult) -> None:
     target = os.environ.get(RESULTS_VARIABLE)
     if not target:
         return
-    counts = story.counts
+    counts = result.counts
     line = {
-        "id": story.id,
-        "title": story.title,
-        "text": " ".join(story.text.split()),
-        "verdict": story.verdict,
-        "seconds": story.seconds,
+        "id": result.id,
+        "title": result.title,
+        "text": " ".join(result.text.split()),
+        "verdict": result.verdict,
+        "seconds": result.seconds,
         "counts": None if counts is None else {n: getattr(counts, n) for n in counts.__slots__},
-        "figures": story.figures,
-        "series": story.series,
-        "tables": list(map(asdict, story.tables)),
+        "figures": result.figures,
+        "series": result.series,
+        "tables": list(map(asdict, result.tables)),
     }
     with Path(target).open("a", encoding="utf-8") as out:
         out.write(json.dumps(line) + "\n")

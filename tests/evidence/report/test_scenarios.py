@@ -12,8 +12,8 @@ from cdcwire_evidence.scenarios.ledger import (
     RESULTS_VARIABLE,
     Measured,
     count,
-    tell_not_run,
-    telling,
+    record_not_run,
+    recorded,
 )
 from cdcwire_evidence.scenarios.load import percentile
 
@@ -27,10 +27,10 @@ def test_chapter_without_results_is_not_run(tmp_path: Path) -> None:
 def test_chapter_shows_what_was_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "results.jsonl"
     monkeypatch.setenv(RESULTS_VARIABLE, str(file))
-    with telling("a/good", "a good one", "All is well.") as story:
-        story.counts = count({0: "abc"}, {0: "abbc"})
-        story.figures = {"deaths": 2}
-    tell_not_run("a/absent", "an absent one", "there is no engine")
+    with recorded("a/good", "a good one", "All is well.") as result:
+        result.counts = count({0: "abc"}, {0: "abbc"})
+        result.figures = {"deaths": 2}
+    record_not_run("a/absent", "an absent one", "there is no engine")
     part = scenarios_part()
     assert not part.failed
     (row,) = [line for line in part.lines if "`a/good` |" in line]
@@ -45,9 +45,9 @@ def test_chapter_names_what_was_not_run_by_its_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path / "results.jsonl"))
-    tell_not_run("a/killed", "a killed one", "there is no engine")
-    tell_not_run("deselected", "not asked for", "7 scenarios were not asked for: -m quick")
-    tell_not_run("a/frozen", "a frozen one", "there is no engine")
+    record_not_run("a/killed", "a killed one", "there is no engine")
+    record_not_run("deselected", "not asked for", "7 scenarios were not asked for: -m quick")
+    record_not_run("a/frozen", "a frozen one", "there is no engine")
     part = scenarios_part()
     assert not part.failed
     assert [(missing.what, missing.why) for missing in part.not_run] == [
@@ -58,9 +58,9 @@ def test_chapter_names_what_was_not_run_by_its_reason(
 
 def test_chapter_shows_tables_and_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path / "results.jsonl"))
-    with telling("a/load", "a load", "It is much.") as story:
-        story.series = {"rows": [0, 50, 100], "nothing": [0, 0, 0]}
-        story.tables = [Measured("Sizes", "Of three.", ("format", "bytes"), (("craft", "12.5"),))]
+    with recorded("a/load", "a load", "It is much.") as result:
+        result.series = {"rows": [0, 50, 100], "nothing": [0, 0, 0]}
+        result.tables = [Measured("Sizes", "Of three.", ("format", "bytes"), (("craft", "12.5"),))]
     lines = scenarios_part().lines
     assert lines[lines.index("### Sizes") + 2] == "`a/load`: Of three."
     assert "| craft | 12.5 |" in lines
@@ -71,7 +71,7 @@ def test_chapter_shows_tables_and_seconds(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_chapter_fails_with_a_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(RESULTS_VARIABLE, str(tmp_path / "results.jsonl"))
-    with pytest.raises(ZeroDivisionError), telling("a/bad", "a bad one", "It breaks."):
+    with pytest.raises(ZeroDivisionError), recorded("a/bad", "a bad one", "It breaks."):
         _ = 1 / 0
     assert json.loads((tmp_path / "results.jsonl").read_text())["verdict"] == "failed"
     assert scenarios_part().failed

@@ -23,7 +23,7 @@ from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.spark.jars import kafka_jars
 from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.cluster import Answer, Cluster, answer_of, parent_of, wait_for
-from cdcwire_evidence.scenarios.ledger import telling
+from cdcwire_evidence.scenarios.ledger import recorded
 from cdcwire_generators.workloads import workload, workload_tables
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
@@ -83,27 +83,27 @@ def check_equal(found: Answer) -> None:
 
 
 def test_equal_feeds_are_equal(cluster: Cluster, feeds: Path, scripts: Path) -> None:
-    with telling(
+    with recorded(
         "cluster/equal",
         "two feeds compared on a cluster",
         "Spark's own standalone cluster of two workers, whose Python has all libraries but "
         "not the project, which comes with the job as a wheel. Two equal feeds are equal "
         "there, and both workers took part.",
-    ) as story:
+    ) as result:
         before = cluster.executor_folders()
         job = cluster.submit(scripts / "submit.py", "compare", *FEEDS, cwd=feeds)
         check_equal(answer_of(job))
         assert len(cluster.executor_folders() - before) == cluster.workers
-        story.figures = {"changes": ROWS * COPIES, "workers": cluster.workers}
+        result.figures = {"changes": ROWS * COPIES, "workers": cluster.workers}
 
 
 def test_planted_differences_are_found(cluster: Cluster, scripts: Path, tmp_path: Path) -> None:
-    with telling(
+    with recorded(
         "cluster/planted",
         "differences found on a cluster",
         "One change has another value on one side, one is lost and one doubled: just these "
         "three are named, with key, column and both values.",
-    ) as story:
+    ) as result:
         events = changes()
         updates = [number for number, event in enumerate(events) if event.op == "update"]
         changed, lost, doubled = updates[10], updates[500], updates[900]
@@ -129,7 +129,7 @@ def test_planted_differences_are_found(cluster: Cluster, scripts: Path, tmp_path
         assert column["right"] == {"value": "4711"}
         for number, verdict in ((changed, "changed"), (lost, "only left"), (doubled, "doubled")):
             assert shown[verdict]["key"][0]["value"] == str(key_of(events[number]))
-        story.figures = {"changes": ROWS, "differences": len(shown)}
+        result.figures = {"changes": ROWS, "differences": len(shown)}
 
 
 def with_value(event: RowChange, place: int, value: int) -> RowChange:
@@ -148,28 +148,28 @@ def key_of(event: RowChange) -> Any:
 def test_comparison_survives_the_death_of_a_worker(
     own_cluster: Cluster, feeds: Path, scripts: Path
 ) -> None:
-    with telling(
+    with recorded(
         "cluster/worker-killed",
         "a worker killed while two feeds are compared",
         "An executor and the worker above it are ended by SIGKILL in the middle of a task. "
         "The answer is that of an unbroken cluster.",
-    ) as story:
+    ) as result:
         job = own_cluster.submit(scripts / "submit.py", "compare", *FEEDS, cwd=feeds)
         kill_at_work(own_cluster, job, FIRST_STAGE_OF_COMPARING, node=True)
         check_equal(answer_of(job))
         assert [process.poll() is None for process in own_cluster.processes].count(False) == 1
-        story.figures = {"changes": ROWS * COPIES}
+        result.figures = {"changes": ROWS * COPIES}
 
 
 def test_parquet_has_each_change_once_when_an_executor_dies(
     cluster: Cluster, feeds: Path, scripts: Path, tmp_path: Path
 ) -> None:
-    with telling(
+    with recorded(
         "cluster/executor-killed",
         "an executor killed while a feed becomes Parquet",
         "An executor is ended by SIGKILL while it decodes, and its task is run again by "
         "another one. The Parquet has each change as often as the feed.",
-    ) as story:
+    ) as result:
         before = cluster.executor_folders()
         words = (FEEDS[1], str(tmp_path / "out"))
         job = cluster.submit(scripts / "to_parquet.py", *words, cwd=feeds)
@@ -185,7 +185,7 @@ def test_parquet_has_each_change_once_when_an_executor_dies(
             for row in rows
         )
         sent = [(e.op, e.position.commit_ts, key_of(e)) for e in changes()] * COPIES
-        story.figures = {"sent": len(sent), "written": written.total()}
+        result.figures = {"sent": len(sent), "written": written.total()}
         assert written == Counter(sent)
 
 

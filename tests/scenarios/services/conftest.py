@@ -35,7 +35,7 @@ from cdcwire_evidence.scenarios.containers import (
     wait_for_kafka,
     wait_for_store,
 )
-from cdcwire_evidence.scenarios.ledger import RESULTS_VARIABLE, tell_not_run
+from cdcwire_evidence.scenarios.ledger import RESULTS_VARIABLE, record_not_run
 from cdcwire_evidence.scenarios.services import (
     Kafka,
     NewName,
@@ -67,7 +67,7 @@ def pytest_sessionstart() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail a run that leaves a container behind; what a killed one leaves is another story."""
+    """Fail a run that leaves a container behind; what a killed one leaves is another result."""
     run = os.environ.get(RUN_VARIABLE)
     if not run or not os.environ.get("CDCWIRE_SCENARIOS") or not session.testscollected:
         return
@@ -91,7 +91,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     asked = " ".join(f"{name} {value}" for name, value in options.items() if value)
     if _deselected:
         reason = f"{len(_deselected)} scenarios were not asked for: {asked or 'deselected'}"
-        tell_not_run("deselected", "scenarios that were not asked for", reason)
+        record_not_run("deselected", "scenarios that were not asked for", reason)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -110,7 +110,7 @@ def pytest_runtest_makereport(
     if isinstance(place, tuple) and item.stash[_TOLD] == _size_of_told():
         reason = place[2].removeprefix("Skipped: ")
         name = item.name.removeprefix("test_")
-        tell_not_run(f"{item.path.stem}/{name}", name.replace("_", " "), reason)
+        record_not_run(f"{item.path.stem}/{name}", name.replace("_", " "), reason)
     return report
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from cdcwire_evidence.scenarios import small_disk
 from cdcwire_evidence.scenarios.containers import LABEL, RUN_VARIABLE, KafkaContainer, labelled
-from cdcwire_evidence.scenarios.ledger import RESULTS_VARIABLE, tell_not_run, telling
+from cdcwire_evidence.scenarios.ledger import RESULTS_VARIABLE, record_not_run, recorded
 from cdcwire_evidence.scenarios.services import Kafka, NotRunError
 
 GIVEN = ("CDCWIRE_KAFKA", "CDCWIRE_S3", "CDCWIRE_REGISTRY")
@@ -39,11 +39,11 @@ BAD = {
 def test_run_without_its_services_is_not_run(fault: str, request: pytest.FixtureRequest) -> None:
     if fault == "no-image":
         request.getfixturevalue("image_of")  # it needs an engine
-    with telling(
+    with recorded(
         f"start/{fault}",
         f"a run of the scenarios: {fault.replace('-', ' ')}",
         "The run ends with one line that names what is missing and exit code 2; nothing passed.",
-    ) as story:
+    ) as result:
         variables, told = BAD[fault]
         name = "expired_unread" if "CDCWIRE_S3" in variables else "nulls"
         file = "test_buckets.py" if "CDCWIRE_S3" in variables else "test_topics.py"
@@ -57,19 +57,19 @@ def test_run_without_its_services_is_not_run(fault: str, request: pytest.Fixture
             env=environment(CDCWIRE_SCENARIOS="required", **variables),
         )
         (line,) = [each for each in ran.stdout.splitlines() if "scenarios not run: " in each]
-        story.figures = {"said": line.strip("! ").partition("Exit: ")[2] or line}
+        result.figures = {"said": line.strip("! ").partition("Exit: ")[2] or line}
         assert ran.returncode == 2
         assert told in line
         assert " passed" not in ran.stdout
 
 
 def test_given_services_do_without_an_engine(kafka: Kafka, tmp_path: Path) -> None:
-    with telling(
+    with recorded(
         "start/given",
         "a run with a broker that is given, and no engine",
         "What breaks nothing runs on the broker; what has to have one of its own is skipped, and "
         "is told as not run, with its reason. So is what was not asked for.",
-    ) as story:
+    ) as result:
         told, here = tmp_path / "told.jsonl", Path(__file__).parent
         files = [str(here / name) for name in ("test_topics.py", "test_load.py")]
         words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "nulls or sizes_on"]
@@ -93,7 +93,7 @@ def test_given_services_do_without_an_engine(kafka: Kafka, tmp_path: Path) -> No
         assert missing["deselected"].endswith(" scenarios were not asked for: -k nulls or sizes_on")
         said = missing["test_load/sizes_on_the_brokers_disk"]
         assert said.startswith("no Docker engine answers, and this needs a container of ")
-        story.figures = {"passed": 1, "said of the other": said}
+        result.figures = {"passed": 1, "said of the other": said}
 
 
 @pytest.mark.quick
@@ -118,11 +118,11 @@ def test_scripts_do_nothing_where_all_is_given(script: str, tmp_path: Path) -> N
 def test_port_that_is_taken_is_one_line_and_leaves_nothing(
     image_of: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, new_name: Callable[[str], str]
 ) -> None:
-    with telling(
+    with recorded(
         "start/port-taken",
         "a container whose port is taken",
         "It is not started, one line says so, and the container that was made for it is removed.",
-    ) as story:
+    ) as result:
         run = new_name("taken")
         monkeypatch.setenv(RUN_VARIABLE, run)
         container = KafkaContainer(image_of("KAFKA_IMAGE"))
@@ -131,7 +131,7 @@ def test_port_that_is_taken_is_one_line_and_leaves_nothing(
             taken.listen()
             with pytest.raises(NotRunError) as failure:
                 container.start()
-        story.figures = {"said": str(failure.value)}
+        result.figures = {"said": str(failure.value)}
         assert "\n" not in str(failure.value)
         assert "address already in use" in str(failure.value)
         assert labelled(f"{LABEL}={run}") == []
@@ -163,27 +163,27 @@ def test_scripts_end_with_one_line(
 
 def test_engine_is_not_started_without_rights(tmp_path: Path) -> None:
     """A user who is not root gets one line; who runs this as root becomes nobody for it."""
-    with telling(
+    with recorded(
         "start/no-rights",
         "no engine, and no right to start one",
         "`images/engine start` by a user who is not root ends with one line and exit code 2.",
-    ) as story:
+    ) as result:
         script = str(shutil.copy(ROOT / "images" / "engine", tmp_path))
         readable_by_all(Path(script))
         rights = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
         as_nobody = rights if os.geteuid() == 0 else []
         code, lines = run_script([*as_nobody, script, "start"], DOCKER_HOST=NOWHERE)
-        story.figures = {"said": lines[-1] if lines else ""}
+        result.figures = {"said": lines[-1] if lines else ""}
         assert code == 2
         assert lines == ["images/engine: no Docker engine answers, and only root can start one"]
 
 
 def test_image_that_meets_a_full_disk_is_not_run(tmp_path: Path) -> None:
-    with telling(
+    with recorded(
         "start/disk-full",
         "an image is built, and the disk is full",
         "The engine has no room for it, or the cache has none: one line, exit code 2.",
-    ) as story:
+    ) as result:
         programs = tmp_path / "programs"
         programs.mkdir()
         docker = programs / "docker"
@@ -196,7 +196,7 @@ def test_image_that_meets_a_full_disk_is_not_run(tmp_path: Path) -> None:
         with_program(tmp_path / "cache")
         script = [str(ROOT / "images" / "build"), "toxiproxy"]
         code, lines = run_script(script, PATH=path, CDCWIRE_CACHE=str(tmp_path / "cache"))
-        story.figures = {"said": lines[-1].replace(f"{tmp_path}/", "") if lines else ""}
+        result.figures = {"said": lines[-1].replace(f"{tmp_path}/", "") if lines else ""}
         assert code == 2
         assert [line for line in lines if "making" not in line] == lines[-1:]
         assert lines[-1].startswith("images/build: building ")
@@ -210,7 +210,7 @@ def test_image_that_meets_a_full_disk_is_not_run(tmp_path: Path) -> None:
         try:
             ran = small_disk.run_on_a_small_disk(disk, "env", f"PATH={path}", *words)
         except NotRunError as error:
-            tell_not_run("start/cache-full", "a full disk under the cache", str(error))
+            record_not_run("start/cache-full", "a full disk under the cache", str(error))
             return
         assert ran.returncode == 2
         assert ran.stderr.splitlines()[-1].endswith("is the disk full?")

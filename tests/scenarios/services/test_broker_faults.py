@@ -20,7 +20,7 @@ from cdcwire_evidence import program
 from cdcwire_evidence.scenarios.containers import KafkaContainer, ToxiproxyContainer
 from cdcwire_evidence.scenarios.feeds import Feed, changes_by_key, events_of, make_feed
 from cdcwire_evidence.scenarios.groups import group_reader, read
-from cdcwire_evidence.scenarios.ledger import Counts, count, telling
+from cdcwire_evidence.scenarios.ledger import Counts, count, recorded
 from cdcwire_evidence.scenarios.services import Kafka, NewName
 from cdcwire_evidence.scenarios.topics import Received, consume, make_topic, produce
 
@@ -75,14 +75,14 @@ class Beside:
 def test_broker_killed_while_producing_loses_nothing(
     proxied_broker: tuple[ToxiproxyContainer, KafkaContainer], new_name: NewName
 ) -> None:
-    with telling(
+    with recorded(
         "fault/broker-killed-producing",
         "broker killed while a feed is written",
         "The broker is ended by SIGKILL in the middle of a feed, which goes on, and started again "
         "two seconds later. What it answered in its last second is lost on the way, so that the "
         "producer can't know what of that was written. Idempotent and patient, it must write all "
         "messages once and in order.",
-    ) as story:
+    ) as result:
         proxy, broker = proxied_broker
         feed, topic, kafka = slow_feed(3000), new_name("killed"), Kafka(proxy.door)
         make_topic(kafka, topic)
@@ -100,25 +100,25 @@ def test_broker_killed_while_producing_loses_nothing(
             proxy.lead_to(broker.behind_proxy)  # it may have another address now
 
         beside.produce(kafka, topic, feed.messages, die)
-        story.counts = counted(feed.messages, list(consume(kafka, topic)))
-        story.figures = {
+        result.counts = counted(feed.messages, list(consume(kafka, topic)))
+        result.figures = {
             "without an answer when killed": lost_answers[0],
             "most without an answer": beside.most,
         }
         assert beside.most > lost_answers[0] > 0  # the feed went on while the broker was dead
-        assert story.counts.is_exact
+        assert result.counts.is_exact
 
 
 def test_broker_killed_while_consuming_loses_nothing(
     own_broker: KafkaContainer, new_name: NewName
 ) -> None:
-    with telling(
+    with recorded(
         "fault/broker-killed-consuming",
         "broker killed while a feed is read",
         "The broker is ended by SIGKILL while a consumer group reads, and started again; more is "
         "written then. The consumer goes on where it committed: what it read since comes again, "
         "nothing is lost.",
-    ) as story:
+    ) as result:
         feed, topic = slow_feed(3000), new_name("killed")
         first, second = feed.messages[:2000], feed.messages[2000:]
         make_topic(own_broker.service, topic)
@@ -134,20 +134,20 @@ def test_broker_killed_while_consuming_loses_nothing(
         while got[-1].offset < len(feed.messages) - 1:
             got += read(reader, 1)
         reader.close()
-        story.counts = counted(feed.messages, got)
-        assert (story.counts.lost, story.counts.invented) == (0, 0)
-        assert story.counts.repeated <= 300
+        result.counts = counted(feed.messages, got)
+        assert (result.counts.lost, result.counts.invented) == (0, 0)
+        assert result.counts.repeated <= 300
         changes = list(drop_repeats(events_of(feed, [each.message for each in got])))
         assert changes == events_of(feed, feed.messages)
 
 
 def test_frozen_broker_is_waited_for(own_broker: KafkaContainer, new_name: NewName) -> None:
-    with telling(
+    with recorded(
         "fault/broker-frozen",
         "broker frozen for ten seconds",
         "The broker is paused: it answers nobody and refuses nobody, so that requests time out and "
         "are sent again. When it goes on it has both, and nothing must be doubled.",
-    ) as story:
+    ) as result:
         feed, topic = slow_feed(2000), new_name("frozen")
         make_topic(own_broker.service, topic)
 
@@ -159,22 +159,22 @@ def test_frozen_broker_is_waited_for(own_broker: KafkaContainer, new_name: NewNa
         patient = {"socket.timeout.ms": 3000, "request.timeout.ms": 3000}
         beside = Beside()
         beside.produce(own_broker.service, topic, feed.messages, freeze, settings=patient)
-        story.counts = counted(feed.messages, list(consume(own_broker.service, topic)))
-        story.figures = {"most without an answer": beside.most}
+        result.counts = counted(feed.messages, list(consume(own_broker.service, topic)))
+        result.figures = {"most without an answer": beside.most}
         assert beside.most > 500
-        assert story.counts.is_exact
+        assert result.counts.is_exact
 
 
 def test_slow_and_cut_connections_lose_nothing(
     proxied_broker: tuple[ToxiproxyContainer, KafkaContainer], new_name: NewName
 ) -> None:
-    with telling(
+    with recorded(
         "fault/connections",
         "slow connections, then cut ones",
         "A proxy before the broker delays every answer by a fifth of a second, then cuts all "
         "connections for two seconds, twice, so that answers are lost on their way. All messages "
         "arrive once and in order, at a reader whose connection is slow and cut as well.",
-    ) as story:
+    ) as result:
         proxy, kafka = proxied_broker[0], Kafka(proxied_broker[0].door)
         feed, topic = slow_feed(3000), new_name("cut")
         make_topic(kafka, topic)
@@ -199,21 +199,24 @@ def test_slow_and_cut_connections_lose_nothing(
             if len(got) == len(feed.messages) // 2:
                 cut()
         proxy.remove("latency")
-        story.counts = counted(feed.messages, got)
-        story.figures = {"cuts": len(lost_answers) + 1, "without an answer then": min(lost_answers)}
+        result.counts = counted(feed.messages, got)
+        result.figures = {
+            "cuts": len(lost_answers) + 1,
+            "without an answer then": min(lost_answers),
+        }
         assert min(lost_answers) > 0
-        assert story.counts.is_exact
+        assert result.counts.is_exact
 
 
 @pytest.mark.quick
 def test_reader_that_dies_before_it_commits_gets_repeats(kafka: Kafka, new_name: NewName) -> None:
-    with telling(
+    with recorded(
         "fault/reader-dies",
         "reader killed between reading and committing",
         "A consumer commits after 400 messages and is ended by SIGKILL after 1,000. The next one "
         "of its group gets 600 of them again: at least once, as promised. The step that drops "
         "repeats leaves each change once.",
-    ) as story:
+    ) as result:
         feed, topic = slow_feed(1500), new_name("repeats")
         make_topic(kafka, topic)
         assert produce(kafka, topic, feed.messages) == []
@@ -228,20 +231,20 @@ def test_reader_that_dies_before_it_commits_gets_repeats(kafka: Kafka, new_name:
         second = group_reader(kafka, topic, topic)
         got += read(second, len(feed.messages) - 400)
         second.close()
-        story.counts = counted(feed.messages, got)
-        assert (story.counts.repeated, story.counts.lost, story.counts.invented) == (600, 0, 0)
+        result.counts = counted(feed.messages, got)
+        assert (result.counts.repeated, result.counts.lost, result.counts.invented) == (600, 0, 0)
         changes = list(drop_repeats(events_of(feed, [each.message for each in got])))
         assert changes == events_of(feed, feed.messages)
 
 
 @pytest.mark.quick
 def test_bad_messages_do_not_lose_their_neighbours(kafka: Kafka, new_name: NewName) -> None:
-    with telling(
+    with recorded(
         "fault/poisoned",
         "bad messages among good ones",
         "Cut, empty and foreign messages stand between good ones. Each is named with its partition "
         "and offset, and every change of the others is there.",
-    ) as story:
+    ) as result:
         feed, topic = make_feed("craft", 400), new_name("poisoned")
         good = feed.messages
         bad = {3: KafkaMessage(None, good[3].value[:-5]), 8: KafkaMessage(None, b"")}  # type: ignore[index]
@@ -254,23 +257,23 @@ def test_bad_messages_do_not_lose_their_neighbours(kafka: Kafka, new_name: NewNa
         make_topic(kafka, topic)
         assert produce(kafka, topic, sent) == []
         got = list(consume(kafka, topic))
-        story.counts = counted(sent, got)
+        result.counts = counted(sent, got)
         changes, found = changes_by_key(feed, got)
         wanted = [number + shift for shift, number in enumerate(sorted(bad))]
-        story.figures = {"bad": len(found)}
+        result.figures = {"bad": len(found)}
         assert [each.offset for each in found] == wanted
         assert changes == changes_by_key(feed, in_place(good))[0]
-        assert story.counts.is_exact
+        assert result.counts.is_exact
 
 
 @pytest.mark.quick
 def test_too_large_messages_are_refused_aloud(kafka: Kafka, new_name: NewName) -> None:
-    with telling(
+    with recorded(
         "fault/too-large",
         "messages larger than the topic takes",
         "A topic takes 20 kB. The producer is told of each message that is larger; those that "
         "the format's own limit keeps below all arrive.",
-    ) as story:
+    ) as result:
         topic, limit = new_name("limit"), 20_000
         make_topic(kafka, topic, settings={"max.message.bytes": str(limit)})
         large = make_feed("craft", 2000, options={"max-batch-size": 1000})
@@ -286,8 +289,8 @@ def test_too_large_messages_are_refused_aloud(kafka: Kafka, new_name: NewName) -
         make_topic(kafka, topic, settings={"max.message.bytes": str(limit)})
         assert produce(kafka, topic, small.messages, settings=ALONE) == []
         got = list(consume(kafka, topic))
-        story.counts = counted(small.messages, got)
-        assert story.counts.is_exact
+        result.counts = counted(small.messages, got)
+        assert result.counts.is_exact
         assert events_of(small, [each.message for each in got]) == events_of(large, large.messages)
 
 

@@ -40,7 +40,7 @@ from cdcwire_evidence.scenarios.buckets import (
     s3_client,
 )
 from cdcwire_evidence.scenarios.containers import MinioContainer
-from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.prefixes import (
     OPTIONS,
     by_row,
@@ -65,13 +65,13 @@ ROWS = 120
 def test_prefix_comes_back_from_a_bucket(
     bucket: str, tmp_path: Path, format_name: str, write_order: Any, separator: str
 ) -> None:
-    with telling(
+    with recorded(
         f"bucket/{format_name}-{write_order}-{separator}",
         f"{format_name} in a bucket, {write_order}, dates by {separator}",
         "A stream with schema changes, partitions and a rename is written by a sink that is killed "
         "twice and goes on from its checkpoint. The bucket's rules hold, its objects are those of "
         "the same run into a directory, and replay gives every change.",
-    ) as story:
+    ) as result:
         context = Context({**OPTIONS[format_name], "date-separator": separator})
         settings = WriterSettings(write_order)
         for target in (bucket, str(tmp_path)):
@@ -83,9 +83,9 @@ def test_prefix_comes_back_from_a_bucket(
         here, there = open_store(str(tmp_path)), objects(bucket)
         assert there == {each.path: here.read(each.path) for each in here.list()}
         sent, got = (replayed(each, format_name, context, write_order) for each in (here, place))
-        story.counts = count({0: list(map(text_of, sent))}, {0: list(map(text_of, got))})
-        story.figures = {"objects": len(there), "repeats left out": checked.repeats}
-        assert story.counts.is_exact
+        result.counts = count({0: list(map(text_of, sent))}, {0: list(map(text_of, got))})
+        result.figures = {"objects": len(there), "repeats left out": checked.repeats}
+        assert result.counts.is_exact
         assert len(rows_of(got)) >= ROWS
 
 
@@ -93,13 +93,13 @@ def test_prefix_comes_back_from_a_bucket(
 def test_reader_that_follows_sees_growing_prefixes(
     bucket: str, tmp_path: Path, format_name: str
 ) -> None:
-    with telling(
+    with recorded(
         f"bucket/followed-{format_name}",
         f"{format_name} read while it is written",
         "A reader replays the bucket again and again while the sink writes. Each time it gets what "
         "is below the checkpoint: the beginning of the stream, never less than before. What it "
         "finds unfinished is an object whose index is not put yet, and nothing else.",
-    ) as story:
+    ) as result:
         context = Context(OPTIONS[format_name])
         writer = PrefixWriter(open_store(bucket), format_name, context)
         writing = threading.Thread(target=write_prefix, args=(writer, events_of_sink(2 * ROWS)))
@@ -119,10 +119,10 @@ def test_reader_that_follows_sees_growing_prefixes(
         for earlier, later in zip(looks, [*looks[1:], by_row(last)], strict=True):
             for row, changes in earlier.items():
                 assert later[row][: len(changes)] == changes
-        story.counts = count({0: wanted}, {0: whole})
+        result.counts = count({0: wanted}, {0: whole})
         part = sum(0 < sum(map(len, look.values())) < len(whole) for look in looks)
-        story.figures = {"looks": len(looks), "looks at a part": part}
-        assert story.counts.is_exact
+        result.figures = {"looks": len(looks), "looks at a part": part}
+        assert result.counts.is_exact
         assert part > 1
 
 
@@ -133,12 +133,12 @@ def test_store_killed_during_a_put_loses_nothing(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with telling(
+    with recorded(
         "bucket/store-killed",
         "object store killed while a sink writes",
         "MinIO is ended by SIGKILL between two puts and started again. The sink fails with one "
         "line, goes on from its checkpoint, and replay gives every change once.",
-    ) as story:
+    ) as result:
         use_store(own_store.service)
         bucket = make_bucket(new_name("feed"))
         monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
@@ -159,19 +159,19 @@ def test_store_killed_during_a_put_loses_nothing(
         checked = check_prefix(place, "csv", context)
         assert checked.faults == []
         got = rows_of(replayed(place, "csv", context, "data-first"))
-        story.counts = count({0: undisturbed(tmp_path, "csv", ROWS)}, {0: got})
-        story.figures = {"repeats left out": checked.repeats}
-        assert story.counts.is_exact
+        result.counts = count({0: undisturbed(tmp_path, "csv", ROWS)}, {0: got})
+        result.figures = {"repeats left out": checked.repeats}
+        assert result.counts.is_exact
 
 
 @pytest.mark.parametrize("fault", ["truncated", "overwritten", "removed"])
 def test_spoilt_objects_are_named(bucket: str, fault: str) -> None:
-    with telling(
+    with recorded(
         f"bucket/{fault}",
         f"one object {fault}",
         "Of a good bucket one data object is spoilt by another client. The check names that object "
         "and no other.",
-    ) as story:
+    ) as result:
         context = Context(OPTIONS["csv"])
         write_prefix(PrefixWriter(open_store(bucket), "csv", context), events_of_sink(ROWS))
         assert check_prefix(open_store(bucket), "csv", context).faults == []
@@ -185,18 +185,18 @@ def test_spoilt_objects_are_named(bucket: str, fault: str) -> None:
         else:
             client.delete_object(Bucket=name, Key=spoilt)
         found = check_prefix(open_store(bucket), "csv", context).faults
-        story.figures = {"faults": len(found), "first": str(found[0]) if found else ""}
+        result.figures = {"faults": len(found), "first": str(found[0]) if found else ""}
         assert found
         assert {each.path for each in found} <= {spoilt, spoilt.rpartition("/")[0]}
 
 
 def test_object_put_in_parts_is_read_whole(bucket: str) -> None:
-    with telling(
+    with recorded(
         "bucket/multipart",
         "a data object put in parts",
         "A data object of more than 5 MiB, uploaded in parts by another client, reads as one. "
         "Another upload, of which the parts are put and never completed, is no object.",
-    ) as story:
+    ) as result:
         context = Context(OPTIONS["csv"])
         write_prefix(PrefixWriter(open_store(bucket), "csv", context), events_of_sink(ROWS))
         path = sorted(path for path in objects(bucket) if path.endswith("1.csv"))[0]
@@ -207,7 +207,7 @@ def test_object_put_in_parts_is_read_whole(bucket: str) -> None:
         put_in_parts(bucket, path.replace("1.csv", "9.csv"), raw * times, is_completed=False)
         assert open_store(bucket).read(path) == raw * times
         after = check_prefix(open_store(bucket), "csv", context)
-        story.figures = {"bytes": len(raw) * times, "rows": after.rows}
+        result.figures = {"bytes": len(raw) * times, "rows": after.rows}
         assert after.faults == before.faults == []
         assert after.rows - before.rows == raw.count(b"\r\n") * (times - 1)
 
@@ -230,12 +230,12 @@ def test_sink_goes_on_with_the_number_behind_its_index(
     write_order: Any,
 ) -> None:
     parts = "partitions" if is_partitioned else "no partitions"
-    with telling(
+    with recorded(
         f"bucket/numbers-{separator}-{parts.replace(' ', '-')}-{digits}-{write_order}",
         f"numbers by the index: dates by {separator}, {parts}, {digits} digits, {write_order}",
         "A sink is killed five times and goes on with the number that its index gives. No object "
         "that an index counted is put again, and the numbers of each folder have no hole.",
-    ) as story:
+    ) as result:
         options: dict[str, OptionValue] = {
             **OPTIONS["csv"],
             "date-separator": separator,
@@ -275,19 +275,19 @@ def test_sink_goes_on_with_the_number_behind_its_index(
         assert check_prefix(place, "csv", context, write_order=write_order).faults == []
         wanted = undisturbed(tmp_path, "csv", ROWS, write_order, options)
         got = rows_of(replayed(place, "csv", context, write_order))
-        story.counts = count({0: sorted(wanted)}, {0: sorted(got)})
-        story.figures = {"objects": len(now)}
-        assert (story.counts.lost, story.counts.invented) == (0, 0)
+        result.counts = count({0: sorted(wanted)}, {0: sorted(got)})
+        result.figures = {"objects": len(now)}
+        assert (result.counts.lost, result.counts.invented) == (0, 0)
 
 
 def test_checkpoint_that_lags_hides_what_is_above_it(bucket: str, tmp_path: Path) -> None:
-    with telling(
+    with recorded(
         "bucket/checkpoint-lags",
         "a checkpoint that lags behind the objects",
         "The sink puts its checkpoint with schema changes only. A reader gets what is below it, "
         "all of that and nothing else, however many objects there are; when the sink closes, the "
         "rest.",
-    ) as story:
+    ) as result:
         context, place = Context(OPTIONS["csv"]), open_store(bucket)
         settings = WriterSettings(flush_interval_ms=1, metadata_interval_ms=1 << 40)
         writer = PrefixWriter(place, "csv", context, settings)
@@ -303,20 +303,20 @@ def test_checkpoint_that_lags_hides_what_is_above_it(bucket: str, tmp_path: Path
             below = [row for row in wanted if (row.position.commit_ts or 0) < each.checkpoint]
             assert sorted(each.rows) == sorted(rows_of(below))
         beyond = [each.beyond for each in looks]
-        story.counts = count({0: sorted(rows_of(wanted))}, {0: sorted(looks[-1].rows)})
-        story.figures = {"rows put, above the checkpoint": " then ".join(map(str, beyond))}
-        assert story.counts.is_exact
+        result.counts = count({0: sorted(rows_of(wanted))}, {0: sorted(looks[-1].rows)})
+        result.figures = {"rows put, above the checkpoint": " then ".join(map(str, beyond))}
+        assert result.counts.is_exact
         assert min(beyond[:-1]) > 0 == beyond[-1]
 
 
 def test_expired_dates_leave_the_rest_readable(bucket: str, tmp_path: Path) -> None:
-    with telling(
+    with recorded(
         "bucket/expired-dates",
         "dates that expired before a reader begins",
         "Data and index files of dates before the checkpoint's, less one day, are removed, as the "
         "producer does with file-expiration-days = 1. A reader that begins then gets every change "
         "of the other dates, finds no fault, and can tell from which date on it has all.",
-    ) as story:
+    ) as result:
         context, place = Context(OPTIONS["csv"]), open_store(bucket)
         write_prefix(PrefixWriter(place, "csv", context), events_of_sink(ROWS))
         checkpoint, there = look(place, context).checkpoint, objects(bucket)
@@ -332,7 +332,7 @@ def test_expired_dates_leave_the_rest_readable(bucket: str, tmp_path: Path) -> N
         found = check_prefix(place, "csv", context)
         wanted, got = undisturbed(tmp_path, "csv", ROWS), look(place, context)
         counts = count({0: sorted(wanted)}, {0: sorted(got.rows)})
-        story.figures = {
+        result.figures = {
             "objects expired": len(gone),
             "rows in them": rows_gone,
             "rows read": counts.received,
@@ -347,13 +347,13 @@ def test_expired_dates_leave_the_rest_readable(bucket: str, tmp_path: Path) -> N
 
 
 def test_objects_that_expired_unread_are_named(bucket: str, tmp_path: Path) -> None:
-    with telling(
+    with recorded(
         "bucket/expired-unread",
         "a bucket's own rule removes old objects before they are read",
         "Such a rule goes by age: the first objects of a folder are gone, later ones and the index "
         "are there. The reader names the first one that is missing, holds back what follows in "
         "that table, and reads all other tables.",
-    ) as story:
+    ) as result:
         context, place = Context({**OPTIONS["csv"], "date-separator": "none"}), open_store(bucket)
         write_prefix(PrefixWriter(place, "csv", context), events_of_sink(ROWS))
         data = sorted(path for path in objects(bucket) if path.endswith(".csv"))
@@ -363,21 +363,21 @@ def test_objects_that_expired_unread_are_named(bucket: str, tmp_path: Path) -> N
         wanted = undisturbed_events(tmp_path, "csv", ROWS, options=context.options)
         others = [row for row in wanted if isinstance(row, RowChange) and row.table.name != "users"]
         got = [row for row in events if isinstance(row, RowChange) and row.table.name != "users"]
-        story.counts = count({0: sorted(rows_of(others))}, {0: sorted(rows_of(got))})
-        story.figures = {"said": str(faults[0]) if faults else ""}
+        result.counts = count({0: sorted(rows_of(others))}, {0: sorted(rows_of(got))})
+        result.figures = {"said": str(faults[0]) if faults else ""}
         assert [(fault.kind, fault.path) for fault in faults] == [("hole", old[0])]
-        assert story.counts.is_exact
+        assert result.counts.is_exact
         assert len(others) < len(rows_of(wanted))
 
 
 def test_objects_that_expired_behind_a_reader_are_not_missed(bucket: str, tmp_path: Path) -> None:
-    with telling(
+    with recorded(
         "bucket/expired-followed",
         "objects expire while a reader follows",
         "After each look of the reader everything that it has read is removed, while the sink "
         "writes on. The reader, which knows what it has read, gets each change once and misses "
         "nothing.",
-    ) as story:
+    ) as result:
         context, place = Context(OPTIONS["csv"]), open_store(bucket)
         writer, events, rows = PrefixWriter(place, "csv", context), events_of_sink(ROWS), []
         state, gate, begin, removed = ReplayState(), RowGate(), 0, 0
@@ -395,9 +395,9 @@ def test_objects_that_expired_behind_a_reader_are_not_missed(bucket: str, tmp_pa
             data = [path for path in objects(bucket) if path.endswith(".csv")]
             remove(bucket, data)
             removed += len(data)
-        story.counts = count({0: sorted(undisturbed(tmp_path, "csv", ROWS))}, {0: sorted(rows)})
-        story.figures = {"objects expired": removed}
-        assert story.counts.is_exact
+        result.counts = count({0: sorted(undisturbed(tmp_path, "csv", ROWS))}, {0: sorted(rows)})
+        result.figures = {"objects expired": removed}
+        assert result.counts.is_exact
 
 
 @dataclass(frozen=True, slots=True)

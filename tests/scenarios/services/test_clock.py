@@ -30,7 +30,7 @@ from cdcwire_conformance.sources.stores import StoreError, open_store
 from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.buckets import keys, name_of, s3_client
 from cdcwire_evidence.scenarios.feeds import Feed, events_of, make_feed
-from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.prefixes import (
     OPTIONS,
     events_of_sink,
@@ -66,28 +66,28 @@ CLOCKS: dict[str, tuple[Callable[[int], int], bool]] = {
 def test_order_is_by_offset_whatever_the_producers_clock_says(
     kafka: Kafka, new_name: NewName
 ) -> None:
-    with telling(
+    with recorded(
         "clock/producer",
         "a producer whose clock goes back an hour, and ahead again",
         "The records' timestamps fall and rise. All messages arrive once, in the order of their "
         "offsets; where a reader begins at a time, nothing of that time or later stands before. A "
         "producer whose clock is two hours ahead is told of each message: the broker takes none.",
-    ) as story:
+    ) as result:
         feed = make_feed("canal-json", 600, options=TIMED["canal-json"])
         topic, now = new_name("clock"), int(time.time() * 1000)
         make_topic(kafka, topic)
         moved = [now - HOUR_MS * (number // 100 % 2) + number for number in range(600)]
         assert produce(kafka, topic, feed.messages, clock=moved.__getitem__) == []
         got = list(consume(kafka, topic))
-        story.counts = count({0: feed.messages}, {0: [each.message for each in got]})
-        assert story.counts.is_exact
+        result.counts = count({0: feed.messages}, {0: [each.message for each in got]})
+        assert result.counts.is_exact
         assert [each.timestamp_ms for each in got] == moved
         for asked in (now - HOUR_MS + 150, now + 250, now + HOUR_MS):
             begin = offset_at(kafka, topic, asked)
             assert all(stamp < asked for stamp in moved[:begin])
             assert begin == next((n for n, stamp in enumerate(moved) if stamp >= asked), 600)
         far = produce(kafka, topic, feed.messages[:20], clock=lambda _: now + 2 * HOUR_MS)
-        story.figures = {"two hours ahead, refused aloud": len(far)}
+        result.figures = {"two hours ahead, refused aloud": len(far)}
         assert [each.number for each in far] == list(range(20))
         assert len(list(consume(kafka, topic))) == len(feed.messages)
 
@@ -96,13 +96,13 @@ def test_order_is_by_offset_whatever_the_producers_clock_says(
 def test_times_in_the_messages_order_nothing(
     kafka: Kafka, new_name: NewName, format_name: str
 ) -> None:
-    with telling(
+    with recorded(
         f"clock/messages-{format_name}",
         f"{format_name} of a database and a producer whose clocks go back",
         "The times of commit and of sending that stand in the messages fall by an hour, twice. A "
         "feed of which a part comes again gives each change once, in the order of its offsets, "
         "with the times as they were.",
-    ) as story:
+    ) as result:
         feed, events = feed_with_moved_clock(format_name, 300)
         topic = new_name("clock")
         make_topic(kafka, topic)
@@ -112,9 +112,9 @@ def test_times_in_the_messages_order_nothing(
         arrived = events_of(feed, [each.message for each in consume(kafka, topic)])
         got = [timed(event) for event in drop_repeats(arrived)]
         wanted = [timed(event) for event in events]
-        story.counts = count({0: wanted}, {0: got})
-        story.figures = {"repeats dropped": len(arrived) - len(got)}
-        assert story.counts.is_exact
+        result.counts = count({0: wanted}, {0: got})
+        result.figures = {"repeats dropped": len(arrived) - len(got)}
+        assert result.counts.is_exact
         times = itertools.pairwise(commit_ms for _, commit_ms in got)
         assert sum(later < earlier for earlier, later in times) == 2
 
@@ -122,13 +122,13 @@ def test_times_in_the_messages_order_nothing(
 @pytest.mark.parametrize("moved", CLOCKS)
 @pytest.mark.parametrize("format_name", ["csv", "canal-json"])
 def test_dates_of_a_moved_clock_hide_nothing(tmp_path: Path, format_name: str, moved: str) -> None:
-    with telling(
+    with recorded(
         f"clock/sink-{format_name}-{moved}",
         f"{format_name} by a sink whose clock is moved: {moved}",
         "Folders of dates are of the sink's clock. As long as dates come in the order of writing "
         "every change is read once. Where they do not, the layout's own rule takes changes of a "
         "later folder for repeats: the reader counts each of them, and the check names the files.",
-    ) as story:
+    ) as result:
         hours, is_in_order = CLOCKS[moved]
         context, place, now = Context(OPTIONS[format_name]), open_store(str(tmp_path / "x")), [0]
         writer = PrefixWriter(place, format_name, context, clock=lambda: now[0])
@@ -146,9 +146,9 @@ def test_dates_of_a_moved_clock_hide_nothing(tmp_path: Path, format_name: str, m
         # Files of several dates stand in another order than in the other prefix.
         counts = count({0: sorted(wanted)}, {0: sorted(got)})
         if is_in_order:
-            story.counts = counts
+            result.counts = counts
         else:
-            story.figures = {
+            result.figures = {
                 "sent": counts.sent,
                 "read": counts.received,
                 "counted as repeats": taken_for_repeats,
@@ -162,12 +162,12 @@ def test_dates_of_a_moved_clock_hide_nothing(tmp_path: Path, format_name: str, m
 
 
 def test_commit_ts_that_goes_back_is_named(tmp_path: Path) -> None:
-    with telling(
+    with recorded(
         "clock/commit-ts-back",
         "a database whose commit ts falls by an hour",
         "That breaks what the format rests on. The check names the files; a reader gets what its "
         "rules let through and counts all others, as repeats or as not below the checkpoint.",
-    ) as story:
+    ) as result:
         context, place = Context(OPTIONS["csv"]), open_store(str(tmp_path))
         rows = [event for event in workload("orders-10", ROWS, 1) if isinstance(event, RowChange)]
         fallen = [
@@ -183,7 +183,7 @@ def test_commit_ts_that_goes_back_is_named(tmp_path: Path) -> None:
         gate = RowGate(prefix.checkpoint)
         got = list(read_events(place, prefix, context, lambda _: None, gate))
         found = check_prefix(place, "csv", context).faults
-        story.figures = {
+        result.figures = {
             "sent": len(fallen),
             "read": len(rows_of(got)),
             "counted as repeats": gate.repeats,
@@ -199,12 +199,12 @@ def test_commit_ts_that_goes_back_is_named(tmp_path: Path) -> None:
 def test_store_refuses_a_client_whose_clock_is_an_hour_off(
     bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with telling(
+    with recorded(
         "clock/store",
         "a sink whose clock is an hour behind the object store's",
         "The store refuses every request that is signed with such a time. The sink fails with one "
         "line and puts nothing; with the right time it goes on from its checkpoint.",
-    ) as story:
+    ) as result:
         context, events = Context(OPTIONS["csv"]), events_of_sink(ROWS)
         writer = PrefixWriter(open_store(bucket), "csv", context)
         half = len(events) // 2
@@ -218,9 +218,9 @@ def test_store_refuses_a_client_whose_clock_is_an_hour_off(
         assert list(keys(s3_client(), name_of(bucket))) == before
         go_on(writer, events)
         got = rows_of(replayed(open_store(bucket), "csv", context))
-        story.counts = count({0: undisturbed(tmp_path, "csv", ROWS)}, {0: got})
-        story.figures = {"said": str(failure.value)}
-        assert story.counts.is_exact
+        result.counts = count({0: undisturbed(tmp_path, "csv", ROWS)}, {0: got})
+        result.figures = {"said": str(failure.value)}
+        assert result.counts.is_exact
 
 
 def feed_with_moved_clock(format_name: str, rows: int) -> tuple[Feed, list[Event]]:

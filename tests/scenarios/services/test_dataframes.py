@@ -15,7 +15,7 @@ import pytest
 
 from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire_evidence.scenarios.everywhere import Feeds
-from cdcwire_evidence.scenarios.ledger import telling
+from cdcwire_evidence.scenarios.ledger import recorded
 from cdcwire_evidence.scenarios.parcels import LARGEST, NULLS, SMALLEST, ZERO_DATES, written_by_hand
 from cdcwire_evidence.scenarios.services import Kafka, ObjectStore
 
@@ -141,13 +141,13 @@ def test_ends_of_every_type_are_in_the_dataframe(
         parse_source,
     )
 
-    with telling(
+    with recorded(
         f"dataframe/{format_name}",
         f"{format_name}: the ends of every type in a DataFrame",
         "Rows with the largest and the smallest values of their types, of NULLs and with zero "
         "dates go through a topic or a bucket. The DataFrame has the values that are written in "
         "the test, each in the type that the format tells.",
-    ) as story:
+    ) as result:
         has_zero_dates = format_name not in WITHOUT_ZERO_DATES
         rows = (LARGEST, SMALLEST, NULLS, *([ZERO_DATES] if has_zero_dates else []))
         use_store(store)
@@ -159,7 +159,7 @@ def test_ends_of_every_type_are_in_the_dataframe(
         found = {row.id: row for row in frame.collect()}
         wanted = [in_format(format_name, row) for row in IN_SPARK[: len(rows)]]
         got = [{name: found[row["id"]][name] for name in row} for row in wanted]
-        story.figures = {"rows": len(found), "values": sum(map(len, wanted))}
+        result.figures = {"rows": len(found), "values": sum(map(len, wanted))}
         assert list(map(repr, got)) == list(map(repr, wanted))  # -0.0 is not 0.0, nor 1.5 1.50
         assert len(found) == len(rows) == described.rows
 

@@ -19,7 +19,7 @@ from cdcwire_evidence.scenarios import load_requirement, small_disk
 from cdcwire_evidence.scenarios.buckets import keys, make_bucket, name_of, s3_client
 from cdcwire_evidence.scenarios.containers import KafkaContainer, MinioContainer
 from cdcwire_evidence.scenarios.feeds import events_of, make_feed
-from cdcwire_evidence.scenarios.ledger import count, tell_not_run, telling
+from cdcwire_evidence.scenarios.ledger import count, record_not_run, recorded
 from cdcwire_evidence.scenarios.prefixes import (
     OPTIONS,
     events_of_sink,
@@ -43,21 +43,21 @@ def mounts(tmp_path: Path) -> None:
     try:
         small_disk.run_on_a_small_disk(tmp_path, "true")
     except NotRunError as error:
-        tell_not_run("directory/disk-full", "a full disk under a directory", str(error))
+        record_not_run("directory/disk-full", "a full disk under a directory", str(error))
         pytest.skip(str(error))
 
 
 def test_broker_with_a_full_disk_loses_nothing_it_took(
     small_broker: KafkaContainer, new_name: NewName
 ) -> None:
-    with telling(
+    with recorded(
         "fault/broker-disk-full",
         "the broker's disk gets full while a feed is written",
         "The broker keeps its log on 16 MiB and ends when they are full. The producer is told of "
         "each message that has no answer within some seconds. When there is room again the broker "
         "has every message that it acknowledged, once and in order, and the feed goes on from the "
         "first one that it did not; of those, some may come twice.",
-    ) as story:
+    ) as result:
         feed = make_feed("canal-json", 8000, options={"enable-tidb-extension": True})
         kafka, topic, ballast = small_broker.service, new_name("full"), f"{small_broker.LOG}/x"
         make_topic(kafka, topic)
@@ -73,10 +73,10 @@ def test_broker_with_a_full_disk_loses_nothing_it_took(
         assert taken[:first] == list(feed.messages[:first])
         assert produce(kafka, topic, feed.messages[first:]) == []
         got = [each.message for each in consume(kafka, topic)]
-        story.counts = count({0: feed.messages}, {0: got})
-        story.figures = {"acknowledged before": first, "refused aloud": len(refused)}
-        assert (story.counts.lost, story.counts.invented) == (0, 0)
-        assert story.counts.repeated == len(taken) - first
+        result.counts = count({0: feed.messages}, {0: got})
+        result.figures = {"acknowledged before": first, "refused aloud": len(refused)}
+        assert (result.counts.lost, result.counts.invented) == (0, 0)
+        assert result.counts.repeated == len(taken) - first
         changes = list(drop_repeats(events_of(feed, got)))
         assert changes == events_of(feed, feed.messages)
 
@@ -88,13 +88,13 @@ def test_store_with_a_full_disk_refuses_and_loses_nothing(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with telling(
+    with recorded(
         "bucket/store-disk-full",
         "the object store's disk gets full while a sink writes",
         "MinIO keeps its objects on 64 MiB, which another client fills. The sink's next put is "
         "refused, and it fails with one line; a reader still gets all below the checkpoint. When "
         "there is room again the sink goes on from there: every change once.",
-    ) as story:
+    ) as result:
         monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
         use_store(small_store.service)
         bucket, ballast = make_bucket(new_name("feed")), name_of(make_bucket(new_name("ballast")))
@@ -114,16 +114,16 @@ def test_store_with_a_full_disk_refuses_and_loses_nothing(
         checked = check_prefix(open_store(bucket), "csv", context)
         assert checked.faults == []
         got = rows_of(replayed(open_store(bucket), "csv", context))
-        story.counts = count({0: wanted}, {0: got})
-        story.figures = {"rows below the checkpoint while it was full": len(early)}
-        assert story.counts.is_exact
+        result.counts = count({0: wanted}, {0: got})
+        result.figures = {"rows below the checkpoint while it was full": len(early)}
+        assert result.counts.is_exact
         assert 0 < len(early) < len(wanted)
         assert set(early) <= set(wanted)
 
 
 @pytest.mark.usefixtures("mounts")
 def test_directory_on_a_full_disk_loses_nothing(tmp_path: Path) -> None:
-    with telling(
+    with recorded(
         "directory/disk-full",
         "the disk under a directory gets full while a sink writes",
         "Six feeds, index before or behind the data, meet a disk with no room left, or with room "
@@ -131,7 +131,7 @@ def test_directory_on_a_full_disk_loses_nothing(tmp_path: Path) -> None:
         "not there, and what was there before is. When there is room again each goes on from its "
         "checkpoint: every change, and those at one commit ts as often as the rules let them "
         "come again.",
-    ) as story:
+    ) as result:
         folder = tmp_path / "disk"
         folder.mkdir()
         command = program("scenarios.small_disk", str(folder))
@@ -151,22 +151,22 @@ def test_directory_on_a_full_disk_loses_nothing(tmp_path: Path) -> None:
             assert set(each.rows_while_full) <= set(sent[case])
             assert all("there is no index file" in fault for fault in each.faults_while_full)
             assert each.faults == []
-        story.counts = count(sent, got)
-        story.figures = {"feeds": len(found)}
-        assert (story.counts.lost, story.counts.invented, story.counts.out_of_order) == (0, 0, 0)
-        assert story.counts.repeated <= len(found)
+        result.counts = count(sent, got)
+        result.figures = {"feeds": len(found)}
+        assert (result.counts.lost, result.counts.invented, result.counts.out_of_order) == (0, 0, 0)
+        assert result.counts.repeated <= len(found)
         assert not list(folder.iterdir())  # the disk was nobody else's
 
 
 @pytest.mark.quick
 @pytest.mark.usefixtures("mounts")
 def test_generate_on_a_full_disk_is_one_line(tmp_path: Path) -> None:
-    with telling(
+    with recorded(
         "directory/generate-disk-full",
         "`cdcwire generate` writes a prefix on a disk that gets full",
         "The command ends with exit code 2 and one line that names the file and the reason. "
         "`cdcwire storage check` finds all that was put readable.",
-    ) as story:
+    ) as result:
         program = f"'{sys.executable}' -m cdcwire_conformance"
         prefix = f"csv {tmp_path}/feed --option include-commit-ts=true"
         line = (
@@ -176,7 +176,7 @@ def test_generate_on_a_full_disk_is_one_line(tmp_path: Path) -> None:
         ran = small_disk.run_on_a_small_disk(tmp_path, "sh", "-c", line)
         code, *faults, summary = ran.stdout.splitlines()
         (told,) = ran.stderr.splitlines()
-        story.figures = {"said": told, "checked": summary}
+        result.figures = {"said": told, "checked": summary}
         assert code == "2"
         assert told.startswith("cdcwire generate: ")
         assert told.endswith("No space left on device")

@@ -16,7 +16,7 @@ from cdcwire_conformance.sources.stores import StoreError, open_store
 from cdcwire_evidence.scenarios.buckets import make_bucket, name_of, objects
 from cdcwire_evidence.scenarios.containers import MinioContainer
 from cdcwire_evidence.scenarios.half_puts import half_put
-from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.prefixes import (
     OPTIONS,
     events_of_sink,
@@ -38,13 +38,13 @@ def test_store_killed_in_the_middle_of_an_object(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with telling(
+    with recorded(
         "bucket/store-killed-in-a-put",
         "object store killed in the middle of an object",
         "Half of a data object has reached MinIO when it is ended by SIGKILL. The half is no "
         "object; the sink goes on from its checkpoint, and replay gives every change, those of a "
         "table's last transaction before it once or twice.",
-    ) as story:
+    ) as result:
         monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
         context, events = Context(OPTIONS["csv"]), events_of_sink(ROWS)
         with half_put(own_store.service, ".csv", 3, own_store.kill) as relay:
@@ -66,10 +66,10 @@ def test_store_killed_in_the_middle_of_an_object(
             checked = check_prefix(place, "csv", context)
             got = rows_of(replayed(place, "csv", context, "data-first"))
         assert checked.faults == []
-        story.counts = count({0: undisturbed(tmp_path, "csv", ROWS)}, {0: got})
-        story.figures = {"bytes of the half": relay.passed}
+        result.counts = count({0: undisturbed(tmp_path, "csv", ROWS)}, {0: got})
+        result.figures = {"bytes of the half": relay.passed}
         # What each table put last may be there twice, as its commit-ts is not below the checkpoint.
         largest = max(Counter(each.position.commit_ts for each in events).values())
         tables = {each.table.name for each in events if isinstance(each, RowChange)}
-        assert story.counts.repeated <= largest * len(tables)
-        assert replace(story.counts, repeated=0).is_exact
+        assert result.counts.repeated <= largest * len(tables)
+        assert replace(result.counts, repeated=0).is_exact

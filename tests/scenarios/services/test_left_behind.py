@@ -22,7 +22,7 @@ from cdcwire_evidence.scenarios.containers import (
     labelled,
     running,
 )
-from cdcwire_evidence.scenarios.ledger import telling
+from cdcwire_evidence.scenarios.ledger import recorded
 
 ALL_SECONDS = 60.0
 ENGINE = Path(__file__).parents[3] / "images" / "engine"
@@ -41,13 +41,13 @@ time.sleep(600)
 def test_nothing_is_left_behind(
     image_of: Callable[[str], str], new_name: Callable[[str], str]
 ) -> None:
-    with telling(
+    with recorded(
         "run/killed",
         "a run that is killed leaves nothing behind once it is cleaned up",
         "A run with two services is ended by SIGKILL. Its containers, their programs and mounts "
         "are still there then; `images/engine clean` finds them by the run's name, and after it "
         "there is no container, volume, network, mount or process of that run.",
-    ) as story:
+    ) as result:
         run = new_name("killed")
         words = [sys.executable, "-c", RUN, image_of("MINIO_IMAGE"), image_of("TOXIPROXY_IMAGE")]
         killed = subprocess.Popen(
@@ -68,22 +68,22 @@ def test_nothing_is_left_behind(
         if os.path.exists(folders[0]):  # the engine is on this machine, and we may look
             assert set(folders) <= mounts()
         assert subprocess.run([ENGINE, "clean", run], check=False).returncode == 0
-        story.figures = {
+        result.figures = {
             "containers before": len(there),
             "containers after": len(labelled(f"{LABEL}={run}")),
             "processes after": sum(map(is_running, processes)),
             "mounts after": len(set(folders) & mounts()),
         }
-        assert [value for name, value in story.figures.items() if "after" in name] == [0, 0, 0]
+        assert [value for name, value in result.figures.items() if "after" in name] == [0, 0, 0]
         assert left_of(run) == (0, "nothing is left\n")
 
 
 def test_all_services_start_within_a_minute(image_of: Callable[[str], str], tmp_path: Path) -> None:
-    with telling(
+    with recorded(
         "start/all",
         "all services start within a minute",
         "Kafka, MinIO, Apicurio Registry and toxiproxy, side by side, their images at hand.",
-    ) as story:
+    ) as result:
         services: dict[str, Service] = {
             "Kafka": KafkaContainer(image_of("KAFKA_IMAGE")),
             "MinIO": MinioContainer(image_of("MINIO_IMAGE")),
@@ -98,7 +98,7 @@ def test_all_services_start_within_a_minute(image_of: Callable[[str], str], tmp_
 
         with ThreadPoolExecutor(len(services)) as pool:
             list(pool.map(start, services))
-        story.figures = {f"{name}, s": seconds for name, seconds in took.items()}
+        result.figures = {f"{name}, s": seconds for name, seconds in took.items()}
         assert took.keys() == services.keys()
         assert max(took.values()) < ALL_SECONDS
 

@@ -9,7 +9,7 @@ from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.containers import KafkaContainer
 from cdcwire_evidence.scenarios.feeds import make_feed
-from cdcwire_evidence.scenarios.ledger import Measured, count, telling
+from cdcwire_evidence.scenarios.ledger import Measured, count, recorded
 from cdcwire_evidence.scenarios.load import FEED_ROWS, Second, percentile, read_under_load
 from cdcwire_evidence.scenarios.services import NewName
 from cdcwire_evidence.scenarios.topics import consume, make_topic, produce
@@ -41,13 +41,13 @@ class Arrivals:
 
 
 def test_a_million_rows_under_load(own_broker: KafkaContainer, new_name: NewName) -> None:
-    with telling(
+    with recorded(
         "load/million-rows",
         "a million rows under load",
         "A producer writes 50,000 rows of Craft a second to one partition, and a reader beside it "
         "decodes each to typed rows as it comes: all of them, in memory that does not grow. Then "
         "the topic is read once more, as fast as it goes.",
-    ) as story:
+    ) as result:
         topic, arriving, again = new_name("million"), Arrivals(), Arrivals()
         make_topic(own_broker.service, topic)
         loaded = read_under_load(own_broker.service, topic, ROWS, RATE, arriving.rows_of)
@@ -61,8 +61,8 @@ def test_a_million_rows_under_load(own_broker: KafkaContainer, new_name: NewName
         memory = [each.mib for each in loaded.seconds]
         early, late = memory[len(memory) // 10], process.memory_info().rss / (1 << 20)
         sent = list(range(len(arriving.numbers))) * (ROWS // FEED_ROWS)
-        story.counts = count({0: sent}, {0: arriving.found})
-        story.figures = {
+        result.counts = count({0: sent}, {0: arriving.found})
+        result.figures = {
             "rows a second under load": round(loaded.rows / len(loaded.seconds)),
             "rows a second as fast as it goes": round(rows / took),
             "latency in ms, median": round(loaded.latency_ms(0.5)),
@@ -71,7 +71,7 @@ def test_a_million_rows_under_load(own_broker: KafkaContainer, new_name: NewName
             "MiB at a tenth": round(early),
             "MiB at the end": round(late),
         }
-        story.series = {
+        result.series = {
             "rows written": list(map(float, loaded.written)),
             "rows read and decoded": [each.rows for each in loaded.seconds],
             "latency in ms, median": latencies(loaded.seconds, 0.5),
@@ -79,18 +79,18 @@ def test_a_million_rows_under_load(own_broker: KafkaContainer, new_name: NewName
             "MiB of the reader": memory,
         }
         assert loaded.rows == rows == ROWS
-        assert story.counts.is_exact
+        assert result.counts.is_exact
         assert again.found == sent
         assert late < early + FLAT
 
 
 def test_sizes_on_the_brokers_disk(own_broker: KafkaContainer, new_name: NewName) -> None:
-    with telling(
+    with recorded(
         "load/disk",
         "bytes a row on the broker's disk",
         "Every format of a queue carries the same rows; its messages are compressed by the "
         "producer in batches, and the broker's own log segments are measured.",
-    ) as story:
+    ) as result:
         kafka, found = own_broker.service, dict[tuple[str, str], float]()
         for format_name in QUEUE_FORMATS:
             feed = make_feed(format_name, DISK_ROWS, options=batch_of(format_name))
@@ -113,7 +113,7 @@ def test_sizes_on_the_brokers_disk(own_broker: KafkaContainer, new_name: NewName
             "format has more than one; Kafka's own headers and offsets are in it, indexes are not."
         )
         head = ("format", *COMPRESSIONS)
-        story.tables = [Measured("Bytes a row on the broker's disk", text, head, tuple(rows))]
+        result.tables = [Measured("Bytes a row on the broker's disk", text, head, tuple(rows))]
         for compression in COMPRESSIONS:
             assert found["craft", compression] < found["open-protocol", compression]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pytest
 
 from cdcwire_evidence.scenarios.everywhere import Feeds, Made, Where
-from cdcwire_evidence.scenarios.ledger import Counts, telling
+from cdcwire_evidence.scenarios.ledger import Counts, recorded
 from cdcwire_evidence.scenarios.parcels import TABLE, Planted, PlantedName, parcels, plant
 from cdcwire_evidence.scenarios.services import Kafka, ObjectStore
 
@@ -176,17 +176,17 @@ def compared(feeds: Feeds, pair: Pair, planted: tuple[PlantedName, ...] = ()) ->
 
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
 def test_one_stream_in_two_formats_is_equal(feeds: Feeds, pair: Pair) -> None:
-    with telling(
+    with recorded(
         f"pair/{pair.left}-{pair.right}".replace(" ", "-"),
         f"{pair}: one stream, equal",
         "One stream of changes lies in both formats, in topics of three partitions, in buckets or "
         "in files. Spark finds them equal, and leaves out what one of them is known to lack.",
-    ) as story:
+    ) as result:
         found = compared(feeds, pair)
         (table,) = found.tables
         assert table.counts is not None
         counts = table.counts
-        story.counts = Counts(
+        result.counts = Counts(
             sent=counts.left_rows,
             received=counts.right_rows,
             repeated=counts.repeated_right,
@@ -194,9 +194,9 @@ def test_one_stream_in_two_formats_is_equal(feeds: Feeds, pair: Pair) -> None:
             invented=counts.only_right,
             out_of_order=0,
         )
-        story.figures = {"changes": counts.left_rows, "compared in seconds": round(found.seconds)}
+        result.figures = {"changes": counts.left_rows, "compared in seconds": round(found.seconds)}
         assert found.is_equal
-        assert story.counts.is_exact
+        assert result.counts.is_exact
         assert counts.left_rows == counts.right_rows == ROWS
         assert table.paired_by == (pair.paired_by, "id")
         assert {name for name, _ in found.left_out} == pair.left_out
@@ -205,14 +205,14 @@ def test_one_stream_in_two_formats_is_equal(feeds: Feeds, pair: Pair) -> None:
 
 @pytest.mark.parametrize("pair", [each for each in PAIRS if each.planted], ids=str)
 def test_planted_differences_are_named_with_their_places(feeds: Feeds, pair: Pair) -> None:
-    with telling(
+    with recorded(
         f"planted/{pair.left}-{pair.right}".replace(" ", "-"),
         f"{pair}: planted differences",
         "In the right feed changes were planted: a space at the end of a text, a change that is "
         "lost, one that is there twice, -0.0 for 0.0; where the format can say it a column that "
         "is absent in place of NULL, and a decimal with another scale. Each is named with its row "
         "and its places in both feeds, and nothing else is.",
-    ) as story:
+    ) as result:
         names = pair.planted + pair.unseen
         found = compared(feeds, pair, names)
         left, right = feeds.get(pair.left), feeds.get(pair.right, names)
@@ -229,7 +229,7 @@ def test_planted_differences_are_named_with_their_places(feeds: Feeds, pair: Pai
             )
             for each in table.differences
         }
-        story.figures = {"planted": len(planted), "named": len(named)}
+        result.figures = {"planted": len(planted), "named": len(named)}
         assert named == wanted
         assert all(len(each.columns) == 1 for each in table.differences if is_changed(each))
         assert table.counts is not None

@@ -37,8 +37,8 @@ from cdcwire_evidence.scenarios.avro_feeds import (
 )
 from cdcwire_evidence.scenarios.certificates import make_authority
 from cdcwire_evidence.scenarios.containers import RegistryContainer, ToxiproxyContainer
-from cdcwire_evidence.scenarios.doors import door_to
-from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.ledger import count, recorded
+from cdcwire_evidence.scenarios.registry_proxy import proxy_to
 from cdcwire_evidence.scenarios.services import Kafka, NewName, Registry
 from cdcwire_evidence.scenarios.topics import consume, make_topic, produce
 
@@ -101,50 +101,50 @@ def as_confluent_reads(change: RowChange) -> tuple[object, object]:
 def test_rows_of_a_topic_are_read_by_their_schemas_numbers(
     kafka: Kafka, registry: Registry, new_name: NewName
 ) -> None:
-    with telling(
+    with recorded(
         "registry/topic",
         "Avro with a registry, through a topic",
         "A producer registers its schemas and sends rows to three partitions. A reader that has "
         "the registry's address alone reads the same changes, once, in order; Confluent's own "
         "reader reads the same values. Each asks once for each schema.",
-    ) as story:
+    ) as result:
         lanes, topic = make_changes(ROWS, 3), new_name("avro")
         make_topic(kafka, topic, len(lanes))
-        with door_to(registry) as door:
-            source = ConfluentRegistry(door.service.url)
+        with proxy_to(registry) as proxy:
+            source = ConfluentRegistry(proxy.service.url)
             for partition, lane in enumerate(lanes):
                 assert produce(kafka, topic, messages_of(lane, topic, source), partition) == []
-            assert [method for method, _ in door.requests] == ["POST", "POST"]
-            door.requests.clear()
+            assert [method for method, _ in proxy.requests] == ["POST", "POST"]
+            proxy.requests.clear()
             found = all_of(kafka, topic)
-            context = context_of(open_schemas(door.service.url))
+            context = context_of(open_schemas(proxy.service.url))
             got = {
                 partition: [
                     change for each in found[partition] for change in changes_of(each, context)
                 ]
                 for partition in found
             }
-            assert [method for method, _ in door.requests] == ["GET", "GET"]
-        story.counts = count(dict(enumerate([told(each) for each in lane] for lane in lanes)), got)
-        assert story.counts.is_exact
+            assert [method for method, _ in proxy.requests] == ["GET", "GET"]
+        result.counts = count(dict(enumerate([told(each) for each in lane] for lane in lanes)), got)
+        assert result.counts.is_exact
         with confluents_client(registry.url) as client:
             read = confluents_reader(client, topic)
             for partition, lane in enumerate(lanes):
                 theirs = [(read(x.key, "key"), read(x.value, "value")) for x in found[partition]]
                 assert theirs == [as_confluent_reads(change) for change in lane]
-        story.figures = {"changes": ROWS, "read by Confluent's reader": ROWS}
+        result.figures = {"changes": ROWS, "read by Confluent's reader": ROWS}
 
 
 def test_schema_changes_while_the_feed_runs(
     kafka: Kafka, registry: Registry, new_name: NewName
 ) -> None:
-    with telling(
+    with recorded(
         "registry/evolution",
         "a table is altered while its Avro feed runs",
         "Two changes of the table are accepted, and Confluent's reader reads all rows by the "
         "newest schema, as BACKWARD promises. A third is refused: the feed stops with one line "
         "before the row, and nothing of it is in the topic.",
-    ) as story:
+    ) as result:
         topic = new_name("evolution")
         make_topic(kafka, topic)
         changes = make_altered_changes(CHAIN + REFUSED, 50)
@@ -159,8 +159,8 @@ def test_schema_changes_while_the_feed_runs(
         messages = all_of(kafka, topic)[0]
         context = context_of(open_schemas(registry.url))
         got = [change for each in messages for change in changes_of(each, context)]
-        story.counts = count({0: [told(each) for each in good]}, {0: got})
-        assert story.counts.is_exact
+        result.counts = count({0: [told(each) for each in good]}, {0: got})
+        assert result.counts.is_exact
         with confluents_client(registry.url) as client:
             assert client.get_versions(f"{topic}-value") == [1, 2, 3]
             newest = client.get_latest_version(f"{topic}-value").schema.schema_str
@@ -170,7 +170,7 @@ def test_schema_changes_while_the_feed_runs(
             (number, None if number < 50 else total_of(change))
             for number, change in enumerate(good)
         ]
-        story.figures = {"versions": 3, "refused": 1}
+        result.figures = {"versions": 3, "refused": 1}
 
 
 def total_of(change: RowChange) -> object:
@@ -191,29 +191,29 @@ def until_it_stops(
 def test_unknown_id_is_named_with_its_offset(
     kafka: Kafka, registry: Registry, new_name: NewName
 ) -> None:
-    with telling(
+    with recorded(
         "registry/unknown-id",
         "a number that the registry does not know",
         "Among good messages stands one with a number of no schema. It is named with its offset "
         "and byte, its neighbours are read, and the registry is asked for it each time it comes.",
-    ) as story:
+    ) as result:
         (changes,), topic = make_changes(20), new_name("unknown")
         make_topic(kafka, topic)
         messages = list(messages_of(changes, topic, ConfluentRegistry(registry.url)))
         messages[7:7] = [with_unknown_id(messages[7])] * 2
         assert produce(kafka, topic, messages) == []
-        with door_to(registry) as door:
-            context = context_of(open_schemas(door.service.url))
+        with proxy_to(registry) as proxy:
+            context = context_of(open_schemas(proxy.service.url))
             got, bad = [], {}
             for each in consume(kafka, topic):
                 try:
                     got += changes_of(each.message, context)
                 except DecodeError as error:
                     bad[each.offset] = error
-            assert len(door.requests) == 2 + 2
-        story.counts = count({0: [told(each) for each in changes]}, {0: got})
-        story.figures = {"unknown": len(bad)}
-        assert story.counts.is_exact
+            assert len(proxy.requests) == 2 + 2
+        result.counts = count({0: [told(each) for each in changes]}, {0: got})
+        result.figures = {"unknown": len(bad)}
+        assert result.counts.is_exact
         assert {offset: (error.offset, error.clause) for offset, error in bad.items()} == {
             7: (1, "avro: registry"),
             8: (1, "avro: registry"),
@@ -235,12 +235,12 @@ def feed_file(folder: Path, source: ConfluentRegistry) -> Path:
 
 
 def test_registry_that_is_not_there_at_the_start(registry: Registry, tmp_path: Path) -> None:
-    with telling(
+    with recorded(
         "registry/down-at-the-start",
         "the registry is not there when a reader starts",
         "Where nobody answers, the reader tries six times and ends with one line. Where the "
         "registry comes while it tries, it reads everything.",
-    ) as story:
+    ) as result:
         file = feed_file(tmp_path, ConfluentRegistry(registry.url))
 
         def start(url: str) -> subprocess.Popen[str]:
@@ -254,24 +254,24 @@ def test_registry_that_is_not_there_at_the_start(registry: Registry, tmp_path: P
 
         begin = time.monotonic()
         nobody = f"http://127.0.0.1:{free_port()}"
-        with door_to(registry, is_open=False) as door:
-            lost, waiting = start(nobody), start(door.service.url)
-            while not door.requests:
+        with proxy_to(registry, is_open=False) as proxy:
+            lost, waiting = start(nobody), start(proxy.service.url)
+            while not proxy.requests:
                 assert waiting.poll() is None
                 assert time.monotonic() < begin + 60
                 time.sleep(0.1)
-            door.is_open = True
+            proxy.is_open = True
             out, err = waiting.communicate(timeout=120)
             assert (waiting.returncode, err) == (0, "")
             assert out.count("\n") == 50
-            assert len(door.requests) == 3  # the first was cut
+            assert len(proxy.requests) == 3  # the first was cut
         out, err = lost.communicate(timeout=120)
         assert (lost.returncode, out) == (2, "")
         assert err == (
             f"cdcwire decode: {nobody}/schemas/ids/{first_id(file)}: no answer: Connection refused "
             "(tried 6 times); see whether the registry runs there, and try again\n"
         )
-        story.figures = {"seconds until it gave up": round(time.monotonic() - begin)}
+        result.figures = {"seconds until it gave up": round(time.monotonic() - begin)}
 
 
 def first_id(file: Path) -> int:
@@ -288,13 +288,13 @@ def test_registry_killed_in_the_middle_of_a_feed(
     changes, topic = make_altered_changes(CHAIN, 100), new_name("killed")
     make_topic(kafka, topic)
     url = own_registry.service.url
-    with telling(
+    with recorded(
         "registry/killed-writing",
         "registry killed while an Avro feed is written",
         "The registry is ended by SIGKILL. The producer goes on with the schemas that it knows; at "
         "the first row behind an ALTER it fails with one line after three tries. When the registry "
         "is back, with what it knew, the producer goes on at that row.",
-    ) as story:
+    ) as result:
         sent: list[KafkaMessage] = []
         stops: list[RegistryError] = []
 
@@ -320,15 +320,15 @@ def test_registry_killed_in_the_middle_of_a_feed(
         messages = all_of(kafka, topic)[0]
         context = context_of(open_schemas(url))
         got = [change for each in messages for change in changes_of(each, context)]
-        story.counts = count({0: [told(each) for each in changes]}, {0: got})
-        assert story.counts.is_exact
-    with telling(
+        result.counts = count({0: [told(each) for each in changes]}, {0: got})
+        assert result.counts.is_exact
+    with recorded(
         "registry/killed-reading",
         "registry killed while an Avro feed is read",
         "The registry is ended by SIGKILL while a reader knows the first schemas. It reads all "
         "rows of these; at the first row of another it fails with one line after three tries, each "
         "time that it is asked. When the registry is back, the same reader goes on at that row.",
-    ) as story:
+    ) as result:
         asked = ConfluentRegistry(url, HASTY)
         context = context_of(Schemas(asked))
         got, at = [], 0
@@ -345,9 +345,9 @@ def test_registry_killed_in_the_middle_of_a_feed(
             at += 1
             if at == 30:
                 own_registry.kill()
-        story.counts = count({0: [told(each) for each in changes]}, {0: got})
-        story.figures = {"failed": len(failures)}
-        assert story.counts.is_exact
+        result.counts = count({0: [told(each) for each in changes]}, {0: got})
+        result.figures = {"failed": len(failures)}
+        assert result.counts.is_exact
         assert [place for place, _ in failures] == [100, 100]
         assert all("(tried 3 times)" in said and "\n" not in said for _, said in failures)
         assert asked.requests == 2 + 2 * 3 + 2  # key and value; two failures; two more values
@@ -356,13 +356,13 @@ def test_registry_killed_in_the_middle_of_a_feed(
 def test_slow_and_cut_connections_to_the_registry(
     tls_registry: tuple[RegistryContainer, Path], toxiproxy: ToxiproxyContainer, tmp_path: Path
 ) -> None:
-    with telling(
+    with recorded(
         "registry/slow",
         "a slow registry, and connections that are cut",
         "Each answer takes a second and a half: the reader waits, and asks once for each schema. "
         "Then answers do not come, are cut in the middle, or end in a reset: each time it fails "
         "with one line after three tries. When all is well it goes on with the same reader.",
-    ) as story:
+    ) as result:
         container, _ = tls_registry
         file = feed_file(tmp_path, ConfluentRegistry(container.service.url))
         toxiproxy.lead_to(f"{container.address_inside}:{container.OPEN}")
@@ -374,7 +374,7 @@ def test_slow_and_cut_connections_to_the_registry(
         begin = time.monotonic()
         for message in messages:
             changes_of(message, context_of(Schemas(patient)))
-        story.figures = {"seconds": round(time.monotonic() - begin, 1)}
+        result.figures = {"seconds": round(time.monotonic() - begin, 1)}
         assert time.monotonic() - begin >= 2 * 1.5
         assert patient.requests == 2
         toxiproxy.remove("latency")
@@ -413,19 +413,19 @@ Decode = Callable[..., "tuple[int, int, str]"]
 def test_registry_that_asks_for_a_password(
     registry: Registry, tmp_path: Path, decode: Decode
 ) -> None:
-    with telling(
+    with recorded(
         "registry/password",
         "a registry that asks for user and password",
         "In front of the registry stands a proxy of our own that asks for a password, as the "
         "registry has no users without a service more. The right one is let in; a wrong one, none, "
         "and a user without rights each end with one line, at once, and no password is in it.",
-    ) as story:
+    ) as result:
         file = feed_file(tmp_path, ConfluentRegistry(registry.url))
         users = {"reader": "s/ecret@1", "guest": "s/ecret@2"}
-        with door_to(registry, users, guests=frozenset({"guest"})) as door:
-            host = door.service.url.removeprefix("http://")
+        with proxy_to(registry, users, guests=frozenset({"guest"})) as proxy:
+            host = proxy.service.url.removeprefix("http://")
             assert decode(file, f"http://reader:s%2Fecret%401@{host}") == (0, 50, "")
-            asked = len(door.requests)
+            asked = len(proxy.requests)
             advice = "give user and password in the address: https://user:password@host"
             refusals = {
                 "reader:s%2Fecret%402@": f"it answers 401: no entry; {advice}",
@@ -433,23 +433,23 @@ def test_registry_that_asks_for_a_password(
                 "guest:s%2Fecret%402@": "it answers 403: no entry; this user may not do that",
             }
             for who, said in refusals.items():
-                where = f"{door.service.url}/schemas/ids/{first_id(file)}"
+                where = f"{proxy.service.url}/schemas/ids/{first_id(file)}"
                 answer = decode(file, f"http://{who}{host}")
                 assert answer == (2, 0, f"cdcwire decode: {where}: {said}\n")
-            assert len(door.requests) - asked == len(refusals)  # none was tried again
-            story.figures = {"let in": 1, "refused": len(refusals)}
+            assert len(proxy.requests) - asked == len(refusals)  # none was tried again
+            result.figures = {"let in": 1, "refused": len(refusals)}
 
 
 def test_registry_over_https(
     tls_registry: tuple[RegistryContainer, Path], tmp_path: Path, decode: Decode
 ) -> None:
-    with telling(
+    with recorded(
         "registry/tls",
         "a registry over HTTPS with an authority of one's own",
         "The registry shows a certificate for localhost by an authority that only the reader's CA "
         "file knows: it is read, by Confluent's client too. Without the file, with another "
         "authority's, or by another name, the reader ends with one line, at once.",
-    ) as story:
+    ) as result:
         container, ca_file = tls_registry
         assert container.secure is not None
         url = container.secure.url
@@ -474,4 +474,4 @@ def test_registry_over_https(
             assert (code, lines, error.count("\n")) == (2, 0, 1)
             assert "no trust: " in error
             assert said in error
-        story.figures = {"read": 50, "refused": len(refused)}
+        result.figures = {"read": 50, "refused": len(refused)}

@@ -24,7 +24,7 @@ from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.feeds import Dispatch, Feed, make_lanes
 from cdcwire_evidence.scenarios.frames import rows_by_message, topic_of
-from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.services import Kafka, NewName
 from cdcwire_evidence.scenarios.topics import make_topic, produce, producer, remove_records
 from cdcwire_generators.workloads import workload, workload_tables
@@ -51,12 +51,12 @@ def test_topic_and_files_give_the_same_rows(
 ) -> None:
     from cdcwire_conformance.spark import decode_frame, describe_feed, open_source, parse_source
 
-    with telling(
+    with recorded(
         f"spark/{format_name}",
         f"{format_name} from a topic to a DataFrame",
         "A feed lies in a topic of three partitions and in files. Spark decodes both to the same "
         "rows, message by message, and knows partition and offset of each.",
-    ) as story:
+    ) as result:
         lanes = make_lanes(format_name, ROWS, PARTITIONS)
         url = topic_of(kafka, new_name("spark"), [lane.messages for lane in lanes])
         for number, lane in enumerate(lanes):
@@ -72,9 +72,9 @@ def test_topic_and_files_give_the_same_rows(
         numbers = message_numbers(tmp_path)
         wanted = rows_by_message(from_files, lambda source: numbers[source.file, source.offset])
         found = rows_by_message(from_topic, lambda source: (source.partition, source.offset))
-        story.counts = count(wanted, found)
-        story.figures = {"rows": sum(map(len, found.values()))}
-        assert story.counts.is_exact
+        result.counts = count(wanted, found)
+        result.figures = {"rows": sum(map(len, found.values()))}
+        assert result.counts.is_exact
         assert described.rows == sum(map(len, found.values())) >= ROWS
 
 
@@ -96,13 +96,13 @@ def test_keys_values_and_headers_arrive_as_they_were_sent(
     from cdcwire_conformance.spark.decode.kafka import messages_of_records
     from cdcwire_conformance.spark.decode.reading import messages_of_batches
 
-    with telling(
+    with recorded(
         "spark/compressions",
         "keys, values and headers in five compressions, read by Spark",
         "Null, empty and other keys, values and headers, and a value of 900,000 bytes, lie in five "
         "partitions, each in another of Kafka's compressions. Spark gets all of them as they were "
         "sent.",
-    ) as story:
+    ) as result:
         sent = [
             KafkaMessage(key, value, headers)
             for key in (None, b"", b"k")
@@ -122,20 +122,20 @@ def test_keys_values_and_headers_arrive_as_they_were_sent(
             assert place.partition is not None
             got.setdefault(place.partition, []).append(message)
             places.append((place.partition, place.offset))
-        story.counts = count(dict.fromkeys(range(len(COMPRESSIONS)), sent), got)
-        assert story.counts.is_exact
+        result.counts = count(dict.fromkeys(range(len(COMPRESSIONS)), sent), got)
+        assert result.counts.is_exact
         assert places == [(n, m) for n in range(len(COMPRESSIONS)) for m in range(len(sent))]
 
 
 def test_two_topics_are_compared(
     kafka: Kafka, new_name: NewName, spark: SparkSession, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with telling(
+    with recorded(
         "spark/compare-topics",
         "two topics compared on Spark",
         "The same changes lie in a topic of Craft and in one of Open Protocol. cdcwire compare "
         "finds them equal, and names the offsets that it read.",
-    ) as story:
+    ) as result:
         urls = [
             f"{name}:"
             + topic_of(
@@ -147,7 +147,7 @@ def test_two_topics_are_compared(
         said = capsys.readouterr().out
         assert f"EQUAL: {ROWS} changes of 1 table" in said
         assert f"left   {urls[0]}?from=0:0,1:0,2:0&to=0:" in said
-        story.figures = {"changes": ROWS}
+        result.figures = {"changes": ROWS}
 
 
 def test_feeds_that_are_dispatched_otherwise_are_equal(
@@ -157,12 +157,12 @@ def test_feeds_that_are_dispatched_otherwise_are_equal(
     from cdcwire_conformance.spark.compare.feed import Feed as ComparedFeed
     from cdcwire_conformance.spark.compare.feeds import compare_feeds
 
-    with telling(
+    with recorded(
         "spark/dispatch",
         "topics that are dispatched by key and by commit ts, compared",
         "The same changes lie in three partitions by the key of their rows, and in three by their "
         "commit ts, so that a row's changes are in any of them. Spark finds them equal.",
-    ) as story:
+    ) as result:
         sides = []
         dispatches: tuple[tuple[str, Dispatch], ...] = (
             ("craft", "key"),
@@ -177,7 +177,7 @@ def test_feeds_that_are_dispatched_otherwise_are_equal(
         assert found.is_equal
         assert table.counts is not None
         assert table.counts.same == ROWS
-        story.figures = {"changes": table.counts.same}
+        result.figures = {"changes": table.counts.same}
 
 
 def test_planted_differences_are_named(
@@ -255,12 +255,12 @@ def test_poisoned_messages_are_rows_with_their_offset(
         readable_errors,
     )
 
-    with telling(
+    with recorded(
         "spark/poisoned",
         "poisoned messages in a topic, read by Spark",
         "Among good messages stand a cut one, an empty one and a foreign one. Each is an error row "
         "with its partition and offset, or stops the job with these; the good ones are read.",
-    ) as story:
+    ) as result:
         lanes = make_lanes("craft", ROWS, PARTITIONS)
         spoiled = [list(lane.messages) for lane in lanes]
         first = spoiled[1][0].value
@@ -284,7 +284,7 @@ def test_poisoned_messages_are_rows_with_their_offset(
         assert good_rows(frame).count() == described.rows == ROWS
         with pytest.raises(FeedError, match=rf"{topic}\[[12]\]@\d+: byte "), readable_errors():
             decode_frame(spark, opened, described.table).collect()
-        story.figures = {"rows": ROWS, "errors": len(bad)}
+        result.figures = {"rows": ROWS, "errors": len(bad)}
 
 
 def test_part_of_a_topic_is_read_and_stays_the_same(

@@ -28,7 +28,7 @@ from cdcwire.model.events import Event, Image, Position, Progress, RowChange
 from cdcwire_evidence.scenarios.containers import KafkaContainer
 from cdcwire_evidence.scenarios.feeds import make_lanes, row_of
 from cdcwire_evidence.scenarios.frames import topic_of
-from cdcwire_evidence.scenarios.ledger import Counts, count, telling
+from cdcwire_evidence.scenarios.ledger import Counts, count, recorded
 from cdcwire_evidence.scenarios.orphans import end_with_parent
 from cdcwire_evidence.scenarios.services import Kafka, NewName
 from cdcwire_evidence.scenarios.topics import ends_of, make_topic, produce
@@ -149,7 +149,7 @@ def counts_of(window: Any) -> Any:
 def test_each_difference_is_told_in_its_window(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
-    with telling(
+    with recorded(
         "spark/follow",
         "two topics compared while they grow",
         "A topic of Craft and one of Open Protocol get the same changes step by step, with "
@@ -157,7 +157,7 @@ def test_each_difference_is_told_in_its_window(
         "one: just these are named, in the window of that step, and the next windows are equal "
         "again. A side that stands still holds the windows back, and nothing is called lost. A row "
         "that comes behind the resolved event of its time is told as late, with its offset.",
-    ) as story:
+    ) as result:
         growing = Growing(kafka, new_name)
         windows = followed(growing, spark)
         told = []
@@ -228,7 +228,7 @@ def test_each_difference_is_told_in_its_window(
         assert [each.start for each in told[1:]] == [each.end for each in told[:-1]]
         sent = sum(map(len, growing.steps))
         assert sum(each.changes for each in told) == sent
-        story.counts = Counts(
+        result.counts = Counts(
             sent=sent,
             received=sum(counts_of(each).right for each in told),
             repeated=0,
@@ -236,11 +236,11 @@ def test_each_difference_is_told_in_its_window(
             invented=sum(counts_of(each).only_right for each in told),
             out_of_order=sum(each.right.late for each in told),
         )
-        story.figures = {
+        result.figures = {
             "windows": len(told),
             "changed": sum(counts_of(each).changed for each in told),
         }
-        assert (story.counts.lost, story.counts.out_of_order) == (1, 1)
+        assert (result.counts.lost, result.counts.out_of_order) == (1, 1)
 
 
 def test_new_columns_and_bad_messages_while_followed(
@@ -248,13 +248,13 @@ def test_new_columns_and_bad_messages_while_followed(
 ) -> None:
     from cdcwire_conformance.spark.compare.rules import CompareOptions
 
-    with telling(
+    with recorded(
         "spark/follow-widened",
         "new columns and a bad message while two topics are followed",
         "A table gets a column on both sides, which is equal, then on one side, which is not. "
         "A message that is none of the format is named with its offset, and its window is not "
         "called equal, though all rows are.",
-    ) as story:
+    ) as result:
         growing = Growing(kafka, new_name, 4)
         windows = followed(growing, spark, CompareOptions(on_error="row"), records=7)
         growing.send_both(0)
@@ -282,7 +282,7 @@ def test_new_columns_and_bad_messages_while_followed(
         told.append(next(windows))
         assert [each.changes for each in told] == [len(each) for each in growing.steps]
         assert [each.is_equal for each in told] == [True, False, False, True]
-        story.figures = {"windows": len(told)}
+        result.figures = {"windows": len(told)}
 
 
 def with_column(change: RowChange) -> RowChange:
@@ -307,13 +307,13 @@ def with_column(change: RowChange) -> RowChange:
 def test_a_killed_follower_tells_each_window_once(
     kafka: Kafka, new_name: NewName, tmp_path: Path
 ) -> None:
-    with telling(
+    with recorded(
         "spark/follow-killed",
         "a follower of two topics, killed and started again",
         "cdcwire compare --follow keeps its state in a file. It is killed between two windows, and "
         "again while it compares one, and more comes meanwhile. Started again it tells each window "
         "once, none is left out, and all changes are in one of them. SIGTERM ends it with 0.",
-    ) as story:
+    ) as result:
         growing = Growing(kafka, new_name)
         state, told = tmp_path / "state.json", tmp_path / "windows.jsonl"
         growing.send_both(0)
@@ -334,11 +334,11 @@ def test_a_killed_follower_tells_each_window_once(
             assert follower.process.wait(60) == 0
             said = (tmp_path / "log").read_text("utf-8")
         windows = lines_of(told)
-        story.counts = count(
+        result.counts = count(
             {"changes": list(range(sum(map(len, growing.steps[:4]))))},
             {"changes": list(range(sum(map(changes_of, windows))))},
         )
-        story.figures = {"windows": len(windows), "killed": 2}
+        result.figures = {"windows": len(windows), "killed": 2}
         assert [each["window"] for each in windows] == [1, 2, 3, 4]
         assert [each["start"] for each in windows[1:]] == [each["end"] for each in windows[:-1]]
         assert windows[2]["end"] == str(planned)
@@ -402,12 +402,12 @@ class Follower:
 def test_a_follower_waits_for_a_broker_that_was_killed(
     own_broker: KafkaContainer, new_name: NewName, spark: SparkSession
 ) -> None:
-    with telling(
+    with recorded(
         "spark/follow-broker",
         "the broker killed while two topics are followed",
         "The broker is ended by SIGKILL between two windows and started again seconds later. The "
         "follower waits, and the next window is equal.",
-    ) as story:
+    ) as result:
         growing = Growing(own_broker.service, new_name, 2)
         windows = followed(growing, spark)
         growing.send_both(0)
@@ -427,11 +427,11 @@ def test_a_follower_waits_for_a_broker_that_was_killed(
         sent = [len(each) for each in growing.steps]
         assert [each.changes for each in told] == sent
         assert all(each.is_equal for each in told)
-        story.counts = count(
+        result.counts = count(
             {"changes": list(range(sum(sent)))},
             {"changes": list(range(sum(each.changes for each in told)))},
         )
-        story.figures = {"windows": len(told)}
+        result.figures = {"windows": len(told)}
 
 
 @pytest.mark.parametrize(
@@ -448,13 +448,13 @@ def test_formats_without_progress_go_by_their_rows(
     from cdcwire_conformance.spark.compare.feed import Feed
     from cdcwire_conformance.spark.follow.following import FollowOptions, follow_feeds
 
-    with telling(
+    with recorded(
         f"spark/follow-{left}-{right}",
         f"{left} and {right}, followed by {position}",
         "Formats that say nothing of their progress: what both sides have got to is told by "
         "their rows, and the last ones by nothing more that comes. Two windows have all rows, "
         "equal.",
-    ) as story:
+    ) as result:
         feeds = []
         for name in (left, right):
             partitions = make_lanes(name, ROWS, PARTITIONS)
@@ -470,4 +470,4 @@ def test_formats_without_progress_go_by_their_rows(
         assert {each.position for each in told} == {position}
         # Without waiting for the idle the last rows would never be told.
         assert len(told) == 2
-        story.figures = {"changes": sum(each.changes for each in told), "windows": len(told)}
+        result.figures = {"changes": sum(each.changes for each in told), "windows": len(told)}

@@ -22,9 +22,9 @@ from cdcwire_conformance.registry import ConfluentRegistry, RetryPolicy, client,
 from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.avro_feeds import OPTIONS, context_of, make_changes, messages_of
 from cdcwire_evidence.scenarios.containers import RegistryContainer
-from cdcwire_evidence.scenarios.doors import door_to
 from cdcwire_evidence.scenarios.frames import topic_of
-from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.ledger import count, recorded
+from cdcwire_evidence.scenarios.registry_proxy import proxy_to
 from cdcwire_evidence.scenarios.services import Kafka, NewName, Registry
 
 if TYPE_CHECKING:
@@ -59,20 +59,20 @@ def test_driver_asks_the_registry_once_and_workers_never(
 ) -> None:
     from cdcwire_conformance.spark import decode_frame, describe_feed, open_source, parse_source
 
-    with telling(
+    with recorded(
         "registry/spark",
         "an Avro topic on Spark, with a live registry",
         "The driver asks for each schema once when the topic is opened. Then the registry is cut "
         "off: the topic is described and decoded all the same, and nobody has asked again.",
-    ) as story:
+    ) as result:
         lanes = make_changes(ROWS, 3)
-        with door_to(registry) as door:
+        with proxy_to(registry) as proxy:
             url = avro_topic(kafka, new_name("spark"), lanes, ConfluentRegistry(registry.url))
             source = parse_source(f"avro:{url}")
-            opened = open_source(spark, source, context_of(open_schemas(door.service.url)))
-            assert [method for method, _ in door.requests] == ["GET", "GET"]
-            assert len(set(door.requests)) == 2
-            door.is_open = False
+            opened = open_source(spark, source, context_of(open_schemas(proxy.service.url)))
+            assert [method for method, _ in proxy.requests] == ["GET", "GET"]
+            assert len(set(proxy.requests)) == 2
+            proxy.is_open = False
             (described,) = describe_feed(spark, opened)
             assert described.rows == ROWS
             got: dict[int, list[object]] = {}
@@ -84,10 +84,10 @@ def test_driver_asks_the_registry_once_and_workers_never(
                 got.setdefault(row.source.partition, []).append(
                     (row.op, commit_ts, image.id, quantity)
                 )
-            assert len(door.requests) == 2
-        story.counts = count(dict(enumerate(map(briefly, lanes))), got)
-        story.figures = {"changes": ROWS, "requests": 2}
-        assert story.counts.is_exact
+            assert len(proxy.requests) == 2
+        result.counts = count(dict(enumerate(map(briefly, lanes))), got)
+        result.figures = {"changes": ROWS, "requests": 2}
+        assert result.counts.is_exact
 
 
 def briefly(changes: Iterable[RowChange]) -> list[object]:
@@ -125,20 +125,20 @@ Compare = Callable[..., "tuple[int, Any, str]"]
 def test_topics_are_compared_with_a_live_registry(
     kafka: Kafka, registry: Registry, new_name: NewName, compare: Compare
 ) -> None:
-    with telling(
+    with recorded(
         "registry/compare",
         "an Avro topic compared with one of Canal-JSON",
         "cdcwire compare is given both topics and the registry's address, and finds them equal; it "
         "asks for each schema once. Then a value is changed and a row is lost on the way: both are "
         "named, with the column and with partition and offset.",
-    ) as story:
+    ) as result:
         (changes,) = make_changes(ROWS)
         source = ConfluentRegistry(registry.url)
         avro = "avro:" + avro_topic(kafka, new_name("avro"), make_changes(ROWS, 3), source)
         canal = "canal-json:" + canal_topic(kafka, new_name("canal"), changes)
-        with door_to(registry) as door:
-            code, found, _ = compare(avro, canal, "--left-schema", door.service.url)
-            assert [method for method, _ in door.requests] == ["GET", "GET"]
+        with proxy_to(registry) as proxy:
+            code, found, _ = compare(avro, canal, "--left-schema", proxy.service.url)
+            assert [method for method, _ in proxy.requests] == ["GET", "GET"]
         assert code == 0
         (table,) = found["tables"]
         assert table["counts"]["same"] == ROWS
@@ -156,7 +156,7 @@ def test_topics_are_compared_with_a_live_registry(
         assert column["column"] == "quantity"
         place = by_verdict["changed"]["places"]["right"]
         assert (place["partition"], place["offset"]) == (0, changed)
-        story.figures = {"changes": ROWS, "planted": 2, "named": 2}
+        result.figures = {"changes": ROWS, "planted": 2, "named": 2}
 
 
 def with_differences(changes: list[RowChange]) -> tuple[list[RowChange], int, int]:
@@ -183,13 +183,13 @@ def test_two_registries_are_told_apart(
     new_name: NewName,
     compare: Compare,
 ) -> None:
-    with telling(
+    with recorded(
         "registry/two",
         "two Avro topics, each with its own registry",
         "The same changes lie in two topics; their schemas lie in two registries under different "
         "numbers, one of them over HTTPS. With each side's own registry they are equal; where the "
         "addresses are swapped, the comparison stops with one line.",
-    ) as story:
+    ) as result:
         lanes = make_changes(ROWS, 2)
         container, ca_file = tls_registry
         assert container.secure is not None
@@ -210,7 +210,7 @@ def test_two_registries_are_told_apart(
         code, _, error = compare(left, right, *swapped)
         assert (code, error.count("\n")) == (2, 1)
         assert "[0]@" in error or "[1]@" in error
-        story.figures = {"changes": ROWS}
+        result.figures = {"changes": ROWS}
 
 
 def test_unknown_id_is_an_error_row_or_stops_the_job(
@@ -227,12 +227,12 @@ def test_unknown_id_is_an_error_row_or_stops_the_job(
         readable_errors,
     )
 
-    with telling(
+    with recorded(
         "registry/spark-unknown-id",
         "a number that the registry does not know, met by Spark",
         "Among good messages stands one with a number of no schema. It is an error row with its "
         "partition and offset, and the good ones are read; or it stops the job with these.",
-    ) as story:
+    ) as result:
         (changes,), topic = make_changes(40), new_name("unknown")
         messages = list(messages_of(changes, topic, ConfluentRegistry(registry.url)))
         value = messages[5].value
@@ -250,7 +250,7 @@ def test_unknown_id_is_an_error_row_or_stops_the_job(
         told = rf"{topic}\[0\]@6: byte 1: there is no schema of the id 2147483647"
         with pytest.raises(FeedError, match=told), readable_errors():
             decode_frame(spark, opened, described.table).collect()
-        story.figures = {"rows": 40, "errors": 1}
+        result.figures = {"rows": 40, "errors": 1}
 
 
 @pytest.mark.usefixtures("spark")
@@ -261,18 +261,18 @@ def test_registry_that_gives_nothing_is_one_line(
     compare: Compare,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with telling(
+    with recorded(
         "registry/compare-refused",
         "cdcwire compare, and a registry that gives no schemas",
         "The registry is not there, wants another password, is at another address, or is not "
         "named at all: each is one line with what to do, exit code 2, and no password is in it.",
-    ) as story:
+    ) as result:
         hasty = RetryPolicy(connect=2.0, answer=5.0, first_wait=0.1, tries=2)
         monkeypatch.setattr(client, "RetryPolicy", lambda: hasty)
         (changes,), topic = make_changes(10), new_name("refused")
         avro = "avro:" + avro_topic(kafka, topic, [changes], ConfluentRegistry(registry.url))
-        with door_to(registry, {"reader": "right"}) as door:
-            host = door.service.url.removeprefix("http://")
+        with proxy_to(registry, {"reader": "right"}) as proxy:
+            host = proxy.service.url.removeprefix("http://")
             said = {
                 f"http://reader:wrong@127.0.0.1:{free_port()}": "no answer: Connection refused",
                 f"http://reader:wrong@{host}": "it answers 401: no entry; give user and password",
@@ -288,4 +288,4 @@ def test_registry_that_gives_nothing_is_one_line(
         code, _, error = compare(avro, avro)
         assert (code, error.count("\n")) == (2, 1)
         assert "avro in a topic needs its schemas" in error
-        story.figures = {"refused": len(said) + 1}
+        result.figures = {"refused": len(said) + 1}

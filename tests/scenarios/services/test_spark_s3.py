@@ -27,7 +27,7 @@ from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.buckets import make_bucket, name_of, s3_client
 from cdcwire_evidence.scenarios.feeds import make_feed, make_lanes
 from cdcwire_evidence.scenarios.frames import topic_of
-from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.prefixes import OPTIONS, events_of_sink, replayed, rows_of
 from cdcwire_evidence.scenarios.services import Kafka, NewName, ObjectStore
 
@@ -112,13 +112,13 @@ def test_prefix_in_a_bucket_is_read_as_on_disk(
 ) -> None:
     from cdcwire_conformance.spark import open_source, parse_source
 
-    with telling(
+    with recorded(
         f"spark/bucket-{format_name}",
         f"a prefix of {format_name} in a bucket to DataFrames",
         "A sink that was killed twice has written a stream with schema changes, partitions and a "
         "rename, into a bucket and into a directory. Spark reads the same rows of both, with their "
         "places, up to the checkpoint; and up to an earlier checkpoint fewer of them.",
-    ) as story:
+    ) as result:
         context = Context(OPTIONS[format_name])
         bucket = place.replace("s3a:", "s3:")
         events = events_of_sink(ROWS)
@@ -127,10 +127,10 @@ def test_prefix_in_a_bucket_is_read_as_on_disk(
             write_prefix(writer, events, restart_points(ROWS, 2))
         on_disk = rows_in(spark, format_name, f"file:{tmp_path}", context)
         in_bucket = rows_in(spark, format_name, f"{place}/feed", context)
-        story.counts = count(on_disk, in_bucket)
+        result.counts = count(on_disk, in_bucket)
         wanted = rows_of(replayed(open_store(f"{bucket}/feed"), format_name, context))
-        story.figures = {"rows": len(wanted), "tables": len(in_bucket)}
-        assert story.counts.is_exact
+        result.figures = {"rows": len(wanted), "tables": len(in_bucket)}
+        assert result.counts.is_exact
         assert sum(map(len, in_bucket.values())) == len(wanted) >= ROWS
         early = sorted({event.position.commit_ts or 0 for event in events})[len(events) // 2]
         metadata = json.dumps({"checkpoint-ts": early}).encode()
@@ -243,13 +243,13 @@ def test_bucket_is_compared_with_a_topic(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with telling(
+    with recorded(
         "spark/compare-bucket-topic",
         "a bucket compared with a topic on Spark",
         "The same changes lie as files of Craft in a bucket and in a topic of Open Protocol. "
         "cdcwire compare finds them equal; of a change that the bucket lacks it names the offset, "
         "of one that the topic lacks object and line.",
-    ) as story:
+    ) as result:
         lanes = {name: make_lanes(name, ROWS, 2) for name in ("craft", "open-protocol")}
         url = topic_of(kafka, new_name("old"), [lane.messages for lane in lanes["open-protocol"]])
         for number, lane in enumerate(lanes["craft"]):
@@ -266,7 +266,7 @@ def test_bucket_is_compared_with_a_topic(
         assert main(["compare", f"craft:{place}/other", sides[1]]) == 1
         said = capsys.readouterr().out
         assert f"{place}/other/1.jsonl:" in said
-        story.figures = {"changes": ROWS}
+        result.figures = {"changes": ROWS}
 
 
 @pytest.fixture

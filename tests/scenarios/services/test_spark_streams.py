@@ -20,7 +20,7 @@ from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire_evidence.scenarios.feeds import make_feed, make_lanes
 from cdcwire_evidence.scenarios.frames import rows_by_message, topic_of
-from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.services import Kafka, NewName
 from cdcwire_evidence.scenarios.topics import produce, remove_records
 from cdcwire_generators.workloads import workload_tables
@@ -51,13 +51,13 @@ def test_stream_that_was_killed_goes_on_without_loss_or_doubles(
         stream_to_parquet,
     )
 
-    with telling(
+    with recorded(
         "spark/stream-restart",
         "a stream into Parquet is killed and goes on",
         "Spark decodes a topic as a stream into Parquet, some records a batch. Its processes are "
         "killed while batches are written; more records come; a new one goes on from the "
         "checkpoint. Parquet then has each change once.",
-    ) as story:
+    ) as result:
         lanes = [lane.messages for lane in make_lanes("open-protocol", ROWS, PARTITIONS)]
         name, folder = new_name("stream"), tmp_path / "changes"
         text = f"open-protocol:{topic_of(kafka, name, [lane[: len(lane) // 2] for lane in lanes])}"
@@ -76,10 +76,10 @@ def test_stream_that_was_killed_goes_on_without_loss_or_doubles(
                 spark.read.parquet(str(folder)),
             )
         )
-        story.counts = count(wanted, found)
-        story.figures = {"rows": sum(map(len, found.values())), "batches before": killed_at}
-        assert story.counts.is_exact
-        assert described.rows == story.figures["rows"] == ROWS
+        result.counts = count(wanted, found)
+        result.figures = {"rows": sum(map(len, found.values())), "batches before": killed_at}
+        assert result.counts.is_exact
+        assert described.rows == result.figures["rows"] == ROWS
 
 
 def run_and_kill(source: str, folder: Path, log: Path) -> int:

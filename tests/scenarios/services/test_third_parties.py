@@ -18,7 +18,7 @@ from cdcwire_conformance.judge.difference import Difference
 from cdcwire_conformance.judge.events import compare_events, rules_of
 from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.feeds import events_of, make_feed, make_lanes
-from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.services import Kafka, NewName
 from cdcwire_evidence.scenarios.topics import ends_of, make_topic, produce
 
@@ -33,13 +33,13 @@ def test_consumer_in_javascript_reads_a_topic(
     kafka: Kafka, new_name: NewName, format_name: str
 ) -> None:
     consumer = _consumer()
-    with telling(
+    with recorded(
         f"third-party/javascript-{format_name}",
         f"a consumer in JavaScript reads a topic of {format_name}",
         "A program with kafkajs reads three partitions, and the decoder of adapters/javascript, "
         "which was written from the specification alone, reads each message. They give the same "
         "changes at the same partition and offset.",
-    ) as story:
+    ) as result:
         feeds, topic = make_lanes(format_name, 600, PARTITIONS), new_name("javascript")
         make_topic(kafka, topic, PARTITIONS)
         for partition, feed in enumerate(feeds):
@@ -63,9 +63,9 @@ def test_consumer_in_javascript_reads_a_topic(
             differs = compare_events(sent.get(place, []), each["events"], rules)
             faults += differs
             got.setdefault(place[0], []).append(json.dumps(each) if differs else place)
-        story.counts = count(wanted, got)
+        result.counts = count(wanted, got)
         assert faults == []
-        assert story.counts.is_exact
+        assert result.counts.is_exact
         assert all(wanted[partition] for partition in range(PARTITIONS))
 
 
@@ -74,11 +74,11 @@ def test_consumer_in_javascript_names_a_message_that_it_cannot_decode(
     kafka: Kafka, new_name: NewName
 ) -> None:
     consumer = _consumer()
-    with telling(
+    with recorded(
         "third-party/javascript-foreign-message",
         "a consumer in JavaScript meets a foreign message",
         "It ends with exit code 2 and one line, which names partition and offset.",
-    ) as story:
+    ) as result:
         topic, foreign = new_name("javascript"), KafkaMessage(None, b"?")
         make_topic(kafka, topic, PARTITIONS)
         good = make_feed("craft", 100).messages[:2]
@@ -87,11 +87,11 @@ def test_consumer_in_javascript_names_a_message_that_it_cannot_decode(
         assert done.returncode == 2
         assert re.fullmatch(r"consume\.js: partition 1, offset 2: [^\n]+\n", done.stderr)
         told = [json.loads(line) for line in done.stdout.splitlines()]
-        story.counts = count(
+        result.counts = count(
             {"all": [(1, 0), (1, 1)]},
             {"all": [(each["partition"], each["offset"]) for each in told]},
         )
-        assert story.counts.is_exact
+        assert result.counts.is_exact
 
 
 def _consumer() -> list[str]:
@@ -114,11 +114,11 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
 def test_kafka_python_reads_the_same_bytes(
     kafka: Kafka, new_name: NewName, compression: str
 ) -> None:
-    with telling(
+    with recorded(
         f"third-party/kafka-python-{compression}",
         f"kafka-python reads a topic, {compression}",
         "A client of another make, in Python alone, gets the keys and values that were sent.",
-    ) as story:
+    ) as result:
         client = load_requirement("kafka", "kafka-python")
         feed, topic = make_feed("open-protocol", 300), new_name("kafka-python")
         make_topic(kafka, topic)
@@ -138,5 +138,5 @@ def test_kafka_python_reads_the_same_bytes(
             if record.offset + 1 >= end:
                 break
         reader.close()
-        story.counts = count({0: feed.messages}, {0: got})
-        assert story.counts.is_exact
+        result.counts = count({0: feed.messages}, {0: got})
+        assert result.counts.is_exact

@@ -10,7 +10,7 @@ import pytest
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire_evidence.scenarios.feeds import Dispatch, Feed, changes_by_key, make_feed, make_lanes
-from cdcwire_evidence.scenarios.ledger import count, telling
+from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.services import Kafka, NewName
 from cdcwire_evidence.scenarios.topics import Received, consume, make_topic, produce
 
@@ -24,13 +24,13 @@ PARTITIONS = 3
 
 @pytest.mark.parametrize("format_name", QUEUE_FORMATS)
 def test_messages_come_back_from_a_topic(kafka: Kafka, new_name: NewName, format_name: str) -> None:
-    with telling(
+    with recorded(
         f"topic/{format_name}",
         f"{format_name} through a topic",
         "A feed goes to three partitions by the key of its rows, in each of Kafka's five "
         "compressions, and is read by a plain consumer: the same keys, values and headers, once, "
         "in order, and the same changes of each row.",
-    ) as story:
+    ) as result:
         lanes = make_lanes(format_name, ROWS, PARTITIONS)
         wanted = changes_of(lanes)
         assert sum(map(len, wanted.values())) >= ROWS
@@ -45,29 +45,29 @@ def test_messages_come_back_from_a_topic(kafka: Kafka, new_name: NewName, format
             changes, bad = changes_by_key(lanes[0], found)
             assert bad == []
             assert changes == wanted
-        story.counts = count(sent, got)
-        story.figures = {"changes": ROWS * len(COMPRESSIONS)}
-        assert story.counts.is_exact
+        result.counts = count(sent, got)
+        result.figures = {"changes": ROWS * len(COMPRESSIONS)}
+        assert result.counts.is_exact
 
 
 @pytest.mark.parametrize("dispatch", ["table", "commit-ts"])
 def test_partitions_keep_what_their_rule_promises(
     kafka: Kafka, new_name: NewName, dispatch: Dispatch
 ) -> None:
-    with telling(
+    with recorded(
         f"topic/by-{dispatch}",
         f"a feed of twenty tables, dispatched by {dispatch}",
         "All arrives once, and each partition keeps its order. By table a row's changes stay in "
         "order; by commit ts they are put in order again by their commit ts.",
-    ) as story:
+    ) as result:
         lanes = make_lanes("open-protocol", ROWS, PARTITIONS, dispatch, workload_name="many-tables")
         found = through_topic(kafka, new_name(dispatch), lanes, "lz4")
         sent = {number: lane.messages for number, lane in enumerate(lanes)}
         got = {
             number: [each.message for each in found if each.partition == number] for number in sent
         }
-        story.counts = count(sent, got)
-        assert story.counts.is_exact
+        result.counts = count(sent, got)
+        assert result.counts.is_exact
         whole = make_feed("open-protocol", ROWS, workload_name="many-tables")
         changes, wanted = changes_by_key(lanes[0], found)[0], changes_of([whole])
         if dispatch == "commit-ts":
@@ -76,12 +76,12 @@ def test_partitions_keep_what_their_rule_promises(
 
 
 def test_nulls_headers_and_empty_values_stay_apart(kafka: Kafka, new_name: NewName) -> None:
-    with telling(
+    with recorded(
         "topic/nulls",
         "null, empty and tombstone",
         "Null keys and values come back as null, empty ones as empty, headers twice under one name "
         "twice and in order.",
-    ) as story:
+    ) as result:
         sent = [
             KafkaMessage(key, value, headers)
             for key in (None, b"", b"k")
@@ -92,7 +92,7 @@ def test_nulls_headers_and_empty_values_stay_apart(kafka: Kafka, new_name: NewNa
         make_topic(kafka, topic)
         assert produce(kafka, topic, sent) == []
         got = [each.message for each in consume(kafka, topic)]
-        story.counts = count({0: sent}, {0: got})
+        result.counts = count({0: sent}, {0: got})
         assert got == sent
 
 

@@ -1,6 +1,6 @@
-"""A door in front of a registry: it counts who asks for what, asks for a password, and can close.
+"""A proxy before a registry: it records requests, asks for a password, and can cut connections.
 
-It hands requests on to a registry that has no users of its own, and its answers back.
+It passes requests to a registry that has no users of its own, and its answers back.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _HEADERS = ("Accept", "Content-Type")
 
 
 @dataclass(slots=True)
-class Door:
-    """``service``: the registry as it is reached through the door. ``is_open``: else it cuts
+class RegistryProxy:
+    """``service``: the registry as clients reach it through the proxy. ``is_open``: else it cuts
     connections without an answer. ``requests``: methods and paths, in their order, refused ones
     too. ``users``: passwords by user; without any, nobody is asked. ``guests``: users that are
     known, but may do nothing.
@@ -46,13 +46,13 @@ class Door:
 
 
 @contextmanager
-def door_to(
+def proxy_to(
     registry: Registry,
     users: Mapping[str, str] | None = None,
     guests: frozenset[str] = frozenset(),
     is_open: bool = True,
-) -> Iterator[Door]:
-    """Give a door to a registry, on a port of loopback."""
+) -> Iterator[RegistryProxy]:
+    """Run a proxy to a registry on a port of loopback."""
     urllib3 = load_requirement("urllib3", "a registry")
     root = urlsplit(registry.url)
     upstream = f"{root.scheme}://{root.netloc}"
@@ -62,14 +62,14 @@ def door_to(
             answer = pool.request(method, upstream + path, body=body or None, headers=headers)
             return answer.status, answer.data
 
-        door = Door(Registry(""), users or {}, guests, is_open)
-        server = _Server((_HOST, 0), _handler(door, ask))
-        door.service = Registry(f"http://{_HOST}:{server.server_address[1]}{root.path}")
+        proxy = RegistryProxy(Registry(""), users or {}, guests, is_open)
+        server = _Server((_HOST, 0), _handler(proxy, ask))
+        proxy.service = Registry(f"http://{_HOST}:{server.server_address[1]}{root.path}")
         with server:
             thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
             thread.start()
             try:
-                yield door
+                yield proxy
             finally:
                 server.shutdown()
                 thread.join()
@@ -85,17 +85,17 @@ class _Server(ThreadingHTTPServer):
 Ask = Callable[[str, str, bytes, dict[str, str]], "tuple[int, bytes]"]
 
 
-def _handler(door: Door, ask: Ask) -> type[BaseHTTPRequestHandler]:
+def _handler(proxy: RegistryProxy, ask: Ask) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def pass_on(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            door.requests.append((self.command, self.path))
-            if not door.is_open:
+            proxy.requests.append((self.command, self.path))
+            if not proxy.is_open:
                 self.close_connection = True
                 return
-            status = door.refusal(self.headers.get("Authorization") or "")
+            status = proxy.refusal(self.headers.get("Authorization") or "")
             if status:
                 answer = b'{"error_code":%d,"message":"no entry"}' % status
             else:
