@@ -25,7 +25,9 @@ from typing import Any, TypeAlias
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
 from benchmarks.measure import Route, Work, best_times
+from cdcwire.core.format import NO_CONTEXT
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.rows import Row
 from cdcwire.formats.avro import (
     MemorySource,
     encode,
@@ -33,7 +35,7 @@ from cdcwire.formats.avro import (
     read_settings,
     to_events,
 )
-from cdcwire.formats.avro.fast import Row, RowDecoder
+from cdcwire.formats.avro.fast import RowDecoder
 from cdcwire.formats.avro.plans import RecordPlan, plan_of_text
 from cdcwire.formats.avro.record_plan import make_record_function
 from cdcwire.formats.avro.settings import Settings
@@ -194,10 +196,11 @@ def compare_messages(
     few = pairs[:PLAIN_ROWS]
 
     def ours() -> Work:
-        decoder = RowDecoder(measured.source, measured.settings)
+        decoder = RowDecoder(NO_CONTEXT, measured.settings, measured.source)
         for message in warm_up.messages:
-            decoder.decode(message.key, message.value)
-        return lambda: [decoder.decode(key, value) for key, value in pairs]
+            decoder.decode(message)
+        messages = [KafkaMessage(*pair) for pair in pairs]
+        return lambda: [decoder.decode(message) for message in messages]
 
     def plain() -> Work:
         source, settings = measured.source, measured.settings
@@ -217,8 +220,10 @@ def compare_messages(
 
         return lambda: [read(key, value) for key, value in pairs]
 
-    decoder = RowDecoder(measured.source, measured.settings)
-    assert all(isinstance(row, Row) for pair in pairs for row in decoder.decode(*pair))
+    decoder = RowDecoder(NO_CONTEXT, measured.settings, measured.source)
+    assert all(
+        isinstance(row, Row) for pair in pairs for row in decoder.decode(KafkaMessage(*pair))
+    )
     routes: dict[str, Route] = {"ours": ours, "plain": plain}
     routes |= {name: partial(peer_work, peer) for name, peer in peers.items()}
     share = {"plain": len(pairs) / len(few)}

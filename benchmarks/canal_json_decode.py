@@ -22,13 +22,13 @@ from typing import Any, TypeAlias
 
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
-from benchmarks.measure import Route, Work, best_times
-from cdcwire.core.rows import Layout, Row, Values
+from benchmarks.measure import Route, Work, best_times, learn
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.rows import Layout, Row, Values, new_row
 from cdcwire.formats import canal_json
 from cdcwire.formats.canal_json.fast import RowDecoder
 from cdcwire.formats.canal_json.images import ImageWriter
 from cdcwire.formats.canal_json.settings import Settings
-from cdcwire.formats.canal_json.timed_rows import new_timed_row
 from cdcwire.golang.numbers import narrow_float32
 from cdcwire.model.events import Column, Table
 from cdcwire.model.kinds import (
@@ -73,14 +73,18 @@ class JsonPeer:
         message = self.loads(value)
         new, old = message["data"][0], message["old"]
         commit_ts = message["_tidb"]["commitTs"]
+        images: tuple[Any, ...]
         if message["type"] == "DELETE":
-            images: tuple[object, ...] = (None, None, self.layout, self.read(new), None)
+            op, images = "delete", (None, None, self.layout, self.read(new), None)
         elif old is None:
-            images = (self.layout, self.read(new), None, None, None)
+            op, images = "insert", (self.layout, self.read(new), None, None, None)
         else:
-            images = (self.layout, self.read(new), self.layout, self.read(old[0]), None)
+            op, images = (
+                "update",
+                (self.layout, self.read(new), self.layout, self.read(old[0]), None),
+            )
         times = (message["es"], message["ts"])
-        return new_timed_row((self.table, commit_ts, None, *images, *times))
+        return new_row((self.table, op, commit_ts, None, *images, None, *times, None, None))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -154,9 +158,13 @@ def compare(
 
 def fast_work(measured: Feed, warm_up: Feed) -> Work:
     decoder = RowDecoder(settings=SETTINGS)
-    for value in warm_up.values:
-        decoder.decode(value)
-    return lambda: [decoder.decode(value) for value in measured.values]
+    learn(decoder, messages_of(warm_up))
+    messages = messages_of(measured)
+    return lambda: [decoder.decode(message) for message in messages]
+
+
+def messages_of(feed: Feed) -> list[KafkaMessage]:
+    return [KafkaMessage(None, value) for value in feed.values]
 
 
 def peer_work(measured: Feed, loads: Loads) -> Work:
@@ -179,9 +187,8 @@ def orjson_loads() -> Loads | None:
 def assert_equal_rows(measured: Feed, warm_up: Feed, loads: Loads | None) -> None:
     """Stop unless all routes give the same rows of the same types."""
     decoder = RowDecoder(settings=SETTINGS)
-    for value in warm_up.values:
-        decoder.decode(value)
-    expected = [described(row) for value in measured.values for row in decoder.decode(value)]
+    learn(decoder, messages_of(warm_up))
+    expected = [described(row) for each in messages_of(measured) for row in decoder.decode(each)]
     for each in filter(None, (json.loads, loads)):
         peer = JsonPeer(measured.table, each)
         if [described(peer.decode(value)) for value in measured.values] != expected:

@@ -22,6 +22,7 @@ from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED, Feed, feed
 from benchmarks.json_peer import JsonPeer
 from benchmarks.measure import Route, Work, best_times
+from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
 from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.formats.craft.settings import Settings
@@ -99,8 +100,9 @@ def batch_work(make: Callable[[Feed], Batches], measured: Feed, warm_up: Feed) -
 def rows_work(measured: Feed, warm_up: Feed) -> Work:
     decoder = RowDecoder()
     for value in warm_up.craft:
-        decoder.decode(value)
-    return lambda: [decoder.decode(value) for value in measured.craft]
+        decoder.decode(KafkaMessage(None, value))
+    messages = [KafkaMessage(None, value) for value in measured.craft]
+    return lambda: [decoder.decode(message) for message in messages]
 
 
 def by_columns(known: Feed) -> Batches:
@@ -117,7 +119,9 @@ def by_columns(known: Feed) -> Batches:
 
 def by_rows(known: Feed) -> Batches:
     decoder, builder = RowDecoder(), BatchBuilder(canonical_table(known.table))
-    return lambda feed: batch_of_rows(builder, map(decoder.decode, feed.craft))
+    return lambda feed: batch_of_rows(
+        builder, (list(decoder.decode(KafkaMessage(None, value))) for value in feed.craft)
+    )
 
 
 def by_json(known: Feed) -> Batches:

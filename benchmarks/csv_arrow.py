@@ -22,6 +22,7 @@ from benchmarks.csv_decode import SETTINGS, TABLES, Feed, feed
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED
 from benchmarks.measure import best_times
+from cdcwire.core.format import Context
 from cdcwire.formats.csv import Definitions
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.storage.paths import DataPath, parse_path
@@ -112,7 +113,7 @@ def _by_blocks(measured: Feed) -> Any:
 
 def _by_rows(measured: Feed) -> Any:
     builder = BatchBuilder(canonical_table(measured.table))
-    decoder = RowDecoder([measured.table], settings=SETTINGS)
+    decoder = RowDecoder(Context(tables=(measured.table,)), SETTINGS)
 
     def work() -> list[pa.RecordBatch]:
         changes: Any = decoder.decode(measured.file)

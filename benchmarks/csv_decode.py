@@ -4,7 +4,7 @@ Run as ``python -m benchmarks.csv_decode [--quick] [--json FILE]``. The peer is 
 each table: csv.DictReader of the standard library, and one conversion a column in a generated
 function. It trusts its input: nothing is checked, the quoted text ``\\N`` counts as NULL, and the
 table is told. Both give the same rows and events, which is asserted first: rows with decimals as
-text, or images of the neutral model with decimals as Decimal. Updates are events in both.
+text, or images of the neutral model with decimals as Decimal.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from typing import Any
 
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
-from benchmarks.measure import Route, Work, best_times
+from benchmarks.measure import Route, Work, best_times, learn
+from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
-from cdcwire.core.rows import Layout, Row, Values
+from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
 from cdcwire.formats.csv import Definitions, from_events, read_events, read_settings
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.golang.numbers import narrow_float32
-from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
+from cdcwire.model.events import Column, Event, Image, Table
 from cdcwire.model.kinds import BitType, BytesType, DecimalType, FloatType, IntType, YearType
 from cdcwire_generators.workloads import workload, workload_tables
 
@@ -36,9 +37,8 @@ OPTIONS: dict[str, str | int | bool] = {"include-commit-ts": True, "date-separat
 SETTINGS = read_settings(OPTIONS)
 CSV_BARS = {"10 columns": 1.0, "29 columns": 0.9}
 PLAIN_BAR = 3.0
+_OPS = {"I": "insert", "U": "update"}
 PLAIN_ROWS = 128  # the plain decoder is slow, and is measured with fewer rows
-
-_new_row: Callable[[tuple[object, ...]], Row] = partial(tuple.__new__, Row)
 
 
 @dataclass(frozen=True)
@@ -67,16 +67,11 @@ class CsvPeer:
         for each in csv.DictReader(io.StringIO(value.decode(), newline=""), self.names):
             op, commit_ts = each["op"], int(each["commit_ts"])
             row: tuple[object, ...]
-            if op == "I":
-                row = (table, commit_ts, None, layout, read(each), None, None, None)
-                found.append(_new_row(row))
-            elif op == "D":
-                row = (table, commit_ts, None, None, None, layout, read(each), None)
-                found.append(_new_row(row))
+            if op == "D":
+                row = (table, "delete", commit_ts, None, None, None, layout, read(each), None)
             else:
-                image = Image(layout.columns, self.read_decimals(each))
-                position = Position(commit_ts=commit_ts)
-                found.append(RowChange(table, "update", None, image, position))
+                row = (table, _OPS[op], commit_ts, None, layout, read(each), None, None, None)
+            found.append(new_row(row + NOTHING_ELSE))
         return found
 
     def images(self, value: bytes) -> list[Image]:
@@ -148,15 +143,15 @@ def compare(what: str, measured: Feed, warm_up: Feed, bar: float, rounds: int) -
 
 
 def fast_work(measured: Feed, warm_up: Feed) -> Work:
-    decoder = RowDecoder([measured.table], settings=SETTINGS)
-    decoder.decode(warm_up.file)
-    return lambda: decoder.decode(measured.file)
+    decoder = RowDecoder(Context(tables=(measured.table,)), SETTINGS)
+    learn(decoder, [warm_up.file])
+    return lambda: list(decoder.decode(measured.file))
 
 
 def fast_images_work(measured: Feed, warm_up: Feed) -> Work:
-    decoder = RowDecoder([measured.table], settings=SETTINGS)
-    decoder.decode(warm_up.file)
-    return lambda: images_of(decoder.decode(measured.file))
+    decoder = RowDecoder(Context(tables=(measured.table,)), SETTINGS)
+    learn(decoder, [warm_up.file])
+    return lambda: images_of(list(decoder.decode(measured.file)))
 
 
 def images_of(rows: Sequence[Row | Event]) -> list[Image]:
@@ -173,9 +168,9 @@ def plain_rows(table: Table, value: bytes) -> list[Event]:
 
 def assert_equal_rows(measured: Feed, warm_up: Feed) -> Layout:
     """Stop unless both routes give the same. Return the layout of the rows."""
-    decoder = RowDecoder([measured.table], settings=SETTINGS)
-    decoder.decode(warm_up.file)
-    found = decoder.decode(measured.file)
+    decoder = RowDecoder(Context(tables=(measured.table,)), SETTINGS)
+    learn(decoder, [warm_up.file])
+    found = list(decoder.decode(measured.file))
     layout = next(
         layout
         for row in found

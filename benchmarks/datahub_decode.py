@@ -24,15 +24,17 @@ from typing import Any, TypeAlias
 
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
-from benchmarks.measure import Route, Work, best_times
+from benchmarks.measure import Route, Work, best_times, learn
+from cdcwire.core.format import NO_CONTEXT
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.rows import Row, new_row
 from cdcwire.datahub.batch import write_batch
 from cdcwire.datahub.body import write_body
 from cdcwire.datahub.fields import Field
 from cdcwire.datahub.message import Batch, Body, Record
 from cdcwire.datahub.streamx import type_of
 from cdcwire.formats import datahub_blob, datahub_tuple
-from cdcwire.formats.datahub_blob.fast import BlobRow, RowDecoder
+from cdcwire.formats.datahub_blob.fast import RowDecoder
 from cdcwire.formats.datahub_tuple.fast import RowDecoder as TupleDecoder
 from cdcwire.formats.datahub_tuple.wire import read_rows
 from cdcwire.model.events import RowChange, Table
@@ -111,11 +113,11 @@ def blobs(name: str, rows: int, seed: int, *, inserts_only: bool) -> Blobs:
 class JsonPeer:
     """Decodes the records of one table. ``loads`` is that of the JSON library."""
 
-    def __init__(self, sample: BlobRow, table: Table, loads: Loads) -> None:
+    def __init__(self, sample: Row, table: Table, loads: Loads) -> None:
         self.loads = loads
         self.table = sample.table
-        self.columns = sample.after_columns or sample.before_columns
-        self.constant = sample.constant
+        self.layout = sample.new_layout or sample.old_layout
+        self.constant = {**(sample.extra or {})}
         self.read = _make_row_function(table)
         self.ops: dict[str, tuple[Any, ...]] = {
             "INSERT": ("insert", None, False),
@@ -124,24 +126,15 @@ class JsonPeer:
             "DELETE": ("delete", None, True),
         }
 
-    def decode(self, value: bytes) -> BlobRow:
+    def decode(self, value: bytes) -> Row:
         payload = self.loads(value)["payload"]
         op, half, is_before = self.ops[payload["op"]]
         times = payload["timestamp"]
-        head = (
-            self.table,
-            op,
-            half,
-            int(payload["sequenceId"]),
-            times["eventTime"],
-            times["systemTime"],
-            times["checkpointTime"],
-        )
-        if is_before:
-            image = self.read(payload["before"]["dataColumn"])
-            return BlobRow(*head, self.columns, image, None, None, self.constant)
-        image = self.read(payload["after"]["dataColumn"])
-        return BlobRow(*head, None, None, self.columns, image, self.constant)
+        extra = {**self.constant, "checkpoint_ms": str(times["checkpointTime"])}
+        rest = times["eventTime"], times["systemTime"], int(payload["sequenceId"]), extra
+        image = self.layout, self.read(payload["before" if is_before else "after"]["dataColumn"])
+        images = (None, None, *image) if is_before else (*image, None, None)
+        return new_row((self.table, op, None, None, *images, None, half, *rest))
 
 
 def _make_row_function(table: Table) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
@@ -166,8 +159,8 @@ def compare_blobs(
     what: str, measured: Blobs, warm_up: Blobs, loads: Loads | None, rounds: int
 ) -> list[Result]:
     few = min(PLAIN_ROWS, len(measured.values))
-    sample = warm(warm_up).decode(measured.values[0])
-    assert isinstance(sample, BlobRow)
+    (sample,) = warm(warm_up).decode(KafkaMessage(None, measured.values[0]))
+    assert isinstance(sample, Row)
     routes: dict[str, Route] = {
         "fast": partial(fast_work, measured, warm_up),
         "json": partial(peer_work, measured, sample, json.loads),
@@ -191,17 +184,21 @@ def compare_blobs(
 
 def warm(warm_up: Blobs) -> RowDecoder:
     decoder = RowDecoder()
-    for value in warm_up.values:
-        decoder.decode(value)
+    learn(decoder, messages_of(warm_up))
     return decoder
+
+
+def messages_of(blobs: Blobs) -> list[KafkaMessage]:
+    return [KafkaMessage(None, value) for value in blobs.values]
 
 
 def fast_work(measured: Blobs, warm_up: Blobs) -> Work:
     decoder = warm(warm_up)
-    return lambda: [decoder.decode(value) for value in measured.values]
+    messages = messages_of(measured)
+    return lambda: [decoder.decode(message) for message in messages]
 
 
-def peer_work(measured: Blobs, sample: BlobRow, loads: Loads) -> Work:
+def peer_work(measured: Blobs, sample: Row, loads: Loads) -> Work:
     peer = JsonPeer(sample, measured.table, loads)
     return lambda: [peer.decode(value) for value in measured.values]
 
@@ -218,17 +215,17 @@ def orjson_loads() -> Loads | None:
     return loads
 
 
-def assert_equal_rows(
-    measured: Blobs, warm_up: Blobs, sample: BlobRow, loads: Loads | None
-) -> None:
+def assert_equal_rows(measured: Blobs, warm_up: Blobs, sample: Row, loads: Loads | None) -> None:
     """Stop unless all routes give the same rows of the same types.
 
     A few values leave the fast way, such as integers near the end of their range; more than one in
     a hundred would make the figures say something else.
     """
     decoder = warm(warm_up)
-    found = [(value, decoder.decode(value)) for value in measured.values]
-    expected = {value: described(row) for value, row in found if isinstance(row, BlobRow)}
+    found = [
+        (each.value or b"", row) for each in messages_of(measured) for row in decoder.decode(each)
+    ]
+    expected = {value: described(row) for value, row in found if isinstance(row, Row)}
     if len(expected) < 0.99 * len(found):
         raise AssertionError("the fast way was left")
     for each in filter(None, (json.loads, loads)):
@@ -237,10 +234,10 @@ def assert_equal_rows(
             raise AssertionError("two routes give different rows")
 
 
-def described(row: BlobRow) -> object:
+def described(row: Row) -> object:
     """Return a row with the types of its values."""
-    images = [[(type(value), value) for value in image or ()] for image in (row.before, row.after)]
-    return row[1:7], images
+    images = [[(type(value), value) for value in image or ()] for image in (row.old, row.new)]
+    return row.op, row[9:], images
 
 
 # ---- Tuple -----------------------------------------------------------------------------------
@@ -269,21 +266,21 @@ def tuples(name: str, rows: int, seed: int) -> Tuples:
 
 
 def compare_tuples(what: str, measured: Tuples, rounds: int) -> list[Result]:
-    decoder = TupleDecoder(measured.topic)
+    decoder = TupleDecoder(NO_CONTEXT, datahub_tuple.Settings(), measured.topic)
     few = measured.bodies[:2]
     routes: dict[str, Route] = {
         "fast": lambda: lambda: [decoder.decode(body) for body in measured.bodies],
         "plain": lambda: lambda: [read_rows(body, measured.topic) for body in few],
     }
     for body in measured.bodies:
-        if decoder.decode(body) != read_rows(body, measured.topic):
+        if decoder.decode_events(body) != datahub_tuple.to_events(body, measured.topic):
             raise AssertionError("two routes give different rows")
     sdk = pydatahub_reader(measured.topic.fields)
     if sdk is not None:
         routes["pydatahub"] = lambda: lambda: [sdk(batch) for batch in measured.batches]
         assert_equal_values(measured, sdk)
     found = best_times(routes, rounds)
-    rows_of_few = sum(len(decoder.decode(body)) for body in few)
+    rows_of_few = sum(len(list(decoder.decode(body))) for body in few)
     times = {
         name: time / (rows_of_few if name == "plain" else measured.rows)
         for name, time in found.items()
@@ -314,13 +311,14 @@ def pydatahub_reader(fields: Sequence[Field]) -> Callable[[bytes], list[Any]] | 
 
 def assert_equal_values(measured: Tuples, sdk: Callable[[bytes], list[Any]]) -> None:
     """Stop unless pydatahub gives the same values."""
-    decoder = TupleDecoder(measured.topic)
+    decoder = TupleDecoder(NO_CONTEXT, datahub_tuple.Settings(), measured.topic)
     data = measured.topic.data
     for body, batch in zip(measured.bodies, measured.batches, strict=True):
         for row, record in zip(decoder.decode(body), sdk(batch), strict=True):
+            assert isinstance(row, Row)
             values = tuple(record.values[index] for index in data)
-            if tuple(map(_comparable, row.values)) != tuple(map(_comparable, values)):
-                raise AssertionError(f"two routes give different values: {row.values} {values}")
+            if tuple(map(_comparable, row.new or row.old or ())) != tuple(map(_comparable, values)):
+                raise AssertionError(f"two routes give different values: {row} {values}")
 
 
 def _comparable(value: object) -> object:

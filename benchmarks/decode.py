@@ -18,8 +18,9 @@ from typing import Any, TypeAlias
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED, Feed, feed
 from benchmarks.json_peer import JsonPeer
-from benchmarks.measure import Route, Work, best_times
-from cdcwire.core.format import EVERYTHING, Selection
+from benchmarks.measure import Route, Work, best_times, learn
+from cdcwire.core.format import EVERYTHING, Context, Selection
+from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
 from cdcwire.formats import craft, open_protocol
 from cdcwire.formats.craft.fast import RowDecoder as CraftDecoder
@@ -120,17 +121,25 @@ def compare_selection(what: str, measured: Feed, warm_up: Feed, rounds: int) -> 
 
 
 def craft_work(measured: Feed, warm_up: Feed, selection: Selection = EVERYTHING) -> Work:
-    decoder = CraftDecoder(selection)
-    for value in warm_up.craft:
-        decoder.decode(value)
-    return lambda: [decoder.decode(value) for value in measured.craft]
+    decoder = CraftDecoder(Context(selection=selection))
+    learn(decoder, craft_messages(warm_up))
+    messages = craft_messages(measured)
+    return lambda: [decoder.decode(message) for message in messages]
 
 
 def open_work(measured: Feed, warm_up: Feed) -> Work:
     decoder = OpenDecoder()
-    for key, value in warm_up.json:
-        decoder.decode(key, value)
-    return lambda: [decoder.decode(key, value) for key, value in measured.json]
+    learn(decoder, open_messages(warm_up))
+    messages = open_messages(measured)
+    return lambda: [decoder.decode(message) for message in messages]
+
+
+def craft_messages(feed: Feed) -> list[KafkaMessage]:
+    return [KafkaMessage(None, value) for value in feed.craft]
+
+
+def open_messages(feed: Feed) -> list[KafkaMessage]:
+    return [KafkaMessage(key, value) for key, value in feed.json]
 
 
 def peer_work(measured: Feed, loads: Loads) -> Work:
@@ -157,13 +166,11 @@ def orjson_loads() -> Loads | None:
 def assert_equal_rows(measured: Feed, warm_up: Feed, loads: Loads | None) -> None:
     """Stop unless all routes give the same rows of the same types."""
     craft_decoder, open_decoder = CraftDecoder(), OpenDecoder()
-    for value in warm_up.craft:
-        craft_decoder.decode(value)
-    for key, value in warm_up.json:
-        open_decoder.decode(key, value)
-    expected = described(craft_decoder.decode(value) for value in measured.craft)
+    learn(craft_decoder, craft_messages(warm_up))
+    learn(open_decoder, open_messages(warm_up))
+    expected = described(map(craft_decoder.decode, craft_messages(measured)))
     routes = [
-        described(open_decoder.decode(key, value) for key, value in measured.json),
+        described(map(open_decoder.decode, open_messages(measured))),
         *(
             described(peer.decode(key, value) for key, value in measured.json)
             for peer in (JsonPeer(measured.table, each) for each in (json.loads, loads) if each)
@@ -174,7 +181,7 @@ def assert_equal_rows(measured: Feed, warm_up: Feed, loads: Loads | None) -> Non
             raise AssertionError("two routes give different rows")
 
 
-def described(messages: Iterable[Sequence[object]]) -> list[object]:
+def described(messages: Iterable[Iterable[object]]) -> list[object]:
     """Return rows with their values by name, since Open Protocol sorts its columns."""
     found: list[object] = []
     for rows in messages:

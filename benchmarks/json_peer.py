@@ -11,10 +11,9 @@ import codecs
 import struct
 from binascii import a2b_base64
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from cdcwire.core.rows import Layout, Row, Values
+from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
 from cdcwire.golang.numbers import narrow_float32
 from cdcwire.golang.quote import unquote
 from cdcwire.model.events import Column, Table
@@ -23,7 +22,6 @@ from cdcwire.mysql.layouts import Layouts
 from cdcwire.mysql.types import LARGE_STRING_TYPES, code_and_flags
 
 _read_u64: Callable[[bytes, int], tuple[int]] = struct.Struct(">Q").unpack_from
-_new_row: Callable[[tuple[object, ...]], Row] = partial(tuple.__new__, Row)
 
 
 class JsonPeer:
@@ -51,13 +49,14 @@ class JsonPeer:
             body = loads(value[value_start:value_end])
             partition = head.get("ptn")
             new, old = body.get("u"), body.get("p")
+            images: tuple[Any, ...]
             if new is None:
-                row: tuple[object, ...] = (None, None, layout, read(body["d"]), None)
+                op, images = "delete", (None, None, layout, read(body["d"]), None)
             elif old is None:
-                row = (layout, read(new), None, None, None)
+                op, images = "insert", (layout, read(new), None, None, None)
             else:
-                row = (layout, read(new), layout, read(old), None)
-            rows.append(_new_row((table, head["ts"], partition, *row)))
+                op, images = "update", (layout, read(new), layout, read(old), None)
+            rows.append(new_row((table, op, head["ts"], partition, *images, *NOTHING_ELSE)))
         return rows
 
 

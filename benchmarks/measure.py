@@ -6,9 +6,12 @@ Absolute times say much about the machine; the ratio of two routes in one run sa
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from time import process_time_ns
 from typing import TypeAlias
+
+from cdcwire.core.compiled import FastDecoder
+from cdcwire.core.message import Message
 
 Work: TypeAlias = Callable[[], object]
 Route: TypeAlias = Callable[[], Work]
@@ -33,3 +36,10 @@ def best_times(routes: Mapping[str, Route], rounds: int) -> dict[str, int]:
         if was_enabled:
             gc.enable()
     return {name: min(found) for name, found in times.items()}
+
+
+def learn(decoder: FastDecoder, messages: Iterable[Message]) -> None:
+    """Let a decoder learn the tables of messages that are not measured."""
+    for message in messages:
+        for _ in decoder.decode(message):
+            pass

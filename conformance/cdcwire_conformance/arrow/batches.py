@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from functools import partial
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from cdcwire.core.errors import path_text
 from cdcwire.core.rows import Row
-from cdcwire.model.events import UNAVAILABLE, Column, Image, Op, Position, RowChange
+from cdcwire.model.events import UNAVAILABLE, Column, Image, Position, RowChange
 from cdcwire_conformance.arrow.building import CLAUSE_TYPES, ConversionError
 from cdcwire_conformance.arrow.images import MAX_PLANS, ImageBuilder, Side, Values
 from cdcwire_conformance.arrow.schema import (
@@ -28,7 +28,10 @@ Change: TypeAlias = "Row | RowChange"
 
 SIDES: tuple[Side, ...] = ("before", "after")
 
-_row_image: dict[Side, Any] = {"before": itemgetter(5, 6), "after": itemgetter(3, 4)}
+_row_image: dict[Side, Any] = {
+    "before": attrgetter("old_layout", "old"),
+    "after": attrgetter("new_layout", "new"),
+}
 _POSITIONS = {field.name: field.type for field in POSITION_FIELDS}
 
 
@@ -83,9 +86,8 @@ class BatchBuilder:
         Raises: ConversionError when a value of any of them does not fit; its path leads to the
         column, not to the row.
         """
-        kinds = set(map(type, changes))
-        are_rows = all(issubclass(kind, Row) for kind in kinds)
-        columns = self._rows_positions(changes, kinds) if are_rows else self._positions(changes)
+        are_rows = set(map(type, changes)) == {Row}
+        columns = self._positions(changes)
         for side in SIDES:
             image_of = _row_image[side] if are_rows else partial(self._image_of, side=side)
             images = list(map(image_of, changes))
@@ -139,38 +141,29 @@ class BatchBuilder:
                 known |= {name: array[0].as_py() for name, array in positions.items()}
         return pa.RecordBatch.from_pylist([known], schema=self.schema)
 
-    def _rows_positions(self, rows: Sequence[Any], kinds: set[type[Row]]) -> dict[str, pa.Array]:
-        """Return the positions of rows of decoders, which are of these kinds."""
-        if any(kind.op is not Row.op for kind in kinds):  # their images do not imply it
-            ops = list(map(_op_of, rows))
-        else:
-            ops = [
-                "delete" if row[4] is None else "insert" if row[6] is None else "update"
-                for row in rows
-            ]
-        known = {
-            "commit_ts": [row[1] for row in rows],
-            "partition": [row[2] for row in rows],
-        }
-        if kinds != {Row}:
-            known["commit_ms"] = [row.commit_ms for row in rows]
-            known["sent_ms"] = [row.sent_ms for row in rows]
-        return {"op": pa.array(ops, pa.string()), **_position_arrays(known)}
-
     def _positions(self, changes: Sequence[Change]) -> dict[str, pa.Array]:
-        halves = [None if isinstance(change, Row) else change.half for change in changes]
-        positions = list(map(_position_of, changes))
-        known = {name: [getattr(each, name) for each in positions] for name in _POSITIONS}
+        """Return operations, halves and positions; what no change has is left out."""
+        known: dict[str, list[Any]] = {}
+        if changes and all(isinstance(change, Row) for change in changes):
+            fields = dict(zip(Row._fields, zip(*changes, strict=True), strict=True))
+            known = {name: list(fields[name]) for name in _POSITIONS if name in fields}
+            ops, halves = fields["op"], fields["half"]
+        else:
+            positions = list(map(_position_of, changes))
+            known = {name: [getattr(each, name) for each in positions] for name in _POSITIONS}
+            ops = tuple(change.op for change in changes)
+            halves = tuple(change.half for change in changes)
         return {
-            "op": pa.array(list(map(_op_of, changes)), pa.string()),
+            "op": pa.array(ops, pa.string()),
             "half": pa.array(halves, pa.string()),
-            **_position_arrays(known),
+            **_position_arrays({name: v for name, v in known.items() if v.count(None) < len(v)}),
         }
 
     def _image_of(self, change: Change, side: Side) -> tuple[Any, Values | None]:
         """Return the layout and the values of an image; equal layouts are one object."""
         if isinstance(change, Row):
-            return (change[3], change[4]) if side == "after" else (change[5], change[6])
+            after = change.new_layout, change.new
+            return after if side == "after" else (change.old_layout, change.old)
         image: Image | None = getattr(change, side)
         if image is None:
             return None, None
@@ -211,15 +204,12 @@ def places_array(places: Sequence[Place], counts: Sequence[int]) -> pa.Array:
     return pa.StructArray.from_arrays(arrays, fields=fields)
 
 
-def _op_of(change: Change) -> Op:
-    return change.op
-
-
 def _position_of(change: Change) -> Position:
     if not isinstance(change, Row):
         return change.position
     return Position(
         commit_ts=change.commit_ts,
+        sequence_id=change.sequence_id,
         partition=change.partition,
         commit_ms=change.commit_ms,
         sent_ms=change.sent_ms,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from cdcwire.core.compiled import FastDecoder
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.message import Message
 from cdcwire.core.options import Option, OptionValue, parse_options
@@ -137,7 +138,7 @@ class Format:
     has_claim_checks: bool = False
     shared_pages: tuple[str, ...] = ()
     fixes_bytes: Literal["yes", "by value"] = "yes"
-    fast_decoder: Callable[[Context], MessageDecoder] | None = None
+    fast_decoder: Callable[[Context], FastDecoder] | None = None
     skips_columns: bool = False
     joins_halves: bool = False
     topic_tables: Callable[[Context], tuple[Table, ...]] | None = None
@@ -159,6 +160,6 @@ class Format:
         Raises: OptionError for an unknown option or value.
         """
         if self.fast_decoder is not None:
-            return self.fast_decoder(context)
+            return self.fast_decoder(context).decode
         parse_options(self.options, context.options)
         return lambda message: self.decode(message, context)

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from cdcwire.model.events import (
+    NO_EXTRA,
     Column,
-    Event,
+    Extra,
+    Half,
     Image,
     Op,
     Position,
@@ -47,36 +50,44 @@ class Layout:
 
 
 class Row(NamedTuple):
-    """One row change. ``new`` and ``old`` are None where the message has no such image."""
+    """One row change.
+
+    ``new`` and ``old`` are None where the message has no such image. ``half`` marks one of the two
+    records of a split update. The fields of the position are None where the format has none.
+    """
 
     table: Table
-    commit_ts: int
+    op: Op
+    commit_ts: int | None
     partition: int | None
     new_layout: Layout | None
     new: Values | None
     old_layout: Layout | None
     old: Values | None
     sent: Sent | None = None
+    half: Half | None = None
+    commit_ms: int | None = None
+    sent_ms: int | None = None
+    sequence_id: int | None = None
+    extra: Extra | None = None
 
-    @property
-    def op(self) -> Op:
-        if self.new is None:
-            return "delete"
-        return "insert" if self.old is None else "update"
-
-    @property
-    def commit_ms(self) -> int | None:
-        """The commit time; subclasses of formats that send it have one."""
-        return None
-
-    @property
-    def sent_ms(self) -> int | None:
-        """The time of sending; subclasses of formats that send it have one."""
-        return None
-
-    def to_event(self) -> Event:
+    def to_event(self) -> RowChange:
         """Return the neutral event of this row."""
         before = None if self.old_layout is None else self.old_layout.image(self.old or ())
         after = None if self.new_layout is None else self.new_layout.image(self.new or ())
-        position = Position(commit_ts=self.commit_ts, partition=self.partition)
-        return RowChange(self.table, self.op, before, after, position, sent=self.sent)
+        position = Position(
+            commit_ts=self.commit_ts,
+            sequence_id=self.sequence_id,
+            partition=self.partition,
+            commit_ms=self.commit_ms,
+            sent_ms=self.sent_ms,
+        )
+        extra = self.extra or NO_EXTRA
+        return RowChange(self.table, self.op, before, after, position, self.half, self.sent, extra)
+
+
+new_row: Callable[[tuple[object, ...]], Row] = partial(tuple.__new__, Row)
+"""Makes a row of a tuple of all its fields: half the time of ``Row``, which binds arguments."""
+
+NOTHING_ELSE = (None,) * 5
+"""What a row has after ``sent`` where it has nothing else."""

@@ -172,7 +172,7 @@ def craft_rows(name: str, rows: int) -> Iterator[tuple[list[RowChange], list[Row
     typed = []
     for message in get_format("craft").encode(workload(name, rows, 3), context):
         assert isinstance(message, KafkaMessage)
-        typed += [row for row in decoder.decode(message.value or b"") if isinstance(row, Row)]
+        typed += [row for row in decoder.decode(message) if isinstance(row, Row)]
     for table in tables:
         own = [
             row for row in typed if (row.table.schema, row.table.name) == (table.schema, table.name)

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Selection
+from cdcwire.core.format import Context, Selection
+from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
 from cdcwire.formats.craft import (
     Column,
@@ -43,13 +44,14 @@ many = settings(max_examples=60, deadline=None, suppress_health_check=list(Healt
 def by_rows(table: CanonicalTable, values: Iterable[bytes]) -> list[dict[str, Any]] | None:
     """Return the rows of a table, None if a message can't be read or a value does not fit."""
     name = (table.schema, table.table)
-    decoder, builder = RowDecoder(Selection(frozenset({name}))), BatchBuilder(table)
+    decoder = RowDecoder(Context(selection=Selection(frozenset({name}))))
+    builder = BatchBuilder(table)
     found = []
     for number, value in enumerate(values):
         try:
             rows = [
                 row
-                for row in decoder.decode(value)
+                for row in decoder.decode(KafkaMessage(None, value))
                 if isinstance(row, Row) and (row.table.schema, row.table.name) == name
             ]
             batch = builder.batch(rows, places_array([Place(offset=number)], [len(rows)]))
@@ -90,7 +92,7 @@ def table_of(message: Message) -> CanonicalTable | None:
     """Return the table of a message's first row as its own columns say."""
     for event in message.events:
         if isinstance(event, RowEvent):
-            for row in RowDecoder().decode(encode(Message((event,)))):
+            for row in RowDecoder().decode(KafkaMessage(None, encode(Message((event,))))):
                 assert isinstance(row, Row)
                 layout = row.new_layout or row.old_layout
                 assert layout is not None
@@ -167,7 +169,7 @@ def test_damaged_message_of_other_tables_is_left(data: st.DataObject) -> None:
     if columns.add(value, Place()):
         assert columns.rows == 0
         wanted = Selection(frozenset({(other.schema, other.table)}))
-        assert RowDecoder(wanted).decode(value) == []
+        assert list(RowDecoder(Context(selection=wanted)).decode(KafkaMessage(None, value))) == []
 
 
 def rows_event(number: int, columns: tuple[Column, ...], partition: int | None = None) -> RowEvent:

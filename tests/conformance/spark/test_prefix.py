@@ -261,7 +261,7 @@ def test_floors_drop_what_a_row_gate_drops(prefix: Path) -> None:
         path = first.path_of(file)
         for change in decode(StoredFile(file.name, value)):
             assert isinstance(change, (Row, RowChange))
-            commit_ts = change[1] if isinstance(change, Row) else change.position.commit_ts
+            commit_ts = change.commit_ts if isinstance(change, Row) else change.position.commit_ts
             taken = gate.judge(path, commit_ts) == "take"
             assert (own.judge(commit_ts) == "take") is taken
     late = [

@@ -8,15 +8,9 @@ from itertools import chain
 import pytest
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.message import KafkaMessage, Message
-from cdcwire.formats.datahub_blob import fast as fast_blob
-from cdcwire.formats.datahub_blob.events import to_event
-from cdcwire.formats.datahub_blob.settings import read_settings as read_blob_settings
-from cdcwire.formats.datahub_blob.wire import read_record
-from cdcwire.formats.datahub_tuple import fast as fast_tuple
-from cdcwire.formats.datahub_tuple.settings import read_settings as read_tuple_settings
-from cdcwire.formats.datahub_tuple.topic import find_table, topic_of
-from cdcwire.formats.datahub_tuple.wire import read_rows
+from cdcwire.core.message import Message
+from cdcwire.core.registry import get_format
+from cdcwire.core.rows import Row
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.derive import derive_cases
 from cdcwire_conformance.corpus.store import load_case, load_cases
@@ -36,25 +30,14 @@ Read = Callable[[Message], object]
 def readers(case: Case) -> tuple[Read, Read]:
     """Return the fast decoder for a case and the plain one."""
     context = case.context()
-    if case.format == "datahub-tuple":
-        options = read_tuple_settings(context)
-        topic = topic_of(find_table(context.tables, options), options)
-        rows = fast_tuple.RowDecoder(topic, options)
-        return (
-            lambda message: rows.decode(kept(message)),
-            lambda message: read_rows(kept(message), topic, options),
-        )
-    settings = read_blob_settings(context)
-    events = fast_blob.RowDecoder(settings=settings)
+    format_ = get_format(case.format)
+    decoder = format_.decoder(context)
     return (
-        lambda message: events.decode_event(kept(message).value or b""),
-        lambda message: to_event(read_record(kept(message).value or b"", settings)),
+        lambda message: [
+            row.to_event() if isinstance(row, Row) else row for row in decoder(message)
+        ],
+        lambda message: list(format_.decode(message, context)),
     )
-
-
-def kept(message: Message) -> KafkaMessage:
-    assert isinstance(message, KafkaMessage)
-    return message
 
 
 def outcome(read: Read, message: Message) -> object:

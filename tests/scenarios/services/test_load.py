@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire_evidence.scenarios import load_requirement
@@ -37,7 +38,7 @@ class Arrivals:
     def rows_of(self, value: bytes) -> int:
         """Note a message, and return how many rows it has."""
         self.found.append(self.numbers.get(value, -1))
-        return len(self._decode(value))
+        return len(list(self._decode(KafkaMessage(None, value))))
 
 
 def test_a_million_rows_under_load(own_broker: KafkaContainer, new_name: NewName) -> None:

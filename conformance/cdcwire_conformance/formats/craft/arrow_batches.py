@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cdcwire.core.format import Context, Selection
 from cdcwire.core.rows import Layout
 from cdcwire.formats.craft.ranges import Outline, OutlineDecoder
 from cdcwire.formats.craft.settings import Settings
@@ -28,7 +29,8 @@ class CraftBatchBuilder:
         self.builder = builder
         self.rows = 0
         self.size = 0  # bytes
-        self._decoder = OutlineDecoder(frozenset({(table.schema, table.table)}), settings)
+        selection = Selection(frozenset({(table.schema, table.table)}))
+        self._decoder = OutlineDecoder(Context(selection=selection), settings)
         self._layouts: dict[int, tuple[Layout, bool]] = {}
         self._start()
 

@@ -196,14 +196,16 @@ def places_of_rows(path: str, order: int, numbers: Any) -> pa.Array:
 
 
 def _has_both_images(change: Row | Event) -> bool:
-    if not isinstance(change, RowChange) or change.half is not None:
+    if not isinstance(change, (Row, RowChange)) or change.half is not None:
         return False
+    if isinstance(change, Row):
+        return change.old is not None and change.new is not None
     return change.before is not None and change.after is not None
 
 
 def _commit_ts_of(change: Any) -> int | None:
     if isinstance(change, Row):
-        return change[1]
+        return change.commit_ts
     return change.position.commit_ts if isinstance(change, RowChange) else None
 
 

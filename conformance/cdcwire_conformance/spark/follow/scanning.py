@@ -129,9 +129,8 @@ def only_in(position: PositionName, window: Window) -> Callable[[Row | RowChange
 
 
 def _position_of(change: Row | RowChange, name: PositionName) -> int | None:
-    if isinstance(change, Row):  # these are TiCDC's
-        return change.commit_ts if name == "commit_ts" else None
-    at: int | None = getattr(change.position, name)
+    position = change if isinstance(change, Row) else change.position
+    at: int | None = getattr(position, name, None)
     return at
 
 

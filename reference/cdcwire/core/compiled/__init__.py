@@ -4,6 +4,7 @@ A fast decoder accepts and rejects exactly what the plain decoder does, by const
 plainly regular, damaged or just rare, raises one of ``IRREGULARITIES`` and is given to the plain
 decoder, which finds the error or the rows. So a fast decoder has no error messages of its own.
 
+- ``FastDecoder``: the interface of every fast decoder; ``core.rows`` has the rows that it gives.
 - ``Irregular``, ``IRREGULARITIES``: why the plain decoder takes over.
 - ``BoundedCache``, ``Memo``: what is remembered between messages, up to a limit.
 - ``Credit``: how much time may go into making functions and patterns.
@@ -13,6 +14,7 @@ decoder, which finds the error or the rows. So a fast decoder has no error messa
 from __future__ import annotations
 
 from cdcwire.core.compiled.caches import BoundedCache, Credit, Memo
+from cdcwire.core.compiled.decoder import FastDecoder
 from cdcwire.core.compiled.fallback import IRREGULARITIES, Irregular
 from cdcwire.core.compiled.functions import compile_function, indented
 
@@ -20,6 +22,7 @@ __all__ = [
     "IRREGULARITIES",
     "BoundedCache",
     "Credit",
+    "FastDecoder",
     "Irregular",
     "Memo",
     "compile_function",

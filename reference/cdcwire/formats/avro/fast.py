@@ -10,16 +10,15 @@ that are no table's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
 
-from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, Credit, Irregular
+from cdcwire.core.compiled import BoundedCache, Credit, FastDecoder, Irregular
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import Reader
-from cdcwire.core.rows import Layout
+from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, new_row
 from cdcwire.formats.avro.definitions import Labels
 from cdcwire.formats.avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, read_envelope
 from cdcwire.formats.avro.events import RowReading, key_names, table_of, to_events
@@ -34,21 +33,10 @@ from cdcwire.formats.avro.plans import (
     plan_of_text,
 )
 from cdcwire.formats.avro.record_plan import RecordFunction, make_record_function
-from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.avro.sources import SchemaSource
+from cdcwire.formats.avro.settings import Settings, read_settings
+from cdcwire.formats.avro.sources import KnownSchemas, SchemaSource, schema_of
 from cdcwire.formats.avro.wire import read_bytes
-from cdcwire.model.events import (
-    NO_EXTRA,
-    NOWHERE,
-    Column,
-    Event,
-    Extra,
-    Op,
-    Position,
-    RowChange,
-    Sent,
-    Table,
-)
+from cdcwire.model.events import Column, Event, Extra, RowChange, Table
 
 # Limits of what is kept. A field takes some two kilobytes with its code.
 _MAX_FIELDS = 1 << 13
@@ -58,37 +46,6 @@ _ENTRY = 4
 _CHECKSUM_FIELDS = (CHECKSUM_FIELD, CORRUPTED_FIELD, CHECKSUM_VERSION_FIELD)
 _PLAIN_EXTENSION = (OP_FIELD, COMMIT_TS_FIELD, PHYSICAL_TIME_FIELD)
 _CHECKED_EXTENSION = (*_PLAIN_EXTENSION, *_CHECKSUM_FIELDS)
-
-
-class Row(NamedTuple):
-    """One row change: the new row, or the key of a deleted one.
-
-    Values are the model's. ``commit_ms``: the physical time that the row tells.
-    """
-
-    table: Table
-    op: Op
-    commit_ts: int | None
-    commit_ms: int | None
-    layout: Layout
-    values: tuple[Any, ...]
-    sent: Sent | None = None
-    extra: Extra = NO_EXTRA
-
-    def to_event(self) -> Event:
-        """Return the neutral event of this row."""
-        image = self.layout.image(self.values)
-        position = NOWHERE
-        if self.commit_ts is not None or self.commit_ms is not None:
-            position = Position(commit_ts=self.commit_ts, commit_ms=self.commit_ms)
-        is_delete = self.op == "delete"
-        before, after = (image, None) if is_delete else (None, image)
-        return RowChange(
-            self.table, self.op, before, after, position, sent=self.sent, extra=self.extra
-        )
-
-
-_new_row: Callable[[tuple[object, ...]], Row] = partial(tuple.__new__, Row)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,46 +60,32 @@ class _Route:
     extension: int  # how many fields there are: none, three or six
 
 
-class RowDecoder:
-    """Decodes the messages of a feed. Keep one: it learns the schemas that it meets.
+class RowDecoder(FastDecoder):
+    """Decodes Kafka messages. The context has the schemas; what an id means does not change.
 
-    ``source``: the registry; what an id means does not change. ``labels``: see ``to_events``.
-    What is remembered is bounded, whatever the messages hold. Not to be shared between threads.
+    ``settings``: those of the context's options, unless given. ``source``: other schemas.
     """
 
     def __init__(
         self,
-        source: SchemaSource,
-        settings: Settings = DEFAULT_SETTINGS,
-        selection: Selection = EVERYTHING,
-        tables: Iterable[Table] = (),
+        context: Context = NO_CONTEXT,
+        settings: Settings | None = None,
+        source: SchemaSource | None = None,
     ) -> None:
-        self.source = source
-        self.settings = settings
-        self.selection = selection
-        self.labels = Labels(tables)
-        self._head = CONFLUENT_BYTES if settings.registry == "confluent" else GLUE_BYTES
-        self._reading = RowReading(settings, self.labels, selection)
+        self.source = KnownSchemas(context.schemas) if source is None else source
+        self.settings = read_settings(context) if settings is None else settings
+        self.selection = context.selection
+        self.labels = Labels(context.tables)
+        self._head = CONFLUENT_BYTES if self.settings.registry == "confluent" else GLUE_BYTES
+        self._reading = RowReading(self.settings, self.labels, self.selection)
         self._routes: BoundedCache[tuple[bytes, bytes | None], _Route] = BoundedCache(_MAX_FIELDS)
         self._layouts: BoundedCache[tuple[Column, ...], Layout] = BoundedCache(_MAX_FIELDS)
         self._credit = Credit()
 
-    def decode(self, key: bytes | None, value: bytes | None) -> list[Row | Event]:
-        """Return the row of a Kafka message, or its DDL or checkpoint.
-
-        A row that has its old values too is given as its neutral event.
-        Raises: DecodeError, the same as ``cdcwire.formats.avro.decode``.
-        """
-        if key is not None:
-            try:
-                return self._usual_rows(key, value)
-            except IRREGULARITIES:
-                pass  # left behind here, so that an error of the plain decoder stands alone
-        return self._plain_rows(key, value)
-
-    def decode_events(self, key: bytes | None, value: bytes | None) -> list[Event]:
-        """Return the neutral events of a Kafka message. Raises: DecodeError."""
-        return [row.to_event() if isinstance(row, Row) else row for row in self.decode(key, value)]
+    def _usual(self, message: Message) -> list[Row | Event]:
+        if not isinstance(message, KafkaMessage) or message.key is None:
+            raise Irregular
+        return self._usual_rows(message.key, message.value)
 
     def _usual_rows(self, key: bytes, value: bytes | None) -> list[Row | Event]:
         """Raises: one of IRREGULARITIES."""
@@ -155,13 +98,13 @@ class RowDecoder:
             return []
         columns, _ = route.read_key(key, head)
         if value is None:
-            row = (route.table, "delete", None, None, route.layout, columns, "key", NO_EXTRA)
-            return [_new_row(row)]
+            row = (route.table, "delete", None, None, None, None, route.layout, columns, "key")
+            return [new_row(row + NOTHING_ELSE)]
         assert route.read_value is not None  # the place has a value
         values, told = route.read_value(value, head)
+        extra: Extra | None = None
         if route.extension == len(_PLAIN_EXTENSION):
             op, commit_ts, commit_ms = told
-            extra = NO_EXTRA
         elif route.extension:
             op, commit_ts, commit_ms, checksum, corrupted, version = told
             extra = {
@@ -170,10 +113,10 @@ class RowDecoder:
                 "checksum_version": str(version),
             }
         else:
-            op, commit_ts, commit_ms, extra = "upsert", None, None, NO_EXTRA
-        return [
-            _new_row((route.table, op, commit_ts, commit_ms, route.layout, values, None, extra))
-        ]
+            op, commit_ts, commit_ms = "upsert", None, None
+        images = route.layout, values, None, None
+        position = commit_ms, None, None
+        return [new_row((route.table, op, commit_ts, None, *images, None, None, *position, extra))]
 
     def _learn(self, place: tuple[bytes, bytes | None]) -> _Route:
         """Return the route of a pair of envelopes, which is remembered."""
@@ -230,10 +173,16 @@ class RowDecoder:
             self._layouts.keep(columns, layout, len(columns) + 1)
         return layout
 
-    def _plain_rows(self, key: bytes | None, value: bytes | None) -> list[Row | Event]:
+    def _plain(self, message: Message) -> list[Row | Event]:
+        if not isinstance(message, KafkaMessage):
+            if schema_of(message) is not None:
+                return []
+            problem = "the message is a stored file, not a Kafka message"
+            raise DecodeError(problem, 0, "avro: messages")
+        key, value = message.key, message.value
         self._credit.earn(len(key or b"") + len(value or b""))
-        message = read_bytes(key, value, self.source, self.settings, self.selection)
-        events = to_events(message, self.settings, self.labels, self.selection)
+        found = read_bytes(key, value, self.source, self.settings, self.selection)
+        events = to_events(found, self.settings, self.labels, self.selection)
         return [self._plain_row(event) for event in events]
 
     def _plain_row(self, event: Event) -> Row | Event:
@@ -241,13 +190,19 @@ class RowDecoder:
             return event
         image = event.after or event.before
         assert image is not None  # a row has one of them
+        layout = self._layout(image.columns)
+        is_new = event.after is not None
+        position = event.position
         return Row(
             event.table,
             event.op,
-            event.position.commit_ts,
-            event.position.commit_ms,
-            self._layout(image.columns),
-            image.values,
+            position.commit_ts,
+            None,
+            layout if is_new else None,
+            image.values if is_new else None,
+            None if is_new else layout,
+            None if is_new else image.values,
             event.sent,
-            event.extra,
+            commit_ms=position.commit_ms,
+            extra=event.extra or None,
         )

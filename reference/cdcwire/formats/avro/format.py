@@ -6,11 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
-from cdcwire.core.message import KafkaMessage, Message, StoredFile, expect_kafka
+from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.message import Message, StoredFile, expect_kafka
 from cdcwire.core.reader import Reader
-from cdcwire.core.rows import Row
 from cdcwire.core.schemas import SchemaId, SchemaUse
 from cdcwire.formats.avro.carries import CARRIES
 from cdcwire.formats.avro.definitions import Labels
@@ -19,17 +17,20 @@ from cdcwire.formats.avro.events import to_events
 from cdcwire.formats.avro.explain import explain
 from cdcwire.formats.avro.fast import RowDecoder
 from cdcwire.formats.avro.names import sanitize
-from cdcwire.formats.avro.op_rows import to_op_rows
 from cdcwire.formats.avro.settings import OPTIONS, read_settings
-from cdcwire.formats.avro.sources import KnownSchemas, MemorySource
+from cdcwire.formats.avro.sources import (
+    SCHEMA_SUFFIX,
+    SCHEMAS,
+    KnownSchemas,
+    MemorySource,
+    schema_of,
+)
 from cdcwire.formats.avro.wire import decode
 from cdcwire.formats.avro.writing import from_events
 from cdcwire.model.events import Event
 
 # A registry beside a feed on disk: each schema stands as a file before the first message that needs
 # it, as schemas/ID.avsc.
-SCHEMAS = "schemas"
-SCHEMA_SUFFIX = ".avsc"
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -81,7 +82,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 
 def _decode(message: Message, context: Context) -> Iterator[Event]:
     settings = read_settings(context)
-    if _schema_of(message) is not None:
+    if schema_of(message) is not None:
         return
     kafka = expect_kafka(message)
     decoded = decode(kafka.value, key=kafka.key, context=context)
@@ -103,35 +104,8 @@ def _explain(message: Message, context: Context) -> Explanation:
 
 
 def _prepared(messages: Iterable[Message], context: Context) -> Context:
-    found = dict(filter(None, map(_schema_of, messages)))
+    found = dict(filter(None, map(schema_of, messages)))
     return replace(context, schemas={**context.schemas, **found}) if found else context
-
-
-def _schema_of(message: Message) -> tuple[str, str] | None:
-    """Return id and text of a schema file among the messages; None for any other message."""
-    if not isinstance(message, StoredFile):
-        return None
-    folder, _, name = message.path.rpartition("/")
-    if folder != SCHEMAS or not name.endswith(SCHEMA_SUFFIX):
-        return None
-    # What is no UTF-8 is no schema either, and found to be none where it is needed.
-    return name[: -len(SCHEMA_SUFFIX)], message.value.decode("utf-8", "replace")
-
-
-def _decoder(context: Context) -> MessageDecoder:
-    settings = read_settings(context)
-    source = KnownSchemas(context.schemas)
-    decoder = RowDecoder(source, settings, context.selection, context.tables)
-
-    def decode_rows(message: Message) -> list[Row | Event]:
-        if isinstance(message, KafkaMessage):
-            return to_op_rows(decoder.decode(message.key, message.value))
-        if _schema_of(message) is not None:
-            return []
-        problem = "the message is a stored file, not a Kafka message"
-        raise DecodeError(problem, 0, "avro: messages")
-
-    return decode_rows
 
 
 def _head_bytes(context: Context) -> int:
@@ -155,13 +129,13 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     prepared=_prepared,
-    fast_decoder=_decoder,
+    fast_decoder=RowDecoder,
     skips_columns=True,
     deletes_have_position=False,
     rewrite_name=sanitize,
     schemas=SchemaUse(
         file_suffix=SCHEMA_SUFFIX,
-        schema_file=_schema_of,
+        schema_file=schema_of,
         head_bytes=_head_bytes,
         schema_id=_schema_id,
         find=lambda schemas, schema_id: KnownSchemas(schemas).get(schema_id),

@@ -10,12 +10,16 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from cdcwire.core.errors import DecodeError, EncodeError
+from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.avro.schema import parse_schema
 from cdcwire.formats.avro.schema_text import schema_text
 from cdcwire.formats.avro.settings import Registry
 
 CLAUSE = "avro: registry"
+# Schemas that a feed in files has beside its messages: schemas/ID.avsc.
+SCHEMAS = "schemas"
+SCHEMA_SUFFIX = ".avsc"
 
 _MAX_ID = (1 << 31) - 1
 _NAMESPACE = uuid.UUID("00000000-0000-0000-0000-000000000000")
@@ -133,3 +137,14 @@ def _common_text(text: str) -> str | None:
         return schema_text(parse_schema(text))
     except (DecodeError, EncodeError):
         return None
+
+
+def schema_of(message: Message) -> tuple[str, str] | None:
+    """Return id and text of a schema file among the messages; None for any other message."""
+    if not isinstance(message, StoredFile):
+        return None
+    folder, _, name = message.path.rpartition("/")
+    if folder != SCHEMAS or not name.endswith(SCHEMA_SUFFIX):
+        return None
+    # What is no UTF-8 is no schema either, and found to be none where it is needed.
+    return name[: -len(SCHEMA_SUFFIX)], message.value.decode("utf-8", "replace")

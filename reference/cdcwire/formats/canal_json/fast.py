@@ -12,25 +12,25 @@ were cut, updates without their old row. They come as neutral events.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, Credit, Irregular
+from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, Credit, FastDecoder, Irregular
 from cdcwire.core.errors import step
-from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context
+from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.message import StoredFile
-from cdcwire.core.rows import Row
+from cdcwire.core.rows import Row, new_row
 from cdcwire.core.strict_json import JsonObject, read_json
 from cdcwire.formats.canal_json.columns import Definitions
-from cdcwire.formats.canal_json.events import NO_BLOBS, to_events
+from cdcwire.formats.canal_json.events import to_events
 from cdcwire.formats.canal_json.files import is_of_table, read_file, read_line
 from cdcwire.formats.canal_json.members import RULES, UINT64_END, write_text
 from cdcwire.formats.canal_json.message import DELETE, ROW_TYPES, UPDATE, Message
 from cdcwire.formats.canal_json.queue import read_message
 from cdcwire.formats.canal_json.row_layouts import Images, MessageReader, Shape
 from cdcwire.formats.canal_json.row_patterns import name_of
-from cdcwire.formats.canal_json.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.canal_json.timed_rows import new_timed_row
+from cdcwire.formats.canal_json.settings import Settings, read_settings
 from cdcwire.formats.canal_json.wire import read_object
 from cdcwire.model.events import Event, Sent, Table
 from cdcwire.storage.feeds import path_of
@@ -65,23 +65,19 @@ class Subject:
     readers: list[MessageReader] = field(default_factory=list)
 
 
-class RowDecoder:
-    """Decodes the messages or files of a feed. Keep one: it learns the tables that it meets.
+class RowDecoder(FastDecoder):
+    """Decodes Kafka messages and data files.
 
-    What is remembered is bounded, whatever the messages hold. Not to be shared between threads.
+    ``settings``: those of the context's options, unless given.
     """
 
-    def __init__(
-        self,
-        selection: Selection = EVERYTHING,
-        settings: Settings = DEFAULT_SETTINGS,
-        tables: Iterable[Table] = (),
-        blobs: Mapping[str, bytes] = NO_BLOBS,
-    ) -> None:
-        self.selection = selection
+    def __init__(self, context: Context = NO_CONTEXT, settings: Settings | None = None) -> None:
+        if settings is None:
+            settings = read_settings(context)
+        self.selection = context.selection
         self.settings = settings
-        self.tables = tuple(tables)
-        self.blobs = blobs
+        self.tables = context.tables
+        self.blobs = context.blobs
         self._definitions = Definitions(self.tables)
         self._subjects: BoundedCache[tuple[int | None, str], Subject] = BoundedCache(_MAX_WEIGHT)
         self._credit = Credit()
@@ -89,28 +85,24 @@ class RowDecoder:
         self._sent_of_delete: Sent | None = "key" if settings.delete_only_handle_key else None
         self._sent_of_update: Sent | None = "changed" if settings.tells_changed_columns else None
 
-    def decode(self, value: bytes | None) -> list[Row | Event]:
-        """Return the rows and events of a Kafka message.
+    def _usual(self, message: AnyMessage) -> Iterable[Row | Event]:
+        if isinstance(message, StoredFile):
+            return self._file(message)
+        value = message.value
+        if not value or self.settings.compression is not None:
+            raise Irregular
+        usual = value if value.endswith(b"}") else value.rstrip(_SPACE)
+        row = self._usual_row(usual, None, None)
+        return () if row is None else (row,)
 
-        Raises: DecodeError, the same as the plain decoder.
-        """
-        if value and self.settings.compression is None:
-            try:
-                usual = value if value.endswith(b"}") else value.rstrip(_SPACE)
-                row = self._usual_row(usual, None, None)
-            except IRREGULARITIES:
-                pass  # left behind here, so that an error of the plain decoder stands alone
-            else:
-                return [] if row is None else [row]
-        return self._plain(
-            read_message(value, self.settings.compression, self.selection, self._definitions)
+    def _plain(self, message: AnyMessage) -> list[Row | Event]:
+        settings = self.settings
+        return self._events(
+            read_message(message.value, settings.compression, self.selection, self._definitions)
         )
 
-    def decode_file(self, file: StoredFile) -> Iterator[Row | Event]:
-        """Yield the rows and events of a file of a storage prefix, those before a fault first.
-
-        Raises: DecodeError, the same as the plain decoder.
-        """
+    def _file(self, file: StoredFile) -> Iterator[Row | Event]:
+        """Yield the rows and events of a file, those before a fault first. Raises: DecodeError."""
         terminator = self.settings.terminator
         place = path_of(file, self.settings.layout)
         if not isinstance(place, (DataPath, type(None))) or not _LINE_ENDS.issuperset(
@@ -142,14 +134,10 @@ class RowDecoder:
                     message, offset = read_line(
                         data, offset, terminator, self.selection, self._definitions, place
                     )
-                yield from self._plain(message, partition, version)
+                yield from self._events(message, partition, version)
             index += 1
 
-    def decode_events(self, value: bytes | None) -> list[Event]:
-        """Return the neutral events of a Kafka message. Raises: DecodeError."""
-        return [row.to_event() if isinstance(row, Row) else row for row in self.decode(value)]
-
-    def _plain(
+    def _events(
         self, message: Message | None, partition: int | None = None, version: int | None = None
     ) -> list[Row | Event]:
         if message is None:
@@ -188,15 +176,16 @@ class RowDecoder:
             raise Irregular
         if not subject.is_wanted:
             return None
-        where = subject.table, commit_ts, partition
-        times = int(es), int(ts)
+        table, where = subject.table, (commit_ts, partition)
+        times = int(es), int(ts), None, None
         row: tuple[object, ...]
         if subject.kind == DELETE:
-            row = (*where, None, None, layout, values, self._sent_of_delete, *times)
+            sent = self._sent_of_delete
+            row = (table, "delete", *where, None, None, layout, values, sent, None, *times)
         else:
-            sent = None if old is None else self._sent_of_update
-            row = (*where, layout, values, old_layout, old, sent, *times)
-        return new_timed_row(row)
+            op, sent = ("insert", None) if old is None else ("update", self._sent_of_update)
+            row = (table, op, *where, layout, values, old_layout, old, sent, None, *times)
+        return new_row(row)
 
     def _read(
         self, subject: Subject, value: bytes, text: str, es_at: int, rows: str

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
+from cdcwire.core.format import Context, Explanation, Format
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.options import OptionValue
-from cdcwire.core.rows import Row
 from cdcwire.formats.canal_json.batching import from_events
 from cdcwire.formats.canal_json.carries import CARRIES
 from cdcwire.formats.canal_json.columns import definitions_of
@@ -96,18 +95,6 @@ def _prepared(messages: Iterable[Message], context: Context) -> Context:
     return with_definitions(messages, context, settings.layout, settings.time_zone)
 
 
-def _decoder(context: Context) -> MessageDecoder:
-    settings = read_settings(context)
-    decoder = RowDecoder(context.selection, settings, context.tables, context.blobs)
-
-    def decode_rows(message: Message) -> Iterable[Row | Event]:
-        if isinstance(message, StoredFile):
-            return decoder.decode_file(message)
-        return decoder.decode(message.value)
-
-    return decode_rows
-
-
 def _sends_changed_columns(options: Mapping[str, OptionValue]) -> bool:
     # Source: canal-json, "only updated columns", "content compatible", "official canal".
     is_compatible = options["content-compatible"] or options["dialect"] == "canal"
@@ -131,7 +118,7 @@ FORMAT = Format(
     carriers=("queue", "storage"),
     has_claim_checks=True,
     fixes_bytes="by value",
-    fast_decoder=_decoder,
+    fast_decoder=RowDecoder,
     skips_columns=True,
     sends_changed_columns=_sends_changed_columns,
 )

@@ -12,53 +12,44 @@ key or without value.
 from __future__ import annotations
 
 from cdcwire.connect import EnvelopeDecoder
-from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, Selection
-from cdcwire.core.message import KafkaMessage
+from cdcwire.core.compiled import FastDecoder, Irregular
+from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.message import Message as AnyMessage
+from cdcwire.core.message import expect_kafka
 from cdcwire.formats.cdl_json.events import to_events
 from cdcwire.formats.cdl_json.message import Tombstone
-from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.cdl_json.settings import Settings, read_settings
 from cdcwire.formats.cdl_json.wire import change_of, read_message
-from cdcwire.model.events import Event, Table
+from cdcwire.model.events import Event
 
 
-class RowDecoder:
-    """Decodes the messages of a feed. Keep one: it learns the schemas that it meets.
+class RowDecoder(FastDecoder):
+    """Decodes Kafka messages to events: images of Connect's values are made one by one, and a row
+    would only hold what their events hold.
 
-    What is remembered is bounded, whatever the messages hold. Not to be shared between threads.
+    ``settings``: those of the context's options, unless given.
     """
 
-    def __init__(
-        self,
-        settings: Settings = DEFAULT_SETTINGS,
-        selection: Selection = EVERYTHING,
-        tables: tuple[Table, ...] = (),
-    ) -> None:
-        self.settings = settings
-        self.selection = selection
-        self.tables = tables
+    def __init__(self, context: Context = NO_CONTEXT, settings: Settings | None = None) -> None:
+        self.settings = settings = read_settings(context) if settings is None else settings
+        self.selection = context.selection
+        self.tables = context.tables
         self._values = EnvelopeDecoder(settings.schemas_enable)
 
-    def decode(self, message: KafkaMessage) -> list[Event]:
-        """Return the events of a message. Raises: DecodeError, the same as the plain decoder."""
-        found = self._usual(message)
-        return self._plain(message) if found is None else found
-
-    def _usual(self, message: KafkaMessage) -> list[Event] | None:
+    def _usual(self, message: AnyMessage) -> list[Event]:
+        message = expect_kafka(message)
         if message.value is None or message.key is not None or self.settings.null_is_default:
-            return None
+            raise Irregular
         envelope = self._values.usual(message.value)
         if envelope is None:
-            return None
-        try:
-            change = change_of(envelope)
-            if self.settings.lint == "strict" and change.warnings:
-                return None
-            return list(to_events(change, self.selection))
-        except DecodeError:
-            return None  # the plain decoder knows the place
+            raise Irregular
+        change = change_of(envelope)
+        if self.settings.lint == "strict" and change.warnings:
+            raise Irregular
+        return list(to_events(change, self.selection))
 
-    def _plain(self, message: KafkaMessage) -> list[Event]:
+    def _plain(self, message: AnyMessage) -> list[Event]:
+        message = expect_kafka(message)
         found = read_message(message.value, message.key, self.settings, self.tables)
         events = list(to_events(found, self.selection))
         if message.value is not None and not isinstance(found, Tombstone):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
+from cdcwire.core.format import Context, Explanation, Format
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.formats.cdl_json.carries import CARRIES
 from cdcwire.formats.cdl_json.events import from_events, to_events
@@ -69,11 +69,6 @@ def _warnings(message: Message) -> tuple[str, ...]:
     return explain(expect_kafka(message)).warnings
 
 
-def _decoder(context: Context) -> MessageDecoder:
-    decoder = RowDecoder(read_settings(context), context.selection, context.tables)
-    return lambda message: decoder.decode(expect_kafka(message))
-
-
 FORMAT = Format(
     name="cdl-json",
     title="CDL JSON 1.0",
@@ -87,6 +82,6 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     warnings=_warnings,
-    fast_decoder=_decoder,
+    fast_decoder=RowDecoder,
     snapshot_rows_are_inserts=True,
 )

@@ -78,7 +78,7 @@ def explain_with(
     value = message.value
     reader = RecordingReader(value or b"")
     if value is None:
-        error = DecodeError("the Kafka message has no value", 0, profile.kafka_message)
+        error = DecodeError("the Kafka message has no value", 0, profile.expect_kafka)
     else:
         try:
             read(reader)
@@ -97,7 +97,7 @@ def _key_spans(message: Message, profile: Profile) -> tuple[Span, ...]:
     if not key:
         return ()
     note = "not read: the format leaves the key null"
-    return (Span((), 0, len(key), key.hex(" "), profile.kafka_message, "key", note),)
+    return (Span((), 0, len(key), key.hex(" "), profile.expect_kafka, "key", note),)
 
 
 def _with_subjects(spans: list[Span], terms: Mapping[Step, Span]) -> list[Span]:

@@ -10,15 +10,15 @@ It is fast because layouts repeat: see ``row_memory`` for what is remembered bet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import TypeAlias
 
-from cdcwire.core.compiled import IRREGULARITIES, Irregular
-from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.compiled import FastDecoder, Irregular
+from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.message import Message
 from cdcwire.core.reader import Reader
-from cdcwire.core.rows import Layout, Row, Values
+from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
 from cdcwire.formats.craft.events import to_events
 from cdcwire.formats.craft.images import handle_key
 from cdcwire.formats.craft.message import (
@@ -26,16 +26,17 @@ from cdcwire.formats.craft.message import (
     GROUP_NEW,
     GROUP_OLD,
     Column,
-    Message,
     RowEvent,
     Skipped,
 )
+from cdcwire.formats.craft.message import Message as CraftMessage
+from cdcwire.formats.craft.profile import CRAFT, present
 from cdcwire.formats.craft.row_memory import Dictionary, Memory, Subjects
 from cdcwire.formats.craft.row_plan import (
     read_uvarint,
     split_varints,
 )
-from cdcwire.formats.craft.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.craft.settings import Settings, read_settings
 from cdcwire.formats.craft.wire import VERSION, read_message
 from cdcwire.model.events import Event, Sent, Table
 from cdcwire.mysql.layouts import row_value
@@ -49,42 +50,27 @@ _META = b"\2"  # number of elements of the first size table
 _ONE_GROUP = b"\1"  # and of the table of a row with one group
 _ONE, _TWO = -1, 1  # 1 and 2 as they look when they are taken for signed numbers
 
-# Half the time of calling ``Row``: no arguments to bind.
-_new_row: Callable[[tuple[object, ...]], Row] = partial(tuple.__new__, Row)
-
 Sizes: TypeAlias = "tuple[int, int, list[int], list[int]]"
 
 
-class RowDecoder:
-    """Decodes the messages of a feed. Keep one: it learns the layouts of the tables it meets.
+class RowDecoder(FastDecoder):
+    """Decodes Kafka values. Tables and columns that are not selected are skipped, undecoded.
 
-    ``selection``: the tables and columns that are wanted; the rest is passed over, undecoded. What
-    is remembered is bounded, whatever the messages hold. Not to be shared between threads.
+    ``settings``: those of the context's options, unless given.
     """
 
-    def __init__(
-        self, selection: Selection = EVERYTHING, settings: Settings = DEFAULT_SETTINGS
-    ) -> None:
-        self.selection = selection
-        self.settings = settings
-        self._memory = Memory(selection, settings.time_zone)
-        is_cut = settings.delete_only_handle_key
+    def __init__(self, context: Context = NO_CONTEXT, settings: Settings | None = None) -> None:
+        self.selection = context.selection
+        self.settings = read_settings(context) if settings is None else settings
+        self._memory = Memory(self.selection, self.settings.time_zone)
+        is_cut = self.settings.delete_only_handle_key
         self._sent_of_delete: Sent | None = "key" if is_cut else None
 
-    def decode(self, value: bytes) -> list[Row | Event]:
-        """Return the rows of a Kafka value, or its one DDL or resolved event.
-
-        Raises: DecodeError, the same as ``cdcwire.formats.craft.decode``.
-        """
-        try:
-            return self._usual_rows(value)
-        except IRREGULARITIES:
-            pass  # left behind here, so that an error of the plain decoder stands alone
-        return self._plain_rows(value)
-
-    def decode_events(self, value: bytes) -> list[Event]:
-        """Return the neutral events of a Kafka value. Raises: DecodeError."""
-        return [row.to_event() if isinstance(row, Row) else row for row in self.decode(value)]
+    def _usual(self, message: Message) -> list[Row | Event]:
+        value = message.value
+        if value is None:
+            raise Irregular
+        return self._usual_rows(value)
 
     def _usual_rows(self, value: bytes) -> list[Row | Event]:
         """Raises: one of IRREGULARITIES."""
@@ -114,10 +100,11 @@ class RowDecoder:
                 route = memory.route(value, start, start + first_size, dictionary, subject)
             if first_size == size:
                 new = route.read(value, start + route.size, end)
+                table, layout = route.table, route.layout
                 row: tuple[object, ...] = (
-                    (route.table, commit_ts, partition, route.layout, new, None, None, None)
+                    (table, "insert", commit_ts, partition, layout, new, None, None, None)
                     if route.is_new
-                    else (route.table, commit_ts, partition, None, None, route.layout, new, sent)
+                    else (table, "delete", commit_ts, partition, None, None, layout, new, sent)
                 )
             else:
                 middle = start + first_size
@@ -131,17 +118,17 @@ class RowDecoder:
                     raise Irregular
                 old = before.read(value, middle + before.size, end)
                 images = (route.layout, new, before.layout, old)
-                row = (route.table, commit_ts, partition, *images, None)
-            rows.append(_new_row(row))
+                row = (route.table, "update", commit_ts, partition, *images, None)
+            rows.append(new_row(row + NOTHING_ELSE))
         return rows
 
-    def _plain_rows(self, value: bytes) -> list[Row | Event]:
+    def _plain(self, message: Message) -> list[Row | Event]:
         found: list[Row | Event] = []
-        for event in read_message(Reader(value), self.selection).events:
+        for event in read_message(Reader(present(message.value, CRAFT)), self.selection).events:
             if isinstance(event, RowEvent):
                 found.append(self._plain_row(event))
             else:
-                found += to_events(Message((event,)), self.settings)
+                found += to_events(CraftMessage((event,)), self.settings)
         return found
 
     def _plain_row(self, event: RowEvent) -> Row:
@@ -149,6 +136,7 @@ class RowDecoder:
         new, old = groups.get(GROUP_NEW), groups.get(GROUP_OLD)
         return Row(
             Table(event.table, event.schema, key=handle_key(new or old or ())),
+            "delete" if new is None else "insert" if old is None else "update",
             event.commit_ts,
             event.partition,
             *self._image(new),

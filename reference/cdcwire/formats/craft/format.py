@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Format, MessageDecoder
+from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.formats.craft.carries import CARRIES
 from cdcwire.formats.craft.events import from_events, to_events
 from cdcwire.formats.craft.explain import explain
 from cdcwire.formats.craft.fast import RowDecoder
-from cdcwire.formats.craft.profile import CRAFT, present
 from cdcwire.formats.craft.settings import OPTIONS, read_settings
 from cdcwire.formats.craft.wire import decode, encode
 from cdcwire.model.events import Event
@@ -53,11 +52,6 @@ def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
         yield KafkaMessage(None, encode(message))
 
 
-def _decoder(context: Context) -> MessageDecoder:
-    decoder = RowDecoder(context.selection, read_settings(context))
-    return lambda message: decoder.decode(present(message.value, CRAFT))
-
-
 FORMAT = Format(
     name="craft",
     title="TiCDC Craft, as shipped",
@@ -68,6 +62,6 @@ FORMAT = Format(
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,
-    fast_decoder=_decoder,
+    fast_decoder=RowDecoder,
     skips_columns=True,
 )

@@ -43,7 +43,7 @@ class Profile:
     delete_only_handle_key: str
     commit_ts: str
     event_types: str
-    kafka_message: str
+    expect_kafka: str
     limits: str
     float_size: int
 
@@ -77,7 +77,7 @@ CRAFT = Profile(
     delete_only_handle_key="craft: delete only handle key",
     commit_ts="craft: headers",
     event_types="craft: event types",
-    kafka_message="craft: kafka message",
+    expect_kafka="craft: kafka message",
     limits="craft: limits",
     float_size=8,
 )
@@ -111,7 +111,7 @@ PROPOSAL = Profile(
     delete_only_handle_key="craft-proposal: delete only handle key",
     commit_ts="craft-proposal: keys",
     event_types="craft-proposal: event types",
-    kafka_message="craft-proposal: kafka message",
+    expect_kafka="craft-proposal: kafka message",
     limits="craft-proposal: limits",
     float_size=4,
 )
@@ -120,5 +120,5 @@ PROPOSAL = Profile(
 def present(value: bytes | None, profile: Profile) -> bytes:
     """Return the bytes of a Kafka value. Raises: DecodeError for a message without value."""
     if value is None:
-        raise DecodeError("the Kafka message has no value", 0, profile.kafka_message)
+        raise DecodeError("the Kafka message has no value", 0, profile.expect_kafka)
     return value

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from cdcwire.core.compiled import IRREGULARITIES, Irregular
-from cdcwire.core.format import Selection, TableName
+from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.rows import Layout
 from cdcwire.formats.craft.fast import HEADER_FIELDS, RowDecoder, read_meanings, read_reversed
 from cdcwire.formats.craft.message import EVENT_ROW
@@ -22,7 +22,7 @@ from cdcwire.formats.craft.row_plan import (
     RowFunction,
     split_varints,
 )
-from cdcwire.formats.craft.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.craft.settings import Settings
 from cdcwire.formats.craft.wire import VERSION
 
 _MORE = 0x80
@@ -63,17 +63,11 @@ class Outline(NamedTuple):
 
 
 class OutlineDecoder(RowDecoder):
-    """Finds the parts of messages. Keep one: it learns the layouts of the tables it meets.
+    """Finds the parts of messages of the selected tables."""
 
-    ``tables``: those that are wanted, None for all.
-    """
-
-    def __init__(
-        self, tables: frozenset[TableName] | None = None, settings: Settings = DEFAULT_SETTINGS
-    ) -> None:
-        selection = Selection(tables)
-        super().__init__(selection, settings)
-        self._memory = _OutlineMemory(selection, settings.time_zone)
+    def __init__(self, context: Context = NO_CONTEXT, settings: Settings | None = None) -> None:
+        super().__init__(context, settings)
+        self._memory = _OutlineMemory(self.selection, self.settings.time_zone)
 
     def outline(self, value: bytes) -> Outline | None:
         """Return where the parts of a Kafka value stand; None where it is not as usual, or damaged.

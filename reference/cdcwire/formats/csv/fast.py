@@ -4,9 +4,8 @@ It accepts and rejects exactly what the plain decoder does, by construction: a r
 table's pattern does not match, or whose values are not as usual, is given to the plain decoder. See
 ``row_patterns`` for what is usual.
 
-An update comes as a neutral event, since a ``Row`` without its old values would be an insert; so do
-rows with a handle key or an ambiguous NULL. With other terminators than CR and LF all rows are read
-by the plain decoder.
+A row with an ambiguous NULL comes as a neutral event. With other terminators than CR and LF, the
+plain decoder reads all rows.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from functools import partial
 from typing import Any, TypeAlias
 
-from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, Irregular
+from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, FastDecoder, Irregular
 from cdcwire.core.errors import DecodeError, step
-from cdcwire.core.format import EVERYTHING, Selection
-from cdcwire.core.message import StoredFile
-from cdcwire.core.rows import Conversion, Layout, Row
+from cdcwire.core.format import Context
+from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.rows import NOTHING_ELSE, Conversion, Layout, Row, new_row
 from cdcwire.formats.csv.events import find_table, located_event, read_events
+from cdcwire.formats.csv.halves import join_adjacent_halves
 from cdcwire.formats.csv.header import read_header
 from cdcwire.formats.csv.records import read_record
 from cdcwire.formats.csv.row_patterns import (
@@ -32,15 +31,13 @@ from cdcwire.formats.csv.row_patterns import (
     make_row_function,
     pattern_of,
 )
-from cdcwire.formats.csv.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.csv.settings import Settings, read_settings
 from cdcwire.formats.csv.tables import Definitions, FilePlan, file_plan, stored_columns
 from cdcwire.model.events import (
-    NO_EXTRA,
     Event,
     Extra,
     Half,
     Op,
-    Position,
     RowChange,
     Table,
 )
@@ -56,8 +53,7 @@ _MAX_PLAN_COLUMNS = 1 << 13  # of all patterns; a column takes some three kiloby
 _PRICE_OF_A_COLUMN = 1 << 8
 _UINT64_END = 1 << 64
 _INT64_END = 1 << 63
-
-_new_row: Callable[[tuple[object, ...]], Row] = partial(tuple.__new__, Row)
+_REST = (None, *NOTHING_ELSE)  # what most rows have after their images
 
 
 PlanKey: TypeAlias = "tuple[int, tuple[str, ...]]"  # identity of a table, names in a file
@@ -94,39 +90,29 @@ class RowPlan:
         return found
 
 
-class RowDecoder:
-    """Decodes the files of a feed. Keep one: it learns the tables that it meets.
+class RowDecoder(FastDecoder):
+    """Decodes the files of a storage prefix. The context needs the definitions of their tables.
 
-    ``tables``: their definitions. What is remembered is bounded. Not to be shared between threads.
+    ``settings``: those of the context's options, unless given.
     """
 
-    def __init__(
-        self,
-        tables: Iterable[Table],
-        selection: Selection = EVERYTHING,
-        settings: Settings = DEFAULT_SETTINGS,
-    ) -> None:
-        self.selection = selection
-        self.settings = settings
-        self.definitions = Definitions(tables)
-        self._is_usual = is_usual(settings)
+    def __init__(self, context: Context, settings: Settings | None = None) -> None:
+        self.selection = context.selection
+        self.settings = read_settings(context) if settings is None else settings
+        self.definitions = Definitions(context.tables)
+        self._is_usual = is_usual(self.settings)
         self._plans: BoundedCache[PlanKey, tuple[Table, RowPlan]] = BoundedCache(_MAX_PLAN_COLUMNS)
 
-    def decode(self, file: StoredFile) -> list[Row | Event]:
-        """Return the rows and events of a file. Raises: DecodeError, as the plain decoder."""
-        rows: list[Row | Event] = []
-        self._decode(file, rows)
-        return rows
+    def _usual(self, message: Message) -> Iterator[Row | Event]:
+        if not isinstance(message, StoredFile):
+            raise Irregular
+        return self._rows(message)
 
-    def decode_events(self, file: StoredFile) -> list[Event]:
-        """Return the neutral events of a file. Raises: DecodeError, as the plain decoder."""
-        return [row.to_event() if isinstance(row, Row) else row for row in self.decode(file)]
+    def _plain(self, message: Message) -> Iterator[Row | Event]:
+        raise DecodeError("the message is a Kafka message, not a file", 0, "csv: files")
 
-    def decode_file(self, file: StoredFile) -> Iterator[Row | Event]:
-        """Yield the rows and events of a file, those before a fault first.
-
-        Raises: DecodeError, as the plain decoder.
-        """
+    def _rows(self, file: StoredFile) -> Iterator[Row | Event]:
+        """Yield the rows and events of a file, those before a fault first. Raises: DecodeError."""
         rows: list[Row | Event] = []
         fault: DecodeError | None = None
         try:
@@ -193,7 +179,7 @@ class RowDecoder:
         text, size = value.decode(ENCODING), len(value)
         match, read = plan.reading(value.isascii())
         table, layout = plan.plan.table, plan.layout
-        append, new_row = rows.append, _new_row
+        append = rows.append
         row: tuple[object, ...]
         digits: str | None = None
         commit_ts: int | None = None
@@ -208,14 +194,14 @@ class RowDecoder:
                         if commit_ts >= _UINT64_END:
                             raise Irregular
                     if op == "U" or handle_key is not None or is_update == "true":
-                        position = Position(commit_ts=commit_ts, partition=partition)
-                        append(_event(plan, op, position, is_update, handle_key, values))
+                        where = commit_ts, partition
+                        append(_other_row(plan, op, where, is_update, handle_key, values))
                     elif op == "I":
-                        row = (table, commit_ts, partition, layout, values, None, None, None)
-                        append(new_row(row))
+                        row = (table, "insert", commit_ts, partition, layout, values, None, None)
+                        append(new_row(row + _REST))
                     else:
-                        row = (table, commit_ts, partition, None, None, layout, values, None)
-                        append(new_row(row))
+                        row = (table, "delete", commit_ts, partition, None, None, layout, values)
+                        append(new_row(row + _REST))
                     offset = found.end()
                     continue
                 except IRREGULARITIES:
@@ -231,32 +217,35 @@ class RowDecoder:
         return located_event(located, plan, partition), located.end
 
 
-def _event(
+def _other_row(
     plan: RowPlan,
     op: str,
-    position: Position,
+    where: tuple[int | None, int | None],
     is_update: str | None,
     handle_key: str | None,
     values: tuple[Any, ...],
-) -> RowChange:
-    """Return the event of a record that no ``Row`` can be. Raises: Irregular."""
-    image = plan.layout.image(values)
+) -> Row:
+    """Return the row of an update, of a half of one, or of a row with a handle key.
+
+    Raises: Irregular.
+    """
     is_half = is_update == "true"
     if op == "U" and is_update is not None:
         raise Irregular
-    extra: Extra = NO_EXTRA
+    extra: Extra | None = None
     if handle_key is not None:
         if not -_INT64_END <= int(handle_key) < _INT64_END:
             raise Irregular
         extra = {"handle_key": handle_key}
-    table = plan.plan.table
+    table, layout = plan.plan.table, plan.layout
+    half: Half | None
     if op == "D":
+        half = "before" if is_half else None
         kind: Op = "update" if is_half else "delete"
-        half: Half | None = "before" if is_half else None
-        return RowChange(table, kind, image, None, position, half, extra=extra)
-    kind = "update" if is_half or op == "U" else "insert"
+        return Row(table, kind, *where, None, None, layout, values, half=half, extra=extra)
     half = "after" if is_half else None
-    return RowChange(table, kind, None, image, position, half, extra=extra)
+    kind = "update" if is_half or op == "U" else "insert"
+    return Row(table, kind, *where, layout, values, None, None, half=half, extra=extra)
 
 
 def _conversions(plan: FilePlan) -> tuple[Conversion, ...]:
@@ -268,3 +257,12 @@ def _conversions(plan: FilePlan) -> tuple[Conversion, ...]:
         elif isinstance(column.type, VectorType):
             found.append((index, read_vector))
     return tuple(found)
+
+
+class JoiningDecoder(RowDecoder):
+    """Gives an update that a file has as two adjacent records as one row."""
+
+    def decode(self, message: Message) -> Iterable[Row | Event]:
+        """Return the rows and events of a file. Raises: DecodeError, after the rows before it."""
+        rows = super().decode(message)
+        return join_adjacent_halves(rows) if self.settings.output_old_value else rows

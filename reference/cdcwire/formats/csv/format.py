@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
+from cdcwire.core.format import Context, Explanation, Format
 from cdcwire.core.message import Message, StoredFile
-from cdcwire.core.rows import Row
 from cdcwire.formats.csv.batching import from_events
 from cdcwire.formats.csv.carries import CARRIES
 from cdcwire.formats.csv.events import read_events
 from cdcwire.formats.csv.explain import explain
-from cdcwire.formats.csv.fast import RowDecoder
-from cdcwire.formats.csv.halves import join_adjacent_halves
+from cdcwire.formats.csv.fast import JoiningDecoder
 from cdcwire.formats.csv.settings import OPTIONS, read_settings
 from cdcwire.formats.csv.stored import STORED
 from cdcwire.formats.csv.tables import Definitions
@@ -98,19 +95,6 @@ def _stored(message: Message) -> StoredFile:
     return message
 
 
-def _decoder(context: Context) -> MessageDecoder:
-    settings = read_settings(context)
-    decoder = RowDecoder(context.tables, context.selection, settings)
-
-    def decode_rows(message: Message) -> Iterator[Row | Event]:
-        if not isinstance(message, StoredFile):
-            raise DecodeError("the message is a Kafka message, not a file", 0, "csv: files")
-        rows = decoder.decode_file(message)
-        return join_adjacent_halves(rows) if settings.output_old_value else rows
-
-    return decode_rows
-
-
 FORMAT = Format(
     name="csv",
     title="Storage sink CSV",
@@ -127,7 +111,7 @@ FORMAT = Format(
     stored=STORED,
     needs_tables=True,
     carriers=("storage",),
-    fast_decoder=_decoder,
+    fast_decoder=JoiningDecoder,
     skips_columns=True,
     joins_halves=True,
 )

@@ -15,17 +15,17 @@ def join_adjacent_halves(changes: Iterable[Row | Event]) -> Iterator[Row | Event
 
     An error of ``changes`` is raised after the changes before it.
     """
-    waiting: RowChange | None = None
+    waiting: Row | RowChange | None = None
     try:
         for change in changes:
             if waiting is not None:
                 first, waiting = waiting, None
-                if _is_other_half(first, change):
-                    assert isinstance(change, RowChange)
-                    yield replace(change, before=first.before, half=None)
+                joined = _joined(first, change)
+                if joined is not None:
+                    yield joined
                     continue
                 yield first
-            if isinstance(change, RowChange) and change.half == "before":
+            if isinstance(change, (Row, RowChange)) and change.half == "before":
                 waiting = change
             else:
                 yield change
@@ -37,7 +37,17 @@ def join_adjacent_halves(changes: Iterable[Row | Event]) -> Iterator[Row | Event
         yield waiting
 
 
-def _is_other_half(first: RowChange, change: Row | Event) -> bool:
-    if not isinstance(change, RowChange) or change.half != "after":
-        return False
-    return change.position == first.position and change.table == first.table
+def _joined(first: Row | RowChange, change: Row | Event) -> Row | RowChange | None:
+    """Return the update of two halves; None if the second is not the other half of the first."""
+    if not isinstance(change, (Row, RowChange)) or change.half != "after":
+        return None
+    if first.table != change.table:
+        return None
+    if isinstance(first, Row) and isinstance(change, Row):
+        if (first.commit_ts, first.partition) != (change.commit_ts, change.partition):
+            return None
+        return change._replace(old_layout=first.old_layout, old=first.old, half=None)
+    before, after = (each.to_event() if isinstance(each, Row) else each for each in (first, change))
+    if before.position != after.position:
+        return None
+    return replace(after, before=before.before, half=None)

@@ -30,8 +30,7 @@ def _settings(context: Context) -> StoredSettings:
 
 
 def _decoder(context: Context) -> FileDecoder:
-    settings = read_settings(context)
-    return RowDecoder(context.tables, context.selection, settings).decode_file
+    return RowDecoder(context).decode
 
 
 def _definition_check(tables: Iterable[Table]) -> Callable[[DataPath], object]:

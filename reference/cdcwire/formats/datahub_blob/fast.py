@@ -11,18 +11,21 @@ out, and all rows under a selection of columns. They come as neutral events.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, NamedTuple, TypeAlias
 
-from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, Credit, Irregular
-from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, Credit, FastDecoder, Irregular
+from cdcwire.core.errors import DecodeError, step
+from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.message import Message
+from cdcwire.core.rows import Layout, Row, Values, new_row
 from cdcwire.core.strict_json import JsonObject, read_json
 from cdcwire.datahub.blob_message import BlobMessage
+from cdcwire.datahub.carrying import queued, read_records, value_of
 from cdcwire.datahub.ops import OPS
 from cdcwire.datahub.streamx import StreamXType
+from cdcwire.formats.datahub_blob.batching import is_record
 from cdcwire.formats.datahub_blob.events import columns_of, extra_of, table_of, to_event
 from cdcwire.formats.datahub_blob.members import RULES
 from cdcwire.formats.datahub_blob.row_patterns import (
@@ -31,19 +34,9 @@ from cdcwire.formats.datahub_blob.row_patterns import (
     pattern_of,
     readers_of,
 )
-from cdcwire.formats.datahub_blob.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.datahub_blob.settings import Settings, read_settings
 from cdcwire.formats.datahub_blob.wire import read_record
-from cdcwire.model.events import (
-    Column,
-    Event,
-    Extra,
-    Half,
-    Image,
-    Op,
-    Position,
-    RowChange,
-    Table,
-)
+from cdcwire.model.events import Column, Event, Extra, Half, Op, Table
 
 # Limits of what is kept: characters of schemas, and what a pattern weighs beside its text.
 _MAX_CHARACTERS = 1 << 20
@@ -55,43 +48,6 @@ _MAX_OP = 64
 _PAYLOAD = ',"payload":'
 _OP = '"op":"'
 
-Values: TypeAlias = "tuple[Any, ...]"
-
-
-class BlobRow(NamedTuple):
-    """One row. ``before`` and ``after`` are values in the order of their columns."""
-
-    table: Table
-    op: Op
-    half: Half | None
-    sequence_id: int
-    commit_ms: int
-    sent_ms: int | None
-    checkpoint_ms: int | None
-    before_columns: tuple[Column, ...] | None
-    before: Values | None
-    after_columns: tuple[Column, ...] | None
-    after: Values | None
-    constant: Extra  # what the messages of the table have in common
-
-    def to_event(self) -> Event:
-        """Return the neutral event of this row."""
-        before = after = None
-        if self.before_columns is not None:
-            before = Image(self.before_columns, self.before or ())
-        if self.after_columns is not None:
-            after = Image(self.after_columns, self.after or ())
-        extra = dict(self.constant)
-        if self.checkpoint_ms is not None:
-            extra["checkpoint_ms"] = str(self.checkpoint_ms)
-        position = Position(
-            sequence_id=self.sequence_id, commit_ms=self.commit_ms, sent_ms=self.sent_ms
-        )
-        return RowChange(self.table, self.op, before, after, position, self.half, extra=extra)
-
-
-_new_row: Callable[[tuple[Any, ...]], BlobRow] = partial(tuple.__new__, BlobRow)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
@@ -100,7 +56,7 @@ class Part:
     ``plain_cells``: for texts without any escape, None where the group is the value.
     """
 
-    columns: tuple[Column, ...]
+    layout: Layout
     cells: tuple[tuple[int, Read], ...]
     plain_cells: tuple[tuple[int, Read | None], ...]
 
@@ -139,38 +95,55 @@ class Subject:
     shapes: dict[str, list[Shape]] = field(default_factory=dict)
 
 
-class RowDecoder:
-    """Decodes the records of a feed. Keep one: it learns the tables that it meets.
+class RowDecoder(FastDecoder):
+    """Decodes records, alone or in bodies.
 
-    What is remembered is bounded, whatever the records hold. Not to be shared between threads.
+    ``settings``: those of the context's options, unless given.
     """
 
-    def __init__(
-        self, selection: Selection = EVERYTHING, settings: Settings = DEFAULT_SETTINGS
-    ) -> None:
-        self.selection = selection
+    def __init__(self, context: Context = NO_CONTEXT, settings: Settings | None = None) -> None:
+        if settings is None:
+            settings = read_settings(context)
+        self.selection = context.selection
         self.settings = settings
         self._subjects: BoundedCache[str, Subject] = BoundedCache(_MAX_CHARACTERS)
         self._credit = Credit()
 
-    def decode(self, value: bytes) -> BlobRow | Event | None:
-        """Return the row or event of a record; None for a row of a table that is not wanted.
+    def _usual(self, message: Message) -> list[Row | Event]:
+        carrier = queued(message)
+        if not is_record(carrier, self.settings):
+            raise Irregular
+        return self._usual_record(value_of(carrier))
 
-        Raises: DecodeError, the same as ``cdcwire.formats.datahub_blob.decode``.
-        """
-        if self.selection.columns is None:
-            try:
-                return self._usual_row(value)
-            except IRREGULARITIES:
-                pass  # left behind here, so that an error of the plain decoder stands alone
-        return self._plain_row(value)
+    def _usual_record(self, value: bytes) -> list[Row | Event]:
+        if self.selection.columns is not None:
+            raise Irregular
+        row = self._usual_row(value)
+        return [] if row is None else [row]
 
-    def decode_event(self, value: bytes) -> Event | None:
-        """Return the neutral event of a record. Raises: DecodeError."""
-        found = self.decode(value)
-        return found.to_event() if isinstance(found, BlobRow) else found
+    def _plain(self, message: Message) -> list[Row | Event]:
+        carrier = queued(message)
+        if is_record(carrier, self.settings):
+            return self._plain_record(value_of(carrier))
+        found: list[Row | Event] = []
+        for path, record in read_records(carrier, None, self.settings.body):
+            assert isinstance(record.data, bytes)  # there are no fields
+            with step(*path):
+                try:
+                    found += self._record(record.data)
+                except DecodeError as error:
+                    error.offset = record.offset  # where the record's data is in the body
+                    raise
+        return found
 
-    def _usual_row(self, value: bytes) -> BlobRow | None:
+    def _record(self, value: bytes) -> list[Row | Event]:
+        try:
+            return self._usual_record(value)
+        except IRREGULARITIES:
+            pass  # see ``FastDecoder.decode``
+        return self._plain_record(value)
+
+    def _usual_row(self, value: bytes) -> Row | None:
         """Raises: one of IRREGULARITIES."""
         self._credit.earn(len(value))
         text = value.decode()
@@ -184,12 +157,13 @@ class RowDecoder:
                 return _row(shape, found.groups(), "\\" in text)
         raise Irregular
 
-    def _plain_row(self, value: bytes) -> BlobRow | Event | None:
+    def _plain_record(self, value: bytes) -> list[Row | Event]:
         message = read_record(value, self.settings)
         if self.selection.columns is None and OPS[message.op].group == "row":
             with suppress(*IRREGULARITIES):
                 self._learn(value, message)
-        return to_event(message, self.selection)
+        event = to_event(message, self.selection)
+        return [] if event is None else [event]
 
     def _learn(self, value: bytes, message: BlobMessage) -> None:
         """Remember how a message is written. Raises: Irregular where that is not as usual."""
@@ -259,7 +233,8 @@ class RowDecoder:
             (index, None if type_ == "STRING" else reader)
             for (_, type_, index), reader in zip(chosen, readers, strict=True)
         )
-        return Part(known if len(columns) == len(known) else columns, cells, plain_cells)
+        layout = Layout(known if len(columns) == len(known) else columns)
+        return Part(layout, cells, plain_cells)
 
 
 def _token(text: str, start: int) -> str:
@@ -268,22 +243,27 @@ def _token(text: str, start: int) -> str:
     return text[start:end] if end - start < _MAX_OP else ""
 
 
-def _row(shape: Shape, groups: tuple[str | None, ...], has_escapes: bool) -> BlobRow | None:
+def _row(shape: Shape, groups: tuple[str | None, ...], has_escapes: bool) -> Row | None:
     before, after = shape.before, shape.after
-    row = _new_row(
+    extra = shape.constant
+    if shape.checkpoint_time is not None:
+        extra = {**extra, "checkpoint_ms": groups[shape.checkpoint_time]}
+    row = new_row(
         (
             shape.table,
             shape.op,
+            None,
+            None,
+            None if after is None else after.layout,
+            None if after is None else after.read(groups, has_escapes=has_escapes),
+            None if before is None else before.layout,
+            None if before is None else before.read(groups, has_escapes=has_escapes),
+            None,
             shape.half,
-            _number(groups, shape.sequence_id),
             _number(groups, shape.event_time),
             None if shape.system_time is None else _number(groups, shape.system_time),
-            None if shape.checkpoint_time is None else _number(groups, shape.checkpoint_time),
-            None if before is None else before.columns,
-            None if before is None else before.read(groups, has_escapes=has_escapes),
-            None if after is None else after.columns,
-            None if after is None else after.read(groups, has_escapes=has_escapes),
-            shape.constant,
+            _number(groups, shape.sequence_id),
+            extra,
         )
     )
     return row if shape.is_wanted else None

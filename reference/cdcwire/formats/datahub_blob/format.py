@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.errors import DecodeError, step
-from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
+from cdcwire.core.format import Context, Explanation, Format
 from cdcwire.core.message import Message
-from cdcwire.datahub.carrying import queued, read_records, value_of
+from cdcwire.datahub.carrying import queued
 from cdcwire.datahub.sharding import blob_text
 from cdcwire.datahub.streamx import to_blob, type_of
-from cdcwire.formats.datahub_blob.batching import from_events, is_record, to_events
+from cdcwire.formats.datahub_blob.batching import from_events, to_events
 from cdcwire.formats.datahub_blob.carries import CARRIES
 from cdcwire.formats.datahub_blob.explain import explain
 from cdcwire.formats.datahub_blob.fast import RowDecoder
@@ -67,32 +66,6 @@ def _explain(message: Message, context: Context) -> Explanation:
     return explain(queued(message), read_settings(context))
 
 
-def _decoder(context: Context) -> MessageDecoder:
-    settings = read_settings(context)
-    decoder = RowDecoder(context.selection, settings)
-
-    def decode_rows(message: Message) -> list[Event]:
-        carrier = queued(message)
-        if is_record(carrier, settings):
-            return _present(decoder.decode_event(value_of(carrier)))
-        found: list[Event] = []
-        for path, record in read_records(carrier, None, settings.body):
-            assert isinstance(record.data, bytes)  # there are no fields
-            with step(*path):
-                try:
-                    found += _present(decoder.decode_event(record.data))
-                except DecodeError as error:
-                    error.offset = record.offset  # where the record's data is in the body
-                    raise
-        return found
-
-    return decode_rows
-
-
-def _present(event: Event | None) -> list[Event]:
-    return [] if event is None else [event]
-
-
 def _shard_text(column: Column, value: Value) -> str | None:
     kind = type_of(column.type)
     return None if kind is None else blob_text(kind, to_blob(column, value))
@@ -110,7 +83,7 @@ FORMAT = Format(
     carries=CARRIES,
     features=FEATURES,
     choices=CHOICES,
-    fast_decoder=_decoder,
+    fast_decoder=RowDecoder,
     updates_are_two_records=True,
     shard_text=_shard_text,
 )

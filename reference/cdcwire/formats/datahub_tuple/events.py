@@ -39,7 +39,7 @@ from cdcwire.model.events import Op as RowOp
 
 CLAUSE_UPDATES = "datahub-tuple: updates"
 
-_ROW_OPS: dict[tuple[str, bool], tuple[RowOp, Half | None]] = {
+ROW_OPS: dict[tuple[str, bool], tuple[RowOp, Half | None]] = {
     ("I", True): ("insert", None),
     ("U", False): ("update", "before"),
     ("U", True): ("update", "after"),
@@ -80,7 +80,7 @@ def to_event(
         columns = tuple(columns[index] for index in kept)
         values = [values[index] for index in kept]
     image = Image(columns, tuple(values))
-    op, half = _ROW_OPS[row.operation, row.has_after]
+    op, half = ROW_OPS[row.operation, row.has_after]
     table = topic.table
     return RowChange(
         Table(row.table or table.name, table.schema, table.database, key=table.key),

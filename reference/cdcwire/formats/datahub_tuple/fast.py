@@ -7,56 +7,94 @@ no attributes. Bodies in JSON and protobuf, and such with a content encoding, ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from cdcwire.core.compiled import IRREGULARITIES, Irregular
-from cdcwire.core.message import KafkaMessage
+from cdcwire.core.base64_text import read_base64
+from cdcwire.core.compiled import FastDecoder, Irregular, Memo
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import Reader
+from cdcwire.core.rows import Layout, Row, new_row
 from cdcwire.datahub.body import CONTENT_TYPES
-from cdcwire.datahub.carrying import headers_of
+from cdcwire.datahub.carrying import headers_of, queued
 from cdcwire.datahub.compression import MAX_RAW_BYTES
 from cdcwire.datahub.fast_batch import BatchReader
 from cdcwire.datahub.frame import MAGIC, read_frame
 from cdcwire.datahub.protobuf import read_fields
-from cdcwire.datahub.tuple_topic import Topic, TupleRow
-from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.datahub.tuple_topic import Topic
+from cdcwire.formats.datahub_tuple.events import ROW_OPS, to_events
+from cdcwire.formats.datahub_tuple.settings import Settings
+from cdcwire.formats.datahub_tuple.topic import topic_in
+from cdcwire.formats.datahub_tuple.values import CLAUSE_BYTES
 from cdcwire.formats.datahub_tuple.wire import (
     COMBINATIONS,
     MAX_SEQUENCE_DIGITS,
     MAX_TIME,
-    read_rows,
 )
+from cdcwire.model.events import Event, Table
+from cdcwire.model.kinds import BytesType
 
 _PUT_ENTRIES, _BATCH = 1, 6
-_COMBINATIONS = {
-    (operation, "NY"[before], "NY"[after]): (before, after)
+_SHAPES = {
+    (operation, "NY"[before], "NY"[after]): (*ROW_OPS[operation, after], after)
     for operation, before, after in COMBINATIONS
 }
-_new_row: Callable[[tuple[Any, ...]], TupleRow] = partial(tuple.__new__, TupleRow)
 
 
-class RowDecoder:
-    """Decodes the bodies of one topic. It keeps nothing of them."""
+class RowDecoder(FastDecoder):
+    """Decodes the bodies of one topic. It remembers nothing of them.
 
-    def __init__(self, topic: Topic, settings: Settings = DEFAULT_SETTINGS) -> None:
-        self.topic = topic
+    ``topic``: that of the context's tables, unless given, as the settings are.
+    """
+
+    def __init__(
+        self, context: Context, settings: Settings | None = None, topic: Topic | None = None
+    ) -> None:
+        if settings is None or topic is None:
+            settings, topic = topic_in(context)
+        self.selection = context.selection
         self.settings = settings
+        self.topic = topic
+        table = topic.table
+        self._skips_all = bool(table.name) and not self._wants(table.name or "")
         self._reader = BatchReader(topic.fields, settings.body.compressions)
-        first = topic.data[0]
-        is_run = topic.data == tuple(range(first, first + len(topic.data)))
-        self._run = slice(first, first + len(topic.data)) if is_run else None
+        wanted = self.selection.columns
+        places = [
+            (place, column)
+            for place, column in zip(topic.data, topic.columns, strict=True)
+            if wanted is None or column.name in wanted
+        ]
+        self._layout = Layout(tuple(column for _, column in places))
+        self._data = tuple(place for place, _ in places)
+        first = self._data[0] if self._data else 0
+        is_run = self._data == tuple(range(first, first + len(self._data)))
+        self._run = slice(first, first + len(self._data)) if is_run else None
+        # BYTES are in base64; those that are not selected are checked too.
+        self._bytes = tuple(
+            place
+            for place, column in zip(topic.data, topic.columns, strict=True)
+            if isinstance(column.type, BytesType)
+        )
+        self._tables: Memo[str, Table] = Memo(self._table)
 
-    def decode(self, message: KafkaMessage) -> list[TupleRow]:
-        """Return the rows of a body. Raises: DecodeError, the same as ``datahub_tuple.decode``."""
-        try:
-            return self._usual_rows(message)
-        except IRREGULARITIES:
-            pass  # left behind here, so that an error of the plain decoder stands alone
-        return read_rows(message, self.topic, self.settings)
+    def _wants(self, name: str) -> bool:
+        return self.selection.wants(self.topic.table.schema, name)
 
-    def _usual_rows(self, message: KafkaMessage) -> list[TupleRow]:
+    def _table(self, name: str) -> Table:
+        table = self.topic.table
+        return Table(name or table.name, table.schema, table.database, key=table.key)
+
+    def _plain(self, message: Message) -> list[Event]:
+        carrier = queued(message)
+        if self._skips_all:
+            return []
+        return to_events(carrier, self.topic, self.settings, self.selection)
+
+    def _usual(self, message: Message) -> list[Row | Event]:
+        carrier = queued(message)
+        return [] if self._skips_all else self._usual_rows(carrier)
+
+    def _usual_rows(self, message: KafkaMessage) -> list[Row | Event]:
         """Raises: one of IRREGULARITIES."""
         value = message.value
         if value is None or not value.startswith(MAGIC):
@@ -73,7 +111,7 @@ class RowDecoder:
         body = self.settings.body
         if body.content_encoding != "none" or body.encoding not in (None, "batch"):
             raise Irregular
-        rows: list[TupleRow] = []
+        rows: list[Row | Event] = []
         left = MAX_RAW_BYTES
         for entry in read_fields(read_frame(Reader(value))):
             if entry.id != _PUT_ENTRIES or entry.region is None:
@@ -87,23 +125,24 @@ class RowDecoder:
             if raw_size > left:
                 raise Irregular
             left -= raw_size
-            rows += map(self._row, self._reader.read(data))
+            for values in self._reader.read(data):
+                row = self._row(values)
+                if row is not None:
+                    rows.append(row)
         return rows
 
-    def _row(self, values: tuple[Any, ...]) -> TupleRow:
+    def _row(self, values: tuple[Any, ...]) -> Row | None:
         topic = self.topic
         sequence_id, time = values[topic.sequence_id], values[topic.execute_time]
         operation = values[topic.operation_type]
-        flags = _COMBINATIONS.get(
-            (operation, values[topic.before_image], values[topic.after_image])
-        )
-        table = None
+        shape = _SHAPES.get((operation, values[topic.before_image], values[topic.after_image]))
+        name = ""
         if topic.source_table is not None:
-            table = values[topic.source_table]
-            if not table or topic.table.name not in (None, table):
+            name = values[topic.source_table]
+            if not name or topic.table.name not in (None, name):
                 raise Irregular
         if (
-            flags is None
+            shape is None
             or sequence_id is None
             or time is None
             or not (sequence_id.isascii() and sequence_id.isdigit())
@@ -111,6 +150,20 @@ class RowDecoder:
             or not 0 <= time <= MAX_TIME
         ):
             raise Irregular
+        table = self._tables[name]
+        if not self._wants(table.name or ""):
+            return None
+        if self._bytes:
+            found = list(values)
+            for place in self._bytes:
+                if isinstance(found[place], str):
+                    found[place] = read_base64(found[place], 0, CLAUSE_BYTES)
+            values = tuple(found)
         run = self._run
-        data = values[run] if run else tuple([values[index] for index in topic.data])
-        return _new_row((operation, *flags, sequence_id, time, table, data))
+        data = values[run] if run else tuple([values[place] for place in self._data])
+        op, half, is_new = shape
+        layout = self._layout
+        position = time, None, int(sequence_id), None
+        if is_new:
+            return new_row((table, op, None, None, layout, data, None, None, None, half, *position))
+        return new_row((table, op, None, None, None, None, layout, data, None, half, *position))

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
+from cdcwire.core.format import Context, Explanation, Format
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionError
 from cdcwire.datahub.carrying import queued
 from cdcwire.datahub.fields import Field
 from cdcwire.datahub.sharding import value_text
-from cdcwire.datahub.tuple_topic import Topic
 from cdcwire.formats.datahub_tuple.carries import CARRIES
-from cdcwire.formats.datahub_tuple.events import from_events, to_event, to_events
+from cdcwire.formats.datahub_tuple.events import from_events, to_events
 from cdcwire.formats.datahub_tuple.explain import explain
 from cdcwire.formats.datahub_tuple.fast import RowDecoder
-from cdcwire.formats.datahub_tuple.settings import OPTIONS, Settings, read_settings
-from cdcwire.formats.datahub_tuple.topic import field_type_of, find_table, topic_of
+from cdcwire.formats.datahub_tuple.settings import OPTIONS, read_settings
+from cdcwire.formats.datahub_tuple.topic import field_type_of, find_table, topic_in, topic_of
 from cdcwire.formats.datahub_tuple.values import to_field
 from cdcwire.model.events import Column, Event, Table, Value
 
@@ -53,47 +51,19 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _topic(context: Context) -> tuple[Settings, Topic]:
-    settings = read_settings(context)
-    return settings, topic_of(find_table(context.tables, settings), settings)
-
-
 def _decode(message: Message, context: Context) -> Iterator[Event]:
-    settings, topic = _topic(context)
+    settings, topic = topic_in(context)
     yield from to_events(queued(message), topic, settings, context.selection)
 
 
 def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
-    settings, topic = _topic(context)
+    settings, topic = topic_in(context)
     yield from from_events(events, topic, settings)
 
 
 def _explain(message: Message, context: Context) -> Explanation:
-    settings, topic = _topic(context)
+    settings, topic = topic_in(context)
     return explain(queued(message), topic, settings)
-
-
-def _decoder(context: Context) -> MessageDecoder:
-    settings, topic = _topic(context)
-    table, selection = topic.table, context.selection
-    if table.name and not selection.wants(table.schema, table.name):
-        return lambda message: ()
-    decoder = RowDecoder(topic, settings)
-
-    def decode_rows(message: Message) -> Sequence[Event]:
-        carrier = queued(message)
-        try:
-            rows = decoder.decode(carrier)
-            return [
-                to_event(row, topic, selection)
-                for row in rows
-                if selection.wants(table.schema, row.table or table.name or "")
-            ]
-        except DecodeError:
-            pass  # the plain decoder, outside this block, knows the byte
-        return to_events(carrier, topic, settings, selection)
-
-    return decode_rows
 
 
 def _topic_tables(context: Context) -> tuple[Table, ...]:
@@ -124,7 +94,7 @@ FORMAT = Format(
     choices=CHOICES,
     needs_tables=True,
     fixes_bytes="by value",
-    fast_decoder=_decoder,
+    fast_decoder=RowDecoder,
     updates_are_two_records=True,
     topic_tables=_topic_tables,
     shard_text=_shard_text,

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cdcwire.core.format import Context
 from cdcwire.core.options import OptionError
 from cdcwire.datahub.fields import Field, FieldType, field_type, kind_of
 from cdcwire.datahub.tuple_topic import Topic
-from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS, EXECUTE_TIMES, Settings
+from cdcwire.formats.datahub_tuple.settings import (
+    DEFAULT_SETTINGS,
+    EXECUTE_TIMES,
+    Settings,
+    read_settings,
+)
 from cdcwire.model.events import Column, Table
 from cdcwire.model.kinds import (
     BitType,
@@ -155,3 +161,9 @@ def field_type_of(column: Column) -> FieldType:
             return "TIMESTAMP"
         case _:
             return "STRING"
+
+
+def topic_in(context: Context) -> tuple[Settings, Topic]:
+    """Return the settings and the one topic of a context. Raises: OptionError."""
+    settings = read_settings(context)
+    return settings, topic_of(find_table(context.tables, settings), settings)

@@ -13,57 +13,47 @@ from __future__ import annotations
 
 from cdcwire.connect import EnvelopeDecoder, Parsed
 from cdcwire.connect.fields import read_part
-from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, Selection
-from cdcwire.core.message import KafkaMessage
+from cdcwire.core.compiled import FastDecoder, Irregular
+from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.message import KafkaMessage, expect_kafka
+from cdcwire.core.message import Message as AnyMessage
 from cdcwire.formats.debezium_json.alone import PayloadsAlone
 from cdcwire.formats.debezium_json.events import to_events
 from cdcwire.formats.debezium_json.message import Change, Message, Tombstone
-from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.debezium_json.settings import Settings, read_settings
 from cdcwire.formats.debezium_json.wire import image_schemas, message_of, read_message
-from cdcwire.model.events import Event, Table
+from cdcwire.model.events import Event
 
 
-class RowDecoder:
-    """Decodes the messages of a feed. Keep one: it learns the schemas that it meets.
+class RowDecoder(FastDecoder):
+    """Decodes Kafka messages to events: images of Connect's values are made one by one, and a row
+    would only hold what their events hold.
 
-    What is remembered is bounded, whatever the messages hold. Not to be shared between threads.
+    ``settings``: those of the context's options, unless given.
     """
 
-    def __init__(
-        self,
-        settings: Settings = DEFAULT_SETTINGS,
-        selection: Selection = EVERYTHING,
-        tables: tuple[Table, ...] = (),
-    ) -> None:
-        self.settings = settings
-        self.selection = selection
-        self.tables = tables
+    def __init__(self, context: Context = NO_CONTEXT, settings: Settings | None = None) -> None:
+        self.settings = settings = read_settings(context) if settings is None else settings
+        self.selection = context.selection
+        self.tables = context.tables
         self._keys = EnvelopeDecoder(settings.schemas_enable)
         self._values = EnvelopeDecoder(settings.schemas_enable)
         self._alone = PayloadsAlone()
-        self._has_alone = bool(tables) and settings.schemas_enable != "true"
+        self._has_alone = bool(self.tables) and settings.schemas_enable != "true"
 
-    def decode(self, message: KafkaMessage) -> list[Event]:
-        """Return the events of a message. Raises: DecodeError, the same as the plain decoder."""
-        found = self._usual(message)
-        return self._plain(message) if found is None else found
-
-    def _usual(self, message: KafkaMessage) -> list[Event] | None:
+    def _usual(self, message: AnyMessage) -> list[Event]:
+        message = expect_kafka(message)
         if message.value is None or self.settings.null_is_default:
-            return None
+            raise Irregular
         envelope = self._values.usual(message.value)
         if envelope is None and self._has_alone:
             envelope = self._alone.read(message.value)
         if envelope is None:
-            return None
-        try:
-            found = message_of(envelope, self._key(message.key))
-            if self.settings.lint == "strict" and found.warnings:
-                return None
-            return list(to_events(found, self.settings, self.selection))
-        except DecodeError:
-            return None  # the plain decoder knows the place
+            raise Irregular
+        found = message_of(envelope, self._key(message.key))
+        if self.settings.lint == "strict" and found.warnings:
+            raise Irregular
+        return list(to_events(found, self.settings, self.selection))
 
     def _key(self, key: bytes | None) -> Parsed | None:
         if key is None:
@@ -75,7 +65,8 @@ class RowDecoder:
         self._keys.learn(key, parsed.envelope)
         return parsed
 
-    def _plain(self, message: KafkaMessage) -> list[Event]:
+    def _plain(self, message: AnyMessage) -> list[Event]:
+        message = expect_kafka(message)
         found = read_message(message.value, message.key, self.settings, self.tables)
         events = list(to_events(found, self.settings, self.selection))
         self._learn(message, found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
+from cdcwire.core.format import Context, Explanation, Format
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.formats.debezium_json.carries import CARRIES
 from cdcwire.formats.debezium_json.events import to_events
@@ -76,11 +76,6 @@ def _warnings(message: Message) -> tuple[str, ...]:
     return explain(expect_kafka(message)).warnings
 
 
-def _decoder(context: Context) -> MessageDecoder:
-    decoder = RowDecoder(read_settings(context), context.selection, context.tables)
-    return lambda message: decoder.decode(expect_kafka(message))
-
-
 FORMAT = Format(
     name="debezium-json",
     title="Debezium JSON, and CDL's 2.0",
@@ -94,5 +89,5 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     warnings=_warnings,
-    fast_decoder=_decoder,
+    fast_decoder=RowDecoder,
 )

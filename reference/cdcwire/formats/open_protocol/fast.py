@@ -14,11 +14,13 @@ import re
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 
-from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, Credit, Irregular
-from cdcwire.core.format import EVERYTHING, Selection
-from cdcwire.core.rows import Layout, Row, Values
+from cdcwire.core.compiled import BoundedCache, Credit, FastDecoder, Irregular
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.message import Message as AnyMessage
+from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
 from cdcwire.formats.open_protocol.events import to_events
 from cdcwire.formats.open_protocol.images import handle_key_names
 from cdcwire.formats.open_protocol.keys import read_key
@@ -33,7 +35,7 @@ from cdcwire.formats.open_protocol.row_patterns import (
     pattern_of,
 )
 from cdcwire.formats.open_protocol.rows import read_row
-from cdcwire.formats.open_protocol.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.open_protocol.settings import Settings, read_settings
 from cdcwire.formats.open_protocol.wire import read_message
 from cdcwire.model.events import Event, Sent, Table
 from cdcwire.mysql.layouts import Described, Layouts, row_value
@@ -57,7 +59,6 @@ _DELETED = b'{"d":{'
 _MAX_DIGITS = 20
 
 _read_u64: Callable[[bytes, int], tuple[int]] = struct.Struct(">Q").unpack_from
-_new_row: Callable[[tuple[object, ...]], Row] = partial(tuple.__new__, Row)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,17 +83,18 @@ class Subject:
     groups: list[tuple[Group, Table]] = field(default_factory=list)
 
 
-class RowDecoder:
-    """Decodes the messages of a feed. Keep one: it learns the layouts of the tables it meets.
+class RowDecoder(FastDecoder):
+    """Decodes Kafka messages. Tables that are not selected are skipped, undecoded.
 
-    What is remembered is bounded, whatever the messages hold. Not to be shared between threads.
+    ``settings``: those of the context's options, unless given.
     """
 
-    def __init__(
-        self, selection: Selection = EVERYTHING, settings: Settings = DEFAULT_SETTINGS
-    ) -> None:
-        self.selection = selection
+    def __init__(self, context: Context = NO_CONTEXT, settings: Settings | None = None) -> None:
+        if settings is None:
+            settings = read_settings(context)
+        self.selection = context.selection
         self.settings = settings
+        self.blobs = context.blobs
         self.layouts = Layouts(settings.time_zone)
         self._signed = known_integers(-INT64_END, INT64_END)
         self._unsigned = known_integers(0, UINT64_END)
@@ -104,22 +106,13 @@ class RowDecoder:
         self._sent_of_delete: Sent | None = "key" if settings.delete_only_handle_key else None
         self._sent_of_update: Sent | None = "changed" if settings.only_updated_columns else None
 
-    def decode(self, key: bytes | None, value: bytes | None) -> list[Row | Event]:
-        """Return the rows and events of a Kafka message.
-
-        A row that has a row id or a claim check is given as its neutral event, which names them.
-        Raises: DecodeError, the same as ``cdcwire.formats.open_protocol.decode``.
-        """
-        if key is not None and value is not None and self.settings.compression is None:
-            try:
-                return self._usual_rows(key, value)
-            except IRREGULARITIES:
-                pass  # left behind here, so that an error of the plain decoder stands alone
-        return self._plain_rows(key, value)
-
-    def decode_events(self, key: bytes | None, value: bytes | None) -> list[Event]:
-        """Return the neutral events of a Kafka message. Raises: DecodeError."""
-        return [row.to_event() if isinstance(row, Row) else row for row in self.decode(key, value)]
+    def _usual(self, message: AnyMessage) -> list[Row | Event]:
+        if not isinstance(message, KafkaMessage) or self.settings.compression is not None:
+            raise Irregular
+        key, value = message.key, message.value
+        if key is None or value is None:
+            raise Irregular
+        return self._usual_rows(key, value)
 
     def _usual_rows(self, key: bytes, value: bytes) -> list[Row | Event]:
         """Raises: one of IRREGULARITIES."""
@@ -170,19 +163,21 @@ class RowDecoder:
         group, table, found = self._match(subject, value, start + len(_NEW), start, end)
         values = group.read(found.groups())
         stop = found.end()
-        row: tuple[object, ...] = (table, commit_ts, subject.partition)
+        where = commit_ts, subject.partition
+        row: tuple[object, ...]
         if not is_new:
-            row += (None, None, group.layout, values, subject.sent or self._sent_of_delete)
+            sent = subject.sent or self._sent_of_delete
+            row = (table, "delete", *where, None, None, group.layout, values, sent)
         elif value.startswith(_OLD, stop):
             old, _, found = self._match(subject, value, stop + len(_OLD), start, end)
             images = (group.layout, values, old.layout, old.read(found.groups()))
-            row += (*images, subject.sent or self._sent_of_update)
+            row = (table, "update", *where, *images, subject.sent or self._sent_of_update)
             stop = found.end()
         else:
-            row += (group.layout, values, None, None, subject.sent)
+            row = (table, "insert", *where, group.layout, values, None, None, subject.sent)
         if not value.startswith(b"}", stop) or stop + 1 != end:
             raise Irregular
-        return _new_row(row)
+        return new_row(row + NOTHING_ELSE)
 
     def _match(
         self, subject: Subject, value: bytes, position: int, start: int, end: int
@@ -230,19 +225,24 @@ class RowDecoder:
     def _wants(self, column: Column) -> bool:
         return self.selection.columns is None or column.name in self.selection.columns
 
-    def _plain_rows(self, key: bytes | None, value: bytes | None) -> list[Row | Event]:
+    def _plain(self, message: AnyMessage) -> list[Row | Event]:
+        if not isinstance(message, KafkaMessage):
+            problem = "the message is a stored file, not a Kafka message"
+            raise DecodeError(problem, 0, "open-protocol: framing")
         found: list[Row | Event] = []
-        for item in read_message(key, value, self.selection, self.settings.compression).items:
+        key, value, compression = message.key, message.value, self.settings.compression
+        for item in read_message(key, value, self.selection, compression).items:
             if isinstance(item.value, RowItem) and not item.key.rid and not item.key.ccl:
                 found.append(self._plain_row(item.key, item.value))
             else:
-                found += to_events(Message((item,)), self.settings, selection=self.selection)
+                found += to_events(Message((item,)), self.settings, self.blobs, self.selection)
         return found
 
     def _plain_row(self, key: Key, row: RowItem) -> Row:
         sent = self._sent_of_delete if row.d else self._sent_of_update if row.p else None
         return Row(
             Table(key.tbl, key.scm, key=handle_key_names(row.u or row.d or ())),
+            "delete" if row.d else "update" if row.p else "insert",
             key.ts,
             key.ptn or None,
             *self._image(row.u),

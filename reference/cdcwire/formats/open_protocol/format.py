@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Explanation, Format, MessageDecoder
+from cdcwire.core.format import Context, Explanation, Format
 from cdcwire.core.message import KafkaMessage, Message
-from cdcwire.core.rows import Row
 from cdcwire.formats.open_protocol.batching import from_events
 from cdcwire.formats.open_protocol.carries import CARRIES
 from cdcwire.formats.open_protocol.events import to_events
@@ -84,21 +82,6 @@ def _kafka(message: Message) -> KafkaMessage:
     return message
 
 
-def _decoder(context: Context) -> MessageDecoder:
-    settings = read_settings(context)
-    if context.blobs:  # the fast decoder reads no claim-check files
-        return lambda message: _decode(message, context)
-    decoder = RowDecoder(context.selection, settings)
-
-    def decode_rows(message: Message) -> list[Row | Event]:
-        if not isinstance(message, KafkaMessage):
-            problem = "the message is a stored file, not a Kafka message"
-            raise DecodeError(problem, 0, "open-protocol: framing")
-        return decoder.decode(message.key, message.value)
-
-    return decode_rows
-
-
 FORMAT = Format(
     name="open-protocol",
     title="TiCDC Open Protocol",
@@ -111,7 +94,7 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     has_claim_checks=True,
-    fast_decoder=_decoder,
+    fast_decoder=RowDecoder,
     skips_columns=True,
     sends_operation=False,
     sends_changed_columns=lambda options: bool(options["only-output-updated-columns"]),

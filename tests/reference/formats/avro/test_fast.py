@@ -10,12 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.format import EVERYTHING, Context, Selection
+from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
+from cdcwire.core.rows import Row
 from cdcwire.core.varints import write_varint
 from cdcwire.formats.avro import MemorySource, from_events, read_settings, to_events
 from cdcwire.formats.avro import fast as fast_module
-from cdcwire.formats.avro.fast import Row, RowDecoder
+from cdcwire.formats.avro.fast import RowDecoder
 from cdcwire.formats.avro.record_plan import read_int, read_length, read_long
 from cdcwire.formats.avro.settings import Settings
 from cdcwire.formats.avro.wire import read_bytes
@@ -66,7 +68,7 @@ class Feed:
         self.pairs: list[Pair] = [(each.key, each.value) for each in messages]
 
     def decoder(self, selection: Selection = EVERYTHING) -> RowDecoder:
-        made = RowDecoder(self.source, self.settings, selection)
+        made = RowDecoder(Context(selection=selection), self.settings, self.source)
         made._credit.earn(1 << 30)
         return made
 
@@ -75,7 +77,7 @@ class Feed:
             message = read_bytes(*pair, self.source, self.settings, each.selection)
             return to_events(message, self.settings, selection=each.selection)
 
-        assert outcome(lambda: each.decode_events(*pair)) == outcome(plain)
+        assert outcome(lambda: each.decode_events(KafkaMessage(*pair))) == outcome(plain)
 
 
 def outcome(decoded: Callable[[], list[Event]]) -> object:
@@ -121,7 +123,7 @@ def test_a_workload_never_needs_the_plain_decoder(
     found = feed(name, mode)
     each = found.decoder()
     for pair in found.pairs:
-        (row,) = each.decode(*pair)
+        (row,) = each.decode(KafkaMessage(*pair))
         assert isinstance(row, Row)
 
 
@@ -136,7 +138,7 @@ def test_damage_is_refused_as_the_plain_decoder_refuses_it(
     found = feed(data.draw(st.sampled_from(NAMES)), mode)
     key, value = data.draw(st.sampled_from(found.pairs))
     each = found.decoder(selection)
-    each.decode(key, value)
+    each.decode(KafkaMessage(key, value))
     assert key is not None
     found.assert_same((data.draw(damaged_bytes(key)), value), each)
     if value is not None:
@@ -148,7 +150,7 @@ def test_every_changed_byte_is_taken_as_the_plain_decoder_takes_it(mode: str) ->
     found = feed("orders-10", mode)
     key, value = next((k, v) for k, v in found.pairs if k is not None and v is not None)
     each = found.decoder()
-    each.decode(key, value)
+    each.decode(KafkaMessage(key, value))
     for place, byte in enumerate(value):
         for lie in {0x00, 0x01, 0x03, 0x7F, 0x80, 0xFF, byte ^ 1} - {byte}:
             found.assert_same((key, value[:place] + bytes((lie,)) + value[place + 1 :]), each)
@@ -177,7 +179,7 @@ def test_numbers_of_many_bytes_are_read(value: int, behind: bytes) -> None:
 def test_what_is_remembered_is_bounded() -> None:
     """Every message has names that were never there before."""
     source = MemorySource()
-    each = RowDecoder(source)
+    each = RowDecoder(source=source)
     for number in range(600):
         fields = ",".join(f'{{"name":"c{number}_{n}","type":"int"}}' for n in range(20))
         text = f'{{"type":"record","name":"t{number}","namespace":"a.b","fields":[{fields}]}}'
@@ -185,9 +187,9 @@ def test_what_is_remembered_is_bounded() -> None:
         assert isinstance(schema_id, int)
         each._credit.earn(1 << 20)
         data = b"\0" + schema_id.to_bytes(4, "big") + b"\2" * 20
-        (row,) = each.decode(data, data)
+        (row,) = each.decode(KafkaMessage(data, data))
         assert isinstance(row, Row)
-        assert row.values == (1,) * 20
+        assert row.new == (1,) * 20
     assert each._routes.weight <= each._routes.limit
     assert each._layouts.weight <= each._layouts.limit
     assert len(each._routes) < 600

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cdcwire.core.format import NO_CONTEXT
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.schema_registry import registration
 from cdcwire.formats.avro import (
@@ -177,10 +178,10 @@ def test_every_byte_is_explained_once(run: dict[str, Any]) -> None:
 @each_run
 def test_fast_decoder_gives_the_same_rows(run: dict[str, Any]) -> None:
     settings, source = settings_of(run), MemorySource(run["schemas"])
-    decoder = RowDecoder(source, settings)
+    decoder = RowDecoder(NO_CONTEXT, settings, source)
     for message in messages_of(run):
         plain = to_events(read_bytes(message.key, message.value, source, settings), settings)
-        assert decoder.decode_events(message.key, message.value) == plain
+        assert decoder.decode_events(message) == plain
 
 
 @each_run

@@ -245,7 +245,7 @@ def outcome(value: bytes) -> None:
 
 def fast_outcome(value: bytes) -> None:
     try:
-        RowDecoder().decode(value)
+        RowDecoder().decode(KafkaMessage(None, value))
     except DecodeError:
         return
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.format import EVERYTHING, Context, Selection
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.rows import Row
 from cdcwire.formats.canal_json import (
@@ -212,7 +212,7 @@ def decoder(
     tables: tuple[Table, ...] = (),
 ) -> RowDecoder:
     """Return a decoder that has earned all patterns that it may need."""
-    made = RowDecoder(selection, setting, tables)
+    made = RowDecoder(Context(selection=selection, tables=tables), setting)
     made._credit.earn(1 << 30)
     return made
 
@@ -236,11 +236,11 @@ def assert_same(value: bytes | None, each: RowDecoder) -> None:
             return []
         return to_events(message, each.settings, selection=each.selection, definitions=definitions)
 
-    assert outcome(lambda: each.decode(value)) == outcome(plain)
+    assert outcome(lambda: each.decode(KafkaMessage(None, value))) == outcome(plain)
 
 
 def assert_same_file(file: StoredFile, each: RowDecoder) -> None:
-    assert outcome(lambda: each.decode_file(file)) == outcome(
+    assert outcome(lambda: each.decode(file)) == outcome(
         lambda: read_file(file, each.settings, each.tables, each.selection)
     )
 
@@ -291,7 +291,7 @@ def test_a_workload_is_read_as_the_plain_decoder_reads_it(name: str) -> None:
 def test_a_workload_never_needs_the_plain_decoder(name: str) -> None:
     each = decoder()
     for value in FEEDS[name]:
-        (row,) = each.decode(value)
+        (row,) = each.decode(KafkaMessage(None, value))
         assert isinstance(row, Row)
 
 
@@ -301,7 +301,7 @@ def test_changed_columns_only_never_need_the_plain_decoder() -> None:
     name = WORKLOAD_NAMES[0]
     each = decoder(setting=setting)
     for value in feed(name, setting, shuffled=True):
-        (row,) = each.decode(value)
+        (row,) = each.decode(KafkaMessage(None, value))
         assert isinstance(row, Row)
 
 
@@ -310,7 +310,7 @@ def test_files_of_a_workload_never_need_the_plain_decoder() -> None:
     name = WORKLOAD_NAMES[0]
     each = decoder(setting=EXTENDED)
     files = list(to_files(workload(name, 40, 1), EXTENDED, workload_tables(name)))
-    assert sum(len(list(each.decode_file(file))) for file in files) == 40
+    assert sum(len(list(each.decode(file))) for file in files) == 40
 
 
 @pytest.mark.usefixtures("no_plain_decoder")
@@ -334,7 +334,8 @@ def test_every_type_is_read_in_the_fast_way() -> None:
             "data": [dict(zip(NAMES, texts, strict=True))],
         }
         text = json.dumps(members, ensure_ascii=False, separators=(",", ":"))
-        (row,) = each.decode(text.replace("<", "\\u003c").replace("&", "\\u0026").encode())
+        sent = text.replace("<", "\\u003c").replace("&", "\\u0026").encode()
+        (row,) = each.decode(KafkaMessage(None, sent))
         assert isinstance(row, Row)
 
 
@@ -403,7 +404,7 @@ def test_white_space_around_rows_of_a_file_is_refused(before: bytes, behind: byt
     file = StoredFile("a.json", before + value + behind + b"\r\n")
     assert_same_file(file, each)
     with pytest.raises(DecodeError):
-        list(each.decode_file(file))
+        list(each.decode(file))
 
 
 @pytest.mark.parametrize("value", [None, b"", b"{}", b"null"])
@@ -413,7 +414,7 @@ def test_message_that_is_no_row_is_given_to_the_plain_decoder(value: bytes | Non
 
 def test_row_tells_its_times_and_survives_pickling() -> None:
     value = FEEDS[WORKLOAD_NAMES[0]][0]
-    (row,) = decoder().decode(value)
+    (row,) = decoder().decode(KafkaMessage(None, value))
     assert isinstance(row, Row)
     again = pickle.loads(pickle.dumps(row))
     assert (type(again), again.to_event()) == (type(row), row.to_event())
@@ -426,7 +427,8 @@ def test_what_is_learned_is_bounded_whatever_the_messages_hold() -> None:
     template = FEEDS[WORKLOAD_NAMES[0]][0]
     table = json.loads(template)["table"].encode()
     for index in range(1200):
-        each.decode(template.replace(b'"%s"' % table, b'"%d%s"' % (index, b"t" * 1000), 1))
+        other = template.replace(b'"%s"' % table, b'"%d%s"' % (index, b"t" * 1000), 1)
+        each.decode(KafkaMessage(None, other))
     assert each._subjects.weight <= fast._MAX_WEIGHT
     assert len(each._subjects) < 1200
 
@@ -436,5 +438,5 @@ def test_events_of_a_queue_are_those_of_its_messages() -> None:
     each = decoder(setting=EXTENDED)
     sent = list(from_events(workload(name, 10, 1), EXTENDED, workload_tables(name)))
     values = [message.value for message in sent if isinstance(message, KafkaMessage)]
-    found = [event for value in values for event in each.decode_events(value)]
+    found = [event for value in values for event in each.decode_events(KafkaMessage(None, value))]
     assert len(found) == 10

@@ -14,7 +14,6 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.cdl_json.fast import RowDecoder
 from cdcwire.formats.cdl_json.format import FORMAT
-from cdcwire.formats.cdl_json.settings import read_settings
 from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import ArrayType, DatetimeType, DecimalType, IntType, TextType
 
@@ -67,7 +66,7 @@ def outcome(decode: object, message: KafkaMessage) -> object:
 @pytest.mark.parametrize("columns", [None, frozenset({"id", "a"})])
 def test_feed_is_that_of_the_plain_decoder(options: str, columns: frozenset[str] | None) -> None:
     context = Context(options=OPTIONS[options], selection=Selection(columns=columns))
-    decoder = RowDecoder(read_settings(context), context.selection)
+    decoder = RowDecoder(context)
     odd = [KafkaMessage(None, None), KafkaMessage(MESSAGES[0].value, MESSAGES[0].value)]
     for message in MESSAGES * 2 + odd:
         plain = outcome(lambda one: FORMAT.decode(one, context), message)
@@ -97,4 +96,4 @@ def test_known_schema_is_read_the_fast_way(monkeypatch: pytest.MonkeyPatch) -> N
     for message in MESSAGES:
         decoder.decode(message)
     monkeypatch.setattr("cdcwire.formats.cdl_json.fast.read_message", None)
-    assert all(len(decoder.decode(message)) == 1 for message in MESSAGES)
+    assert all(len(decoder.decode_events(message)) == 1 for message in MESSAGES)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import EVERYTHING, Context, Selection
+from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
 from cdcwire.formats.craft import (
     Column,
@@ -71,7 +72,7 @@ def nulls(columns: tuple[Column, ...]) -> tuple[Column, ...]:
 
 def decoder(selection: Selection = EVERYTHING, settings: Settings = DEFAULT_SETTINGS) -> RowDecoder:
     """Return a decoder that has earned all row functions that it may need."""
-    made = RowDecoder(selection, settings)
+    made = RowDecoder(Context(selection=selection), settings)
     made._memory.credit.earn(1 << 30)
     return made
 
@@ -90,7 +91,7 @@ def assert_same(value: bytes, fast_decoder: RowDecoder) -> None:
             decode(value, context=Context(selection=fast_decoder.selection)), fast_decoder.settings
         )
     )
-    assert outcome(lambda: fast_decoder.decode_events(value)) == plain
+    assert outcome(lambda: fast_decoder.decode_events(KafkaMessage(None, value))) == plain
 
 
 @pytest.fixture
@@ -126,7 +127,7 @@ def test_a_workload_is_read_as_the_plain_decoder_reads_it(name: str, batch: int)
 def test_a_workload_never_needs_the_plain_decoder(name: str, batch: int) -> None:
     each = decoder()
     for value in FEEDS[name, batch]:
-        assert each.decode(value)
+        assert each.decode(KafkaMessage(None, value))
 
 
 @each_selection
@@ -161,7 +162,7 @@ def test_damage_is_refused_as_the_plain_decoder_refuses_it(
         )
     )
     each = decoder(selection)
-    each.decode(good)
+    each.decode(KafkaMessage(None, good))
     for _ in range(4):
         assert_same(data.draw(damaged_bytes(good)), each)
 
@@ -171,7 +172,7 @@ def test_every_changed_byte_is_taken_as_the_plain_decoder_takes_it(selection: Se
     new, old = EVERY_FORM, nulls(EVERY_FORM)
     value = encode(Message((row(new), row(new, old, kinds=(1, 2)), row(old, kinds=(2,)))))
     each = decoder(selection)
-    each.decode(value)
+    each.decode(KafkaMessage(None, value))
     for place, byte in enumerate(value):
         for lie in {0, 1, 2, 0x7F, 0x80, 0xFF, byte ^ 1, byte + 2 & 0xFF, byte - 2 & 0xFF} - {byte}:
             assert_same(value[:place] + bytes((lie,)) + value[place + 1 :], each)
@@ -182,7 +183,7 @@ def test_every_changed_byte_is_taken_as_the_plain_decoder_takes_it(selection: Se
 def test_rows_of_every_form_and_operation_are_read_in_the_fast_way() -> None:
     new, old = EVERY_FORM, nulls(EVERY_FORM)
     message = Message((row(new), row(new, old, kinds=(1, 2), ts=3), row(old, kinds=(2,), ts=9)))
-    insert, update, delete = decoder().decode(encode(message))
+    insert, update, delete = decoder().decode(KafkaMessage(None, encode(message)))
     assert isinstance(insert, Row)
     assert isinstance(update, Row)
     assert isinstance(delete, Row)
@@ -202,8 +203,8 @@ def test_rows_of_one_layout_share_it_over_messages_with_other_dictionaries() -> 
     each = decoder()
     columns = (Column("a", INT, 0, 1),)
     other = RowEvent(1, "another schema", "another table", (ColumnGroup(1, columns),))
-    (first,) = each.decode(encode(Message((row(columns),))))
-    (second,) = each.decode(encode(Message((other,))))
+    (first,) = each.decode(KafkaMessage(None, encode(Message((row(columns),)))))
+    (second,) = each.decode(KafkaMessage(None, encode(Message((other,)))))
     assert isinstance(first, Row)
     assert isinstance(second, Row)
     assert first.new_layout is second.new_layout
@@ -239,8 +240,10 @@ def test_old_before_new_is_an_update_too() -> None:
 
 def test_ddl_and_resolved_events_are_given_as_neutral_events() -> None:
     each = decoder()
-    (ddl,) = each.decode(encode(Message((DDLEvent(1, 3, "create table t", "s", "t"),))))
-    (resolved,) = each.decode(encode(Message((ResolvedEvent(2),))))
+    (ddl,) = each.decode(
+        KafkaMessage(None, encode(Message((DDLEvent(1, 3, "create table t", "s", "t"),))))
+    )
+    (resolved,) = each.decode(KafkaMessage(None, encode(Message((ResolvedEvent(2),)))))
     assert isinstance(ddl, SchemaChange)
     assert isinstance(resolved, Progress)
 
@@ -252,7 +255,7 @@ def test_the_read_settings_deletes_and_time_zones_are_heard(is_told: bool) -> No
     value = encode(Message((row(columns, kinds=(2,)), row(columns))))
     each = decoder(settings=told)
     assert_same(value, each)
-    (delete, insert) = each.decode(value)
+    (delete, insert) = each.decode(KafkaMessage(None, value))
     assert isinstance(delete, Row)
     assert isinstance(insert, Row)
     assert (delete.sent, insert.sent) == ("key" if is_told else None, None)
@@ -263,9 +266,9 @@ def test_a_new_decoder_gives_the_plain_decoders_rows_until_it_has_earned_functio
     value = encode(Message((row(columns),)))
     each = RowDecoder()
     each._memory.credit.left = 0
-    early = each.decode(value)
+    early = list(each.decode(KafkaMessage(None, value)))
     each._memory.credit.earn(1 << 30)
-    late = each.decode(value)
+    late = list(each.decode(KafkaMessage(None, value)))
     assert early == late
     assert isinstance(early[0], Row)
     assert isinstance(late[0], Row)
@@ -283,7 +286,7 @@ def test_what_is_remembered_is_bounded() -> None:
         )
         id_column = Column("id", 8, 11, number * 1_000_003)
         memory.credit.earn(1 << 20)
-        each.decode(encode(Message((row((*columns, id_column), ts=number),))))
+        each.decode(KafkaMessage(None, encode(Message((row((*columns, id_column), ts=number),)))))
     assert memory._dictionaries.weight <= memory._dictionaries.limit
     assert sum(map(len, memory._dictionaries)) <= memory._dictionaries.limit
     assert sum(map(len, memory._functions)) <= memory._functions.limit

@@ -126,7 +126,7 @@ def test_last_text_of_a_type_is_read_and_written_the_same(
     table, value = table_of(source), b'"I","t","s",' + field + b"\r\n"
     found = list(FORMAT.decode(StoredFile("x.csv", value), Context(options, (table,))))
     settings = read_settings(options)
-    decoder = RowDecoder([table], settings=settings)
+    decoder = RowDecoder(Context(tables=(table,)), settings)
     assert decoder.decode_events(StoredFile("x.csv", value)) == found
     (file,) = from_events(found, settings, [table])
     assert file.value == value
@@ -140,9 +140,9 @@ def test_first_text_beyond_a_type_is_refused_at_its_byte(
 ) -> None:
     file = StoredFile("x.csv", b'"I","t","s",' + field + b"\r\n")
     table = table_of(source)
-    decoder = RowDecoder([table], settings=read_settings(options))
+    decoder = RowDecoder(Context(options, (table,)))
     plain = FORMAT.decode(file, Context(options, (table,)))
-    for events in (plain, decoder.decode_file(file)):
+    for events in (plain, decoder.decode(file)):
         with pytest.raises(DecodeError) as caught:
             list(events)
         assert (caught.value.offset, caught.value.path) == (12, ("records", 0, "columns", "c"))

@@ -212,7 +212,7 @@ def outcome(
     found: list[Event] = []
     try:
         if fast:
-            found += RowDecoder([table], settings=read_settings(OPTIONS[name])).decode_events(file)
+            found += RowDecoder(Context(OPTIONS[name], (table,))).decode_events(file)
         else:
             for event in FORMAT.decode(file, Context(OPTIONS[name], (table,))):
                 found.append(event)
@@ -310,9 +310,9 @@ def test_refused_record_of_many_nulls_is_tried_in_one_way(
     settings = read_settings(options)
     names = [settings.quote + each + settings.quote for each in (b"I", b"t", b"s")]
     value = settings.delimiter.join([*names, *[settings.null] * 80, b"x"]) + b"\r\n"
-    decoder = RowDecoder([table], Selection(columns=columns), settings)
+    decoder = RowDecoder(Context(tables=(table,), selection=Selection(columns=columns)), settings)
     with pytest.raises(DecodeError) as caught:
-        decoder.decode(StoredFile("x.csv", value))
+        list(decoder.decode(StoredFile("x.csv", value)))
     assert caught.value.path == ("records", 0, "columns", "last")
 
 

@@ -280,9 +280,7 @@ def test_fast_decoder_gives_the_same_events(name: str) -> None:
         "x.csv", assembled(name) if settings.output_field_header else assembled(name) * 3
     )
     context = Context(options={**SETTINGS[name], "date-separator": "none"}, tables=(TABLE,))
-    assert RowDecoder([TABLE], settings=settings).decode_events(file) == list(
-        FORMAT.decode(file, context)
-    )
+    assert RowDecoder(context).decode_events(file) == list(FORMAT.decode(file, context))
 
 
 @each_settings

@@ -158,7 +158,7 @@ def test_events_come_back_and_so_do_bytes(data: st.DataObject) -> None:
     (again,) = from_events(map(unmarked, halves), settings, [TABLE])
     assert again == file
 
-    decoder = RowDecoder([TABLE], settings=settings)
+    decoder = RowDecoder(Context(tables=(TABLE,)), settings)
     assert decoder.decode_events(file) == halves
 
     found = explain(file, settings, [TABLE])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.format import EVERYTHING, Context, Selection
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.rows import Row
 from cdcwire.formats.datahub_blob import (
     BlobColumn,
     BlobMessage,
@@ -21,8 +24,11 @@ from cdcwire.formats.datahub_blob import (
     encode,
     to_event,
 )
-from cdcwire.formats.datahub_blob.fast import BlobRow, RowDecoder
-from cdcwire.formats.datahub_blob.wire import read_record
+from cdcwire.formats.datahub_blob.batching import to_events
+from cdcwire.formats.datahub_blob.fast import RowDecoder
+from cdcwire.model.events import Event
+
+Decode = Callable[[KafkaMessage], list[Event]]
 
 DATA = Path(__file__).parent / "data"
 DEFAULT = Settings()
@@ -38,16 +44,20 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-def outcome(read: Any, value: bytes) -> object:
-    """Return an event, or all that its error says."""
+def read(decoder: RowDecoder, value: bytes) -> list[Row | Event]:
+    return list(decoder.decode(KafkaMessage(None, value)))
+
+
+def outcome(decode_events: Decode, value: bytes) -> object:
+    """Return events, or all that an error says."""
     try:
-        return repr(read(value))
+        return repr(decode_events(KafkaMessage(None, value)))
     except DecodeError as error:
         return error.offset, error.clause, error.path, error.problem
 
 
 def plain(value: bytes, options: Settings = DEFAULT, selection: Selection = EVERYTHING) -> object:
-    return outcome(lambda raw: to_event(read_record(raw, options), selection), value)
+    return outcome(lambda message: to_events(message, options, selection), value)
 
 
 @st.composite
@@ -94,7 +104,7 @@ def messages(draw: st.DrawFn) -> bytes:
 def test_messages_are_read_as_the_plain_decoder_reads_them(values: list[bytes]) -> None:
     decoder = RowDecoder()
     for value in values * 2:
-        assert outcome(decoder.decode_event, value) == plain(value)
+        assert outcome(decoder.decode_events, value) == plain(value)
 
 
 @given(messages(), st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 255)), max_size=30))
@@ -103,11 +113,11 @@ def test_damaged_messages_are_read_as_the_plain_decoder_reads_them(
     value: bytes, changes: list[tuple[int, int]]
 ) -> None:
     decoder = RowDecoder()
-    decoder.decode(value)
+    decoder.decode(KafkaMessage(None, value))
     for place, byte in changes:
         changed = bytearray(value)
         changed[place % len(changed)] = byte
-        assert outcome(decoder.decode_event, bytes(changed)) == plain(bytes(changed))
+        assert outcome(decoder.decode_events, bytes(changed)) == plain(bytes(changed))
 
 
 TEXTS = (
@@ -170,11 +180,11 @@ def test_value_is_read_as_the_plain_decoder_reads_it(
 ) -> None:
     options = Settings(date_digits=date_digits)
     decoder = RowDecoder(settings=options)
-    decoder.decode(BASE)
-    assert isinstance(decoder.decode(BASE), BlobRow)
+    read(decoder, BASE)
+    assert isinstance(read(decoder, BASE)[0], Row)
     value = BASE.decode().replace(f'"{column}é":null', f'"{column}é":{text}').encode()
     assert value != BASE or text == "null"
-    assert outcome(decoder.decode_event, value) == plain(value, options)
+    assert outcome(decoder.decode_events, value) == plain(value, options)
 
 
 def compact(name: str) -> bytes:
@@ -185,9 +195,9 @@ def compact(name: str) -> bytes:
 @pytest.mark.parametrize("name", ["insert", "update-before", "update-after", "delete"])
 def test_sample_without_spaces_is_read_fast_the_second_time(name: str) -> None:
     decoder = RowDecoder()
-    assert not isinstance(decoder.decode(compact(name)), BlobRow)
-    found = decoder.decode(compact(name))
-    assert isinstance(found, BlobRow)
+    assert not isinstance(read(decoder, compact(name))[0], Row)
+    (found,) = read(decoder, compact(name))
+    assert isinstance(found, Row)
     assert found.to_event() == to_event(decode(compact(name)))
 
 
@@ -196,7 +206,7 @@ def test_other_messages_are_read_by_the_plain_decoder(name: str) -> None:
     decoder = RowDecoder()
     value = (DATA / f"{name}.json").read_bytes()
     for _ in range(2):
-        assert outcome(decoder.decode, value) == plain(value)
+        assert outcome(decoder.decode_events, value) == plain(value)
 
 
 @pytest.mark.parametrize(
@@ -208,15 +218,15 @@ def test_other_messages_are_read_by_the_plain_decoder(name: str) -> None:
     ],
 )
 def test_selection_is_that_of_the_plain_decoder(selection: Selection) -> None:
-    decoder = RowDecoder(selection)
+    decoder = RowDecoder(Context(selection=selection))
     for _ in range(3):
         value = compact("insert")
-        assert outcome(decoder.decode_event, value) == plain(value, selection=selection)
+        assert outcome(decoder.decode_events, value) == plain(value, selection=selection)
 
 
 def test_what_is_remembered_is_bounded() -> None:
     decoder = RowDecoder()
     for index in range(600):
-        decoder.decode(BASE.replace(b'"db"', f'"db{index}"'.encode()))
+        read(decoder, BASE.replace(b'"db"', f'"db{index}"'.encode()))
     assert decoder._subjects.weight <= 1 << 20
-    assert decoder.decode(BASE.replace(b'"db"', b'"db599"')) is not None
+    assert read(decoder, BASE.replace(b'"db"', b'"db599"'))

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from cdcwire.core.compiled import Irregular
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import NO_CONTEXT
 from cdcwire.core.message import KafkaMessage
+from cdcwire.core.rows import Row
 from cdcwire.datahub.body import write_body
 from cdcwire.datahub.crc32c import crc32c
 from cdcwire.datahub.fast_batch import BatchReader
@@ -18,10 +20,17 @@ from cdcwire.datahub.fields import MAX_TIMESTAMP, MIN_TIMESTAMP
 from cdcwire.datahub.frame import write_frame
 from cdcwire.datahub.message import Batch, Body, Record
 from cdcwire.datahub.protobuf import write_bytes
-from cdcwire.formats.datahub_tuple import Settings, TupleRow, record_of, topic_of
+from cdcwire.formats.datahub_tuple import (
+    Settings,
+    TupleRow,
+    record_of,
+    to_event,
+    to_events,
+    topic_of,
+)
 from cdcwire.formats.datahub_tuple.fast import RowDecoder
-from cdcwire.formats.datahub_tuple.wire import read_rows
-from cdcwire.model.events import Column, Table
+from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS
+from cdcwire.model.events import Column, Event, RowChange, Table
 from cdcwire.model.kinds import (
     BoolType,
     DecimalType,
@@ -78,8 +87,16 @@ def body(rows: list[TupleRow], compression: Any = "none", attributes: Any = ()) 
     return KafkaMessage(None, raw, tuple((k, v.encode()) for k, v in headers.items()))
 
 
-def plain(message: KafkaMessage, options: Settings) -> list[TupleRow]:
-    return read_rows(message, TOPIC, options)
+def plain(message: KafkaMessage, options: Settings) -> list[Event]:
+    return to_events(message, TOPIC, options)
+
+
+def fast(message: KafkaMessage, options: Settings = DEFAULT_SETTINGS) -> list[Event]:
+    return RowDecoder(NO_CONTEXT, options, TOPIC).decode_events(message)
+
+
+def events_of(rows: list[TupleRow]) -> list[RowChange]:
+    return [to_event(row, TOPIC) for row in rows]
 
 
 def outcome(read: Any, *given: Any) -> object:
@@ -97,10 +114,11 @@ def test_bodies_are_read_as_the_plain_decoder_reads_them(
 ) -> None:
     message = body(rows, compression)
     options = Settings()
-    assert RowDecoder(TOPIC).decode(message) == rows + rows[:1]
+    assert fast(message) == events_of(rows + rows[:1])
     for each in (message, KafkaMessage(None, message.value)):
-        assert outcome(RowDecoder(TOPIC).decode, each) == outcome(plain, each, options)
-    assert RowDecoder(TOPIC)._usual_rows(message) == rows + rows[:1]
+        assert outcome(fast, each) == outcome(plain, each, options)
+    usual = RowDecoder(NO_CONTEXT, options, TOPIC)._usual_rows(message)
+    assert [row.to_event() for row in usual if isinstance(row, Row)] == events_of(rows + rows[:1])
 
 
 @given(
@@ -125,11 +143,11 @@ def test_damaged_bodies_are_read_as_the_plain_decoder_reads_them(
         write_bytes(inner, 6, changed)
         write_bytes(out, 1, inner)
         each = KafkaMessage(None, write_frame(bytes(out)))
-        assert outcome(RowDecoder(TOPIC).decode, each) == outcome(plain, each, Settings())
+        assert outcome(fast, each) == outcome(plain, each, Settings())
         raw = bytearray(value)
         raw[place % len(raw)] = byte
         each = KafkaMessage(None, bytes(raw))
-        assert outcome(RowDecoder(TOPIC).decode, each) == outcome(plain, each, Settings())
+        assert outcome(fast, each) == outcome(plain, each, Settings())
 
 
 ROW = TupleRow("I", False, True, "7", 5, "t", (*(None,) * 8, "a", None, 1))
@@ -149,7 +167,7 @@ def test_other_bodies_are_read_by_the_plain_decoder(encoding: Any, content: Any)
         KafkaMessage(None, raw, (("x-datahub-request-action", b"sub"),)),
         KafkaMessage(None, None),
     ):
-        found = outcome(RowDecoder(TOPIC, options).decode, each)
+        found = outcome(fast, each, options)
         assert found == outcome(plain, each, options)
 
 
@@ -162,7 +180,7 @@ def test_other_bodies_are_read_by_the_plain_decoder(encoding: Any, content: Any)
 )
 def test_attributes_and_long_texts_are_read(row: TupleRow) -> None:
     for message in (body([row]), body([row], attributes=(("k", "v"),))):
-        assert RowDecoder(TOPIC).decode(message) == [row, row]
+        assert fast(message) == events_of([row, row])
 
 
 @pytest.mark.parametrize(
@@ -187,7 +205,7 @@ def test_metadata_that_breaks_a_rule_is_told_by_the_plain_decoder(changes: dict[
     record = Record(tuple({**data, **changes}.values()))
     raw, _ = write_body(Body("batch", (Batch((record,)),)), TOPIC.fields)
     message = KafkaMessage(None, raw)
-    found = outcome(RowDecoder(TOPIC).decode, message)
+    found = outcome(fast, message)
     assert isinstance(found, tuple)
     assert found == outcome(plain, message, Settings())
 

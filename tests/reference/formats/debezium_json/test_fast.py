@@ -17,7 +17,6 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.format import FORMAT
-from cdcwire.formats.debezium_json.settings import read_settings
 from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
 from cdcwire.model.kinds import BytesType, DecimalType, IntType, TextType
 
@@ -64,7 +63,7 @@ def outcome(decode: object, message: KafkaMessage) -> object:
 )
 def test_feed_is_that_of_the_plain_decoder(options: str, selection: str) -> None:
     context = Context(options=OPTIONS[options], selection=SELECTIONS[selection])
-    decoder = RowDecoder(read_settings(context), context.selection)
+    decoder = RowDecoder(context)
     for message in messages() * 2:
         plain = outcome(lambda one: FORMAT.decode(one, context), message)
         assert outcome(decoder.decode, message) == plain
@@ -100,7 +99,7 @@ def test_known_schema_is_read_the_fast_way(monkeypatch: pytest.MonkeyPatch) -> N
     for message in rows * 3:
         decoder.decode(message)
     monkeypatch.setattr("cdcwire.formats.debezium_json.fast.read_message", None)
-    assert all(len(decoder.decode(message)) == 1 for message in rows)
+    assert all(len(decoder.decode_events(message)) == 1 for message in rows)
 
 
 COLUMNS = (
@@ -141,7 +140,7 @@ DIALECTS = ("cdl", "debezium-1.4", "debezium-2.7", "debezium-3.2")
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_payload_alone_is_that_of_the_plain_decoder(dialect: str, enable: str) -> None:
     context = Context(options={"schemas-enable": enable}, tables=TABLES)
-    decoder = RowDecoder(read_settings(context), context.selection, TABLES)
+    decoder = RowDecoder(context)
     for message in alone(dialect) * 2:
         plain = outcome(lambda one: FORMAT.decode(one, context), message)
         assert outcome(decoder.decode, message) == plain
@@ -151,7 +150,7 @@ def test_payload_alone_is_that_of_the_plain_decoder(dialect: str, enable: str) -
 def test_damaged_payload_alone_is_that_of_the_plain_decoder(data: st.DataObject) -> None:
     """fast(b) is plain(b), whatever stands in b."""
     context = Context(tables=TABLES)
-    decoder = RowDecoder(tables=TABLES)
+    decoder = RowDecoder(Context(tables=TABLES))
     feed = alone("debezium-2.7")
     for message in feed[:8]:
         decoder.decode(message)
@@ -166,9 +165,9 @@ def test_damaged_payload_alone_is_that_of_the_plain_decoder(data: st.DataObject)
 
 
 def test_payload_of_a_known_table_is_read_the_fast_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    decoder = RowDecoder(tables=TABLES)
+    decoder = RowDecoder(Context(tables=TABLES))
     feed = [one for one in alone("debezium-3.2") if one.value is not None]
     for message in feed[:6]:
         decoder.decode(message)
     monkeypatch.setattr("cdcwire.formats.debezium_json.fast.read_message", None)
-    assert all(len(decoder.decode(message)) == 1 for message in feed)
+    assert all(len(decoder.decode_events(message)) == 1 for message in feed)

@@ -17,7 +17,6 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.formats import debezium_json
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.format import FORMAT
-from cdcwire.formats.debezium_json.settings import read_settings
 from cdcwire.model.events import UNAVAILABLE, Event, Marker, RowChange
 
 FEED = Path(__file__).with_name("debezium-modes.jsonl")
@@ -93,7 +92,7 @@ def test_events_of_the_producer_give_its_bytes(index: int) -> None:
 
 def test_fast_decoder_gives_what_the_plain_one_does() -> None:
     for sent in feed():
-        decoder = RowDecoder(read_settings(sent.context))
+        decoder = RowDecoder(sent.context)
         plain = list(FORMAT.decode(sent.message, sent.context))
         for _ in range(4):  # the second message of a schema makes its pattern
             assert repr(decoder.decode(sent.message)) == repr(plain)

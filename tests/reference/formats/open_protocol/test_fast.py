@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.format import EVERYTHING, Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
 from cdcwire.formats.open_protocol import (
@@ -71,7 +71,7 @@ def nulls(columns: tuple[Column, ...]) -> tuple[Column, ...]:
 
 def decoder(selection: Selection = EVERYTHING, settings: Settings = DEFAULT_SETTINGS) -> RowDecoder:
     """Return a decoder that has earned all patterns that it may need."""
-    made = RowDecoder(selection, settings)
+    made = RowDecoder(Context(selection=selection), settings)
     made._credit.earn(1 << 30)
     return made
 
@@ -89,7 +89,7 @@ def assert_same(pair: Pair, each: RowDecoder) -> None:
         message = read_message(*pair, each.selection, each.settings.compression)
         return to_events(message, each.settings, selection=each.selection)
 
-    assert outcome(lambda: each.decode_events(*pair)) == outcome(plain)
+    assert outcome(lambda: each.decode_events(KafkaMessage(*pair))) == outcome(plain)
 
 
 def frame(*items: str) -> bytes:
@@ -130,7 +130,7 @@ def test_a_workload_is_read_as_the_plain_decoder_reads_it(name: str) -> None:
 def test_a_workload_never_needs_the_plain_decoder(name: str) -> None:
     each = decoder()
     for pair in FEEDS[name]:
-        assert each.decode(*pair)
+        assert each.decode(KafkaMessage(*pair))
 
 
 @each_selection
@@ -156,7 +156,7 @@ def test_damage_is_refused_as_the_plain_decoder_refuses_it(
     known = [pair for pairs in FEEDS.values() for pair in pairs[:1]]
     pair = data.draw(st.one_of(open_messages().map(encode), st.sampled_from(known)))
     each = decoder(selection)
-    each.decode(*pair)
+    each.decode(KafkaMessage(*pair))
     key, value = pair
     assert key is not None
     assert value is not None
@@ -168,7 +168,7 @@ def test_damage_is_refused_as_the_plain_decoder_refuses_it(
 def test_every_changed_byte_is_taken_as_the_plain_decoder_takes_it() -> None:
     key, value = write_message(Message((row(EVERY_FORM, EVERY_FORM[:1]),)), "ticdc")
     each = decoder()
-    each.decode(key, value)
+    each.decode(KafkaMessage(key, value))
     for place, byte in enumerate(value):
         for lie in {ord(char) for char in '0"\\}'} - {byte}:
             assert_same((key, value[:place] + bytes((lie,)) + value[place + 1 :]), each)
@@ -182,8 +182,9 @@ def test_every_changed_byte_is_taken_as_the_plain_decoder_takes_it() -> None:
 def test_rows_of_every_form_and_operation_are_read_in_the_fast_way(dialect: Dialect) -> None:
     new, old = EVERY_FORM, nulls(EVERY_FORM)
     each = decoder()
-    message = Message((row(new), row(new, old), row(d=old, ptn=5)))
-    rows = each.decode(*write_message(message, dialect))
+    rows = each.decode(
+        KafkaMessage(*write_message(Message((row(new), row(new, old), row(d=old, ptn=5))), dialect))
+    )
     insert, update, delete = rows
     assert isinstance(insert, Row)
     assert isinstance(update, Row)
@@ -297,12 +298,14 @@ def test_odd_keys_are_taken_as_the_plain_decoder_takes_them(key: str) -> None:
 
 def test_what_a_row_can_not_say_is_given_as_a_neutral_event() -> None:
     a = (Column("a", 3, False, 0, 1),)
-    rows = decoder().decode(*encode(Message((row(a, rid=5), row(a, ccl="file:a"), row(a)))))
+    rows = decoder().decode(
+        KafkaMessage(*encode(Message((row(a, rid=5), row(a, ccl="file:a"), row(a)))))
+    )
     assert [type(each) for each in rows] == [RowChange, RowChange, Row]
 
 
 def test_resolved_events_are_given_as_neutral_events() -> None:
-    (resolved,) = decoder().decode(*encode(Message((Item(Key(2, 3), None),))))
+    (resolved,) = decoder().decode(KafkaMessage(*encode(Message((Item(Key(2, 3), None),)))))
     assert isinstance(resolved, Progress)
 
 
@@ -321,7 +324,7 @@ def test_the_settings_are_heard(is_told: bool) -> None:
     pair = encode(Message((row(at, at), row(d=at), row(d=at, ohk=True))))
     each = decoder(settings=told)
     assert_same(pair, each)
-    rows = each.decode(*pair)
+    rows = each.decode(KafkaMessage(*pair))
     sent = [found.sent for found in rows if isinstance(found, Row)]
     assert sent == (["changed", "key", "key"] if is_told else [None, None, "key"])
 
@@ -337,7 +340,7 @@ def test_what_is_remembered_is_bounded() -> None:
         key = Column("id", 8, True, 11, number * 1_000_003)
         item = Item(Key(number, 1, "s", f"t{number}"), RowItem((*columns, key)))
         each._credit.earn(1 << 20)
-        each.decode(*write_message(Message((item,)), "ticdc"))
+        each.decode(KafkaMessage(*write_message(Message((item,)), "ticdc")))
     assert sum(len(columns) for columns in each._groups) <= each._groups.limit
     assert sum(map(len, each._subjects)) <= each._subjects.limit
     assert len(each._signed) <= 1 << 14
