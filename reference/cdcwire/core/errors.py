@@ -41,6 +41,11 @@ class DecodeError(ValueError):
         where = path_text(self.path) or "message"
         return f"byte {self.offset}: {self.problem} (in {where}; {self.clause})"
 
+    def outside(self, offset: int, inner: str) -> DecodeError:
+        """Return the error seen from the bytes around ``inner``, which begins at ``offset``."""
+        problem = f"{self.problem} (byte {self.offset} of the {inner})"
+        return type(self)(problem, offset, self.clause, self.path)
+
 
 class TruncatedError(DecodeError):
     """The bytes end before the value does."""

@@ -49,9 +49,7 @@ def read_message(
     try:
         return read_object(text, selection, definitions)
     except DecodeError as error:
-        error.problem += f" (byte {error.offset} of the decompressed message)"
-        error.offset = 0
-        raise
+        raise error.outside(0, "decompressed message") from error
 
 
 def decompressed(value: bytes, compression: Compression) -> bytes:

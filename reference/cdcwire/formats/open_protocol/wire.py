@@ -91,9 +91,7 @@ def _read_value_item(
     try:
         return read(item, 0, len(item))
     except DecodeError as error:
-        error.problem += f" (byte {error.offset} of the decompressed item)"
-        error.offset = start
-        raise
+        raise error.outside(start, "decompressed item") from error
 
 
 def decompressed(value: bytes, place: Place, compression: Compression) -> bytes:
