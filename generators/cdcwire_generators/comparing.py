@@ -8,6 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from cdcwire.core.format import Format
+from cdcwire.model import kinds
 from cdcwire.model.events import (
     Column,
     Event,
@@ -20,18 +21,6 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
     Value,
-)
-from cdcwire.model.kinds import (
-    BitType,
-    BytesType,
-    DatetimeType,
-    DecimalType,
-    EnumType,
-    SetType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
 )
 from cdcwire.model.steps import fill_unchanged, join_halves, split_key_changes
 from cdcwire.model.text import event_to_json
@@ -142,20 +131,20 @@ def _plain_value(value: Value) -> Value:
     return abs(value) if isinstance(value, Decimal) and value.is_zero() else value
 
 
-def plain_kind(kind: Type) -> Type:
+def plain_kind(kind: kinds.Type) -> kinds.Type:
     """Return a kind without length, precision, scale, digits and labels."""
     match kind:
-        case DecimalType():
-            return DecimalType()
-        case TextType():
-            return TextType()
-        case BytesType():
-            return BytesType()
-        case BitType():
-            return BitType()
-        case TimeType() | DatetimeType() | TimestampType():
+        case kinds.DecimalType():
+            return kinds.DecimalType()
+        case kinds.TextType():
+            return kinds.TextType()
+        case kinds.BytesType():
+            return kinds.BytesType()
+        case kinds.BitType():
+            return kinds.BitType()
+        case kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return replace(kind, fraction=None)
-        case EnumType() | SetType():
+        case kinds.EnumType() | kinds.SetType():
             return replace(kind, labels=None)
         case _:
             return kind

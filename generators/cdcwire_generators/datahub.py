@@ -14,25 +14,9 @@ from types import MappingProxyType
 
 from cdcwire.core.format import Format
 from cdcwire.core.options import OptionValue
+from cdcwire.model import kinds
 from cdcwire.model.events import Column, Half, Image, RowChange, Table, Value
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import (
-    ArrayType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    IntType,
-    MapType,
-    SetType,
-    StructType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-    VectorType,
-)
 from cdcwire.model.temporal import count_text, temporal_text
 from cdcwire.mysql.values import vector_text
 from cdcwire_generators.feeds import Feed
@@ -103,7 +87,7 @@ class DataHubRoundTrip(RoundTrip):
         values = image.pairs
         return Image(columns, tuple(self._value(column, value) for column, value in values))
 
-    def _kind(self, kind: Type) -> tuple[str, Type]:
+    def _kind(self, kind: kinds.Type) -> tuple[str, kinds.Type]:
         """Return the name of the type that holds values of a kind, and its own kind."""
         raise NotImplementedError
 
@@ -120,28 +104,28 @@ class DataHubRoundTrip(RoundTrip):
             raise NotCarriedError(kind_text(column.type)) from error
 
 
-def text_type(kind: Type) -> tuple[str, Type]:
-    if isinstance(kind, (ArrayType, MapType, StructType, UnknownType)):
+def text_type(kind: kinds.Type) -> tuple[str, kinds.Type]:
+    if isinstance(kind, (kinds.ArrayType, kinds.MapType, kinds.StructType, kinds.UnknownType)):
         raise NotCarriedError(kind_text(kind))
-    return "STRING", TextType()
+    return "STRING", kinds.TextType()
 
 
-def _converted(kind: Type, to: Type, value: Value) -> Value:
+def _converted(kind: kinds.Type, to: kinds.Type, value: Value) -> Value:
     """Return a value as it is in another kind. Raises: ValueError where it has none."""
     match to:
-        case TimestampType(form=form):
-            assert isinstance(kind, TimestampType)
+        case kinds.TimestampType(form=form):
+            assert isinstance(kind, kinds.TimestampType)
             count, rest = divmod(_microseconds(kind, value), _PER_UNIT[form])
             if rest:
                 raise ValueError("digits after the milliseconds")
             return count
-        case TextType():
-            return value if isinstance(kind, TextType) else _text_of(kind, value)
-        case IntType(bits):
+        case kinds.TextType():
+            return value if isinstance(kind, kinds.TextType) else _text_of(kind, value)
+        case kinds.IntType(bits):
             if not -(1 << bits - 1) <= value < 1 << bits - 1:
                 raise ValueError("a number beyond its type")
             return value
-        case DecimalType():
+        case kinds.DecimalType():
             text = _text_of(kind, value)
             if isinstance(value, str) or len(text) > _MAX_DIGITS:
                 raise ValueError("not a DECIMAL")
@@ -150,26 +134,26 @@ def _converted(kind: Type, to: Type, value: Value) -> Value:
             return value
 
 
-def _text_of(kind: Type, value: Value) -> str:
+def _text_of(kind: kinds.Type, value: Value) -> str:
     match kind:
-        case DecimalType() if isinstance(value, Decimal):
+        case kinds.DecimalType() if isinstance(value, Decimal):
             return f"{value:f}"
-        case EnumType(labels):
+        case kinds.EnumType(labels):
             if isinstance(value, str) or labels is None:
                 return str(value)
             return ("", *labels)[value] if 0 <= value <= len(labels) else _no_label()
-        case SetType(labels):
+        case kinds.SetType(labels):
             if isinstance(value, str) or labels is None:
                 return str(value)
             if value >> len(labels):
                 _no_label()
             return ",".join(label for bit, label in enumerate(labels) if value >> bit & 1)
-        case VectorType():
+        case kinds.VectorType():
             return vector_text(value)
-        case TimestampType(zone=str()):
+        case kinds.TimestampType(zone=str()):
             # The text is followed by the zone, which it would not say otherwise.
             return f"{_in_utc(kind, value)}{UTC}"
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             text = temporal_text(kind, value, None)
             assert text is not None
             return text
@@ -181,7 +165,7 @@ def _no_label() -> str:
     raise ValueError("a number without a label")
 
 
-def _in_utc(kind: TimestampType, value: Value) -> str:
+def _in_utc(kind: kinds.TimestampType, value: Value) -> str:
     if kind.form != "text" and kind.zone is not None:
         return count_text(kind, value)  # a count is one of UTC, in whatever zone it is shown
     text = temporal_text(kind, value, UTC)
@@ -189,7 +173,7 @@ def _in_utc(kind: TimestampType, value: Value) -> str:
     return text
 
 
-def _microseconds(kind: TimestampType, value: Value) -> int:
+def _microseconds(kind: kinds.TimestampType, value: Value) -> int:
     """Return an instant as microseconds since 1970. Raises: ValueError, OverflowError."""
     if kind.form != "text":
         per_second = {"ms": 10**3, "us": 10**6, "ns": 10**9}[kind.form]

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.format import Format
 from cdcwire.core.options import OptionValue, parse_options
+from cdcwire.model import kinds
 from cdcwire.model.carries import Verdict
 from cdcwire.model.events import (
     UNAVAILABLE,
@@ -32,23 +33,6 @@ from cdcwire.model.events import (
     Value,
 )
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import (
-    ArrayType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntervalType,
-    MapType,
-    SetType,
-    StructType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-)
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.model.temporal import temporal_text
 from cdcwire.mysql.types import LARGE_STRING_TYPES, code_and_flags
@@ -74,41 +58,41 @@ class NotCarriedError(ValueError):
         self.what = what
 
 
-def kind_name(kind: Type, value: Value) -> str:
+def kind_name(kind: kinds.Type, value: Value) -> str:
     """Return the row of ``cdcwire.model.carries.KINDS`` that speaks of a value (not NULL)."""
     if value is UNAVAILABLE:
         return "unavailable"
     match kind:
-        case FloatType():
+        case kinds.FloatType():
             return f"float{kind.bits}" if abs(value) < float("inf") else "float not finite"
-        case DecimalType():
+        case kinds.DecimalType():
             is_odd = not isinstance(value, str) and not value.is_finite()
             return "decimal not finite" if is_odd else "decimal"
-        case TextType():
+        case kinds.TextType():
             return "text ill-formed" if isinstance(value, bytes) else "text"
-        case TimestampType(zone=str()):
+        case kinds.TimestampType(zone=str()):
             return "timestamp with zone"
-        case DateType(form) | TimeType(form=form) | DatetimeType(form=form):
+        case kinds.DateType(form) | kinds.TimeType(form=form) | kinds.DatetimeType(form=form):
             return _with_form(kind, form)
-        case TimestampType(form=form):
+        case kinds.TimestampType(form=form):
             return _with_form(kind, form)
-        case EnumType() | SetType():
-            return f"{'enum' if isinstance(kind, EnumType) else 'set'} by {kind.form}"
-        case IntervalType():
+        case kinds.EnumType() | kinds.SetType():
+            return f"{'enum' if isinstance(kind, kinds.EnumType) else 'set'} by {kind.form}"
+        case kinds.IntervalType():
             return "interval"
-        case ArrayType():
+        case kinds.ArrayType():
             return "array"
-        case MapType():
+        case kinds.MapType():
             return "map"
-        case StructType():
+        case kinds.StructType():
             return "struct"
-        case UnknownType():
+        case kinds.UnknownType():
             return "unknown"
         case _:
             return kind_text(kind).partition("(")[0]
 
 
-def _with_form(kind: Type, form: str) -> str:
+def _with_form(kind: kinds.Type, form: str) -> str:
     word = kind_text(kind).partition("(")[0]
     return word if form == "text" else f"{word} as count"
 
@@ -280,14 +264,19 @@ class RoundTrip:
             return value
         return self._converted(column.type, value)
 
-    def _converted(self, kind: Type, value: Value) -> Value:
+    def _converted(self, kind: kinds.Type, value: Value) -> Value:
         try:
             match kind:
-                case EnumType():
+                case kinds.EnumType():
                     return _other_enum_form(kind, value)
-                case SetType():
+                case kinds.SetType():
                     return _other_set_form(kind, value)
-                case DateType() | TimeType() | DatetimeType() | TimestampType():
+                case (
+                    kinds.DateType()
+                    | kinds.TimeType()
+                    | kinds.DatetimeType()
+                    | kinds.TimestampType()
+                ):
                     return temporal_text(kind, value, self.time_zone)
                 case _:
                     return int(value)  # a bool
@@ -295,7 +284,7 @@ class RoundTrip:
             raise NotCarriedError(kind_text(kind)) from error
 
 
-def _other_enum_form(kind: EnumType, value: Value) -> Value:
+def _other_enum_form(kind: kinds.EnumType, value: Value) -> Value:
     if kind.form == "label":
         return index_of_label(kind, value)
     if kind.labels is None or not 1 <= value <= len(kind.labels):
@@ -303,7 +292,7 @@ def _other_enum_form(kind: EnumType, value: Value) -> Value:
     return kind.labels[value - 1]
 
 
-def _other_set_form(kind: SetType, value: Value) -> Value:
+def _other_set_form(kind: kinds.SetType, value: Value) -> Value:
     if kind.form == "label":
         return mask_of_labels(kind, value)
     labels = kind.labels or ()

@@ -10,18 +10,9 @@ import re
 from dataclasses import replace
 
 from cdcwire.core.format import Format
+from cdcwire.model import kinds
 from cdcwire.model.events import Column, Position, SchemaChange, Table, Value
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import (
-    DatetimeType,
-    DateType,
-    EnumType,
-    LabelForm,
-    SetType,
-    TimestampType,
-    TimeType,
-    Type,
-)
 from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire_generators.families.declared import schema_file_column
 from cdcwire_generators.feeds import Feed
@@ -72,10 +63,10 @@ def _from_file_alone(column: Column) -> Column:
     """Return a column as a schema file has it: without elements, and not as generated."""
     column = schema_file_column(column, "", None)
     kind = column.type
-    if isinstance(kind, EnumType):
-        kind = EnumType()
-    elif isinstance(kind, SetType):
-        kind = SetType()
+    if isinstance(kind, kinds.EnumType):
+        kind = kinds.EnumType()
+    elif isinstance(kind, kinds.SetType):
+        kind = kinds.SetType()
     return replace(column, type=kind, roles=column.roles - {"generated", "virtual"})
 
 
@@ -91,9 +82,11 @@ class StoredRoundTrip(RoundTrip):
             self.changed.add((event.table.schema, event.table.name))
         return schema_file_change(event)
 
-    def _converted(self, kind: Type, value: Value) -> Value:
+    def _converted(self, kind: kinds.Type, value: Value) -> Value:
         found = super()._converted(kind, value)
-        is_temporal = isinstance(kind, (DateType, TimeType, DatetimeType, TimestampType))
+        is_temporal = isinstance(
+            kind, (kinds.DateType, kinds.TimeType, kinds.DatetimeType, kinds.TimestampType)
+        )
         if is_temporal and not _MYSQL_TEXT.fullmatch(found):
             raise NotCarriedError(kind_text(kind))
         return found
@@ -108,14 +101,14 @@ class StoredRoundTrip(RoundTrip):
         return position.partition if self.options["enable-partition-separator"] else None
 
 
-def in_form(kind: Type, form: LabelForm, time_zone: str | None) -> Type:
+def in_form(kind: kinds.Type, form: kinds.LabelForm, time_zone: str | None) -> kinds.Type:
     """Return a kind with the form and the zone that values have in the format."""
     match kind:
-        case DateType() | TimeType() | DatetimeType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType():
             return replace(kind, form="text")
-        case TimestampType():
+        case kinds.TimestampType():
             return replace(kind, form="text", zone=time_zone)
-        case EnumType() | SetType():
+        case kinds.EnumType() | kinds.SetType():
             return replace(kind, form=form)
         case _:
             return kind

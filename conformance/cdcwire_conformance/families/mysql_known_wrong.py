@@ -8,20 +8,8 @@ from dataclasses import replace
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
+from cdcwire.model import kinds
 from cdcwire.model.events import Column, Event, Value
-from cdcwire.model.kinds import (
-    BitType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    EnumType,
-    IntType,
-    SetType,
-    TextType,
-    TimestampType,
-    TimeType,
-    VectorType,
-)
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     wrong_columns,
@@ -50,28 +38,30 @@ from cdcwire_conformance.known_wrong.values import (
 
 @wrong_values("BIGINT UNSIGNED from 2^63 turns negative", "C1")
 def signed_for_unsigned(column: Column, value: Value) -> Value:
-    is_unsigned = isinstance(column.type, IntType) and column.type.unsigned
+    is_unsigned = isinstance(column.type, kinds.IntType) and column.type.unsigned
     return value - (1 << 64) if is_unsigned and value >= 1 << 63 else value
 
 
 @wrong_values("BIT(64) is read as signed", "C2", "open/45")
 def signed_bits(column: Column, value: Value) -> Value:
-    return value - (1 << 64) if isinstance(column.type, BitType) and value >= 1 << 63 else value
+    return (
+        value - (1 << 64) if isinstance(column.type, kinds.BitType) and value >= 1 << 63 else value
+    )
 
 
 @wrong_values("SET members from the 33rd on are lost", "C3")
 def set_in_32_bits(column: Column, value: Value) -> Value:
-    return value & 0xFFFFFFFF if isinstance(column.type, SetType) else value
+    return value & 0xFFFFFFFF if isinstance(column.type, kinds.SetType) else value
 
 
 @wrong_values("ENUM's index counts from 0", "42")
 def enum_from_zero(column: Column, value: Value) -> Value:
-    return max(value - 1, 0) if isinstance(column.type, EnumType) else value
+    return max(value - 1, 0) if isinstance(column.type, kinds.EnumType) else value
 
 
 @wrong_values("bytes that are not UTF-8 become question marks", "41")
 def ill_formed_text_replaced(column: Column, value: Value) -> Value:
-    if isinstance(column.type, TextType) and isinstance(value, bytes):
+    if isinstance(column.type, kinds.TextType) and isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return value
 
@@ -79,20 +69,20 @@ def ill_formed_text_replaced(column: Column, value: Value) -> Value:
 @wrong_columns("code 250 is taken for the BLOB alone", "C6")
 def mediumtext_as_binary(column: Column, value: Value) -> tuple[Column, Value]:
     if column.source == "mediumtext" and isinstance(value, str):
-        return replace(column, type=BytesType()), value.encode()
+        return replace(column, type=kinds.BytesType()), value.encode()
     return column, value
 
 
 @wrong_values("0000-00-00 becomes NULL", "26", "27")
 def zero_date_as_null(column: Column, value: Value) -> Value:
-    temporal = (DateType, DatetimeType, TimestampType)
+    temporal = (kinds.DateType, kinds.DatetimeType, kinds.TimestampType)
     is_zero = isinstance(column.type, temporal) and value.startswith("0000-00-00")
     return None if is_zero else value
 
 
 @wrong_values("TIME is taken for a time of day", "29")
 def time_as_clock(column: Column, value: Value) -> Value:
-    found = re.match(r"-?(\d+)(:.*)", value) if isinstance(column.type, TimeType) else None
+    found = re.match(r"-?(\d+)(:.*)", value) if isinstance(column.type, kinds.TimeType) else None
     return f"{int(found[1]) % 24:02d}{found[2]}" if found else value
 
 
@@ -100,7 +90,7 @@ def time_as_clock(column: Column, value: Value) -> Value:
 def eight_hours_off(column: Column, value: Value) -> Value:
     found = (
         re.match(r"(\d{4}-\d\d-\d\d) (\d\d)(.*)", value)
-        if isinstance(column.type, TimestampType)
+        if isinstance(column.type, kinds.TimestampType)
         else None
     )
     return f"{found[1]} {(int(found[2]) + 8) % 24:02d}{found[3]}" if found else value
@@ -108,7 +98,7 @@ def eight_hours_off(column: Column, value: Value) -> Value:
 
 @wrong_values("digits after the third of a second are cut", "28")
 def fraction_in_milliseconds(column: Column, value: Value) -> Value:
-    temporal = (TimeType, DatetimeType, TimestampType)
+    temporal = (kinds.TimeType, kinds.DatetimeType, kinds.TimestampType)
     if not isinstance(column.type, temporal):
         return value
     return re.sub(r"(\.\d{3})\d+$", r"\1", value)
@@ -116,19 +106,19 @@ def fraction_in_milliseconds(column: Column, value: Value) -> Value:
 
 @wrong_values("VECTOR always decodes to NULL", "C7")
 def vector_as_null(column: Column, value: Value) -> Value:
-    return None if isinstance(column.type, VectorType) else value
+    return None if isinstance(column.type, kinds.VectorType) else value
 
 
 @wrong_columns("a BIT is given as text")
 def bit_as_text(column: Column, value: Value) -> tuple[Column, Value]:
-    if not isinstance(column.type, BitType) or value is None:
+    if not isinstance(column.type, kinds.BitType) or value is None:
         return column, value
-    return replace(column, type=TextType()), str(value)
+    return replace(column, type=kinds.TextType()), str(value)
 
 
 @wrong_columns("a TIMESTAMP without a zone is taken for UTC", "20")
 def timestamp_in_utc(column: Column, value: Value) -> tuple[Column, Value]:
-    if not isinstance(column.type, TimestampType):
+    if not isinstance(column.type, kinds.TimestampType):
         return column, value
     return replace(column, type=replace(column.type, zone="+00:00")), value
 

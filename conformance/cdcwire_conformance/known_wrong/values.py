@@ -6,19 +6,8 @@ import json
 from dataclasses import replace
 from decimal import Decimal
 
+from cdcwire.model import kinds
 from cdcwire.model.events import Column, Value
-from cdcwire.model.kinds import (
-    BitType,
-    BytesType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntType,
-    JsonType,
-    SetType,
-    TextType,
-    YearType,
-)
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     wrong_columns,
@@ -28,31 +17,31 @@ from cdcwire_conformance.known_wrong.decoder import (
 
 @wrong_values("integers above 2^53 lose their last digits", "9")
 def integers_through_double(column: Column, value: Value) -> Value:
-    return int(float(value)) if isinstance(column.type, IntType) else value
+    return int(float(value)) if isinstance(column.type, kinds.IntType) else value
 
 
 @wrong_columns("FLOAT 0.1 is shown as 0.10000000149011612", "17")
 def float32_as_double(column: Column, value: Value) -> tuple[Column, Value]:
-    if column.type == FloatType(32):
-        return replace(column, type=FloatType(64)), value
+    if column.type == kinds.FloatType(32):
+        return replace(column, type=kinds.FloatType(64)), value
     return column, value
 
 
 @wrong_values("-0.0 becomes 0.0")
 def minus_zero_lost(column: Column, value: Value) -> Value:
-    return value + 0.0 if isinstance(column.type, FloatType) else value
+    return value + 0.0 if isinstance(column.type, kinds.FloatType) else value
 
 
 @wrong_values("DOUBLE is kept with a float's digits")
 def double_in_32_bits(column: Column, value: Value) -> Value:
-    if column.type != FloatType(64):
+    if column.type != kinds.FloatType(64):
         return value
     return float(f"{value:.7g}")
 
 
 @wrong_values("DECIMAL goes through a double", "11")
 def decimal_as_float(column: Column, value: Value) -> Value:
-    return Decimal(repr(float(value))) if isinstance(column.type, DecimalType) else value
+    return Decimal(repr(float(value))) if isinstance(column.type, kinds.DecimalType) else value
 
 
 @wrong_values("12.10 becomes 12.1", "16")
@@ -65,40 +54,40 @@ def decimal_without_end_zeros(column: Column, value: Value) -> Value:
 
 @wrong_values("UTF-8 is read as Latin-1")
 def text_as_latin_1(column: Column, value: Value) -> Value:
-    if isinstance(column.type, TextType) and isinstance(value, str):
+    if isinstance(column.type, kinds.TextType) and isinstance(value, str):
         return value.encode().decode("latin-1")
     return value
 
 
 @wrong_columns("the binary flag is ignored: BLOB comes out as text with U+FFFD", "C5", "32")
 def binary_as_text(column: Column, value: Value) -> tuple[Column, Value]:
-    if isinstance(column.type, BytesType) and isinstance(value, bytes):
-        return replace(column, type=TextType()), value.decode("utf-8", "replace")
+    if isinstance(column.type, kinds.BytesType) and isinstance(value, bytes):
+        return replace(column, type=kinds.TextType()), value.decode("utf-8", "replace")
     return column, value
 
 
 @wrong_values("BINARY(n) loses its padding")
 def binary_without_end_zeros(column: Column, value: Value) -> Value:
-    return value.rstrip(b"\0") if isinstance(column.type, BytesType) else value
+    return value.rstrip(b"\0") if isinstance(column.type, kinds.BytesType) else value
 
 
 @wrong_values("text loses spaces at its end")
 def text_without_end_spaces(column: Column, value: Value) -> Value:
-    if isinstance(column.type, TextType) and isinstance(value, str):
+    if isinstance(column.type, kinds.TextType) and isinstance(value, str):
         return value.rstrip(" ")
     return value
 
 
 @wrong_values("text ends at the first NUL")
 def text_cut_at_nul(column: Column, value: Value) -> Value:
-    if isinstance(column.type, TextType) and isinstance(value, str):
+    if isinstance(column.type, kinds.TextType) and isinstance(value, str):
         return value.partition("\0")[0]
     return value
 
 
 @wrong_values("'' becomes NULL")
 def empty_text_as_null(column: Column, value: Value) -> Value:
-    return None if isinstance(column.type, TextType) and not value else value
+    return None if isinstance(column.type, kinds.TextType) and not value else value
 
 
 @wrong_values("the text 'null' becomes NULL", "35")
@@ -108,7 +97,7 @@ def word_null_as_null(column: Column, value: Value) -> Value:
 
 @wrong_values("numbers inside JSON columns are read as doubles")
 def json_through_double(column: Column, value: Value) -> Value:
-    if not isinstance(column.type, JsonType):
+    if not isinstance(column.type, kinds.JsonType):
         return value
     try:
         return json.dumps(json.loads(value, parse_int=float))
@@ -120,9 +109,11 @@ def json_through_double(column: Column, value: Value) -> Value:
 def null_as_zero(column: Column, value: Value) -> tuple[Column, Value]:
     if value is not None:
         return column, value
-    if isinstance(column.type, (IntType, BitType, YearType, EnumType, SetType)):
+    if isinstance(
+        column.type, (kinds.IntType, kinds.BitType, kinds.YearType, kinds.EnumType, kinds.SetType)
+    ):
         return column, 0
-    return column, "" if isinstance(column.type, TextType) else None
+    return column, "" if isinstance(column.type, kinds.TextType) else None
 
 
 @wrong_columns("columns that are NULL are left out", "52")

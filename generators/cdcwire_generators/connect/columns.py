@@ -14,33 +14,9 @@ from dataclasses import replace
 from decimal import MAX_PREC, Context, Decimal, InvalidOperation
 
 from cdcwire.golang.numbers import float_text, is_float32
+from cdcwire.model import kinds
 from cdcwire.model.events import UNAVAILABLE, Column, Image, Value
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import (
-    ArrayType,
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntBits,
-    IntervalType,
-    IntType,
-    JsonType,
-    MapType,
-    SetType,
-    StructType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-    VectorType,
-    YearType,
-)
 from cdcwire_generators.connect.conversion import (
     CONNECT_PREFIX,
     DATA_PREFIX,
@@ -60,7 +36,7 @@ from cdcwire_generators.round_trip import NotCarriedError
 
 _EXACT = Context(prec=MAX_PREC)
 # The next wider signed integer; 64 bits have none.
-_WIDER: dict[int, IntBits] = {8: 16, 16: 32, 24: 32, 32: 64}
+_WIDER: dict[int, kinds.IntBits] = {8: 16, 16: 32, 24: 32, 32: 64}
 
 
 def sent_column(column: Column, modes: Modes) -> Column:
@@ -75,7 +51,7 @@ def sent_value(column: Column, value: Value, modes: Modes) -> Value:
         return conversion_of(column.type, column.source, modes).value(value)
     result = conversion_of(column.type, column.source, modes)
     is_text = result.source in ("string", "bytes") or _is_named_text(result)
-    of_texts = isinstance(result.type, ArrayType) and _is_text(result.type.item)
+    of_texts = isinstance(result.type, kinds.ArrayType) and _is_text(result.type.item)
     if modes.placeholder and (is_text or of_texts):
         return UNAVAILABLE
     raise NotCarriedError("unavailable")
@@ -83,56 +59,65 @@ def sent_value(column: Column, value: Value, modes: Modes) -> Value:
 
 def _is_named_text(result: Conversion) -> bool:
     """Return whether a type with a name is a string or bytes, and nothing but that."""
-    is_text = isinstance(result.type, BytesType) or _is_text(result.type)
+    is_text = isinstance(result.type, kinds.BytesType) or _is_text(result.type)
     return is_text and result.source.startswith(("io.debezium.", CONNECT_PREFIX))
 
 
-def _is_text(kind: Type) -> bool:
+def _is_text(kind: kinds.Type) -> bool:
     """Return whether values are strings on the wire."""
-    if isinstance(kind, (DateType, TimeType, DatetimeType, TimestampType, IntervalType)):
+    if isinstance(
+        kind,
+        (
+            kinds.DateType,
+            kinds.TimeType,
+            kinds.DatetimeType,
+            kinds.TimestampType,
+            kinds.IntervalType,
+        ),
+    ):
         return kind.form == "text"
-    return isinstance(kind, (TextType, JsonType, EnumType, SetType))
+    return isinstance(kind, (kinds.TextType, kinds.JsonType, kinds.EnumType, kinds.SetType))
 
 
-def conversion_of(kind: Type, source: str | None, modes: Modes) -> Conversion:
+def conversion_of(kind: kinds.Type, source: str | None, modes: Modes) -> Conversion:
     """Return what becomes of a column of this kind. Raises: NotCarriedError."""
     name = source if (source or "").startswith(("io.debezium.", CONNECT_PREFIX)) else None
     match kind:
-        case BoolType():
+        case kinds.BoolType():
             return Conversion(kind, name or "boolean", of_type(bool))
-        case IntType():
+        case kinds.IntType():
             return _integer(kind, modes)
-        case YearType():
+        case kinds.YearType():
             return Conversion(kind, f"{TIME_PREFIX}Year", lambda value: within(value, 32, "year"))
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             return Conversion(kind, "float" if bits == 32 else "double", _float(bits))
-        case DecimalType():
+        case kinds.DecimalType():
             return _decimal(kind, modes)
-        case TextType():
-            return Conversion(TextType(), name or "string", text_value)
-        case JsonType():
+        case kinds.TextType():
+            return Conversion(kinds.TextType(), name or "string", text_value)
+        case kinds.JsonType():
             return Conversion(kind, f"{DATA_PREFIX}Json", text_value)
-        case VectorType():
-            return Conversion(TextType(), "string", _vector)
-        case BytesType():
+        case kinds.VectorType():
+            return Conversion(kinds.TextType(), "string", _vector)
+        case kinds.BytesType():
             return _bytes(name, modes)
-        case BitType(length):
+        case kinds.BitType(length):
             return Conversion(kind, f"{DATA_PREFIX}Bits", lambda value: _bits(value, length))
-        case EnumType(labels) | SetType(labels):
+        case kinds.EnumType(labels) | kinds.SetType(labels):
             return _labelled(kind, labels)
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return temporal(kind, name, modes)
-        case IntervalType("us") if modes.intervals == "numeric":
+        case kinds.IntervalType("us") if modes.intervals == "numeric":
             return Conversion(
                 kind, f"{TIME_PREFIX}MicroDuration", lambda value: within(value, 64, "interval")
             )
-        case IntervalType(form):
+        case kinds.IntervalType(form):
             convert = period if form == "us" else text_value
-            return Conversion(IntervalType("text"), f"{TIME_PREFIX}Interval", convert)
-        case ArrayType() | MapType() | StructType():
+            return Conversion(kinds.IntervalType("text"), f"{TIME_PREFIX}Interval", convert)
+        case kinds.ArrayType() | kinds.MapType() | kinds.StructType():
             return _container(kind, source, name, modes)
-        case UnknownType():
-            return Conversion(TextType(), "string", _refused("unknown"))
+        case kinds.UnknownType():
+            return Conversion(kinds.TextType(), "string", _refused("unknown"))
 
 
 def _refused(what: str) -> Convert:
@@ -142,21 +127,23 @@ def _refused(what: str) -> Convert:
     return refuse
 
 
-def _integer(kind: IntType, modes: Modes) -> Conversion:
+def _integer(kind: kinds.IntType, modes: Modes) -> Conversion:
     def number(value: Value) -> int:
         return within(value, kind.bits, kind_text(kind), unsigned=kind.unsigned)
 
     if not kind.unsigned:
-        bits: IntBits = 32 if kind.bits == 24 else kind.bits
-        return Conversion(IntType(bits), f"int{bits}", number)
+        bits: kinds.IntBits = 32 if kind.bits == 24 else kind.bits
+        return Conversion(kinds.IntType(bits), f"int{bits}", number)
     if kind.bits != 64:
         bits = _WIDER[kind.bits]
-        return Conversion(IntType(bits), f"int{bits}", number)
+        return Conversion(kinds.IntType(bits), f"int{bits}", number)
     if modes.producer == "debezium":
-        whole = DecimalType(None, 0)
+        whole = kinds.DecimalType(None, 0)
         return Conversion(whole, f"{CONNECT_PREFIX}Decimal", lambda value: Decimal(number(value)))
     return Conversion(
-        DecimalType(), f"{modes.prefix}.cdc.data.Decimal", lambda value: Decimal(number(value))
+        kinds.DecimalType(),
+        f"{modes.prefix}.cdc.data.Decimal",
+        lambda value: Decimal(number(value)),
     )
 
 
@@ -171,15 +158,15 @@ def _float(bits: int) -> Convert:
     return checked
 
 
-def _decimal(kind: DecimalType, modes: Modes) -> Conversion:
+def _decimal(kind: kinds.DecimalType, modes: Modes) -> Conversion:
     if modes.producer != "debezium":
-        return Conversion(DecimalType(), f"{modes.prefix}.cdc.data.Decimal", _decimal_or_text)
+        return Conversion(kinds.DecimalType(), f"{modes.prefix}.cdc.data.Decimal", _decimal_or_text)
     if modes.decimals == "string":
-        return Conversion(TextType(), "string", lambda value: _decimal_text(value))
+        return Conversion(kinds.TextType(), "string", lambda value: _decimal_text(value))
     if modes.decimals == "double":
-        return Conversion(FloatType(64), "double", lambda value: float(_number(value)))
+        return Conversion(kinds.FloatType(64), "double", lambda value: float(_number(value)))
     if kind.scale is None:
-        return Conversion(DecimalType(), f"{DATA_PREFIX}VariableScaleDecimal", _plain_number)
+        return Conversion(kinds.DecimalType(), f"{DATA_PREFIX}VariableScaleDecimal", _plain_number)
     scale = kind.scale
     return Conversion(kind, f"{CONNECT_PREFIX}Decimal", lambda value: _with_scale(value, scale))
 
@@ -239,8 +226,8 @@ def _bytes(name: str | None, modes: Modes) -> Conversion:
         "hex": lambda value: _raw(value).hex(),
     }
     if modes.binary in written:
-        return Conversion(TextType(), "string", written[modes.binary])
-    return Conversion(BytesType(), name or "bytes", _raw)
+        return Conversion(kinds.TextType(), "string", written[modes.binary])
+    return Conversion(kinds.BytesType(), name or "bytes", _raw)
 
 
 def _raw(value: Value) -> bytes:
@@ -257,8 +244,8 @@ def _bits(value: Value, length: int | None) -> int:
     return value
 
 
-def _labelled(kind: EnumType | SetType, labels: tuple[str, ...] | None) -> Conversion:
-    is_set = isinstance(kind, SetType)
+def _labelled(kind: kinds.EnumType | kinds.SetType, labels: tuple[str, ...] | None) -> Conversion:
+    is_set = isinstance(kind, kinds.SetType)
 
     def label(value: Value) -> str:
         if isinstance(value, str):
@@ -273,7 +260,7 @@ def _labelled(kind: EnumType | SetType, labels: tuple[str, ...] | None) -> Conve
             raise NotCarriedError("enum")
         return labels[value - 1] if value else ""  # MySQL's value without a label
 
-    result = SetType(labels, "label") if is_set else EnumType(labels, "label")
+    result = kinds.SetType(labels, "label") if is_set else kinds.EnumType(labels, "label")
     return Conversion(result, f"{DATA_PREFIX}EnumSet" if is_set else f"{DATA_PREFIX}Enum", label)
 
 
@@ -289,26 +276,29 @@ _NESTED = "array of "
 
 
 def _container(
-    kind: ArrayType | MapType | StructType, source: str | None, name: str | None, modes: Modes
+    kind: kinds.ArrayType | kinds.MapType | kinds.StructType,
+    source: str | None,
+    name: str | None,
+    modes: Modes,
 ) -> Conversion:
-    if isinstance(kind, ArrayType):
+    if isinstance(kind, kinds.ArrayType):
         result = source.removeprefix(_NESTED) if source and source.startswith(_NESTED) else None
         item = conversion_of(kind.item, result, modes)
         each = _if_any(item.value)
         is_named = "." in item.source or item.source.startswith(_NESTED)
         return Conversion(
-            ArrayType(item.type),
+            kinds.ArrayType(item.type),
             f"{_NESTED}{item.source}" if is_named else "array",
             lambda value: tuple(map(each, of_type(tuple)(value))),
         )
-    if isinstance(kind, MapType):
-        is_text = (kind.key, kind.value) == (TextType(), TextType())
+    if isinstance(kind, kinds.MapType):
+        is_text = (kind.key, kind.value) == (kinds.TextType(), kinds.TextType())
         if modes.maps == "json" and is_text:
-            return Conversion(JsonType(), f"{DATA_PREFIX}Json", _hstore)
+            return Conversion(kinds.JsonType(), f"{DATA_PREFIX}Json", _hstore)
         key, entry = conversion_of(kind.key, None, modes), conversion_of(kind.value, None, modes)
         one = _if_any(entry.value)
         return Conversion(
-            MapType(key.type, entry.type),
+            kinds.MapType(key.type, entry.type),
             "map",
             lambda value: tuple((key.value(k), one(v)) for k, v in of_type(tuple)(value)),
         )
@@ -316,7 +306,7 @@ def _container(
         modes = replace(modes, binary="bytes")  # a type of the producer's own, in no mode another
     columns = tuple(sent_column(column, modes) for column in kind.columns)
     return Conversion(
-        StructType(columns), name or "struct", lambda value: sent_row(value, columns, modes)
+        kinds.StructType(columns), name or "struct", lambda value: sent_row(value, columns, modes)
     )
 
 

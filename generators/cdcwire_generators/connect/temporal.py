@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
+from cdcwire.model import kinds
 from cdcwire.model.events import Value
-from cdcwire.model.kinds import (
-    DatetimeType,
-    DateType,
-    TemporalForm,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-)
 from cdcwire_generators.connect.conversion import (
     CONNECT_PREFIX,
     TIME_PREFIX,
@@ -34,51 +26,55 @@ from cdcwire_generators.round_trip import NotCarriedError
 
 # Modes in which dates and times keep the names that they came by; the others have one form for all.
 _KEEPING = ("adaptive", "adaptive_time_microseconds")
-_ONE_UNIT: dict[str, TemporalForm] = {"microseconds": "us", "nanoseconds": "ns"}
-_ISO: dict[type[Type], str] = {
-    DateType: "IsoDate",
-    TimeType: "IsoTime",
-    DatetimeType: "IsoTimestamp",
+_ONE_UNIT: dict[str, kinds.TemporalForm] = {"microseconds": "us", "nanoseconds": "ns"}
+_ISO: dict[type[kinds.Type], str] = {
+    kinds.DateType: "IsoDate",
+    kinds.TimeType: "IsoTime",
+    kinds.DatetimeType: "IsoTimestamp",
 }
 
 
 def temporal(
-    kind: DateType | TimeType | DatetimeType | TimestampType, name: str | None, modes: Modes
+    kind: kinds.DateType | kinds.TimeType | kinds.DatetimeType | kinds.TimestampType,
+    name: str | None,
+    modes: Modes,
 ) -> Conversion:
     """Return what becomes of a column of this kind and type name. Raises: NotCarriedError."""
-    if isinstance(kind, TimestampType):
+    if isinstance(kind, kinds.TimestampType):
         return _instant(kind, name)
-    if isinstance(kind, TimeType) and kind.zone is not None:
-        return Conversion(TimeType(form="text", zone=UTC), f"{TIME_PREFIX}ZonedTime", text_value)
+    if isinstance(kind, kinds.TimeType) and kind.zone is not None:
+        return Conversion(
+            kinds.TimeType(form="text", zone=UTC), f"{TIME_PREFIX}ZonedTime", text_value
+        )
     text = _iso(kind, name, modes)
     if text is not None:
         return text
-    if isinstance(kind, TimeType):
+    if isinstance(kind, kinds.TimeType):
         return _time(kind, name, modes)
-    if isinstance(kind, DatetimeType):
+    if isinstance(kind, kinds.DatetimeType):
         return _moment(kind, name, modes)
     of_connect = modes.producer != "debezium" or modes.times == "connect"
     kept = name if modes.times in _KEEPING and kind.form == "d" else None
     source = kept or f"{CONNECT_PREFIX if of_connect else TIME_PREFIX}Date"
-    return Conversion(DateType("d"), source, lambda value: days(kind, value))
+    return Conversion(kinds.DateType("d"), source, lambda value: days(kind, value))
 
 
-def _instant(kind: TimestampType, name: str | None) -> Conversion:
+def _instant(kind: kinds.TimestampType, name: str | None) -> Conversion:
     if kind.zone is None:
-        return Conversion(TextType(), "string", lambda value: moment_text(kind, value))
-    result = TimestampType(form="text", zone=UTC)
+        return Conversion(kinds.TextType(), "string", lambda value: moment_text(kind, value))
+    result = kinds.TimestampType(form="text", zone=UTC)
     as_it_is = kind == result and name == f"{TIME_PREFIX}ZonedTimestamp"
     convert = text_value if as_it_is else lambda value: instant_text(kind, value)
     return Conversion(result, f"{TIME_PREFIX}ZonedTimestamp", convert)
 
 
 def _iso(
-    kind: DateType | TimeType | DatetimeType, name: str | None, modes: Modes
+    kind: kinds.DateType | kinds.TimeType | kinds.DatetimeType, name: str | None, modes: Modes
 ) -> Conversion | None:
     """Return what becomes of a column that is sent as ISO 8601; None if it is sent as a count."""
     result = type(kind)()
     source = f"{TIME_PREFIX}{_ISO[type(kind)]}"
-    is_own = modes.producer == "debezium" or not isinstance(kind, DatetimeType)
+    is_own = modes.producer == "debezium" or not isinstance(kind, kinds.DatetimeType)
     if (kind, name) == (result, source) and is_own and modes.times in (*_KEEPING, "isostring"):
         return Conversion(result, source, text_value)
     if modes.producer != "debezium" or modes.times != "isostring":
@@ -86,8 +82,8 @@ def _iso(
     return Conversion(result, source, lambda value: iso_text(kind, value))
 
 
-def _time(kind: TimeType, name: str | None, modes: Modes) -> Conversion:
-    unit: TemporalForm = "us" if kind.form == "text" else kind.form
+def _time(kind: kinds.TimeType, name: str | None, modes: Modes) -> Conversion:
+    unit: kinds.TemporalForm = "us" if kind.form == "text" else kind.form
     is_connects = name is None if modes.producer != "debezium" else modes.times == "connect"
     if modes.producer == "debezium" and modes.times == "connect":
         unit = "ms"
@@ -104,15 +100,15 @@ def _time(kind: TimeType, name: str | None, modes: Modes) -> Conversion:
             raise NotCarriedError("time")
         return within(found, 32 if unit == "ms" else 64, "time")
 
-    return Conversion(TimeType(form=unit), source, count)
+    return Conversion(kinds.TimeType(form=unit), source, count)
 
 
-def _moment(kind: DatetimeType, name: str | None, modes: Modes) -> Conversion:
+def _moment(kind: kinds.DatetimeType, name: str | None, modes: Modes) -> Conversion:
     if modes.producer == "cdl 2.0":
         source = f"{modes.prefix}.cdc.data.timestamp"
-        return Conversion(DatetimeType(), source, lambda value: cdl_text(kind, value))
+        return Conversion(kinds.DatetimeType(), source, lambda value: cdl_text(kind, value))
     if modes.producer == "cdl 1.0" or modes.times == "connect":
-        unit: TemporalForm = "ms"
+        unit: kinds.TemporalForm = "ms"
         source = f"{CONNECT_PREFIX}Timestamp"
     else:
         is_short = kind.form == "ms" or kind.fraction in (0, 1, 2, 3)
@@ -121,7 +117,7 @@ def _moment(kind: DatetimeType, name: str | None, modes: Modes) -> Conversion:
         names = {"ms": "Timestamp", "us": "MicroTimestamp", "ns": "NanoTimestamp"}
         is_connect = name == f"{CONNECT_PREFIX}Timestamp" and kind.form == unit == "ms"
         source = f"{CONNECT_PREFIX if is_connect else TIME_PREFIX}{names[unit]}"
-    result = DatetimeType(form=unit)
+    result = kinds.DatetimeType(form=unit)
     return Conversion(
         result, source, lambda value: within(count_of(kind, value, unit), 64, "datetime")
     )

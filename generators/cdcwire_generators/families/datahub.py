@@ -7,35 +7,26 @@ this family describes columns as they are.
 
 from __future__ import annotations
 
+from cdcwire.model import kinds
 from cdcwire.model.events import Column
-from cdcwire.model.kinds import (
-    BoolType,
-    BytesType,
-    DecimalType,
-    FloatType,
-    IntType,
-    TextType,
-    TimestampType,
-    Type,
-)
 from cdcwire_generators.families.declared import DECLARED
 from cdcwire_generators.families.family import ColumnType, Family
 
 # Simplest first: a failing example shrinks towards the front.
-_OWN: tuple[tuple[str, Type], ...] = (
-    ("BIGINT", IntType(64)),
-    ("STRING", TextType()),
-    ("LONG", IntType(64)),
-    ("TINYINT", IntType(8)),
-    ("SMALLINT", IntType(16)),
-    ("INTEGER", IntType(32)),
-    ("FLOAT", FloatType(32)),
-    ("DOUBLE", FloatType(64)),
-    ("BOOLEAN", BoolType()),
-    ("DECIMAL", DecimalType()),
-    ("BYTES", BytesType()),
-    ("TIMESTAMP", TimestampType(form="us", zone="+00:00")),
-    ("DATE", TimestampType(form="ms", zone="+00:00")),
+_OWN: tuple[tuple[str, kinds.Type], ...] = (
+    ("BIGINT", kinds.IntType(64)),
+    ("STRING", kinds.TextType()),
+    ("LONG", kinds.IntType(64)),
+    ("TINYINT", kinds.IntType(8)),
+    ("SMALLINT", kinds.IntType(16)),
+    ("INTEGER", kinds.IntType(32)),
+    ("FLOAT", kinds.FloatType(32)),
+    ("DOUBLE", kinds.FloatType(64)),
+    ("BOOLEAN", kinds.BoolType()),
+    ("DECIMAL", kinds.DecimalType()),
+    ("BYTES", kinds.BytesType()),
+    ("TIMESTAMP", kinds.TimestampType(form="us", zone="+00:00")),
+    ("DATE", kinds.TimestampType(form="ms", zone="+00:00")),
 )
 _NO_KEY = ("FLOAT", "DOUBLE")
 

@@ -7,27 +7,8 @@ are; what they tell comes back as it is under the default settings.
 
 from __future__ import annotations
 
+from cdcwire.model import kinds
 from cdcwire.model.events import Column
-from cdcwire.model.kinds import (
-    ArrayType,
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntervalType,
-    IntType,
-    JsonType,
-    MapType,
-    StructType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-)
 from cdcwire_generators.families.family import ColumnType, Family, SchemaChangeType
 
 _CONNECT = "org.apache.kafka.connect.data."
@@ -35,60 +16,60 @@ _TIME = "io.debezium.time."
 _DATA = "io.debezium.data."
 _UTC = "+00:00"
 _LABELS = ("a", "b", "it's", 'quote"', "back\\slash", "é", "c c", "NULL")
-_POINT = StructType(
+_POINT = kinds.StructType(
     (
-        Column("x", FloatType(64), "double", False),
-        Column("y", FloatType(64), "double", False),
-        Column("wkb", BytesType(), "bytes", True),
-        Column("srid", IntType(32), "int32", True),
+        Column("x", kinds.FloatType(64), "double", False),
+        Column("y", kinds.FloatType(64), "double", False),
+        Column("wkb", kinds.BytesType(), "bytes", True),
+        Column("srid", kinds.IntType(32), "int32", True),
     )
 )
 
 # Simplest first: a failing example shrinks towards the front.
-_SHARED: tuple[tuple[str, Type], ...] = (
-    ("int32", IntType(32)),
-    ("string", TextType()),
-    ("int64", IntType(64)),
-    ("int16", IntType(16)),
-    ("boolean", BoolType()),
-    ("float", FloatType(32)),
-    ("double", FloatType(64)),
-    ("bytes", BytesType()),
-    (f"{_DATA}Uuid", TextType()),
-    (f"{_DATA}Json", JsonType()),
-    (f"{_DATA}Bits", BitType(10)),
-    (f"{_TIME}ZonedTimestamp", TimestampType(form="text", zone=_UTC)),
-    ("array", ArrayType(IntType(32))),
-    ("array", ArrayType(TextType())),
+_SHARED: tuple[tuple[str, kinds.Type], ...] = (
+    ("int32", kinds.IntType(32)),
+    ("string", kinds.TextType()),
+    ("int64", kinds.IntType(64)),
+    ("int16", kinds.IntType(16)),
+    ("boolean", kinds.BoolType()),
+    ("float", kinds.FloatType(32)),
+    ("double", kinds.FloatType(64)),
+    ("bytes", kinds.BytesType()),
+    (f"{_DATA}Uuid", kinds.TextType()),
+    (f"{_DATA}Json", kinds.JsonType()),
+    (f"{_DATA}Bits", kinds.BitType(10)),
+    (f"{_TIME}ZonedTimestamp", kinds.TimestampType(form="text", zone=_UTC)),
+    ("array", kinds.ArrayType(kinds.IntType(32))),
+    ("array", kinds.ArrayType(kinds.TextType())),
 )
-_OF_DEBEZIUM: tuple[tuple[str, Type], ...] = (
-    (f"{_CONNECT}Decimal", DecimalType(10, 4)),
-    (f"{_CONNECT}Decimal", DecimalType(38, 0)),
-    (f"{_DATA}VariableScaleDecimal", DecimalType()),
-    (f"{_TIME}Date", DateType("d")),
-    (f"{_TIME}Time", TimeType(form="ms")),
-    (f"{_TIME}MicroTime", TimeType(form="us")),
-    (f"{_TIME}Timestamp", DatetimeType(form="ms")),
-    (f"{_TIME}MicroTimestamp", DatetimeType(form="us")),
-    (f"{_TIME}ZonedTime", TimeType(form="text", zone=_UTC)),
-    (f"{_TIME}IsoDate", DateType()),
-    (f"{_TIME}IsoTime", TimeType()),
-    (f"{_TIME}IsoTimestamp", DatetimeType()),
-    (f"{_TIME}MicroDuration", IntervalType("us")),
-    (f"{_TIME}Interval", IntervalType("text")),
-    (f"{_DATA}Bits", BitType(64)),
-    (f"{_DATA}Enum", EnumType(_LABELS, "label")),
-    (f"{_DATA}Xml", TextType()),
+_OF_DEBEZIUM: tuple[tuple[str, kinds.Type], ...] = (
+    (f"{_CONNECT}Decimal", kinds.DecimalType(10, 4)),
+    (f"{_CONNECT}Decimal", kinds.DecimalType(38, 0)),
+    (f"{_DATA}VariableScaleDecimal", kinds.DecimalType()),
+    (f"{_TIME}Date", kinds.DateType("d")),
+    (f"{_TIME}Time", kinds.TimeType(form="ms")),
+    (f"{_TIME}MicroTime", kinds.TimeType(form="us")),
+    (f"{_TIME}Timestamp", kinds.DatetimeType(form="ms")),
+    (f"{_TIME}MicroTimestamp", kinds.DatetimeType(form="us")),
+    (f"{_TIME}ZonedTime", kinds.TimeType(form="text", zone=_UTC)),
+    (f"{_TIME}IsoDate", kinds.DateType()),
+    (f"{_TIME}IsoTime", kinds.TimeType()),
+    (f"{_TIME}IsoTimestamp", kinds.DatetimeType()),
+    (f"{_TIME}MicroDuration", kinds.IntervalType("us")),
+    (f"{_TIME}Interval", kinds.IntervalType("text")),
+    (f"{_DATA}Bits", kinds.BitType(64)),
+    (f"{_DATA}Enum", kinds.EnumType(_LABELS, "label")),
+    (f"{_DATA}Xml", kinds.TextType()),
     (f"{_DATA}geometry.Point", _POINT),
-    ("map", MapType(TextType(), TextType())),
+    ("map", kinds.MapType(kinds.TextType(), kinds.TextType())),
 )
-_OF_CDL: tuple[tuple[str, Type], ...] = (
-    ("com.xxx.cdc.data.Decimal", DecimalType()),
-    (f"{_CONNECT}Date", DateType("d")),
-    (f"{_CONNECT}Time", TimeType(form="ms")),
-    (f"{_CONNECT}Timestamp", DatetimeType(form="ms")),
+_OF_CDL: tuple[tuple[str, kinds.Type], ...] = (
+    ("com.xxx.cdc.data.Decimal", kinds.DecimalType()),
+    (f"{_CONNECT}Date", kinds.DateType("d")),
+    (f"{_CONNECT}Time", kinds.TimeType(form="ms")),
+    (f"{_CONNECT}Timestamp", kinds.DatetimeType(form="ms")),
 )
-_NO_KEY = (FloatType, JsonType, ArrayType, MapType, StructType)
+_NO_KEY = (kinds.FloatType, kinds.JsonType, kinds.ArrayType, kinds.MapType, kinds.StructType)
 _TRUNCATE = SchemaChangeType(11, "truncate", "TRUNCATE TABLE {schema}.{table}")
 
 
@@ -96,7 +77,7 @@ def _as_it_is(column: Column, clause: str, time_zone: str | None) -> Column:
     return column
 
 
-def _family(name: str, types: tuple[tuple[str, Type], ...]) -> Family:
+def _family(name: str, types: tuple[tuple[str, kinds.Type], ...]) -> Family:
     return Family(
         name=name,
         column_types=tuple(

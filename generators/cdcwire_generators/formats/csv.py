@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from cdcwire.core.format import Format
+from cdcwire.model import kinds
 from cdcwire.model.events import (
     NO_EXTRA,
     Column,
@@ -19,7 +20,6 @@ from cdcwire.model.events import (
     Table,
     Value,
 )
-from cdcwire.model.kinds import BytesType, EnumType, IntType, JsonType, SetType, TextType, Type
 from cdcwire_generators.feeds import Feed
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, Options
@@ -101,10 +101,10 @@ class CsvRoundTrip(StoredRoundTrip):
             ambiguous.append(column.name)
         return None if is_null else value
 
-    def _may_be_null_text(self, kind: Type) -> bool:
-        if isinstance(kind, JsonType):
+    def _may_be_null_text(self, kind: kinds.Type) -> bool:
+        if isinstance(kind, kinds.JsonType):
             return self.null != ""
-        return isinstance(kind, (TextType, BytesType, EnumType, SetType))
+        return isinstance(kind, (kinds.TextType, kinds.BytesType, kinds.EnumType, kinds.SetType))
 
     def _text(self, value: Value) -> str | None:
         if isinstance(value, str):
@@ -123,7 +123,7 @@ class CsvRoundTrip(StoredRoundTrip):
         if len(key) == 1 and key[0] in image:
             column = next(c for c in image.columns if c.name == key[0])
             value = image[key[0]]
-            if isinstance(column.type, IntType) and isinstance(value, int):
+            if isinstance(column.type, kinds.IntType) and isinstance(value, int):
                 return str(value - (1 << 64) if value >> 63 > 0 else value)
         raise NotCarriedError("handle_key")
 

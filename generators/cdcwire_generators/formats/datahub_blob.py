@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from cdcwire.core.format import Format
+from cdcwire.model import kinds
 from cdcwire.model.events import (
     Column,
     Extra,
@@ -15,17 +16,6 @@ from cdcwire.model.events import (
     RowChange,
     SchemaChange,
     Table,
-)
-from cdcwire.model.kinds import (
-    BitType,
-    BoolType,
-    BytesType,
-    FloatType,
-    IntType,
-    TextType,
-    TimestampType,
-    Type,
-    YearType,
 )
 from cdcwire_generators.datahub import COMPRESSIONS, DATAHUB_FEED, UTC, DataHubRoundTrip, text_type
 from cdcwire_generators.feeds import Feed
@@ -60,7 +50,7 @@ class BlobRoundTrip(DataHubRoundTrip):
         roles = _PRIMARY if column.name in (table.key or ()) else _NO_ROLES
         return Column(column.name, kind, source, roles=roles)
 
-    def _kind(self, kind: Type) -> tuple[str, Type]:
+    def _kind(self, kind: kinds.Type) -> tuple[str, kinds.Type]:
         return blob_type(kind)
 
     def _told(self, extra: Extra, table: Table | None) -> Extra:
@@ -102,25 +92,25 @@ class BlobRoundTrip(DataHubRoundTrip):
         return Marker(event.what, None, position, self._told(event.extra, None))
 
 
-def blob_type(kind: Type) -> tuple[str, Type]:
+def blob_type(kind: kinds.Type) -> tuple[str, kinds.Type]:
     """Return the type of a Blob message that holds values of a kind, and its own kind."""
     match kind:
-        case IntType(64, True):
-            return "STRING", TextType()
-        case IntType() | YearType():
-            return "LONG", IntType(64)
-        case BitType(int() as length) if length < 64:
-            return "LONG", IntType(64)
-        case FloatType():
-            return "DOUBLE", FloatType(64)
-        case BoolType():
+        case kinds.IntType(64, True):
+            return "STRING", kinds.TextType()
+        case kinds.IntType() | kinds.YearType():
+            return "LONG", kinds.IntType(64)
+        case kinds.BitType(int() as length) if length < 64:
+            return "LONG", kinds.IntType(64)
+        case kinds.FloatType():
+            return "DOUBLE", kinds.FloatType(64)
+        case kinds.BoolType():
             return "BOOLEAN", kind
-        case BytesType():
-            return "BYTES", BytesType()
-        case TimestampType(fraction, form, str()) if form == "ms" or (
+        case kinds.BytesType():
+            return "BYTES", kinds.BytesType()
+        case kinds.TimestampType(fraction, form, str()) if form == "ms" or (
             fraction is not None and fraction <= 3
         ):
-            return "DATE", TimestampType(form="ms", zone=UTC)
+            return "DATE", kinds.TimestampType(form="ms", zone=UTC)
         case _:
             return text_type(kind)
 

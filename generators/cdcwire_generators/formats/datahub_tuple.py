@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cdcwire.model import kinds
 from cdcwire.model.events import Column, RowChange, Table, Value
-from cdcwire.model.kinds import (
-    BitType,
-    BoolType,
-    BytesType,
-    DecimalType,
-    FloatType,
-    IntType,
-    TextType,
-    TimestampType,
-    Type,
-    YearType,
-)
 from cdcwire_generators.datahub import COMPRESSIONS, DATAHUB_FEED, UTC, DataHubRoundTrip, text_type
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError
@@ -37,49 +26,49 @@ class TupleRoundTrip(DataHubRoundTrip):
         source, kind = self._kind(column.type)
         return Column(column.name, kind, source, column.nullable, roles=column.roles)
 
-    def _kind(self, kind: Type) -> tuple[str, Type]:
+    def _kind(self, kind: kinds.Type) -> tuple[str, kinds.Type]:
         return tuple_type(kind)
 
     def _value(self, column: Column, value: Value) -> Value:
         if value is None and column.nullable is False:
             raise NotCarriedError("NULL")
         found = super()._value(column, value)
-        is_instant = isinstance(column.type, TimestampType) and isinstance(found, int)
+        is_instant = isinstance(column.type, kinds.TimestampType) and isinstance(found, int)
         if is_instant and found not in _TIMESTAMPS:
             raise NotCarriedError("timestamp with zone")
         return found
 
 
-def tuple_type(kind: Type) -> tuple[str, Type]:
+def tuple_type(kind: kinds.Type) -> tuple[str, kinds.Type]:
     """Return the type of a Tuple topic that holds values of a kind, and its own kind."""
     match kind:
-        case IntType(64, True):
-            return "STRING", TextType()
-        case IntType(bits, unsigned):
+        case kinds.IntType(64, True):
+            return "STRING", kinds.TextType()
+        case kinds.IntType(bits, unsigned):
             return _INTEGERS[min(width for width in _INTEGERS if width >= bits + unsigned)]
-        case YearType():
+        case kinds.YearType():
             return _INTEGERS[32]
-        case BitType(int() as length) if length < 64:
+        case kinds.BitType(int() as length) if length < 64:
             return _INTEGERS[64]
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             return "FLOAT" if bits == 32 else "DOUBLE", kind
-        case BoolType():
+        case kinds.BoolType():
             return "BOOLEAN", kind
-        case DecimalType():
-            return "DECIMAL", DecimalType()
-        case BytesType():
+        case kinds.DecimalType():
+            return "DECIMAL", kinds.DecimalType()
+        case kinds.BytesType():
             return "STRING", kind  # the definition knows that it is base64
-        case TimestampType(zone=str()):
-            return "TIMESTAMP", TimestampType(form="us", zone=UTC)
+        case kinds.TimestampType(zone=str()):
+            return "TIMESTAMP", kinds.TimestampType(form="us", zone=UTC)
         case _:
             return text_type(kind)
 
 
-_INTEGERS: dict[int, tuple[str, Type]] = {
-    8: ("TINYINT", IntType(8)),
-    16: ("SMALLINT", IntType(16)),
-    32: ("INTEGER", IntType(32)),
-    64: ("BIGINT", IntType(64)),
+_INTEGERS: dict[int, tuple[str, kinds.Type]] = {
+    8: ("TINYINT", kinds.IntType(8)),
+    16: ("SMALLINT", kinds.IntType(16)),
+    32: ("INTEGER", kinds.IntType(32)),
+    64: ("BIGINT", kinds.IntType(64)),
 }
 
 

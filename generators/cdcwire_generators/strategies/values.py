@@ -11,32 +11,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from cdcwire.golang.numbers import narrow_float32
+from cdcwire.model import kinds
 from cdcwire.model.events import UNAVAILABLE, Image, Value
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import (
-    ArrayType,
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntervalType,
-    IntType,
-    JsonType,
-    MapType,
-    SetType,
-    StructType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-    VectorType,
-    YearType,
-)
 from cdcwire_generators import extremes
 from cdcwire_generators.domain import PLAUSIBLE, Domain
 from cdcwire_generators.families import ColumnType
@@ -45,7 +22,7 @@ from cdcwire_generators.round_trip import kind_name
 Values = st.SearchStrategy[Any]
 
 # What a database keeps outside the row when it is long, and does not read again for an update.
-_STORED_APART = (TextType, BytesType, JsonType)
+_STORED_APART = (kinds.TextType, kinds.BytesType, kinds.JsonType)
 
 _MAX_INT64 = (1 << 63) - 1
 _MAX_UINT64 = (1 << 64) - 1
@@ -55,22 +32,22 @@ _INSTANTS = (-719_162, 2_932_896)  # from 0001-01-01, as far as all zones know 9
 
 
 def values(
-    column_type: Type | ColumnType, *, nullable: bool = False, domain: Domain = PLAUSIBLE
+    column_type: kinds.Type | ColumnType, *, nullable: bool = False, domain: Domain = PLAUSIBLE
 ) -> Values:
     """Give values of a type, NULL too where ``nullable``. Of a type without values: NULL only."""
     kind = column_type.type if isinstance(column_type, ColumnType) else column_type
     return _values(kind, nullable, domain)
 
 
-def has_values(kind: Type, domain: Domain = PLAUSIBLE) -> bool:
+def has_values(kind: kinds.Type, domain: Domain = PLAUSIBLE) -> bool:
     """Return whether the ordinary values of a type are in a domain."""
     return _ordinary_kind(kind) in domain.kinds
 
 
 # Strategies are kept: to make and check one takes longer than to draw from it.
 @lru_cache(maxsize=4096)
-def _values(kind: Type, nullable: bool, domain: Domain) -> Values:
-    if isinstance(kind, UnknownType):
+def _values(kind: kinds.Type, nullable: bool, domain: Domain) -> Values:
+    if isinstance(kind, kinds.UnknownType):
         return st.none()
     if nullable:
         return st.one_of(_values(kind, False, domain), st.none())
@@ -80,7 +57,7 @@ def _values(kind: Type, nullable: bool, domain: Domain) -> Values:
 
     special = [value for value in _extremes(kind, domain) if fits(value)]
     choices = [] if _ordinary_kind(kind) not in domain.kinds else [_ordinary(kind, domain)]
-    if isinstance(kind, TextType) and "text ill-formed" in domain.kinds:
+    if isinstance(kind, kinds.TextType) and "text ill-formed" in domain.kinds:
         choices.append(st.binary(max_size=_least(kind.length, 20)).filter(_is_ill_formed))
     if special:
         choices.append(st.sampled_from(special))
@@ -91,117 +68,121 @@ def _values(kind: Type, nullable: bool, domain: Domain) -> Values:
     return st.one_of(choices)
 
 
-def _ordinary_kind(kind: Type) -> str:
+def _ordinary_kind(kind: kinds.Type) -> str:
     """Return the row of KINDS that the ordinary values of a type are of, NaN and the like aside."""
-    samples: dict[type[Type], Value] = {FloatType: 0.0, DecimalType: Decimal(0), TextType: ""}
+    samples: dict[type[kinds.Type], Value] = {
+        kinds.FloatType: 0.0,
+        kinds.DecimalType: Decimal(0),
+        kinds.TextType: "",
+    }
     return kind_name(kind, samples.get(type(kind), 0))
 
 
-def _extremes(kind: Type, domain: Domain) -> tuple[Value, ...]:
+def _extremes(kind: kinds.Type, domain: Domain) -> tuple[Value, ...]:
     plausible = domain.is_plausible
     match kind:
-        case IntType(bits, unsigned):
+        case kinds.IntType(bits, unsigned):
             return extremes.integers(bits, is_unsigned=unsigned)
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             finite = extremes.FLOAT32 if bits == 32 else extremes.FLOAT64
             return (*finite, *extremes.NOT_FINITE)
-        case DecimalType(precision):
+        case kinds.DecimalType(precision):
             if precision is not None:
                 return ()
             wild = () if plausible else extremes.DECIMAL_TEXTS
             return (*extremes.DECIMALS, *extremes.DECIMALS_NOT_FINITE, *wild)
-        case TextType(length):
+        case kinds.TextType(length):
             texts = (*extremes.TEXTS, *extremes.ILL_FORMED_TEXTS)
             return tuple(text for text in texts if length is None or len(text) <= length)
-        case BytesType(length):
+        case kinds.BytesType(length):
             return tuple(b for b in extremes.BYTES if length is None or len(b) <= length)
-        case BitType(length):
+        case kinds.BitType(length):
             end = _MAX_UINT64 if length is None else (1 << length) - 1
             return tuple(dict.fromkeys(value for value in (*extremes.UINT64, end) if value <= end))
-        case SetType(None, "index"):
+        case kinds.SetType(None, "index"):
             return extremes.UINT64
-        case EnumType(None, "index"):
+        case kinds.EnumType(None, "index"):
             return (0, 1, 2, 255, 256, 65535) if plausible else extremes.UINT64
-        case YearType():
+        case kinds.YearType():
             return extremes.YEARS if plausible else (*extremes.YEARS, *extremes.INT64)
-        case DateType("text"):
+        case kinds.DateType("text"):
             return extremes.DATES if plausible else (*extremes.DATES, *extremes.TEMPORAL_TEXTS)
-        case TimeType(None, "text"):
+        case kinds.TimeType(None, "text"):
             wild = (*extremes.TIMES_BEYOND, *extremes.TEMPORAL_TEXTS)
             return extremes.TIMES if plausible else (*extremes.TIMES, *wild)
-        case DatetimeType(None, "text"):
+        case kinds.DatetimeType(None, "text"):
             known = extremes.DATETIMES
             return known if plausible else (*known, *extremes.TEMPORAL_TEXTS)
-        case TimestampType(None, "text", None):
+        case kinds.TimestampType(None, "text", None):
             instants = extremes.TIMESTAMPS
             return instants if plausible else (*instants, *extremes.TEMPORAL_TEXTS)
-        case JsonType():
+        case kinds.JsonType():
             return extremes.JSON_TEXTS if plausible else (*extremes.JSON_TEXTS, *extremes.TEXTS)
-        case VectorType():
+        case kinds.VectorType():
             return extremes.VECTORS
-        case IntervalType("text"):
+        case kinds.IntervalType("text"):
             return extremes.INTERVALS
         case _:
             return ()
 
 
-def _ordinary(kind: Type, domain: Domain) -> Values:
+def _ordinary(kind: kinds.Type, domain: Domain) -> Values:
     match kind:
-        case BoolType():
+        case kinds.BoolType():
             return st.booleans()
-        case IntType(bits, True):
+        case kinds.IntType(bits, True):
             return st.integers(0, (1 << bits) - 1)
-        case IntType(bits):
+        case kinds.IntType(bits):
             return st.integers(-1 << bits - 1, (1 << bits - 1) - 1)
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             is_any = "float not finite" in domain.kinds
             return st.floats(width=bits, allow_nan=is_any, allow_infinity=is_any)
-        case DecimalType():
+        case kinds.DecimalType():
             return _decimals(kind)
-        case TextType(length):
+        case kinds.TextType(length):
             return st.text(st.characters(codec="utf-8"), max_size=_least(length, 20))
-        case BytesType(length):
+        case kinds.BytesType(length):
             return st.binary(max_size=_least(length, 40))
-        case BitType(length):
+        case kinds.BitType(length):
             return st.integers(0, _MAX_UINT64 if length is None else (1 << length) - 1)
-        case YearType():
+        case kinds.YearType():
             year = st.one_of(st.integers(1901, 2155), st.just(0))
             return year if domain.is_plausible else st.integers(-_MAX_INT64 - 1, _MAX_INT64)
-        case TimeType(form="ms" | "us" | "ns" as form) if domain.family.has_iso_times:
+        case kinds.TimeType(form="ms" | "us" | "ns" as form) if domain.family.has_iso_times:
             return st.integers(0, _UNITS_PER_DAY[form] - 1)
         case (
-            DateType("text")
-            | TimeType(form="text")
-            | DatetimeType(form="text")
-            | TimestampType(form="text", zone=str())
+            kinds.DateType("text")
+            | kinds.TimeType(form="text")
+            | kinds.DatetimeType(form="text")
+            | kinds.TimestampType(form="text", zone=str())
         ) if domain.family.has_iso_times:
             texts = _temporals(kind, domain.is_plausible)
             return texts.map(lambda text: f"{text.replace(' ', 'T', 1)}Z")
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return _temporals(kind, domain.is_plausible)
-        case IntervalType(form):
+        case kinds.IntervalType(form):
             return st.just("P1D") if form == "text" else st.integers(-(1 << 62), 1 << 62)
-        case EnumType() | SetType():
+        case kinds.EnumType() | kinds.SetType():
             return _labelled(kind)
-        case JsonType():
+        case kinds.JsonType():
             return _json_texts()
-        case VectorType():
+        case kinds.VectorType():
             return st.lists(_finite_float32(), max_size=4).map(tuple)
-        case ArrayType(item):
+        case kinds.ArrayType(item):
             inner = _inner(domain)
             return st.lists(values(item, nullable=True, domain=inner), max_size=3).map(tuple)
-        case MapType(key, value):
+        case kinds.MapType(key, value):
             inner = _inner(domain)
             pair = st.tuples(values(key, domain=inner), values(value, domain=inner))
             return st.lists(pair, max_size=3, unique_by=lambda p: repr(p[0])).map(tuple)
-        case StructType(columns):
+        case kinds.StructType(columns):
             inner = _inner(domain)
             members = [
                 values(column.type, nullable=column.nullable is not False, domain=inner)
                 for column in columns
             ]
             return st.tuples(*members).map(lambda drawn: Image(columns, drawn))
-        case UnknownType():
+        case kinds.UnknownType():
             return st.none()
 
 
@@ -226,7 +207,7 @@ def _finite_float32() -> st.SearchStrategy[float]:
     return st.floats(width=32, allow_nan=False, allow_infinity=False).map(narrow_float32)
 
 
-def _decimals(kind: DecimalType) -> st.SearchStrategy[Decimal]:
+def _decimals(kind: kinds.DecimalType) -> st.SearchStrategy[Decimal]:
     """Give plain decimals; of a declared precision they have exactly the declared scale."""
     precision = kind.precision or 65
     scales = st.integers(0, min(30, precision)) if kind.scale is None else st.just(kind.scale)
@@ -242,24 +223,25 @@ def _decimal(unscaled: int, scale: int) -> Decimal:
 
 
 def _temporals(
-    kind: DateType | TimeType | DatetimeType | TimestampType, is_plausible: bool
+    kind: kinds.DateType | kinds.TimeType | kinds.DatetimeType | kinds.TimestampType,
+    is_plausible: bool,
 ) -> Values:
     """Give texts of MySQL, with every fraction length, or counts inside the calendar."""
     if kind.form != "text":
         per_day = _UNITS_PER_DAY[kind.form]
-        if isinstance(kind, TimeType):
+        if isinstance(kind, kinds.TimeType):
             return st.integers(-35 * per_day, 35 * per_day)
-        if isinstance(kind, DateType):
+        if isinstance(kind, kinds.DateType):
             return st.integers(*_DAYS).map(lambda days: days * per_day)
-        if isinstance(kind, TimestampType) and is_plausible:
+        if isinstance(kind, kinds.TimestampType) and is_plausible:
             first, end = _INSTANTS
             return st.integers(first * per_day, end * per_day - 1)
         return st.integers(_DAYS[0] * per_day, (_DAYS[1] + 1) * per_day - 1)
     date = st.dates().map(lambda day: f"{day.year:04d}-{day.month:02d}-{day.day:02d}")
-    if isinstance(kind, DateType):
+    if isinstance(kind, kinds.DateType):
         return date
     fraction = st.integers(0, 6) if kind.fraction is None else st.just(kind.fraction)
-    if isinstance(kind, TimeType):
+    if isinstance(kind, kinds.TimeType):
         return st.builds(_time_text, st.booleans(), st.integers(0, 3_020_398), fraction, _MICROS)
     return st.builds(_datetime_text, date, st.integers(0, 86399), fraction, _MICROS)
 
@@ -282,8 +264,8 @@ def _fraction(digits: int, micros: int) -> str:
     return f".{micros:06d}"[: digits + 1] if digits else ""
 
 
-def _labelled(kind: EnumType | SetType) -> Values:
-    is_set = isinstance(kind, SetType)
+def _labelled(kind: kinds.EnumType | kinds.SetType) -> Values:
+    is_set = isinstance(kind, kinds.SetType)
     if kind.form == "index":
         if kind.labels is None:
             return st.integers(0, _MAX_UINT64 if is_set else 65535)

@@ -6,23 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
+from cdcwire.model import kinds
 from cdcwire.model.events import Column, Event, Role, Table
-from cdcwire.model.kinds import (
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntType,
-    JsonType,
-    SetType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    YearType,
-)
 from cdcwire_generators.workloads.makers import (
     Maker,
     blobs,
@@ -99,11 +84,11 @@ _COMPOSITE: frozenset[Role] = frozenset({"primary", "handle", "multiple"})
 _UNIQUE: frozenset[Role] = frozenset({"unique"})
 
 
-def _column(name: str, source: str, kind: Type, roles: frozenset[Role] = _NO_ROLES) -> Column:
+def _column(name: str, source: str, kind: kinds.Type, roles: frozenset[Role] = _NO_ROLES) -> Column:
     return Column(name, kind, source, nullable=not roles & _KEY, roles=roles)
 
 
-def _not_null(name: str, source: str, kind: Type) -> Column:
+def _not_null(name: str, source: str, kind: kinds.Type) -> Column:
     return Column(name, kind, source, nullable=False)
 
 
@@ -113,93 +98,95 @@ def _table(name: str, *columns: Column, schema: str = "test") -> Table:
 
 
 _TINY = _table(
-    "tiny", _column("id", "bigint", IntType(64), _KEY), _not_null("v", "tinyint", IntType(8))
+    "tiny",
+    _column("id", "bigint", kinds.IntType(64), _KEY),
+    _not_null("v", "tinyint", kinds.IntType(8)),
 )
 
 _SYSBENCH = _table(
     "sbtest1",
-    _column("id", "int", IntType(32), _KEY),
-    _not_null("k", "int", IntType(32)),
-    _not_null("c", "char(120)", TextType(120)),
-    _not_null("pad", "char(60)", TextType(60)),
+    _column("id", "int", kinds.IntType(32), _KEY),
+    _not_null("k", "int", kinds.IntType(32)),
+    _not_null("c", "char(120)", kinds.TextType(120)),
+    _not_null("pad", "char(60)", kinds.TextType(60)),
     schema="sbtest",
 )
 
 _ORDERS = _table(
     "orders",
-    _column("id", "bigint", IntType(64), _KEY),
-    _column("trace_id", "bigint unsigned", IntType(64, True)),
-    _column("status", "tinyint", IntType(8)),
-    _column("quantity", "int", IntType(32)),
-    _column("price", "decimal(12,2)", DecimalType(12, 2)),
-    _column("weight", "double", FloatType(64)),
-    _column("customer", "varchar(64)", TextType(64)),
-    _column("note", "varchar(255)", TextType(255)),
-    _column("created_at", "datetime", DatetimeType(0)),
-    _column("updated_at", "timestamp(3)", TimestampType(3)),
+    _column("id", "bigint", kinds.IntType(64), _KEY),
+    _column("trace_id", "bigint unsigned", kinds.IntType(64, True)),
+    _column("status", "tinyint", kinds.IntType(8)),
+    _column("quantity", "int", kinds.IntType(32)),
+    _column("price", "decimal(12,2)", kinds.DecimalType(12, 2)),
+    _column("weight", "double", kinds.FloatType(64)),
+    _column("customer", "varchar(64)", kinds.TextType(64)),
+    _column("note", "varchar(255)", kinds.TextType(255)),
+    _column("created_at", "datetime", kinds.DatetimeType(0)),
+    _column("updated_at", "timestamp(3)", kinds.TimestampType(3)),
     schema="shop",
 )
 
 # The table of the document that proposes Craft.
 _PROPOSAL = _table(
     "test_flink",
-    _column("c1", "tinyint", IntType(8), _KEY),
-    _column("c2", "smallint", IntType(16), _UNIQUE),
-    _column("c3", "mediumint", IntType(24)),
-    _column("c4", "int", IntType(32)),
-    _column("c5", "bigint", IntType(64)),
-    _column("c6", "char(10)", TextType(10)),
-    _column("c7", "varchar(20)", TextType(20)),
-    _column("c8", "tinytext", TextType(255)),
-    _column("c9", "mediumtext", TextType()),
-    _column("c10", "text", TextType()),
-    _column("c11", "longtext", TextType()),
-    _column("c12", "binary(20)", BytesType(20)),
-    _column("c13", "varbinary(20)", BytesType(20)),
-    _column("c14", "tinyblob", BytesType()),
-    _column("c15", "mediumblob", BytesType()),
-    _column("c16", "blob", BytesType()),
-    _column("c17", "longblob", BytesType()),
-    _column("c18", "float", FloatType(32)),
-    _column("c19", "double", FloatType(64)),
-    _column("c20", "decimal(6,3)", DecimalType(6, 3)),
-    _column("c21", "date", DateType()),
-    _column("c22", "time", TimeType(0)),
-    _column("c23", "datetime", DatetimeType(0)),
-    _column("c24", "timestamp", TimestampType(0)),
-    _column("c25", "year", YearType()),
-    _column("c26", "boolean", IntType(8)),
-    _column("c27", "json", JsonType()),
-    _column("c28", "enum('1','2','3')", EnumType(("1", "2", "3"))),
-    _column("c29", "set('a','b','c')", SetType(("a", "b", "c"))),
+    _column("c1", "tinyint", kinds.IntType(8), _KEY),
+    _column("c2", "smallint", kinds.IntType(16), _UNIQUE),
+    _column("c3", "mediumint", kinds.IntType(24)),
+    _column("c4", "int", kinds.IntType(32)),
+    _column("c5", "bigint", kinds.IntType(64)),
+    _column("c6", "char(10)", kinds.TextType(10)),
+    _column("c7", "varchar(20)", kinds.TextType(20)),
+    _column("c8", "tinytext", kinds.TextType(255)),
+    _column("c9", "mediumtext", kinds.TextType()),
+    _column("c10", "text", kinds.TextType()),
+    _column("c11", "longtext", kinds.TextType()),
+    _column("c12", "binary(20)", kinds.BytesType(20)),
+    _column("c13", "varbinary(20)", kinds.BytesType(20)),
+    _column("c14", "tinyblob", kinds.BytesType()),
+    _column("c15", "mediumblob", kinds.BytesType()),
+    _column("c16", "blob", kinds.BytesType()),
+    _column("c17", "longblob", kinds.BytesType()),
+    _column("c18", "float", kinds.FloatType(32)),
+    _column("c19", "double", kinds.FloatType(64)),
+    _column("c20", "decimal(6,3)", kinds.DecimalType(6, 3)),
+    _column("c21", "date", kinds.DateType()),
+    _column("c22", "time", kinds.TimeType(0)),
+    _column("c23", "datetime", kinds.DatetimeType(0)),
+    _column("c24", "timestamp", kinds.TimestampType(0)),
+    _column("c25", "year", kinds.YearType()),
+    _column("c26", "boolean", kinds.IntType(8)),
+    _column("c27", "json", kinds.JsonType()),
+    _column("c28", "enum('1','2','3')", kinds.EnumType(("1", "2", "3"))),
+    _column("c29", "set('a','b','c')", kinds.SetType(("a", "b", "c"))),
 )
 
 _ACCOUNTS = _table(
     "accounts",
-    _column("id", "bigint", IntType(64), _KEY),
-    _column("email", "varchar(64)", TextType(64), _UNIQUE),
-    _not_null("balance", "decimal(18,4)", DecimalType(18, 4)),
-    _not_null("version", "int unsigned", IntType(32, True)),
-    _column("nickname", "varchar(32)", TextType(32)),
-    _column("settings", "json", JsonType()),
-    _column("last_seen", "timestamp(6)", TimestampType(6)),
-    _column("state", "enum('new','open','closed')", EnumType(("new", "open", "closed"))),
+    _column("id", "bigint", kinds.IntType(64), _KEY),
+    _column("email", "varchar(64)", kinds.TextType(64), _UNIQUE),
+    _not_null("balance", "decimal(18,4)", kinds.DecimalType(18, 4)),
+    _not_null("version", "int unsigned", kinds.IntType(32, True)),
+    _column("nickname", "varchar(32)", kinds.TextType(32)),
+    _column("settings", "json", kinds.JsonType()),
+    _column("last_seen", "timestamp(6)", kinds.TimestampType(6)),
+    _column("state", "enum('new','open','closed')", kinds.EnumType(("new", "open", "closed"))),
     schema="bank",
 )
 
-_SPARSE_TYPES: tuple[tuple[str, Type], ...] = (
-    ("int", IntType(32)),
-    ("bigint unsigned", IntType(64, True)),
-    ("varchar(40)", TextType(40)),
-    ("decimal(10,2)", DecimalType(10, 2)),
-    ("datetime(6)", DatetimeType(6)),
-    ("double", FloatType(64)),
-    ("varbinary(16)", BytesType(16)),
-    ("date", DateType()),
+_SPARSE_TYPES: tuple[tuple[str, kinds.Type], ...] = (
+    ("int", kinds.IntType(32)),
+    ("bigint unsigned", kinds.IntType(64, True)),
+    ("varchar(40)", kinds.TextType(40)),
+    ("decimal(10,2)", kinds.DecimalType(10, 2)),
+    ("datetime(6)", kinds.DatetimeType(6)),
+    ("double", kinds.FloatType(64)),
+    ("varbinary(16)", kinds.BytesType(16)),
+    ("date", kinds.DateType()),
 )
 _SPARSE = _table(
     "sparse",
-    _column("id", "bigint", IntType(64), _KEY),
+    _column("id", "bigint", kinds.IntType(64), _KEY),
     *(
         _column(f"attribute_{number:02d}", *_SPARSE_TYPES[number % len(_SPARSE_TYPES)])
         for number in range(1, 41)
@@ -215,9 +202,9 @@ def _one_of_many(number: int) -> Table:
     second = _COMPOSITE if is_composite else _NO_ROLES
     return _table(
         f"table_{number:02d}",
-        Column("id", IntType(64), "bigint", nullable=False, roles=key),
-        Column("part", IntType(32), "int", nullable=False, roles=second),
-        _column("name", "varchar(30)", TextType(30)),
+        Column("id", kinds.IntType(64), "bigint", nullable=False, roles=key),
+        Column("part", kinds.IntType(32), "int", nullable=False, roles=second),
+        _column("name", "varchar(30)", kinds.TextType(30)),
         _column(f"value_{number % 3}", *_SPARSE_TYPES[number % len(_SPARSE_TYPES)]),
         schema=f"tenant_{number % 6}",
     )
@@ -229,10 +216,10 @@ def _large_blobs(rng: Random) -> Maker:
 
 _LARGE = _table(
     "documents",
-    _column("id", "bigint", IntType(64), _KEY),
-    _not_null("title", "varchar(200)", TextType(200)),
-    _column("body", "longtext", TextType()),
-    _column("attachment", "longblob", BytesType()),
+    _column("id", "bigint", kinds.IntType(64), _KEY),
+    _not_null("title", "varchar(200)", kinds.TextType(200)),
+    _column("body", "longtext", kinds.TextType()),
+    _column("attachment", "longblob", kinds.BytesType()),
     schema="archive",
 )
 

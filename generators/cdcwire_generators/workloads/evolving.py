@@ -12,24 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
+from cdcwire.model import kinds
 from cdcwire.model.events import Column, Event, Position, Role, SchemaChange, Table
-from cdcwire.model.kinds import (
-    BitType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntType,
-    JsonType,
-    SetType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    YearType,
-)
 from cdcwire_generators.positions import check_position_fields, commit_ts_at, position_at
 from cdcwire_generators.workloads.statements import (
     add_column,
@@ -56,7 +40,7 @@ _NO_ROLES: frozenset[Role] = frozenset()
 _KEY: frozenset[Role] = frozenset({"primary", "handle"})
 
 
-def _column(name: str, source: str, kind: Type, roles: frozenset[Role] = _NO_ROLES) -> Column:
+def _column(name: str, source: str, kind: kinds.Type, roles: frozenset[Role] = _NO_ROLES) -> Column:
     return Column(name, kind, source, nullable=not roles & _KEY, roles=roles)
 
 
@@ -70,17 +54,17 @@ _MARKS = ("gift", "express", "fragile")
 _ORDERS = _table(
     "orders",
     2,
-    _column("id", "bigint", IntType(64), _KEY),
-    _column("state", "enum('new','paid','it''s sent','closed')", EnumType(_STATES)),
-    _column("marks", "set('gift','express','fragile')", SetType(_MARKS)),
-    _column("price", "decimal(12,2)", DecimalType(12, 2)),
-    _column("weight", "double", FloatType(64)),
-    _column("score", "float", FloatType(32)),
-    _column("customer", "varchar(64)", TextType(64)),
-    _column("created_at", "datetime", DatetimeType(0)),
-    _column("updated_at", "timestamp(3)", TimestampType(3)),
+    _column("id", "bigint", kinds.IntType(64), _KEY),
+    _column("state", "enum('new','paid','it''s sent','closed')", kinds.EnumType(_STATES)),
+    _column("marks", "set('gift','express','fragile')", kinds.SetType(_MARKS)),
+    _column("price", "decimal(12,2)", kinds.DecimalType(12, 2)),
+    _column("weight", "double", kinds.FloatType(64)),
+    _column("score", "float", kinds.FloatType(32)),
+    _column("customer", "varchar(64)", kinds.TextType(64)),
+    _column("created_at", "datetime", kinds.DatetimeType(0)),
+    _column("updated_at", "timestamp(3)", kinds.TimestampType(3)),
 )
-_DISCOUNT = _column("discount", "decimal(5,2)", DecimalType(5, 2))
+_DISCOUNT = _column("discount", "decimal(5,2)", kinds.DecimalType(5, 2))
 _ALTERED_ORDERS = replace(
     _ORDERS,
     columns=(*(_ORDERS.columns or ())[:4], _DISCOUNT, *(_ORDERS.columns or ())[4:]),
@@ -89,24 +73,24 @@ _ALTERED_ORDERS = replace(
 _EVENTS = _table(
     "events",
     3,
-    _column("id", "bigint unsigned", IntType(64, True), _KEY),
-    _column("kind", "varchar(20)", TextType(20)),
-    _column("payload", "json", JsonType()),
-    _column("body", "varbinary(32)", BytesType(32)),
-    _column("at", "time(2)", TimeType(2)),
-    _column("on_day", "date", DateType()),
-    _column("of_year", "year", YearType()),
-    _column("flags", "bit(10)", BitType(10)),
+    _column("id", "bigint unsigned", kinds.IntType(64, True), _KEY),
+    _column("kind", "varchar(20)", kinds.TextType(20)),
+    _column("payload", "json", kinds.JsonType()),
+    _column("body", "varbinary(32)", kinds.BytesType(32)),
+    _column("at", "time(2)", kinds.TimeType(2)),
+    _column("on_day", "date", kinds.DateType()),
+    _column("of_year", "year", kinds.YearType()),
+    _column("flags", "bit(10)", kinds.BitType(10)),
 )
 _USERS = _table(
     "users",
     4,
-    _column("id", "int", IntType(32), _KEY),
-    _column("name", "varchar(40)", TextType(40)),
-    _column("age", "tinyint unsigned", IntType(8, True)),
-    _column("is_active", "tinyint(1)", IntType(8)),
-    _column("photo", "blob", BytesType()),
-    _column("note", "text", TextType()),
+    _column("id", "int", kinds.IntType(32), _KEY),
+    _column("name", "varchar(40)", kinds.TextType(40)),
+    _column("age", "tinyint unsigned", kinds.IntType(8, True)),
+    _column("is_active", "tinyint(1)", kinds.IntType(8)),
+    _column("photo", "blob", kinds.BytesType()),
+    _column("note", "text", kinds.TextType()),
 )
 _CUSTOMERS = replace(_USERS, name="customers", version=commit_ts_at(_RENAME_MS))
 

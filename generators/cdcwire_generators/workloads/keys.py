@@ -6,23 +6,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import TypeAlias
 
+from cdcwire.model import kinds
 from cdcwire.model.events import Column, Table, Value
-from cdcwire.model.kinds import (
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntType,
-    SetType,
-    TextType,
-    TimestampType,
-    TimeType,
-    YearType,
-)
 
 ValueOfNumber: TypeAlias = Callable[[int], Value]
 
@@ -45,36 +30,36 @@ def key_values(column: Column) -> tuple[ValueOfNumber, int]:
     """Return how a row's number becomes the value of a unique column, and how many there are."""
     kind = column.type
     match kind:
-        case BoolType():
+        case kinds.BoolType():
             return (lambda number: number % 2 == 1), 2
-        case IntType(bits, unsigned):
+        case kinds.IntType(bits, unsigned):
             end = 1 << (bits if unsigned else bits - 1)
             return (lambda number: number % end), min(end, ENDLESS)
-        case BitType(length):
+        case kinds.BitType(length):
             end = 1 << min(length or 1, 62)
             return (lambda number: number % end), end
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             end = 1 << (24 if bits == 32 else 53)
             return (lambda number: float(number % end)), end
-        case DecimalType(precision, scale):
+        case kinds.DecimalType(precision, scale):
             return _decimals(precision or 10, scale or 0)
-        case TextType(length):
+        case kinds.TextType(length):
             return _texts(8 if length is None else min(length, 8))
-        case BytesType(length):
+        case kinds.BytesType(length):
             size = 8 if length is None else min(length, 8)
             end = 1 << 8 * size
             return (lambda number: (number % end).to_bytes(size, "big")), min(end, ENDLESS)
-        case YearType():
+        case kinds.YearType():
             return (lambda number: 1901 + number % 255), 255
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return _temporals(kind)
-        case EnumType(labels, "label") | SetType(labels, "label"):
+        case kinds.EnumType(labels, "label") | kinds.SetType(labels, "label"):
             known = labels or ("a", "b", "c")
             return (lambda number: known[number % len(known)]), len(known)
-        case EnumType(labels):
+        case kinds.EnumType(labels):
             count = 65535 if labels is None else len(labels)
             return (lambda number: 1 + number % count), count
-        case SetType(labels):
+        case kinds.SetType(labels):
             end = 1 << (62 if labels is None else len(labels))
             return (lambda number: number % end), end
         case _:
@@ -103,23 +88,23 @@ def _decimals(precision: int, scale: int) -> tuple[ValueOfNumber, int]:
 
 
 def _temporals(
-    kind: DateType | TimeType | DatetimeType | TimestampType,
+    kind: kinds.DateType | kinds.TimeType | kinds.DatetimeType | kinds.TimestampType,
 ) -> tuple[ValueOfNumber, int]:
     from cdcwire.model.temporal import count_text
 
-    if isinstance(kind, DateType):
+    if isinstance(kind, kinds.DateType):
         if kind.form == "text":
-            return (lambda number: count_text(DateType("d"), number % _DAYS)), _DAYS
+            return (lambda number: count_text(kinds.DateType("d"), number % _DAYS)), _DAYS
         per_day = {"d": 1, "ms": 86_400_000}.get(kind.form, 86_400_000_000)
         return (lambda number: number % _DAYS * per_day), _DAYS
-    seconds = 86_400 if isinstance(kind, TimeType) else _SECONDS
+    seconds = 86_400 if isinstance(kind, kinds.TimeType) else _SECONDS
     if kind.form != "text":
         per_second = {"ms": 10**3, "us": 10**6, "ns": 10**9}[kind.form]
         return (lambda number: (number % (seconds - 1) + 1) * per_second), seconds - 1
-    shown: TimeType | DatetimeType = (
-        TimeType(kind.fraction, "ms")
-        if isinstance(kind, TimeType)
-        else DatetimeType(kind.fraction, "ms")
+    shown: kinds.TimeType | kinds.DatetimeType = (
+        kinds.TimeType(kind.fraction, "ms")
+        if isinstance(kind, kinds.TimeType)
+        else kinds.DatetimeType(kind.fraction, "ms")
     )
     # 0 is left out: a TIMESTAMP of 1970-01-01 00:00:00 is MySQL's zero.
     return (lambda number: count_text(shown, (number % (seconds - 1) + 1) * 1000)), seconds - 1

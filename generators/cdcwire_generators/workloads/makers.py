@@ -11,31 +11,8 @@ from decimal import Decimal
 from random import Random
 from typing import Any, TypeAlias
 
+from cdcwire.model import kinds
 from cdcwire.model.events import Column, Image, Value
-from cdcwire.model.kinds import (
-    ArrayType,
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntervalType,
-    IntType,
-    JsonType,
-    MapType,
-    SetType,
-    StructType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-    VectorType,
-    YearType,
-)
 from cdcwire.mysql.types import is_boolean_source
 
 Maker: TypeAlias = Callable[[], Any]
@@ -74,8 +51,8 @@ def maker(
     """
     if special is not None and column.name in special:
         make = special[column.name](rng)
-    elif isinstance(column.type, IntType) and is_boolean_source(column.source):
-        make = value_maker(BitType(1), rng)
+    elif isinstance(column.type, kinds.IntType) and is_boolean_source(column.source):
+        make = value_maker(kinds.BitType(1), rng)
     else:
         make = value_maker(column.type, rng, is_fixed=_is_fixed(column))
     if column.nullable is False or null_rate <= 0.0:
@@ -88,54 +65,54 @@ def maker(
     return make_nullable
 
 
-def value_maker(kind: Type, rng: Random, *, is_fixed: bool = False) -> Maker:
+def value_maker(kind: kinds.Type, rng: Random, *, is_fixed: bool = False) -> Maker:
     """Return what makes values of a type. ``is_fixed``: bytes have the full length, as BINARY."""
     random, bits_of = rng.random, rng.getrandbits
     match kind:
-        case BoolType():
+        case kinds.BoolType():
             return lambda: bits_of(1) == 1
-        case IntType(bits, unsigned):
+        case kinds.IntType(bits, unsigned):
             return _integers(bits, unsigned, rng)
-        case FloatType(32):
+        case kinds.FloatType(32):
             return lambda: (bits_of(24) - 0x800000) / 256
-        case FloatType():
+        case kinds.FloatType():
             return lambda: (random() - 0.5) * 1e6
-        case DecimalType(precision, scale):
+        case kinds.DecimalType(precision, scale):
             return _decimals(precision or 10, scale or 0, rng)
-        case TextType(length):
+        case kinds.TextType(length):
             return texts(length, rng)
-        case BytesType(length):
+        case kinds.BytesType(length):
             return (
                 blobs(length, length, rng) if is_fixed and length else blobs(0, length or 32, rng)
             )
-        case BitType(length):
+        case kinds.BitType(length):
             width = length or 1
             return lambda: bits_of(width)
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return _temporals(kind, rng)
-        case YearType():
+        case kinds.YearType():
             return lambda: 1901 + int(random() * 255)
-        case IntervalType("text"):
+        case kinds.IntervalType("text"):
             return lambda: f"P{bits_of(5)}DT{bits_of(4)}H"
-        case IntervalType():
+        case kinds.IntervalType():
             return lambda: bits_of(40)
-        case EnumType(labels, form):
+        case kinds.EnumType(labels, form):
             return _enum(labels or ("a", "b", "c"), form, rng)
-        case SetType(labels, form):
+        case kinds.SetType(labels, form):
             return _set(labels or ("a", "b", "c"), form, rng)
-        case JsonType():
+        case kinds.JsonType():
             return _json(rng)
-        case VectorType():
+        case kinds.VectorType():
             return lambda: tuple((bits_of(24) - 0x800000) / 65536 for _ in range(3))
-        case ArrayType(item):
+        case kinds.ArrayType(item):
             make_item = value_maker(item, rng)
             return lambda: tuple(make_item() for _ in range(bits_of(2)))
-        case MapType(key, value):
+        case kinds.MapType(key, value):
             return _maps(value_maker(key, rng), value_maker(value, rng), rng)
-        case StructType(columns):
+        case kinds.StructType(columns):
             makers = [value_maker(column.type, rng) for column in columns]
             return lambda: Image(columns, tuple(make() for make in makers))
-        case UnknownType():
+        case kinds.UnknownType():
             return lambda: None
 
 
@@ -240,11 +217,13 @@ def _decimals(precision: int, scale: int, rng: Random) -> Maker:
     return make
 
 
-def _temporals(kind: DateType | TimeType | DatetimeType | TimestampType, rng: Random) -> Maker:
+def _temporals(
+    kind: kinds.DateType | kinds.TimeType | kinds.DatetimeType | kinds.TimestampType, rng: Random
+) -> Maker:
     random = rng.random
     if kind.form != "text":
         return _counts(kind, rng)
-    if isinstance(kind, DateType):
+    if isinstance(kind, kinds.DateType):
         return lambda: _date(random)
     digits = kind.fraction or 0
     limit = 10**digits
@@ -252,7 +231,7 @@ def _temporals(kind: DateType | TimeType | DatetimeType | TimestampType, rng: Ra
     def fraction() -> str:
         return f".{int(random() * limit):0{digits}d}" if digits else ""
 
-    if isinstance(kind, TimeType):
+    if isinstance(kind, kinds.TimeType):
 
         def make_time() -> str:
             hours = int(random() * 1677) - 838
@@ -275,14 +254,16 @@ def _sixty(random: Callable[[], float]) -> str:
     return f"{int(random() * 60):02d}"
 
 
-def _counts(kind: DateType | TimeType | DatetimeType | TimestampType, rng: Random) -> Maker:
+def _counts(
+    kind: kinds.DateType | kinds.TimeType | kinds.DatetimeType | kinds.TimestampType, rng: Random
+) -> Maker:
     random = rng.random
     if kind.form == "d":
         return lambda: int(random() * 24_000)
     per_second = _COUNTS_PER_SECOND[kind.form]
-    if isinstance(kind, DateType):
+    if isinstance(kind, kinds.DateType):
         return lambda: int(random() * 24_000) * _SECONDS_PER_DAY * per_second
-    if isinstance(kind, TimeType):
+    if isinstance(kind, kinds.TimeType):
         return lambda: int(random() * _SECONDS_PER_DAY * per_second)
     return lambda: int(random() * 2_000_000_000) * per_second
 

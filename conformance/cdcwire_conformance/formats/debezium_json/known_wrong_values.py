@@ -16,21 +16,8 @@ from typing import Any
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
+from cdcwire.model import kinds
 from cdcwire.model.events import UNAVAILABLE, Column, Event, Image, Value
-from cdcwire.model.kinds import (
-    ArrayType,
-    BitType,
-    BytesType,
-    DatetimeType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntType,
-    StructType,
-    TextType,
-    TimestampType,
-    TimeType,
-)
 from cdcwire_conformance.known_wrong.decoder import (
     Decode,
     KnownWrong,
@@ -64,7 +51,7 @@ def decimal_as_base64(column: Column, value: Value) -> tuple[Column, Value]:
     if column.source != _DECIMAL or not isinstance(value, Decimal):
         return column, value
     text = base64.b64encode(_unscaled_bytes(value)).decode()
-    return replace(column, type=TextType()), text
+    return replace(column, type=kinds.TextType()), text
 
 
 @wrong_values("the scale, which is in the schema only, is ignored", "12")
@@ -85,14 +72,14 @@ def decimal_sign_unread(column: Column, value: Value) -> Value:
 
 @wrong_values("an unsigned integer of 64 bits, which is a decimal, turns negative", "5", "7")
 def decimal_in_64_bits(column: Column, value: Value) -> Value:
-    is_whole = isinstance(column.type, DecimalType) and column.type.scale == 0
+    is_whole = isinstance(column.type, kinds.DecimalType) and column.type.scale == 0
     if not is_whole or not isinstance(value, Decimal):
         return value
     wrapped = int(value) % (1 << 64)
     return Decimal(wrapped - (wrapped >> 63 << 64))
 
 
-_PARTS = StructType((Column("scale", IntType(32)), Column("value", BytesType())))
+_PARTS = kinds.StructType((Column("scale", kinds.IntType(32)), Column("value", kinds.BytesType())))
 
 
 @wrong_columns("a decimal without declared scale is given as a struct of two members", "13")
@@ -106,7 +93,7 @@ def variable_scale_as_struct(column: Column, value: Value) -> tuple[Column, Valu
 
 @wrong_values("the first byte of a bit string is taken for its highest", "46")
 def bits_reversed(column: Column, value: Value) -> Value:
-    if not isinstance(column.type, BitType) or value is UNAVAILABLE:
+    if not isinstance(column.type, kinds.BitType) or value is UNAVAILABLE:
         return value
     size = max((value.bit_length() + 7) // 8, ((column.type.length or 1) + 7) // 8)
     return int.from_bytes(value.to_bytes(size, "little"), "big")
@@ -114,13 +101,13 @@ def bits_reversed(column: Column, value: Value) -> Value:
 
 @wrong_columns("columns of bit strings are missing", "47")
 def bits_left_out(column: Column, value: Value) -> tuple[Column, Value] | None:
-    return None if isinstance(column.type, BitType) else (column, value)
+    return None if isinstance(column.type, kinds.BitType) else (column, value)
 
 
 @wrong_columns("microseconds and nanoseconds are taken for milliseconds", "31")
 def all_in_milliseconds(column: Column, value: Value) -> tuple[Column, Value]:
     kind = column.type
-    if isinstance(kind, (TimeType, DatetimeType)) and kind.form in ("us", "ns"):
+    if isinstance(kind, (kinds.TimeType, kinds.DatetimeType)) and kind.form in ("us", "ns"):
         return replace(column, type=replace(kind, form="ms")), value
     return column, value
 
@@ -128,10 +115,10 @@ def all_in_milliseconds(column: Column, value: Value) -> tuple[Column, Value]:
 @wrong_columns("the zone of an instant is cut off its text", "21", "25")
 def instant_without_zone(column: Column, value: Value) -> tuple[Column, Value]:
     kind = column.type
-    if not isinstance(kind, TimestampType) or not isinstance(value, str):
+    if not isinstance(kind, kinds.TimestampType) or not isinstance(value, str):
         return column, value
     local = value.replace("T", " ", 1).removesuffix("Z").partition("+")[0]
-    return replace(column, type=DatetimeType()), local
+    return replace(column, type=kinds.DatetimeType()), local
 
 
 @wrong_values("the placeholder of an unchanged large value overwrites it", "56")
@@ -139,9 +126,9 @@ def placeholder_as_text(column: Column, value: Value) -> Value:
     if value is not UNAVAILABLE:
         return value
     text = "__debezium_unavailable_value"
-    if isinstance(column.type, BytesType):
+    if isinstance(column.type, kinds.BytesType):
         return text.encode()
-    return (text,) if isinstance(column.type, ArrayType) else text
+    return (text,) if isinstance(column.type, kinds.ArrayType) else text
 
 
 @wrong_values("an unchanged large value becomes NULL", "56")
@@ -152,9 +139,9 @@ def unavailable_as_null(column: Column, value: Value) -> Value:
 @wrong_columns("an enum's label is given as its number, counted from 0", "42")
 def label_as_index(column: Column, value: Value) -> tuple[Column, Value]:
     kind = column.type
-    if not isinstance(kind, EnumType) or not kind.labels or value not in kind.labels:
+    if not isinstance(kind, kinds.EnumType) or not kind.labels or value not in kind.labels:
         return column, value
-    return replace(column, type=EnumType()), kind.labels.index(value)
+    return replace(column, type=kinds.EnumType()), kind.labels.index(value)
 
 
 _WIDTHS = (64, 32, 16, 8)
@@ -206,7 +193,7 @@ def floats_bent(format_: Format, message: Message, context: Context) -> list[Eve
     """Read NaN and the infinities, which travel as texts, as 0, and zero without its sign."""
 
     def bent(column: Column, value: Value) -> Value:
-        if not isinstance(column.type, FloatType) or not isinstance(value, float):
+        if not isinstance(column.type, kinds.FloatType) or not isinstance(value, float):
             return value
         return value + 0.0 if math.isfinite(value) else 0.0
 

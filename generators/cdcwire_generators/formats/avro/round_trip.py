@@ -17,6 +17,7 @@ from decimal import Context, Decimal, InvalidOperation
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.format import Format
+from cdcwire.model import kinds
 from cdcwire.model.events import (
     NO_EXTRA,
     Column,
@@ -32,23 +33,6 @@ from cdcwire.model.events import (
     Value,
 )
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import (
-    BitType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntType,
-    JsonType,
-    SetType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    VectorType,
-    YearType,
-)
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.model.steps import split_key_changes
 from cdcwire.model.temporal import temporal_text
@@ -189,37 +173,37 @@ class AvroRoundTrip(RoundTrip):
         roles = _HANDLE if is_key else _NO_ROLES
         return Column(avro_name(column.name), kind, tidb_type, nullable, roles=roles)
 
-    def _type(self, column: Column) -> tuple[str, Type]:
+    def _type(self, column: Column) -> tuple[str, kinds.Type]:
         """Return ``tidb_type`` and the kind that it tells."""
         declared = _declared(column)
         base, kind = declared.base, type_of_declared(declared, self.time_zone)
         if base in INTEGER_BITS:
-            assert isinstance(kind, IntType)
+            assert isinstance(kind, kinds.IntType)
             name = "BIGINT" if base == "bigint" else "INT"
             if kind.unsigned and base == "bigint" and self.stays_wrapped:
-                return "BIGINT UNSIGNED", IntType(64)
+                return "BIGINT UNSIGNED", kinds.IntType(64)
             unsigned = " UNSIGNED" if kind.unsigned else ""
-            return name + unsigned, IntType(64 if base == "bigint" else 32, kind.unsigned)
+            return name + unsigned, kinds.IntType(64 if base == "bigint" else 32, kind.unsigned)
         if base in TEXT_NAMES:
-            return "TEXT", TextType()
+            return "TEXT", kinds.TextType()
         if base in BINARY_NAMES:
             return "BLOB", type_of_declared(DeclaredType("blob"))
         match kind:
-            case FloatType() | DateType() | YearType() | JsonType():
+            case kinds.FloatType() | kinds.DateType() | kinds.YearType() | kinds.JsonType():
                 return base.upper(), kind
-            case TimeType() | DatetimeType() | TimestampType():
+            case kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
                 return base.upper(), replace(kind, fraction=None)
-            case DecimalType() if not self.is_precise:
-                return "DECIMAL", DecimalType()
-            case DecimalType() if _has_scale(column):
+            case kinds.DecimalType() if not self.is_precise:
+                return "DECIMAL", kinds.DecimalType()
+            case kinds.DecimalType() if _has_scale(column):
                 return "DECIMAL", kind
-            case BitType():
+            case kinds.BitType():
                 return "BIT", kind
-            case EnumType(tuple() as labels):
-                return "ENUM", EnumType(_allowed(labels), "label")
-            case SetType(tuple() as labels):
-                return "SET", SetType(_allowed(labels), "label")
-            case VectorType():
+            case kinds.EnumType(tuple() as labels):
+                return "ENUM", kinds.EnumType(_allowed(labels), "label")
+            case kinds.SetType(tuple() as labels):
+                return "SET", kinds.SetType(_allowed(labels), "label")
+            case kinds.VectorType():
                 return "TiDBVECTORFloat32", kind
             case _:
                 raise NotCarriedError(kind_text(column.type))
@@ -232,15 +216,15 @@ class AvroRoundTrip(RoundTrip):
         kind = column.type
         found = self._value(column, value)
         match kind:
-            case DecimalType():
+            case kinds.DecimalType():
                 return self._decimal(column, value)
-            case BitType() if value >> (_declared(column).flen or 1):
+            case kinds.BitType() if value >> (_declared(column).flen or 1):
                 raise NotCarriedError("bit")
-            case YearType() if not -1 << 31 <= value < 1 << 31:
+            case kinds.YearType() if not -1 << 31 <= value < 1 << 31:
                 raise NotCarriedError("year")
-            case IntType(64, True) if self.stays_wrapped:
+            case kinds.IntType(64, True) if self.stays_wrapped:
                 return value - (value >> 63 << 64)
-            case EnumType() if found not in (_declared(column).elements or ()):
+            case kinds.EnumType() if found not in (_declared(column).elements or ()):
                 raise NotCarriedError("enum")
             case _:
                 return found
@@ -281,17 +265,17 @@ class AvroRoundTrip(RoundTrip):
         kind, labels = column.type, _declared(column).elements
         text = value
         match kind:
-            case FloatType():
+            case kinds.FloatType():
                 return struct.pack("<d", value if math.isfinite(value) else 0.0)
-            case EnumType():
-                value = index_of_label(EnumType(labels), value)
-            case SetType():
-                value = mask_of_labels(SetType(labels), value)
-            case TimestampType() if self.time_zone is not None:
+            case kinds.EnumType():
+                value = index_of_label(kinds.EnumType(labels), value)
+            case kinds.SetType():
+                value = mask_of_labels(kinds.SetType(labels), value)
+            case kinds.TimestampType() if self.time_zone is not None:
                 text = _in_utc(value, self.time_zone)
-            case DecimalType():
+            case kinds.DecimalType():
                 text = f"{value:f}"
-            case VectorType():
+            case kinds.VectorType():
                 text = vector_text(value)
             case _:
                 pass  # the value itself
@@ -304,7 +288,7 @@ class AvroRoundTrip(RoundTrip):
 def _in_utc(text: str, time_zone: str) -> str:
     """Return the text of an instant in UTC; what is none, such as a zero date, stays."""
     try:
-        return temporal_text(TimestampType(zone=time_zone), text, "+00:00") or text
+        return temporal_text(kinds.TimestampType(zone=time_zone), text, "+00:00") or text
     except ValueError:
         return text
 
@@ -318,7 +302,7 @@ def _declared(column: Column) -> DeclaredType:
 
 def _has_scale(column: Column) -> bool:
     kind = column.type
-    is_told = isinstance(kind, DecimalType) and kind.precision is not None
+    is_told = isinstance(kind, kinds.DecimalType) and kind.precision is not None
     return is_told or "(" in (column.source or "")
 
 
