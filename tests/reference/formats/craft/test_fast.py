@@ -9,10 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cdcwire.core.compiled import IRREGULARITIES
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import EVERYTHING, Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
+from cdcwire.core.varints import write_uvarint, write_varint
 from cdcwire.formats.craft import (
     Column,
     ColumnGroup,
@@ -27,7 +29,9 @@ from cdcwire.formats.craft import (
     to_events,
 )
 from cdcwire.formats.craft.fast import RowDecoder
+from cdcwire.formats.craft.row_plan import read_uvarint, split_varints
 from cdcwire.formats.craft.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.craft.wire import VERSION
 from cdcwire.model.events import Event, Progress, SchemaChange
 from cdcwire.model.text import event_to_json
 from cdcwire_generators.formats.craft.messages import craft_messages, craft_renderings
@@ -300,3 +304,28 @@ def test_more_layouts_of_a_table_than_are_remembered_are_all_read() -> None:
     ]
     for value in values:
         assert_same(value, each)
+
+
+@pytest.mark.parametrize("size", [1, 10, 11, 40_000])
+def test_bytes_that_all_say_more_are_one_varint_that_none_reads(size: int) -> None:
+    """One match takes them all, so that a region is read in a time linear in its size."""
+    unfinished = bytes((0x80,)) * size
+    assert split_varints(b"\1" + unfinished) == [b"\1", unfinished]
+    with pytest.raises(IRREGULARITIES):
+        read_uvarint(unfinished)
+
+
+@pytest.mark.parametrize("part", ["headers", "dictionary"])
+def test_part_whose_bytes_all_say_more_is_refused_as_the_plain_decoder_refuses_it(
+    part: str,
+) -> None:
+    long = bytes((0x80,)) * 2_000
+    headers, dictionary = (long, b"\1\1a") if part == "headers" else (b"\0" * 5, long)
+    sizes = bytearray(b"\2")
+    write_varint(sizes, len(headers), "")
+    write_varint(sizes, len(dictionary) - len(headers), "")
+    write_uvarint(sizes, 1, "")
+    write_varint(sizes, 3, "")
+    sizes += b"\1\6"
+    value = bytes((VERSION,)) + headers + b"\1\0\0" + dictionary + sizes
+    assert_same(value + bytes((len(sizes),)), decoder())
