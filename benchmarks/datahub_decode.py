@@ -25,6 +25,7 @@ from typing import Any, TypeAlias
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
 from benchmarks.measure import Route, Work, best_times, learn
+from cdcwire.core.base64_text import write_base64
 from cdcwire.core.format import NO_CONTEXT
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row, new_row
@@ -322,6 +323,8 @@ def assert_equal_values(measured: Tuples, sdk: Callable[[bytes], list[Any]]) -> 
 
 
 def _comparable(value: object) -> object:
+    if isinstance(value, bytes):
+        return write_base64(value)  # as the SDK leaves it
     return str(value) if isinstance(value, Decimal) else value
 
 
