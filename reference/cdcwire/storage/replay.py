@@ -380,11 +380,15 @@ class RowGate:
 
     def judge(self, path: DataPath, commit_ts: int | None) -> RowVerdict:
         """Return whether a row of a file is applied, and count it."""
+        return self.of(path).judge(commit_ts)
+
+    def of(self, path: DataPath) -> StreamGate:
+        """Return the gate of a file's rows."""
         key = stream_of(path)
         found = self.streams.get(key)
         if found is None:
             self.streams[key] = found = StreamGate(self.checkpoint)
-        return found.judge(commit_ts)
+        return found
 
     @property
     def taken(self) -> int:

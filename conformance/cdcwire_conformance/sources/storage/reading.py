@@ -168,8 +168,9 @@ def read_events(
             if change is not None and _wants(context, change.table):
                 yield change
             continue
+        judge = gate.of(step.parsed).judge
         for row in rows:
-            if gate.judge(step.parsed, commit_ts_of(row)) == "take":
+            if judge(commit_ts_of(row)) == "take":
                 yield row.to_event() if isinstance(row, Row) else row
     if prefix.checkpoint is not None and reader.is_whole and not prefix.blocking_faults:
         yield Progress("checkpoint", Position(commit_ts=prefix.checkpoint))
