@@ -40,7 +40,7 @@ from cdcwire.storage.paths import METADATA_NAME
 from cdcwire.storage.rules import FaultKind
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.forms import stored_form
-from cdcwire_conformance.sources.stores import Listed, Store, is_hidden, path_under
+from cdcwire_conformance.sources.stores import Listed, Store, is_hidden
 
 _HARMLESS: frozenset[FaultKind] = frozenset({"number-width"})
 # With a producer of unknown order: what keeps rows from being read, or from being trusted.
@@ -223,7 +223,7 @@ def _step(
     if isinstance(step, ApplySchema):
         return step
     file = listed[step.path]
-    url = path_under(store.url, step.path)
+    url = f"{store.url}/{step.path}"
     return PrefixFile(step.path, url, file.size, file.stamp, step.parsed)
 
 
