@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cdcwire.formats import datahub_blob as datahub_blob
     from cdcwire.formats import datahub_tuple as datahub_tuple
     from cdcwire.formats import debezium_json as debezium_json
+    from cdcwire.formats import maxwell_json as maxwell_json
     from cdcwire.formats import open_protocol as open_protocol
     from cdcwire.formats.craft import proposal
 
@@ -36,6 +37,7 @@ _FORMATS = {
     "datahub-blob": "datahub_blob",
     "cdl-json": "cdl_json",
     "debezium-json": "debezium_json",
+    "maxwell-json": "maxwell_json",
 }
 
 FORMAT_NAMES: tuple[str, ...] = tuple(_FORMATS)

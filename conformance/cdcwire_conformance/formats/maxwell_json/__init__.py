@@ -1,0 +1,1 @@
+"""What the suite knows of maxwell-json."""

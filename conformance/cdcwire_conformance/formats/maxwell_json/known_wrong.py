@@ -1,0 +1,201 @@
+"""Known-wrong decoders of maxwell-json, whose values are JSON without types."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from decimal import Decimal
+
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.model.events import Column, Event, Image, Marker, RowChange, SchemaChange, Value
+from cdcwire.model.kinds import BytesType, DecimalType, SetType, TextType, TimestampType
+from cdcwire_conformance.families.mysql_known_wrong import (
+    signed_for_unsigned,
+    zero_date_as_null,
+)
+from cdcwire_conformance.known_wrong.decoder import (
+    KnownWrong,
+    mending,
+    refusing,
+    wrong_columns,
+    wrong_events,
+    wrong_rows,
+    wrong_values,
+)
+from cdcwire_conformance.known_wrong.events import (
+    EVENTS,
+    OLD_ROWS,
+    OPERATIONS,
+    STATEMENTS,
+    schema_change_lost,
+)
+from cdcwire_conformance.known_wrong.values import (
+    BINARY_AND_JSON,
+    NUMBERS_AND_TEXTS,
+    VALUES,
+    names_in_lower_case,
+)
+
+
+@wrong_rows("ts of a row is taken for milliseconds")
+def seconds_as_milliseconds(row: RowChange) -> Event:
+    ms = row.position.commit_ms or 0
+    return replace(row, position=replace(row.position, commit_ms=ms // 1000))
+
+
+@wrong_events("ts of a schema change is taken for seconds")
+def milliseconds_as_seconds(event: Event) -> Event:
+    if not isinstance(event, SchemaChange):
+        return event
+    ms = event.position.commit_ms or 0
+    return replace(event, position=replace(event.position, commit_ms=ms * 1000))
+
+
+@wrong_rows("columns that old lacks are NULL in the row before")
+def unchanged_as_null(row: RowChange) -> Event:
+    if row.sent != "changed" or row.before is None or row.after is None:
+        return row
+    old = dict(zip(row.before.names, row.before.values, strict=True))
+    before = Image(row.after.columns, tuple(map(old.get, row.after.names)))
+    return replace(row, before=before, sent=None)
+
+
+@wrong_rows("NULL in old is taken for a column that did not change", "51")
+def old_null_as_absent(row: RowChange) -> Event:
+    if row.op != "update" or row.before is None:
+        return row
+    return replace(row, before=Image.of(pair for pair in row.before.pairs if pair[1] is not None))
+
+
+@wrong_rows("old is not read")
+def old_ignored(row: RowChange) -> Event:
+    return replace(row, before=None, sent=None) if row.op == "update" else row
+
+
+@wrong_events("the start and the end of a bootstrap are dropped")
+def bootstrap_borders_dropped(event: Event) -> Event | None:
+    return None if isinstance(event, Marker) else event
+
+
+@wrong_rows("rows of a bootstrap are dropped")
+def bootstrap_rows_dropped(row: RowChange) -> Event | None:
+    return None if row.op == "read" else row
+
+
+@wrong_values("decimals are rounded to doubles")
+def decimals_through_double(column: Column, value: Value) -> Value:
+    is_decimal = isinstance(column.type, DecimalType) and isinstance(value, Decimal)
+    return Decimal(repr(float(value))) if is_decimal else value
+
+
+@wrong_values("1.00 becomes 1")
+def scale_lost(column: Column, value: Value) -> Value:
+    is_decimal = isinstance(column.type, DecimalType) and isinstance(value, Decimal)
+    return Decimal(f"{value.normalize():f}") if is_decimal else value
+
+
+@wrong_values("base64 is not decoded")
+def base64_as_bytes(column: Column, value: Value) -> Value:
+    return base64.b64encode(value) if isinstance(column.type, BytesType) else value
+
+
+@wrong_values("only the first label of a SET is read")
+def set_cut(column: Column, value: Value) -> Value:
+    return value.partition(",")[0] if isinstance(column.type, SetType) else value
+
+
+@wrong_columns("null becomes the text 'null'")
+def null_as_word(column: Column, value: Value) -> tuple[Column, Value]:
+    if value is None and isinstance(column.type, TextType):
+        return column, "null"
+    return column, value
+
+
+@wrong_columns("a TIMESTAMP is read in the zone of the reader", "25")
+def timestamp_in_local_time(column: Column, value: Value) -> tuple[Column, Value]:
+    if not isinstance(column.type, TimestampType):
+        return column, value
+    return replace(column, type=replace(column.type, zone="+08:00")), value
+
+
+@wrong_rows("the key columns have the lower-case names of the Kafka key")
+def key_in_lower_case(row: RowChange) -> Event:
+    key = row.table.key
+    lower = None if key is None else tuple(name.lower() for name in key)
+    return replace(row, table=replace(row.table, key=lower))
+
+
+@wrong_values("the two halves of a surrogate pair become U+FFFD")
+def surrogates_replaced(column: Column, value: Value) -> Value:
+    if not isinstance(column.type, TextType) or not isinstance(value, str):
+        return value
+    return "".join("\ufffd\ufffd" if ord(char) > 0xFFFF else char for char in value)
+
+
+@wrong_events("a rename is an alter")
+def rename_as_alter(event: Event) -> Event:
+    if isinstance(event, SchemaChange) and event.what == "rename":
+        return replace(event, what="alter")
+    return event
+
+
+@wrong_rows("xid is not read")
+def xid_ignored(row: RowChange) -> Event:
+    return replace(row, position=replace(row.position, tx_id=None))
+
+
+@mending("a row of an unknown type, or without type, is read as an insert")
+def any_type(message: Message) -> Iterable[Message]:
+    try:
+        document = json.loads(message.value or b"null")
+    except ValueError:
+        return
+    if isinstance(document, dict):
+        yield replace(message, value=json.dumps({**document, "type": "insert"}).encode())
+
+
+@refusing("an unknown member is an error")
+def unknown_member_refused(message: Message, events: list[Event]) -> bool:
+    return b'"extra":' in (message.value or b"")
+
+
+@refusing("Kafka keys have to be objects")
+def array_key_refused(message: Message, events: list[Event]) -> bool:
+    return isinstance(message, KafkaMessage) and (message.key or b"").startswith(b"[")
+
+
+KNOWN_WRONG: tuple[KnownWrong, ...] = (
+    *VALUES,
+    *NUMBERS_AND_TEXTS,
+    *BINARY_AND_JSON,
+    *EVENTS,
+    *OPERATIONS,
+    *OLD_ROWS,
+    schema_change_lost,
+    *STATEMENTS,
+    names_in_lower_case,
+    signed_for_unsigned,
+    zero_date_as_null,
+    seconds_as_milliseconds,
+    milliseconds_as_seconds,
+    unchanged_as_null,
+    old_null_as_absent,
+    old_ignored,
+    bootstrap_borders_dropped,
+    bootstrap_rows_dropped,
+    decimals_through_double,
+    scale_lost,
+    base64_as_bytes,
+    set_cut,
+    null_as_word,
+    timestamp_in_local_time,
+    key_in_lower_case,
+    surrogates_replaced,
+    rename_as_alter,
+    xid_ignored,
+    any_type,
+    unknown_member_refused,
+    array_key_refused,
+)

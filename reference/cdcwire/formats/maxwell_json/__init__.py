@@ -1,0 +1,41 @@
+"""Maxwell JSON: decoder and encoder of the messages of Maxwell's daemon.
+
+``decode`` and ``encode`` are the wire layer, ``to_events`` and ``from_events`` the neutral model.
+"""
+
+from cdcwire.formats.maxwell_json.events import from_events, to_events
+from cdcwire.formats.maxwell_json.explain import explain
+from cdcwire.formats.maxwell_json.keys import decode_key, encode_key
+from cdcwire.formats.maxwell_json.message import (
+    Cell,
+    ColumnDefinition,
+    Inline,
+    Key,
+    Message,
+    RowMessage,
+    SchemaMessage,
+    TableDefinition,
+)
+from cdcwire.formats.maxwell_json.settings import DEFAULT_SETTINGS, Settings, read_settings
+from cdcwire.formats.maxwell_json.wire import decode, encode
+
+__all__ = [
+    "DEFAULT_SETTINGS",
+    "Cell",
+    "ColumnDefinition",
+    "Inline",
+    "Key",
+    "Message",
+    "RowMessage",
+    "SchemaMessage",
+    "Settings",
+    "TableDefinition",
+    "decode",
+    "decode_key",
+    "encode",
+    "encode_key",
+    "explain",
+    "from_events",
+    "read_settings",
+    "to_events",
+]
