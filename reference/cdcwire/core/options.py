@@ -101,8 +101,8 @@ class _Declared:
     values: tuple[str, ...] | None
     convert: Callable[[Any], object] | None
 
-    def value_from(self, values: Mapping[str, OptionValue]) -> object:
-        value = values[self.name]
+    def read(self, value: OptionValue) -> object:
+        """Return the field's value. Raises: OptionError, naming the option."""
         if self.convert is None:
             return value
         try:
@@ -200,11 +200,12 @@ def read_settings(settings: type[S], given: Given | Mapping[str, OptionValue]) -
     Raises: OptionError for an unknown option, a value that is not allowed, or options that
     contradict each other.
     """
-    told: Given = _Options(given) if isinstance(given, Mapping) else given
+    # hasattr, since isinstance of an abstract class takes longer than reading no options.
+    context = cast(Given, given if hasattr(given, "options") else _Options(given))
     kind: type = settings
-    if not told.options and not told.compressions:
+    if not context.options and not context.compressions:
         return cast(S, _default(kind))
-    return _build(settings, parse_options(options_of(kind), told.options), told, {})
+    return _build(settings, _parsed(options_of(kind), context.options), context, {})
 
 
 def settings_reader(settings: type[S]) -> Callable[[Given | Mapping[str, OptionValue]], S]:
@@ -217,21 +218,46 @@ def _default(settings: type) -> object:
     return settings()
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The fields of a settings class: those of options by the option, the others by the field."""
+
+    declared: Mapping[str, tuple[str, _Declared]]
+    groups: Mapping[str, _Group]
+    context: tuple[str, ...]
+
+
+@cache
+def _plan(settings: type) -> _Plan:
+    found = fields(settings)
+    return _Plan(
+        {
+            each.metadata[_OPTION].name: (each.name, each.metadata[_OPTION])
+            for each in found
+            if _OPTION in each.metadata
+        },
+        {each.name: each.metadata[_GROUP] for each in found if _GROUP in each.metadata},
+        tuple(each.name for each in found if _CONTEXT in each.metadata),
+    )
+
+
 def _build(
     settings: type[S],
     values: Mapping[str, OptionValue],
-    given: Given,
+    context: Given,
     fixed: Mapping[str, object],
 ) -> S:
-    members = dict(fixed)
-    for each in fields(settings):  # type: ignore[arg-type]
-        if _OPTION in each.metadata:
-            members[each.name] = each.metadata[_OPTION].value_from(values)
-        elif _GROUP in each.metadata:
-            group = each.metadata[_GROUP]
-            members[each.name] = _build(group.settings, values, given, group.fixed)
-        elif _CONTEXT in each.metadata:
-            members[each.name] = getattr(given, each.name)
+    """Return settings with the given values; every other field keeps its default."""
+    kind: type = settings
+    plan, members = _plan(kind), dict(fixed)
+    for name, value in values.items():
+        if name in plan.declared:
+            member, declared = plan.declared[name]
+            members[member] = declared.read(value)
+    for member, group in plan.groups.items():
+        members[member] = _build(group.settings, values, context, group.fixed)
+    for member in plan.context:
+        members[member] = getattr(context, member)
     return settings(**members)
 
 
@@ -243,8 +269,15 @@ def parse_options(
     A name may have its section before it (``sink.open.output-old-value``).
     Raises: OptionError for an unknown name, or a value that is not allowed.
     """
+    return {option.name: option.default for option in options} | _parsed(options, given)
+
+
+def _parsed(
+    options: tuple[Option, ...], given: Mapping[str, OptionValue]
+) -> dict[str, OptionValue]:
+    """Return the given options. Raises: OptionError, as ``parse_options``."""
     known = {option.name: option for option in options}
-    values = {name: option.default for name, option in known.items()}
+    values: dict[str, OptionValue] = {}
     for full_name, value in given.items():
         name = full_name.rpartition(".")[2]
         if name not in known:

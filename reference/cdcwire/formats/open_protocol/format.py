@@ -13,7 +13,7 @@ from cdcwire.formats.open_protocol.events import to_events
 from cdcwire.formats.open_protocol.explain import explain
 from cdcwire.formats.open_protocol.fast import RowDecoder
 from cdcwire.formats.open_protocol.settings import OPTIONS, read_settings
-from cdcwire.formats.open_protocol.wire import decode
+from cdcwire.formats.open_protocol.wire import read_message
 from cdcwire.model.events import Event
 
 FEATURES: Mapping[str, str] = MappingProxyType(
@@ -63,7 +63,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 def _decode(message: Message, context: Context) -> Iterator[Event]:
     settings = read_settings(context)
     kafka = _kafka(message)
-    decoded = decode(kafka.value, key=kafka.key, context=context)
+    decoded = read_message(kafka.key, kafka.value, context.selection, settings.compression)
     yield from to_events(decoded, settings, context.blobs, context.selection)
 
 
