@@ -42,9 +42,11 @@ class RowEncoder(Protocol):
 
     def header(self, event: RowChange, definition: Table) -> bytes:
         """Return the first record of a file that begins with this row; b"" for none."""
+        ...
 
     def rows(self, event: RowChange, definition: Table) -> bytes:
         """Return the records of a row change. Raises: EncodeError."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

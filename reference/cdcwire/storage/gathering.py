@@ -42,9 +42,11 @@ class RowWriter(Protocol):
 
     def row(self, event: RowChange) -> StoredRow:
         """Return the records of a row change. Raises: EncodeError."""
+        ...
 
     def change(self, table: Table, version: int) -> Table:
         """Take a schema change; return the table with its columns, where they are known."""
+        ...
 
 
 class _Group(NamedTuple):
