@@ -15,12 +15,14 @@ CLAUSE = "canal-json: compression"
 def decode(
     value: bytes | None, *, key: bytes | None = None, context: Context = NO_CONTEXT
 ) -> Message | None:
-    """Return the message in a Kafka value; None if it is empty, or of a table not wanted.
+    """Return the message in a Kafka value; None if it is of a table that is not wanted.
 
     ``key`` is ignored. The context's tables name the columns that ``mysqlType`` does not name.
-    Raises: TruncatedError, DecodeError, OptionError.
+    Raises: TruncatedError, also for an empty value; DecodeError, OptionError.
     """
     definitions, settings = definitions_of(context.tables), read_settings(context)
+    if not value:
+        return read_object(b"", context.selection, definitions)
     return read_message(value, settings.compression, context.selection, definitions)
 
 
