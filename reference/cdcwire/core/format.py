@@ -57,7 +57,7 @@ class Compression:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a codec is told beside the bytes.
+    """Everything that a codec needs in addition to the bytes.
 
     ``options``: the producer's settings. ``tables``: definitions, where the bytes need one.
     ``schemas``: Avro schema texts by id. ``blobs``: claim-check files by location.
@@ -84,41 +84,50 @@ class Explanation:
     warnings: tuple[str, ...] = ()
 
 
-def _as_told(messages: Iterable[Message], context: Context) -> Context:
+def _unchanged(messages: Iterable[Message], context: Context) -> Context:
     return context
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format. ``decode`` keeps no state between messages; ``encode`` batches as its producer.
+    """One format: its codec, options and losses, and the facts that general code asks for.
 
-    ``name``: as on the command line. ``title``: for people. ``page``: its page under docs/formats.
-    ``shared_pages``: the pages, by name, whose clauses it shares with other formats.
-    ``features``: what a testee may declare not to have, with a line each. ``choices``: what this
-    codec does where the format leaves it open, by the subjects of the golden cases. ``warnings``:
-    what decoding a message passes over, as the format allows it to. ``prepared``: the context with
-    what some of the messages tell about others (table definitions in schema files); who has all
-    messages of a feed calls it once, and decodes each by what it returned. It passes over messages
-    that are broken: decoding them says so. ``needs_tables``: whether decoding needs definitions of
-    tables beside the bytes. ``carriers``: where its messages travel; those of a storage sink are
-    files (``StoredFile``), those of a queue ``KafkaMessage``.
+    Codec.
+    ``decode`` keeps no state between messages. ``encode`` batches as the producer does.
+    ``prepared`` adds to the context what some messages say about others, such as table definitions
+    in schema files. Call it once with every message of a feed. It ignores broken messages; decoding
+    them reports the error. ``warnings``: what decoding a message ignores, as the format permits.
 
-    ``fast_decoder``: makes the measured decoder, where the format has one; see ``decoder``.
-    ``skips_columns``: that decoder ignores columns that are not selected, so that a pass without
-    columns is cheap. ``joins_halves``: it gives two adjacent records, the halves of an update, as
-    one change. ``topic_tables``: for formats whose topics hold one table each, which the bytes do
-    not name: the definitions that a topic may have (raises OptionError); else None.
-    ``stored``: how it is stored in the files of a prefix; None: it is not. ``shard_text``: the text
-    of a key column's value by which a row goes to a shard of its topic; None: there are no shards.
+    For people.
+    ``name``: the id on the command line. ``title``: the name in reports. ``page``: its page under
+    docs/formats. ``shared_pages``: the pages whose clauses it shares with other formats.
 
-    Facts for comparing feeds. ``sends_operation``: False: an update is a row with an old value.
-    ``deletes_have_position``: False: a delete is a key without anything else.
-    ``updates_are_two_records``: an update is sent as its "before" and "after" halves.
-    ``snapshot_rows_are_inserts``: rows of a snapshot are sent as inserts, not as reads.
-    ``sends_changed_columns``: given the value of every option: whether old images have only the
-    columns that an update changed. ``rewrite_name``: what the format makes of a name of a table or
-    column that it can't write; None: it writes all names. ``schemas``: how messages name schemas
-    that are found elsewhere; None: they need none.
+    Testees.
+    ``features``: the parts of the format that a testee may decline, with a line each. ``choices``:
+    what this codec does where the format is open, by the subjects of the golden cases.
+    ``fixes_bytes``: "by value" if producers may write the same event in different bytes.
+
+    Feeds.
+    ``needs_tables``: decoding needs table definitions. ``schemas``: how messages name schemas that
+    are stored elsewhere; None if they name none. ``has_claim_checks``: a message may name a file
+    that holds the row. ``carriers``: queue (``KafkaMessage``), storage (``StoredFile``) or both.
+    ``stored``: the form of its data files; None if it has none. ``topic_tables``: the definitions
+    that a topic may have, if a topic holds one table that its bytes do not name (raises
+    OptionError). ``shard_text``: the text of a key value that selects a topic's shard; None without
+    shards.
+
+    Rows at speed, see ``decoder``.
+    ``fast_decoder``: makes the fast decoder, if the format has one. ``skips_columns``: the fast
+    decoder does not read columns that are not selected. ``joins_halves``: the fast decoder gives
+    the two records of an update as one change.
+
+    Facts for comparing feeds.
+    ``sends_operation``: if False, an update is a row with an old value. ``deletes_have_position``:
+    if False, a delete is a key and nothing else. ``updates_are_two_records``: an update is sent as
+    a "before" and an "after" record. ``snapshot_rows_are_inserts``: rows of a snapshot are sent as
+    inserts, not as reads. ``sends_changed_columns``: given the value of every option, whether old
+    images have only the columns that an update changed. ``rewrite_name``: the name that is written
+    for a table or column whose own name the format cannot write; None if it writes all names.
     """
 
     name: str
@@ -132,7 +141,7 @@ class Format:
     features: Mapping[str, str]
     choices: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     warnings: Callable[[Message], tuple[str, ...]] = lambda message: ()
-    prepared: Callable[[Iterable[Message], Context], Context] = _as_told
+    prepared: Callable[[Iterable[Message], Context], Context] = _unchanged
     needs_tables: bool = False
     carriers: tuple[Carrier, ...] = ("queue",)
     has_claim_checks: bool = False
