@@ -26,6 +26,7 @@ _EIGHT_HOURS = {"ms": 28_800_000, "us": 28_800_000_000, "ns": 28_800_000_000_000
 
 @wrong_columns("binary strings are given as their base64 text", "34")
 def binary_as_base64(column: Column, value: Value) -> tuple[Column, Value]:
+    """Replace a binary string with its base64 text."""
     if not isinstance(column.type, BytesType) or not isinstance(value, bytes):
         return column, value
     return replace(column, type=TextType()), base64.b64encode(value).decode()
@@ -33,6 +34,7 @@ def binary_as_base64(column: Column, value: Value) -> tuple[Column, Value]:
 
 @wrong_columns("a date, which counts days, is taken for milliseconds", "31")
 def days_as_milliseconds(column: Column, value: Value) -> tuple[Column, Value]:
+    """Take a date that counts days for one that counts milliseconds."""
     if column.type == DateType("d"):
         return replace(column, type=DateType("ms")), value
     return column, value
@@ -40,6 +42,7 @@ def days_as_milliseconds(column: Column, value: Value) -> tuple[Column, Value]:
 
 @wrong_columns("the unit of a moment is guessed from the number of its digits", "23")
 def unit_by_digits(column: Column, value: Value) -> tuple[Column, Value]:
+    """Choose the unit of a date and time by the number of its digits."""
     kind = column.type
     if not isinstance(kind, DatetimeType) or not isinstance(value, int):
         return column, value
@@ -49,6 +52,7 @@ def unit_by_digits(column: Column, value: Value) -> tuple[Column, Value]:
 
 @wrong_values("a date and time without zone is moved as if it had one", "24")
 def datetime_as_local(column: Column, value: Value) -> Value:
+    """Move a date and time without a zone by eight hours."""
     kind = column.type
     if not isinstance(kind, DatetimeType) or not isinstance(value, int):
         return value
@@ -57,12 +61,14 @@ def datetime_as_local(column: Column, value: Value) -> Value:
 
 @wrong_rows("the schema's name is put in front of the table's")
 def table_with_schema(row: RowChange) -> Event:
+    """Put the schema's name before the table's name."""
     name = f"{row.table.schema}.{row.table.name}"
     return replace(row, table=replace(row.table, name=name))
 
 
 @wrong_events("an lsn above 2^53 loses its last digits", "9")
 def lsn_through_double(event: Event) -> Event:
+    """Round an LSN to the nearest double."""
     lsn = event.position.lsn
     if lsn is None:
         return event

@@ -47,11 +47,13 @@ _LEAST_LONG = -(1 << 63)
 
 @wrong_columns("NULL of a STRING becomes the text None")
 def null_as_none(column: Column, value: Value) -> tuple[Column, Value]:
+    """Replace NULL in a STRING column with the text ``None``."""
     return column, "None" if value is None and isinstance(column.type, TextType) else value
 
 
 @wrong_columns("BYTES stay the base64 that they travel as")
 def base64_of_bytes_kept(column: Column, value: Value) -> tuple[Column, Value]:
+    """Replace a binary string with its base64 text."""
     if not isinstance(column.type, BytesType):
         return column, value
     kept = write_base64(value) if isinstance(value, bytes) else value
@@ -60,6 +62,7 @@ def base64_of_bytes_kept(column: Column, value: Value) -> tuple[Column, Value]:
 
 @wrong_values("a count since 1970 is moved to another zone")
 def instants_eight_hours_off(column: Column, value: Value) -> Value:
+    """Move a timestamp in milliseconds or microseconds by eight hours."""
     kind = column.type
     if not isinstance(kind, TimestampType) or kind.form not in ("ms", "us"):
         return value
@@ -82,18 +85,21 @@ def execute_time_in_us(event: Event) -> Event:
 
 @wrong_events("a sequence id loses its last digits")
 def sequence_id_through_double(event: Event) -> Event:
+    """Round a sequence id to the nearest double."""
     number = event.position.sequence_id
     return event if number is None else moved(event, sequence_id=int(float(number)))
 
 
 @wrong_events("a sequence id of over 63 bits wraps")
 def sequence_id_in_64_bits(event: Event) -> Event:
+    """Keep only the lowest 63 bits of a sequence id."""
     number = event.position.sequence_id
     return event if number is None else moved(event, sequence_id=number % (1 << 63))
 
 
 @wrong_decoder("-2^63 is refused, as one document has it")
 def least_bigint_refused(format_: Format, message: Message, context: Context) -> list[Event]:
+    """Refuse a row that contains the integer -2^63. Raises: DecodeError."""
     events = right(format_, message, context)
     for event in events:
         for image in (event.before, event.after) if isinstance(event, RowChange) else ():
@@ -121,6 +127,7 @@ def _framed(value: bytes) -> bytes:
 
 
 def moved(event: Event, **position: Any) -> Event:
+    """Return the event with these fields of its position replaced."""
     return replace(event, position=replace(event.position, **position))
 
 

@@ -38,12 +38,14 @@ from cdcwire_conformance.known_wrong.values import (
 
 @wrong_values("BIGINT UNSIGNED from 2^63 turns negative", "C1")
 def signed_for_unsigned(column: Column, value: Value) -> Value:
+    """Read an unsigned integer of 64 bits as signed."""
     is_unsigned = isinstance(column.type, kinds.IntType) and column.type.unsigned
     return value - (1 << 64) if is_unsigned and value >= 1 << 63 else value
 
 
 @wrong_values("BIT(64) is read as signed", "C2", "open/45")
 def signed_bits(column: Column, value: Value) -> Value:
+    """Read a BIT of 64 bits as signed."""
     return (
         value - (1 << 64) if isinstance(column.type, kinds.BitType) and value >= 1 << 63 else value
     )
@@ -51,16 +53,19 @@ def signed_bits(column: Column, value: Value) -> Value:
 
 @wrong_values("SET members from the 33rd on are lost", "C3")
 def set_in_32_bits(column: Column, value: Value) -> Value:
+    """Keep only the first 32 members of a SET."""
     return value & 0xFFFFFFFF if isinstance(column.type, kinds.SetType) else value
 
 
 @wrong_values("ENUM's index counts from 0", "42")
 def enum_from_zero(column: Column, value: Value) -> Value:
+    """Lower the index of an ENUM by one."""
     return max(value - 1, 0) if isinstance(column.type, kinds.EnumType) else value
 
 
 @wrong_values("bytes that are not UTF-8 become question marks", "41")
 def ill_formed_text_replaced(column: Column, value: Value) -> Value:
+    """Replace invalid UTF-8 in a text with U+FFFD."""
     if isinstance(column.type, kinds.TextType) and isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return value
@@ -68,6 +73,7 @@ def ill_formed_text_replaced(column: Column, value: Value) -> Value:
 
 @wrong_columns("code 250 is taken for the BLOB alone", "C6")
 def mediumtext_as_binary(column: Column, value: Value) -> tuple[Column, Value]:
+    """Replace a MEDIUMTEXT with the bytes of its UTF-8 text."""
     if column.source == "mediumtext" and isinstance(value, str):
         return replace(column, type=kinds.BytesType()), value.encode()
     return column, value
@@ -75,6 +81,7 @@ def mediumtext_as_binary(column: Column, value: Value) -> tuple[Column, Value]:
 
 @wrong_values("0000-00-00 becomes NULL", "26", "27")
 def zero_date_as_null(column: Column, value: Value) -> Value:
+    """Replace a zero date with NULL."""
     temporal = (kinds.DateType, kinds.DatetimeType, kinds.TimestampType)
     is_zero = isinstance(column.type, temporal) and value.startswith("0000-00-00")
     return None if is_zero else value
@@ -82,12 +89,14 @@ def zero_date_as_null(column: Column, value: Value) -> Value:
 
 @wrong_values("TIME is taken for a time of day", "29")
 def time_as_clock(column: Column, value: Value) -> Value:
+    """Reduce a TIME modulo 24 hours and drop its sign."""
     found = re.match(r"-?(\d+)(:.*)", value) if isinstance(column.type, kinds.TimeType) else None
     return f"{int(found[1]) % 24:02d}{found[2]}" if found else value
 
 
 @wrong_values("TIMESTAMP is moved to another zone", "25")
 def eight_hours_off(column: Column, value: Value) -> Value:
+    """Move the hour of a TIMESTAMP by eight and leave its date."""
     found = (
         re.match(r"(\d{4}-\d\d-\d\d) (\d\d)(.*)", value)
         if isinstance(column.type, kinds.TimestampType)
@@ -98,6 +107,7 @@ def eight_hours_off(column: Column, value: Value) -> Value:
 
 @wrong_values("digits after the third of a second are cut", "28")
 def fraction_in_milliseconds(column: Column, value: Value) -> Value:
+    """Cut the fraction of a second after three digits."""
     temporal = (kinds.TimeType, kinds.DatetimeType, kinds.TimestampType)
     if not isinstance(column.type, temporal):
         return value
@@ -106,11 +116,13 @@ def fraction_in_milliseconds(column: Column, value: Value) -> Value:
 
 @wrong_values("VECTOR always decodes to NULL", "C7")
 def vector_as_null(column: Column, value: Value) -> Value:
+    """Replace a VECTOR with NULL."""
     return None if isinstance(column.type, kinds.VectorType) else value
 
 
 @wrong_columns("a BIT is given as text")
 def bit_as_text(column: Column, value: Value) -> tuple[Column, Value]:
+    """Replace a BIT with its decimal digits as text."""
     if not isinstance(column.type, kinds.BitType) or value is None:
         return column, value
     return replace(column, type=kinds.TextType()), str(value)
@@ -118,6 +130,7 @@ def bit_as_text(column: Column, value: Value) -> tuple[Column, Value]:
 
 @wrong_columns("a TIMESTAMP without a zone is taken for UTC", "20")
 def timestamp_in_utc(column: Column, value: Value) -> tuple[Column, Value]:
+    """Declare a TIMESTAMP to be in UTC."""
     if not isinstance(column.type, kinds.TimestampType):
         return column, value
     return replace(column, type=replace(column.type, zone="+00:00")), value
@@ -125,6 +138,7 @@ def timestamp_in_utc(column: Column, value: Value) -> tuple[Column, Value]:
 
 @wrong_decoder("a file that was cut off gives its whole rows and no error")
 def cut_file_accepted(format_: Format, message: Message, context: Context) -> list[Event]:
+    """Return the events before an error; raise the error only if there are none."""
     events: list[Event] = []
     try:
         for event in format_.decode(message, context):

@@ -17,11 +17,13 @@ from cdcwire_conformance.known_wrong.decoder import (
 
 @wrong_values("integers above 2^53 lose their last digits", "9")
 def integers_through_double(column: Column, value: Value) -> Value:
+    """Round an integer to the nearest double."""
     return int(float(value)) if isinstance(column.type, kinds.IntType) else value
 
 
 @wrong_columns("FLOAT 0.1 is shown as 0.10000000149011612", "17")
 def float32_as_double(column: Column, value: Value) -> tuple[Column, Value]:
+    """Declare a float of 32 bits to have 64 bits."""
     if column.type == kinds.FloatType(32):
         return replace(column, type=kinds.FloatType(64)), value
     return column, value
@@ -29,11 +31,13 @@ def float32_as_double(column: Column, value: Value) -> tuple[Column, Value]:
 
 @wrong_values("-0.0 becomes 0.0")
 def minus_zero_lost(column: Column, value: Value) -> Value:
+    """Replace -0.0 with 0.0."""
     return value + 0.0 if isinstance(column.type, kinds.FloatType) else value
 
 
 @wrong_values("DOUBLE is kept with a float's digits")
 def double_in_32_bits(column: Column, value: Value) -> Value:
+    """Round a double to seven significant digits."""
     if column.type != kinds.FloatType(64):
         return value
     return float(f"{value:.7g}")
@@ -41,11 +45,13 @@ def double_in_32_bits(column: Column, value: Value) -> Value:
 
 @wrong_values("DECIMAL goes through a double", "11")
 def decimal_as_float(column: Column, value: Value) -> Value:
+    """Round a decimal to the nearest double."""
     return Decimal(repr(float(value))) if isinstance(column.type, kinds.DecimalType) else value
 
 
 @wrong_values("12.10 becomes 12.1", "16")
 def decimal_without_end_zeros(column: Column, value: Value) -> Value:
+    """Drop the trailing zeros of a decimal fraction."""
     if not isinstance(value, Decimal):
         return value
     text = f"{value:f}"
@@ -54,6 +60,7 @@ def decimal_without_end_zeros(column: Column, value: Value) -> Value:
 
 @wrong_values("UTF-8 is read as Latin-1")
 def text_as_latin_1(column: Column, value: Value) -> Value:
+    """Decode the UTF-8 bytes of a text as Latin-1."""
     if isinstance(column.type, kinds.TextType) and isinstance(value, str):
         return value.encode().decode("latin-1")
     return value
@@ -61,6 +68,7 @@ def text_as_latin_1(column: Column, value: Value) -> Value:
 
 @wrong_columns("the binary flag is ignored: BLOB comes out as text with U+FFFD", "C5", "32")
 def binary_as_text(column: Column, value: Value) -> tuple[Column, Value]:
+    """Decode a binary string as UTF-8 with replacement characters."""
     if isinstance(column.type, kinds.BytesType) and isinstance(value, bytes):
         return replace(column, type=kinds.TextType()), value.decode("utf-8", "replace")
     return column, value
@@ -68,11 +76,13 @@ def binary_as_text(column: Column, value: Value) -> tuple[Column, Value]:
 
 @wrong_values("BINARY(n) loses its padding")
 def binary_without_end_zeros(column: Column, value: Value) -> Value:
+    """Drop the trailing zero bytes of a binary string."""
     return value.rstrip(b"\0") if isinstance(column.type, kinds.BytesType) else value
 
 
 @wrong_values("text loses spaces at its end")
 def text_without_end_spaces(column: Column, value: Value) -> Value:
+    """Drop the trailing spaces of a text."""
     if isinstance(column.type, kinds.TextType) and isinstance(value, str):
         return value.rstrip(" ")
     return value
@@ -80,6 +90,7 @@ def text_without_end_spaces(column: Column, value: Value) -> Value:
 
 @wrong_values("text ends at the first NUL")
 def text_cut_at_nul(column: Column, value: Value) -> Value:
+    """Cut a text at its first NUL character."""
     if isinstance(column.type, kinds.TextType) and isinstance(value, str):
         return value.partition("\0")[0]
     return value
@@ -87,16 +98,19 @@ def text_cut_at_nul(column: Column, value: Value) -> Value:
 
 @wrong_values("'' becomes NULL")
 def empty_text_as_null(column: Column, value: Value) -> Value:
+    """Replace an empty text with NULL."""
     return None if isinstance(column.type, kinds.TextType) and not value else value
 
 
 @wrong_values("the text 'null' becomes NULL", "35")
 def word_null_as_null(column: Column, value: Value) -> Value:
+    """Replace the text ``null``, in any case, with NULL."""
     return None if isinstance(value, str) and value.lower() == "null" else value
 
 
 @wrong_values("numbers inside JSON columns are read as doubles")
 def json_through_double(column: Column, value: Value) -> Value:
+    """Read the integers inside a JSON value as doubles."""
     if not isinstance(column.type, kinds.JsonType):
         return value
     try:
@@ -107,6 +121,7 @@ def json_through_double(column: Column, value: Value) -> Value:
 
 @wrong_columns("NULL becomes 0 or ''", "52")
 def null_as_zero(column: Column, value: Value) -> tuple[Column, Value]:
+    """Replace NULL with 0, or with an empty text in a text column."""
     if value is not None:
         return column, value
     if isinstance(
@@ -118,11 +133,13 @@ def null_as_zero(column: Column, value: Value) -> tuple[Column, Value]:
 
 @wrong_columns("columns that are NULL are left out", "52")
 def null_left_out(column: Column, value: Value) -> tuple[Column, Value] | None:
+    """Drop a column whose value is NULL."""
     return None if value is None else (column, value)
 
 
 @wrong_columns("column names are lower-cased", "49")
 def names_in_lower_case(column: Column, value: Value) -> tuple[Column, Value]:
+    """Write a column's name in lower case."""
     return replace(column, name=column.name.lower()), value
 
 

@@ -51,6 +51,7 @@ _wrong_by_schemas = decorator(_by_other_schemas)
     "the first branch of every union is taken for NULL", "null/nullable-with-default"
 )
 def null_first(schemas: Mapping[str, str], message: Message) -> Mapping[str, str]:
+    """Move NULL to the front of each union and drop the default of its field."""
     found = {}
     for name, text in schemas.items():
         document = _document(text)
@@ -64,6 +65,7 @@ def null_first(schemas: Mapping[str, str], message: Message) -> Mapping[str, str
 
 @_wrong_by_schemas("key and value, having one full name, are read by one schema")
 def one_schema_a_name(schemas: Mapping[str, str], message: Message) -> Mapping[str, str]:
+    """Give each id the first schema text with the same full name."""
     first: dict[tuple[object, object], str] = {}
     for text in schemas.values():
         document = _document(text)
@@ -100,6 +102,7 @@ def _id_of(raw: bytes | None) -> str:
 
 @wrong_decoder("NULL becomes the default of its field", "null/nullable-with-default")
 def nulls_from_defaults(format_: Format, message: Message, context: Context) -> list[Event]:
+    """Replace NULL with the default of its field in the value's schema."""
     assert isinstance(message, KafkaMessage)
     document = _document(context.schemas.get(_id_of(message.value), ""))
     defaults = {
@@ -123,6 +126,7 @@ def allowed_split(format_: Format, message: Message, context: Context) -> list[E
 
 @wrong_decoder("an ENUM's option is counted in allowed, whatever its table says")
 def definitions_ignored(format_: Format, message: Message, context: Context) -> list[Event]:
+    """Decode without table definitions and give an ENUM as the place of its label."""
     return changing_columns(_by_place)(format_, message, replace(context, tables=()))
 
 
@@ -148,12 +152,14 @@ def header_ignored(message: Message) -> Iterable[Message]:
 
 @mending("a value of no bytes is taken for null")
 def empty_value_as_delete(message: Message) -> Iterable[Message]:
+    """Yield the message with null in place of an empty value."""
     if isinstance(message, KafkaMessage) and message.value == b"":
         yield replace(message, value=None)
 
 
 @mending("what follows a key is ignored")
 def end_of_key_ignored(message: Message) -> Iterable[Message]:
+    """Yield the message with its key shortened by 1 to 15 bytes."""
     assert isinstance(message, KafkaMessage)
     key = message.key or b""
     for surplus in range(1, min(len(key), 16)):

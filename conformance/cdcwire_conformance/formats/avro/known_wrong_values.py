@@ -23,6 +23,7 @@ _LETTERS = {"insert": "c", "update": "u"}
 
 @wrong_values("a DECIMAL is given as its unscaled number")
 def decimal_without_scale(column: Column, value: Value) -> Value:
+    """Replace a DECIMAL with its unscaled number."""
     kind = column.type
     if not isinstance(kind, DecimalType) or not kind.scale or not isinstance(value, Decimal):
         return value
@@ -31,6 +32,7 @@ def decimal_without_scale(column: Column, value: Value) -> Value:
 
 @wrong_values("the bytes of a DECIMAL are read as unsigned", "14")
 def decimal_without_sign(column: Column, value: Value) -> Value:
+    """Read the two's complement of a negative DECIMAL as unsigned."""
     kind = column.type
     if not isinstance(kind, DecimalType) or kind.precision is None or value >= 0:
         return value
@@ -41,6 +43,7 @@ def decimal_without_sign(column: Column, value: Value) -> Value:
 
 @wrong_rows("all DECIMALs of a row have the scale of the first", "10")
 def scale_of_first_decimal(row: RowChange) -> Event:
+    """Apply the scale of the first DECIMAL to all DECIMALs of the row."""
     return replace(row, before=_with_one_scale(row.before), after=_with_one_scale(row.after))
 
 
@@ -62,6 +65,7 @@ def _with_one_scale(image: Image | None) -> Image | None:
 
 @wrong_values("the last byte of a BIT counts most")
 def bit_backwards(column: Column, value: Value) -> Value:
+    """Reverse the order of the bytes of a BIT."""
     if not isinstance(column.type, BitType):
         return value
     raw = value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
@@ -70,27 +74,32 @@ def bit_backwards(column: Column, value: Value) -> Value:
 
 @wrong_values("of a BIT only the last byte is read", "bit/multi-byte")
 def last_byte_of_bit(column: Column, value: Value) -> Value:
+    """Keep only the last byte of a BIT."""
     return value & 0xFF if isinstance(column.type, BitType) else value
 
 
 @wrong_values("INT UNSIGNED from 2^31 turns negative")
 def unsigned_in_31_bits(column: Column, value: Value) -> Value:
+    """Read an unsigned integer of 32 bits as signed."""
     is_int = column.type == IntType(32, unsigned=True)
     return value - (1 << 32) if is_int and value >> 31 else value
 
 
 @wrong_columns("a column of a type that is not known is left out")
 def unknown_types_dropped(column: Column, value: Value) -> tuple[Column, Value] | None:
+    """Drop a column of an unknown type."""
     return None if isinstance(column.type, UnknownType) else (column, value)
 
 
 @wrong_columns("a column with the name of an extension field is taken for one")
 def names_of_extension(column: Column, value: Value) -> tuple[Column, Value] | None:
+    """Drop a column that has the name of an extension field."""
     return None if column.name in _EXTENSION else (column, value)
 
 
 @wrong_rows("the fields of the extension are given as columns")
 def extension_as_columns(row: RowChange) -> Event:
+    """Append the fields of the extension to the columns of the new row."""
     if row.op not in _LETTERS or row.after is None:
         return row
     position = row.position
@@ -102,6 +111,7 @@ def extension_as_columns(row: RowChange) -> Event:
 
 @wrong_rows("the time is worked out of the commit timestamp")
 def physical_time_from_commit_ts(row: RowChange) -> Event:
+    """Compute the commit time from the commit timestamp."""
     position = row.position
     if position.commit_ts is None:
         return row
@@ -110,11 +120,13 @@ def physical_time_from_commit_ts(row: RowChange) -> Event:
 
 @wrong_rows("a row that does not say so is taken for an insert")
 def upsert_as_insert(row: RowChange) -> Event:
+    """Turn an upsert into an insert."""
     return replace(row, op="insert") if row.op == "upsert" else row
 
 
 @wrong_rows("the whole namespace is taken for the schema")
 def namespace_as_schema(row: RowChange) -> Event:
+    """Put the start of the namespace, ``default.``, before the schema's name."""
     return replace(row, table=replace(row.table, schema=f"default.{row.table.schema}"))
 
 

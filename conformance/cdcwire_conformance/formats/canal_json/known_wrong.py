@@ -28,6 +28,7 @@ from cdcwire_conformance.known_wrong.events import (
 
 @wrong_values("the first element of a SET is its highest bit")
 def set_backwards(column: Column, value: Value) -> Value:
+    """Reverse the order of the bits of a SET."""
     if not isinstance(column.type, SetType):
         return value
     return int(f"{value:b}"[::-1], 2)
@@ -35,11 +36,13 @@ def set_backwards(column: Column, value: Value) -> Value:
 
 @wrong_values("the characters of a binary string are written as UTF-8", "33")
 def binary_as_utf_8(column: Column, value: Value) -> Value:
+    """Encode the Latin-1 characters of a binary string as UTF-8."""
     return value.decode("latin-1").encode() if isinstance(column.type, BytesType) else value
 
 
 @wrong_columns("null becomes the text 'null'")
 def null_as_word(column: Column, value: Value) -> tuple[Column, Value]:
+    """Replace NULL in a text column with the text ``null``."""
     if value is None and isinstance(column.type, TextType):
         return column, "null"
     return column, value
@@ -47,6 +50,7 @@ def null_as_word(column: Column, value: Value) -> tuple[Column, Value]:
 
 @wrong_rows("NULL in old is taken for a column that did not change", "51")
 def old_null_as_absent(row: RowChange) -> Event:
+    """Drop the NULL columns of an update's old row."""
     if row.op != "update" or row.before is None:
         return row
     kept = Image.of(pair for pair in row.before.pairs if pair[1] is not None)
@@ -64,6 +68,7 @@ def _lone_surrogates(text: str) -> Iterator[str]:
 
 @wrong_values("the two halves of a surrogate pair become U+FFFD")
 def surrogates_replaced(column: Column, value: Value) -> Value:
+    """Replace each character above U+FFFF with two U+FFFD."""
     return "".join(_lone_surrogates(value)) if isinstance(value, str) else value
 
 

@@ -21,6 +21,7 @@ from cdcwire_conformance.known_wrong.decoder import (
 
 @wrong_rows("a change with HEARTBEAT_IDENTIFIER is dropped as a heartbeat")
 def identifier_as_heartbeat(row: RowChange) -> Event | None:
+    """Drop a row change that has a heartbeat identifier."""
     return None if row.extra.get("heartbeat_identifier") else row
 
 
@@ -41,6 +42,7 @@ def properties_by_place(format_: Format, message: Message, context: Context) -> 
 
 @mending("a message of any message_version is read")
 def any_message_version(message: Message) -> Iterable[Message]:
+    """Yield the message with another ``message_version``."""
     for version in (b"1.0", b"2.0"):
         for other in (b"1.0", b"2.0", b"3.0"):
             member = b'"message_version":"%s"'

@@ -42,6 +42,7 @@ from cdcwire_conformance.known_wrong.events import one_table_a_message, partitio
 
 @wrong_values("YEAR is read as unsigned, so that 2024 becomes 4048", "C10")
 def year_without_zigzag(column: Column, value: Value) -> Value:
+    """Return the zigzag number of a YEAR without decoding it."""
     if not isinstance(column.type, YearType):
         return value
     return value << 1 if value >= 0 else (~value << 1) | 1
@@ -49,6 +50,7 @@ def year_without_zigzag(column: Column, value: Value) -> Value:
 
 @mending("any version is read as version 1")
 def version_ignored(message: Message) -> Iterable[Message]:
+    """Yield the message with version 1 written over its first byte, then over its first two."""
     value = message.value
     if value is not None:
         yield replace(message, value=b"\1" + value[1:])
@@ -167,6 +169,7 @@ def _events_of(reader: Reader, context: Context) -> list[Event]:
 
 @wrong_decoder("the first column group is taken for the new row, the second for the old", "C11")
 def groups_by_position(format_: Format, message: Message, context: Context) -> list[Event]:
+    """Take the first column group for the new row and the second for the old row."""
     decoded = decode(message.value, context=context)
     swapped = replace(decoded, events=by_position(decoded.events))
     return list(to_events(swapped, read_settings(context)))

@@ -65,21 +65,25 @@ _wrong_by_options = decorator(_changing_by_options)
 
 @_wrong_by_options("a text that is the text of NULL becomes NULL, quoted or not")
 def quoted_null_as_null(column: Column, value: Value, options: _Options) -> Value:
+    """Replace a text, ENUM or SET that equals the configured NULL text with NULL."""
     return None if isinstance(column.type, _TEXTS) and value == options["null"] else value
 
 
 @_wrong_by_options("a bare NULL is given as its text")
 def null_as_its_text(column: Column, value: Value, options: _Options) -> Value:
+    """Replace NULL in a text, ENUM or SET column with the configured NULL text."""
     return options["null"] if value is None and isinstance(column.type, _TEXTS) else value
 
 
 @_wrong_by_options("empty strings, enums and sets become NULL")
 def empty_string_as_null(column: Column, value: Value, options: _Options) -> Value:
+    """Replace an empty text, ENUM or SET with NULL."""
     return None if isinstance(column.type, _TEXTS) and not value else value
 
 
 @_wrong_by_options("a delimiter inside a value ends it")
 def cut_at_delimiter(column: Column, value: Value, options: _Options) -> Value:
+    """Cut a value at its first delimiter."""
     if not isinstance(value, str) or not isinstance(column.type, _TEXTS):
         return value
     return value.partition(str(options["delimiter"]))[0]
@@ -90,6 +94,7 @@ _LETTERS = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
 
 @_wrong_by_options("between quotes backslashes are taken for escapes")
 def backslashes_unescaped(column: Column, value: Value, options: _Options) -> Value:
+    """Decode backslash escapes in a text that is written between quotes."""
     if not isinstance(value, str) or not isinstance(column.type, TextType) or not options["quote"]:
         return value
     return re.sub(r"\\(.)", lambda found: _LETTERS.get(found[1], found[1]), value)
@@ -117,6 +122,7 @@ def lines_first(format_: Format, message: Message, context: Context) -> list[Eve
 
 @_wrong_by_options("doubled quotes stay doubled, and escapes stay where there are no quotes")
 def escapes_kept(column: Column, value: Value, options: _Options) -> Value:
+    """Return a text or JSON value as it is written in the file, with its escapes."""
     if not isinstance(value, str) or not isinstance(column.type, (TextType, JsonType)):
         return value
     return field_of(value.encode(), read_settings(options)).raw.decode()
@@ -124,11 +130,13 @@ def escapes_kept(column: Column, value: Value, options: _Options) -> Value:
 
 @wrong_rows("the second and third fields are read as schema and table")
 def schema_before_table(row: RowChange) -> Event:
+    """Swap the names of the table and its schema."""
     return replace(row, table=replace(row.table, name=row.table.schema, schema=row.table.name))
 
 
 @wrong_values("a float ends before its exponent")
 def float_without_exponent(column: Column, value: Value) -> Value:
+    """Drop the exponent of a float that is written with one."""
     if not isinstance(column.type, FloatType):
         return value
     mantissa, _, exponent = f"{value:e}".partition("e")
@@ -137,6 +145,7 @@ def float_without_exponent(column: Column, value: Value) -> Value:
 
 @wrong_decoder("files of every version are read by the newest definition")
 def newest_definition(format_: Format, message: Message, context: Context) -> list[Event]:
+    """Decode with only the newest definition of each table."""
     newest = {
         (table.schema, table.name): table
         for table in sorted(context.tables, key=lambda table: table.version or 0)
@@ -146,6 +155,7 @@ def newest_definition(format_: Format, message: Message, context: Context) -> li
 
 @wrong_values("of the elements of a SET only the first one is kept")
 def set_cut_at_comma(column: Column, value: Value) -> Value:
+    """Keep only the first element of a SET."""
     return value.partition(",")[0] if isinstance(column.type, SetType) else value
 
 

@@ -42,12 +42,14 @@ def short_date_in_seconds(column: Column, value: Value) -> Value:
 
 @wrong_events("systemTime is taken for the time of the change")
 def system_time_as_event_time(event: Event) -> Event:
+    """Replace the commit time with the time of sending."""
     position: Position = event.position
     return event if position.sent_ms is None else moved(event, commit_ms=position.sent_ms)
 
 
 @wrong_events("schemaName is ignored")
 def database_as_schema(event: Event) -> Event:
+    """Use the database's name as the schema's name."""
     table = event.table if not isinstance(event, Marker) and hasattr(event, "table") else None
     if table is None or table.database is None:
         return event
@@ -57,6 +59,7 @@ def database_as_schema(event: Event) -> Event:
 
 @wrong_events("markers are skipped")
 def marker_lost(event: Event) -> Event | None:
+    """Drop markers."""
     return None if isinstance(event, Marker) else event
 
 

@@ -25,11 +25,13 @@ from cdcwire_conformance.known_wrong.values import BINARY_AND_JSON, CUT_VALUES, 
 
 @refusing("a message without value breaks it", "66")
 def tombstone_crash(message: Message, events: list[Event]) -> bool:
+    """Return whether the message has no value."""
     return message.value is None
 
 
 @refusing("an update without its old row is refused", "65")
 def before_needed(message: Message, events: list[Event]) -> bool:
+    """Return whether an update has no old row."""
     return any(
         isinstance(event, RowChange) and event.op == "update" and event.before is None
         for event in events
@@ -41,21 +43,25 @@ _LISTED = ("true", "last", "false", "incremental", None)  # by the schema of 2.7
 
 @refusing("states of a snapshot that the schema does not list are refused")
 def snapshot_by_list(message: Message, events: list[Event]) -> bool:
+    """Return whether an event has a snapshot state that the schema does not list."""
     return any(event.extra.get("snapshot") not in _LISTED for event in events)
 
 
 @refusing("a payload before its schema is refused")
 def schema_first(message: Message, events: list[Event]) -> bool:
+    """Return whether the payload is the first member of the message."""
     return (message.value or b"").lstrip().startswith(b'{"payload"')
 
 
 @wrong_rows("rows of a snapshot are inserts, without the option")
 def read_as_insert(row: RowChange) -> Event:
+    """Turn a row of a snapshot into an insert."""
     return replace(row, op="insert") if row.op == "read" else row
 
 
 @wrong_rows("rows of a snapshot are skipped")
 def snapshot_rows_lost(row: RowChange) -> Event | None:
+    """Drop rows of a snapshot."""
     return None if row.op == "read" else row
 
 

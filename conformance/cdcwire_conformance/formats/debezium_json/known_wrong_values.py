@@ -48,6 +48,7 @@ def _unscaled_bytes(value: Decimal) -> bytes:
 
 @wrong_columns("a precise decimal is shown as the base64 text of its bytes", "6", "12")
 def decimal_as_base64(column: Column, value: Value) -> tuple[Column, Value]:
+    """Replace a precise decimal with the base64 text of its unscaled bytes."""
     if column.source != _DECIMAL or not isinstance(value, Decimal):
         return column, value
     text = base64.b64encode(_unscaled_bytes(value)).decode()
@@ -56,6 +57,7 @@ def decimal_as_base64(column: Column, value: Value) -> tuple[Column, Value]:
 
 @wrong_values("the scale, which is in the schema only, is ignored", "12")
 def decimal_scale_unread(column: Column, value: Value) -> Value:
+    """Replace a precise decimal with its unscaled number."""
     if column.source != _DECIMAL or not isinstance(value, Decimal):
         return value
     return Decimal(_unscaled(value))
@@ -63,6 +65,7 @@ def decimal_scale_unread(column: Column, value: Value) -> Value:
 
 @wrong_values("negative decimals become large positive ones", "14")
 def decimal_sign_unread(column: Column, value: Value) -> Value:
+    """Read the unscaled bytes of a negative decimal as unsigned."""
     is_bytes = column.source in (_DECIMAL, _VARIABLE) and isinstance(value, Decimal)
     if not is_bytes or value >= 0:
         return value
@@ -72,6 +75,7 @@ def decimal_sign_unread(column: Column, value: Value) -> Value:
 
 @wrong_values("an unsigned integer of 64 bits, which is a decimal, turns negative", "5", "7")
 def decimal_in_64_bits(column: Column, value: Value) -> Value:
+    """Wrap a whole decimal into a signed integer of 64 bits."""
     is_whole = isinstance(column.type, kinds.DecimalType) and column.type.scale == 0
     if not is_whole or not isinstance(value, Decimal):
         return value
@@ -84,6 +88,7 @@ _PARTS = kinds.StructType((Column("scale", kinds.IntType(32)), Column("value", k
 
 @wrong_columns("a decimal without declared scale is given as a struct of two members", "13")
 def variable_scale_as_struct(column: Column, value: Value) -> tuple[Column, Value]:
+    """Replace a decimal of variable scale with a struct of scale and unscaled bytes."""
     if column.source != _VARIABLE or not isinstance(value, Decimal):
         return column, value
     scale = -int(value.as_tuple().exponent)
@@ -93,6 +98,7 @@ def variable_scale_as_struct(column: Column, value: Value) -> tuple[Column, Valu
 
 @wrong_values("the first byte of a bit string is taken for its highest", "46")
 def bits_reversed(column: Column, value: Value) -> Value:
+    """Reverse the order of the bytes of a bit string."""
     if not isinstance(column.type, kinds.BitType) or value is UNAVAILABLE:
         return value
     size = max((value.bit_length() + 7) // 8, ((column.type.length or 1) + 7) // 8)
@@ -101,11 +107,13 @@ def bits_reversed(column: Column, value: Value) -> Value:
 
 @wrong_columns("columns of bit strings are missing", "47")
 def bits_left_out(column: Column, value: Value) -> tuple[Column, Value] | None:
+    """Drop a column of bit strings."""
     return None if isinstance(column.type, kinds.BitType) else (column, value)
 
 
 @wrong_columns("microseconds and nanoseconds are taken for milliseconds", "31")
 def all_in_milliseconds(column: Column, value: Value) -> tuple[Column, Value]:
+    """Take microseconds and nanoseconds for milliseconds."""
     kind = column.type
     if isinstance(kind, (kinds.TimeType, kinds.DatetimeType)) and kind.form in ("us", "ns"):
         return replace(column, type=replace(kind, form="ms")), value
@@ -114,6 +122,7 @@ def all_in_milliseconds(column: Column, value: Value) -> tuple[Column, Value]:
 
 @wrong_columns("the zone of an instant is cut off its text", "21", "25")
 def instant_without_zone(column: Column, value: Value) -> tuple[Column, Value]:
+    """Replace a timestamp with the local date and time of its text."""
     kind = column.type
     if not isinstance(kind, kinds.TimestampType) or not isinstance(value, str):
         return column, value
@@ -123,6 +132,7 @@ def instant_without_zone(column: Column, value: Value) -> tuple[Column, Value]:
 
 @wrong_values("the placeholder of an unchanged large value overwrites it", "56")
 def placeholder_as_text(column: Column, value: Value) -> Value:
+    """Replace an unavailable value with Debezium's placeholder."""
     if value is not UNAVAILABLE:
         return value
     text = "__debezium_unavailable_value"
@@ -133,11 +143,13 @@ def placeholder_as_text(column: Column, value: Value) -> Value:
 
 @wrong_values("an unchanged large value becomes NULL", "56")
 def unavailable_as_null(column: Column, value: Value) -> Value:
+    """Replace an unavailable value with NULL."""
     return None if value is UNAVAILABLE else value
 
 
 @wrong_columns("an enum's label is given as its number, counted from 0", "42")
 def label_as_index(column: Column, value: Value) -> tuple[Column, Value]:
+    """Replace an enum's label with its index, counted from 0."""
     kind = column.type
     if not isinstance(kind, kinds.EnumType) or not kind.labels or value not in kind.labels:
         return column, value

@@ -41,12 +41,14 @@ from cdcwire_conformance.known_wrong.values import (
 
 @wrong_rows("ts of a row is taken for milliseconds")
 def seconds_as_milliseconds(row: RowChange) -> Event:
+    """Divide the commit time of a row by 1000."""
     ms = row.position.commit_ms or 0
     return replace(row, position=replace(row.position, commit_ms=ms // 1000))
 
 
 @wrong_events("ts of a schema change is taken for seconds")
 def milliseconds_as_seconds(event: Event) -> Event:
+    """Multiply the commit time of a schema change by 1000."""
     if not isinstance(event, SchemaChange):
         return event
     ms = event.position.commit_ms or 0
@@ -55,6 +57,7 @@ def milliseconds_as_seconds(event: Event) -> Event:
 
 @wrong_rows("columns that old lacks are NULL in the row before")
 def unchanged_as_null(row: RowChange) -> Event:
+    """Fill the old row of an update with NULL where ``old`` has no member."""
     if row.sent != "changed" or row.before is None or row.after is None:
         return row
     old = dict(zip(row.before.names, row.before.values, strict=True))
@@ -64,6 +67,7 @@ def unchanged_as_null(row: RowChange) -> Event:
 
 @wrong_rows("NULL in old is taken for a column that did not change", "51")
 def old_null_as_absent(row: RowChange) -> Event:
+    """Drop the NULL columns of an update's old row."""
     if row.op != "update" or row.before is None:
         return row
     return replace(row, before=Image.of(pair for pair in row.before.pairs if pair[1] is not None))
@@ -71,43 +75,51 @@ def old_null_as_absent(row: RowChange) -> Event:
 
 @wrong_rows("old is not read")
 def old_ignored(row: RowChange) -> Event:
+    """Drop the old row of an update."""
     return replace(row, before=None, sent=None) if row.op == "update" else row
 
 
 @wrong_events("the start and the end of a bootstrap are dropped")
 def bootstrap_borders_dropped(event: Event) -> Event | None:
+    """Drop the start and the end of a bootstrap."""
     return None if isinstance(event, Marker) else event
 
 
 @wrong_rows("rows of a bootstrap are dropped")
 def bootstrap_rows_dropped(row: RowChange) -> Event | None:
+    """Drop rows of a bootstrap."""
     return None if row.op == "read" else row
 
 
 @wrong_values("decimals are rounded to doubles")
 def decimals_through_double(column: Column, value: Value) -> Value:
+    """Round a decimal to the nearest double."""
     is_decimal = isinstance(column.type, DecimalType) and isinstance(value, Decimal)
     return Decimal(repr(float(value))) if is_decimal else value
 
 
 @wrong_values("1.00 becomes 1")
 def scale_lost(column: Column, value: Value) -> Value:
+    """Drop the trailing zeros of a decimal."""
     is_decimal = isinstance(column.type, DecimalType) and isinstance(value, Decimal)
     return Decimal(f"{value.normalize():f}") if is_decimal else value
 
 
 @wrong_values("base64 is not decoded")
 def base64_as_bytes(column: Column, value: Value) -> Value:
+    """Return the base64 text of a binary string as its bytes."""
     return base64.b64encode(value) if isinstance(column.type, BytesType) else value
 
 
 @wrong_values("only the first label of a SET is read")
 def set_cut(column: Column, value: Value) -> Value:
+    """Keep only the first label of a SET."""
     return value.partition(",")[0] if isinstance(column.type, SetType) else value
 
 
 @wrong_columns("null becomes the text 'null'")
 def null_as_word(column: Column, value: Value) -> tuple[Column, Value]:
+    """Replace NULL in a text column with the text ``null``."""
     if value is None and isinstance(column.type, TextType):
         return column, "null"
     return column, value
@@ -115,6 +127,7 @@ def null_as_word(column: Column, value: Value) -> tuple[Column, Value]:
 
 @wrong_columns("a TIMESTAMP is read in the zone of the reader", "25")
 def timestamp_in_local_time(column: Column, value: Value) -> tuple[Column, Value]:
+    """Declare a TIMESTAMP to be in the zone +08:00."""
     if not isinstance(column.type, TimestampType):
         return column, value
     return replace(column, type=replace(column.type, zone="+08:00")), value
@@ -122,6 +135,7 @@ def timestamp_in_local_time(column: Column, value: Value) -> tuple[Column, Value
 
 @wrong_rows("the key columns have the lower-case names of the Kafka key")
 def key_in_lower_case(row: RowChange) -> Event:
+    """Write the names of the key columns in lower case."""
     key = row.table.key
     lower = None if key is None else tuple(name.lower() for name in key)
     return replace(row, table=replace(row.table, key=lower))
@@ -129,6 +143,7 @@ def key_in_lower_case(row: RowChange) -> Event:
 
 @wrong_values("the two halves of a surrogate pair become U+FFFD")
 def surrogates_replaced(column: Column, value: Value) -> Value:
+    """Replace each character above U+FFFF with two U+FFFD."""
     if not isinstance(column.type, TextType) or not isinstance(value, str):
         return value
     return "".join("\ufffd\ufffd" if ord(char) > 0xFFFF else char for char in value)
@@ -136,6 +151,7 @@ def surrogates_replaced(column: Column, value: Value) -> Value:
 
 @wrong_events("a rename is an alter")
 def rename_as_alter(event: Event) -> Event:
+    """Turn a rename into an alter."""
     if isinstance(event, SchemaChange) and event.what == "rename":
         return replace(event, what="alter")
     return event
@@ -143,11 +159,13 @@ def rename_as_alter(event: Event) -> Event:
 
 @wrong_rows("xid is not read")
 def xid_ignored(row: RowChange) -> Event:
+    """Drop the transaction id."""
     return replace(row, position=replace(row.position, tx_id=None))
 
 
 @mending("a row of an unknown type, or without type, is read as an insert")
 def any_type(message: Message) -> Iterable[Message]:
+    """Yield the message as an insert."""
     try:
         document = json.loads(message.value or b"null")
     except ValueError:
@@ -158,11 +176,13 @@ def any_type(message: Message) -> Iterable[Message]:
 
 @refusing("an unknown member is an error")
 def unknown_member_refused(message: Message, events: list[Event]) -> bool:
+    """Return whether the message has the member ``extra``."""
     return b'"extra":' in (message.value or b"")
 
 
 @refusing("Kafka keys have to be objects")
 def array_key_refused(message: Message, events: list[Event]) -> bool:
+    """Return whether the Kafka key is a JSON array."""
     return isinstance(message, KafkaMessage) and (message.key or b"").startswith(b"[")
 
 

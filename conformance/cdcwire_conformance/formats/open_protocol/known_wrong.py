@@ -31,6 +31,7 @@ from cdcwire_conformance.known_wrong.events import (
 
 @mending("any version is read as version 1")
 def version_ignored(message: Message) -> Iterable[Message]:
+    """Yield the message with version 1 in its key."""
     assert isinstance(message, KafkaMessage)
     if message.key is not None:
         yield replace(message, key=(1).to_bytes(8, "big") + message.key[8:])
@@ -42,12 +43,14 @@ def _is_in_base64(column: Column) -> bool:
 
 @wrong_values("the quoting of binary strings is not undone: byte 89 arrives as four characters")
 def quoting_kept(column: Column, value: Value) -> Value:
+    """Return a binary string in the quoted form that the message has."""
     is_quoted = isinstance(column.type, BytesType) and not _is_in_base64(column)
     return quote(value).encode() if is_quoted and isinstance(value, bytes) else value
 
 
 @wrong_columns("TEXT and BLOB are given in base64")
 def base64_kept(column: Column, value: Value) -> tuple[Column, Value]:
+    """Return a TEXT or BLOB in the base64 that the message has."""
     if not _is_in_base64(column) or value is None:
         return column, value
     text = write_base64(value.encode() if isinstance(value, str) else value)

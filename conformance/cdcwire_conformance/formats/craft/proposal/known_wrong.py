@@ -24,6 +24,7 @@ def _events_of(reader: Reader, context: Context) -> list[Event]:
 
 @wrong_decoder("the first column group is taken for the new row, the second for the old", "C11")
 def groups_by_position(format_: Format, message: Message, context: Context) -> list[Event]:
+    """Take the first column group for the new row and the second for the old row."""
     decoded = decode(message.value, context=context)
     swapped = replace(decoded, events=by_position(decoded.events))
     return list(to_events(swapped, read_settings(context)))
@@ -39,6 +40,7 @@ def _with_another_name(error: DecodeError, value: bytes) -> bytes:
 
 @wrong_decoder("a group may have a column twice")
 def repeated_columns_accepted(format_: Format, message: Message, context: Context) -> list[Event]:
+    """Rename the second of two columns with one name, then decode."""
     try:
         return right(format_, message, context)
     except DecodeError as error:
