@@ -55,6 +55,7 @@ class Fields:
         self.places = _PLACES.get(schema)
 
     def error(self, problem: str, name: str, clause: str | None = None) -> DecodeError:
+        """Return the error of a field; ``clause`` defaults to the clause of the struct."""
         return self.origin.error(problem, clause or self.clause, (*self.path, name))
 
     def has(self, name: str) -> bool:
@@ -67,34 +68,52 @@ class Fields:
         return None if place is None else self.values[place]
 
     def optional_text(self, name: str) -> str | None:
+        """Return a field's text; None if it is NULL or missing.
+
+        Raises: DecodeError for a value of another type.
+        """
         value = self.get(name)
         if value is not None and not isinstance(value, str):
             raise self.error(f"{name} is not a string", name)
         return value
 
     def text(self, name: str) -> str:
+        """Return a field's text. Raises: DecodeError if it is NULL, missing or of another type."""
         value = self.optional_text(name)
         if value is None:
             raise self.error(f"{name} is required", name)
         return value
 
     def optional_integer(self, name: str) -> int | None:
+        """Return a field's integer; None if it is NULL or missing.
+
+        Raises: DecodeError for a value of another type.
+        """
         value = self.get(name)
         if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
             raise self.error(f"{name} is not an integer", name)
         return value
 
     def integer(self, name: str) -> int:
+        """Return a field's integer.
+
+        Raises: DecodeError if it is NULL, missing or of another type.
+        """
         value = self.optional_integer(name)
         if value is None:
             raise self.error(f"{name} is required", name)
         return value
 
     def schema_of(self, name: str) -> Schema | None:
+        """Return a field's schema; None if there is no such field."""
         place = self.places.get(name)
         return None if place is None else self.schema.fields[place].schema
 
     def optional_struct(self, name: str) -> Fields | None:
+        """Return the fields of a nested struct; None if it is NULL or missing.
+
+        Raises: DecodeError for a value of another type.
+        """
         value = self.get(name)
         if value is None:
             return None
@@ -102,6 +121,10 @@ class Fields:
         return Fields(self.schema_of(name), value, self.clause, self.origin, path)
 
     def struct(self, name: str) -> Fields:
+        """Return the fields of a nested struct.
+
+        Raises: DecodeError if it is NULL, missing or of another type.
+        """
         found = self.optional_struct(name)
         if found is None:
             raise self.error(f"{name} is required", name)

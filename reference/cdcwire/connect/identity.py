@@ -24,6 +24,7 @@ class MadeOfSchemas(Generic[Made]):
         self.kept: dict[tuple[int, str], tuple[Schema, Made]] = {}
 
     def get(self, schema: Schema, text: str = "") -> Made:
+        """Return the value kept for this schema object and text; make it if there is none."""
         found = self.kept.get((id(schema), text))
         if found is not None:
             return found[1]

@@ -162,6 +162,7 @@ def columns_of(schema: Schema) -> tuple[Column, ...]:
 
 
 def column_of(name: str, schema: Schema) -> Column:
+    """Return a field of a struct as a column of the neutral model."""
     default = ABSENT
     if schema.default is not NO_DEFAULT:
         default = model_converter(schema, "")(schema.default)
@@ -223,6 +224,7 @@ _PLANS = MadeOfSchemas(_plan)
 
 
 def is_variable_scale(schema: Schema) -> bool:
+    """Return whether a schema is Debezium's VariableScaleDecimal: a scale and a value."""
     names = {field.name: field.schema.type for field in schema.fields}
     return schema.name == VARIABLE_SCALE_DECIMAL and names == {"scale": "int32", "value": "bytes"}
 

@@ -85,9 +85,11 @@ class Schema:
 
     @property
     def has_default(self) -> bool:
+        """Whether the schema declares a default value."""
         return self.default is not NO_DEFAULT
 
     def parameter(self, name: str) -> str | None:
+        """Return the text of a parameter; None if the schema does not have it."""
         return next((text for known, text in self.parameters or () if known == name), None)
 
     def index(self, name: str) -> int | None:
@@ -95,5 +97,6 @@ class Schema:
         return next((i for i, field in enumerate(self.fields) if field.name == name), None)
 
     def field(self, name: str) -> Schema | None:
+        """Return the schema of the field of this name; None if the struct has none."""
         place = self.index(name)
         return None if place is None else self.fields[place].schema

@@ -21,11 +21,12 @@ _SHORT = {
 
 
 def quoted(text: str) -> str:
-    """Return a string with its quotes.
+    r"""Return a string as JSON text, with its quotes.
 
-    Shape: short escapes where JSON has them, other characters below U+0020 as ``\\u001F``, those
-    above U+FFFF as the escapes of their two surrogates, everything else plain.
-    Raises: EncodeError for a lone surrogate, which no UTF-8 holds and no reader here accepts.
+    The text has short escapes where JSON defines them, and ``\u001F`` for other characters below
+    U+0020. Characters above U+FFFF become the escapes of their two surrogates. All others are
+    plain.
+    Raises: EncodeError for a lone surrogate, which UTF-8 cannot hold and no reader here accepts.
     """
     found = _SURROGATE.search(text)
     if found is not None:

@@ -41,6 +41,7 @@ class Style:
 
     @property
     def is_cdl(self) -> bool:
+        """Whether CDL writes the columns, in any of its versions; otherwise Debezium does."""
         return self.way != "debezium"
 
 
@@ -53,6 +54,7 @@ class ColumnPlan:
 
 
 def as_it_is(value: Value) -> Value:
+    """Return the value unchanged."""
     return value
 
 

@@ -61,10 +61,12 @@ MAX_SCALE = 20000  # PostgreSQL stops at 16383 digits behind the point
 
 
 def is_cdc_decimal(name: str | None) -> bool:
+    """Return whether a schema's name is that of CDL's decimals, with any prefix."""
     return name is not None and name.endswith(CDC_DECIMAL)
 
 
 def is_cdc_timestamp(name: str | None) -> bool:
+    """Return whether a schema's name is that of CDL's timestamps, with any prefix."""
     return name is not None and name.endswith(CDC_TIMESTAMP)
 
 

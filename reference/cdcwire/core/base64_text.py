@@ -25,4 +25,5 @@ def read_base64(text: str, start: int, clause: str) -> bytes:
 
 
 def write_base64(raw: bytes) -> str:
+    """Return bytes as standard base64 with padding."""
     return base64.b64encode(raw).decode("ascii")

@@ -37,6 +37,7 @@ class Selection:
     columns: frozenset[str] | None = None
 
     def wants(self, schema: str | None, table: str) -> bool:
+        """Return whether the rows of a table are wanted."""
         return self.tables is None or (schema, table) in self.tables
 
 

@@ -80,9 +80,14 @@ class Given(Protocol):
     """What settings are read from: a ``cdcwire.core.format.Context``."""
 
     @property
-    def options(self) -> Mapping[str, OptionValue]: ...
+    def options(self) -> Mapping[str, OptionValue]:
+        """The values of options by name."""
+        ...
+
     @property
-    def compressions(self) -> Mapping[str, object]: ...
+    def compressions(self) -> Mapping[str, object]:
+        """The compression functions by name."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,7 @@ class Reader:
 
     @property
     def left(self) -> int:
+        """The number of bytes that are not read yet."""
         return self.end - self.offset
 
     def take(self, size: int, clause: str) -> bytes:
@@ -130,6 +131,7 @@ class RecordingReader(Reader):
         self.part = part
 
     def note(self, start: int, value: object, clause: str, *path: Step, note: str = "") -> None:
+        """Record a span: the bytes from ``start`` to the cursor hold ``value``."""
         self.spans.append(
             Span(tuple(path), start, self.offset, _text(value), clause, self.part, note, value)
         )

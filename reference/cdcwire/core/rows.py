@@ -40,6 +40,7 @@ class Layout:
     conversions: tuple[Conversion, ...] = field(default=())
 
     def image(self, values: Values) -> Image:
+        """Return the neutral image of row values, converted where the model needs it."""
         if not self.conversions:
             return Image(self.columns, values)
         converted = list(values)

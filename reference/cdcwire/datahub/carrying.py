@@ -43,6 +43,7 @@ class BodyOptions:
 
     @property
     def body(self) -> BodySettings:
+        """The settings for reading and writing bodies."""
         return BodySettings(
             cast(Encoding, self.encoding) if self.encoding not in ("auto", "record") else None,
             self.content_encoding,

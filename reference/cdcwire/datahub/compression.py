@@ -93,8 +93,12 @@ def _other_size(raw_size: int, offset: int) -> DecodeError:
 
 
 def _read_lz4(data: bytes, limit: int, offset: int) -> bytes:
-    """Shape: sequences of a token, literals, and a copy of what stands ``distance`` bytes back; the
-    last sequence has literals alone."""
+    """Return the content of an LZ4 block.
+
+    Shape: sequences of a token, literals, and a copy of bytes from ``distance`` bytes earlier. The
+    last sequence has literals only.
+    Raises: DecodeError for a broken block, or for more than ``limit`` bytes.
+    """
     out = bytearray()
     position, end = 0, len(data)
     try:

@@ -1,8 +1,8 @@
-"""JSON as Go's encoding/json writes it: string escapes, and small values without white space.
+r"""JSON as Go's encoding/json writes it: string escapes, and small values without white space.
 
 Text that came from ill-formed UTF-8 is given here with Python's ``surrogateescape``: one lone
-surrogate for each bad byte. Go writes each such byte as ``\\ufffd``, an escape, while a real U+FFFD
-stays as it is. Floats are not written here: ``golang.numbers`` does that.
+surrogate for each bad byte. Go writes each such byte as ``\ufffd``, an escape. It writes a real
+U+FFFD unchanged. ``golang.numbers`` writes floats.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Go's ``strconv.Quote`` without its outer quotes, and the way back.
+r"""Go's ``strconv.Quote`` without its outer quotes, and the way back.
 
-Any bytes become printable text and come back equal. Quoting walks the bytes as UTF-8: what is not
-valid becomes ``\\xHH``, a byte at a time; printable characters stay. Which characters are printable
+Any bytes become printable text and come back equal. Quoting reads the bytes as UTF-8. Each invalid
+byte becomes ``\xHH``; printable characters are unchanged. Which characters are printable
 follows Unicode 15.0.0 (``golang.printable``), whatever the Python version knows.
 """
 

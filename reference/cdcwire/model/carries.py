@@ -42,14 +42,17 @@ NO = Verdict("no")
 
 
 def option(name: str) -> Verdict:
+    """Return the verdict "option": exact only when the option ``name`` is set."""
     return Verdict("option", name)
 
 
 def as_form(form: str) -> Verdict:
+    """Return the verdict "as": the value comes back as the kind or form ``form``."""
     return Verdict("as", form)
 
 
 def lossy(what: str) -> Verdict:
+    """Return the verdict "lossy": ``what`` describes the loss."""
     return Verdict("lossy", what)
 
 

@@ -116,10 +116,12 @@ class Image:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
         return tuple(column.name for column in self.columns)
 
     @property
     def pairs(self) -> Iterator[tuple[Column, Value]]:
+        """The columns in order, each with its value."""
         return zip(self.columns, self.values, strict=True)
 
     def only(self, names: Container[str]) -> Image:

@@ -40,48 +40,64 @@ FloatBits: TypeAlias = Literal[32, 64]
 
 @dataclass(frozen=True, slots=True)
 class BoolType:
-    pass
+    """A truth value."""
 
 
 @dataclass(frozen=True, slots=True)
 class IntType:
+    """An integer of ``bits`` bits, signed unless ``unsigned``."""
+
     bits: IntBits
     unsigned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class FloatType:
+    """A binary floating-point number of 32 or 64 bits."""
+
     bits: FloatBits
 
 
 @dataclass(frozen=True, slots=True)
 class DecimalType:
+    """An exact decimal number; ``precision`` counts all digits, ``scale`` those of the fraction."""
+
     precision: int | None = None
     scale: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TextType:
+    """A character string. ``length``: its declared length."""
+
     length: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BytesType:
+    """A byte string. ``length``: its declared length."""
+
     length: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BitType:
+    """A bit field as an unsigned integer. ``length``: its number of bits."""
+
     length: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DateType:
+    """A calendar date. ``form``: text or a count of units since 1970-01-01."""
+
     form: TemporalForm = "text"
 
 
 @dataclass(frozen=True, slots=True)
 class TimeType:
+    """A time of day or a duration. ``fraction``: digits of a second; ``zone``: its time zone."""
+
     fraction: int | None = None
     form: TemporalForm = "text"
     zone: str | None = None
@@ -89,6 +105,8 @@ class TimeType:
 
 @dataclass(frozen=True, slots=True)
 class DatetimeType:
+    """A date and time without a time zone. ``fraction``: its digits of a second."""
+
     fraction: int | None = None
     form: TemporalForm = "text"
 
@@ -104,55 +122,67 @@ class TimestampType:
 
 @dataclass(frozen=True, slots=True)
 class YearType:
-    pass
+    """A year, as an integer."""
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalType:
+    """A span of time. ``form``: ISO 8601 text or a count of microseconds."""
+
     form: Literal["text", "us"] = "text"
 
 
 @dataclass(frozen=True, slots=True)
 class EnumType:
+    """One of several labels. ``form``: the index of the label, from 1, or the label itself."""
+
     labels: tuple[str, ...] | None = None
     form: LabelForm = "index"
 
 
 @dataclass(frozen=True, slots=True)
 class SetType:
+    """Any number of labels. ``form``: a bit mask, or the labels joined by ``,``."""
+
     labels: tuple[str, ...] | None = None
     form: LabelForm = "index"
 
 
 @dataclass(frozen=True, slots=True)
 class JsonType:
-    pass
+    """A JSON document, as the text that was sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class VectorType:
-    pass
+    """A list of 32-bit floating-point numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayType:
+    """A list of values of the type ``item``."""
+
     item: Type
 
 
 @dataclass(frozen=True, slots=True)
 class MapType:
+    """A list of entries, each with a key and a value."""
+
     key: Type
     value: Type
 
 
 @dataclass(frozen=True, slots=True)
 class StructType:
+    """A nested row with columns of its own."""
+
     columns: tuple[Column, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownType:
-    pass
+    """A type without a counterpart in the model; its value is what the wire has."""
 
 
 Type: TypeAlias = (

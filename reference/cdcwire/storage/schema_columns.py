@@ -166,7 +166,10 @@ def _with_sign(declared: DeclaredType) -> str:
 
 
 def _model_default(default: Default, kind: Type) -> Value:
-    """A text stays as it is: the file does not tell a constant from an expression."""
+    """Return a file's default as the model's.
+
+    The file does not distinguish a constant from an expression, so the text is unchanged.
+    """
     if default is None:
         return ABSENT
     if isinstance(default, Number):

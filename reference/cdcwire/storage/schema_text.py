@@ -1,8 +1,8 @@
-"""Schema files: the values in one, its text byte for byte, and the hash that its name has.
+r"""Schema files: their values, their exact text, and the hash in their name.
 
 The text is what Go's JSON encoder gives with an indent of four spaces. The hash is taken over a
-shorter text of the same manner. Strings are written with the escapes of today's Go; until 1.21 it
-wrote U+0008 and U+000C as ``\\u0008`` and ``\\u000c``, and such texts have other hashes.
+shorter text of the same kind. Strings are written with the escapes of today's Go. Go 1.21 and
+earlier wrote U+0008 and U+000C as ``\u0008`` and ``\u000c``; such texts have other hashes.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ class SchemaFile:
 
     @property
     def is_database(self) -> bool:
+        """Whether the file describes a database, not a table."""
         return self.table == ""
 
 

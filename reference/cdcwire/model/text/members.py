@@ -29,6 +29,7 @@ class TextFormError(ValueError):
 
 
 def text_member(document: Mapping[str, Json], name: str, path: Path) -> str | None:
+    """Return a text member; None if it is null or missing. Raises: TextFormError."""
     value = document.get(name)
     if value is not None and not isinstance(value, str):
         raise TextFormError("it is to be text", (*path, name))
@@ -36,12 +37,14 @@ def text_member(document: Mapping[str, Json], name: str, path: Path) -> str | No
 
 
 def number_of(text: str, path: Path) -> int:
+    """Return the integer that decimal digits write. Raises: TextFormError."""
     if not INTEGER.fullmatch(text):
         raise TextFormError(f"{text!r:.40} is not an integer in decimal digits", path)
     return int(text)
 
 
 def word_member(document: Mapping[str, Json], name: str, words: tuple[str, ...], path: Path) -> Any:
+    """Return a member that must be one of ``words``. Raises: TextFormError."""
     value = document.get(name)
     if value not in words:
         raise TextFormError(f"{value!r:.40} is none of {', '.join(words)}", (*path, name))

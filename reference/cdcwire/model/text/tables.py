@@ -27,6 +27,7 @@ def table_to_json(table: Table) -> Json:
 
 
 def table_members(table: Table | None) -> dict[str, Json]:
+    """Return the members that name a table, without absent ones."""
     if table is None:
         return {}
     names = {"database": table.database, "schema": table.schema, "table": table.name}
@@ -78,6 +79,11 @@ def table_from_json(document: Json, path: Path = ()) -> Table:
 
 
 def columns_from_json(documents: Json, key: Json, path: Path) -> tuple[Column, ...]:
+    """Return the columns of a table's definition.
+
+    If no column has the role ``handle``, the columns named in ``key`` get it.
+    Raises: TextFormError.
+    """
     if not isinstance(documents, list):
         raise TextFormError("the columns are a list", (*path, "columns"))
     columns = [

@@ -54,6 +54,7 @@ def value_to_json(kind: Type, value: Value) -> Json:
 
 
 def value_members(kind: Type, value: Value) -> dict[str, Json]:
+    """Return the members that write a value; its type is not among them."""
     if isinstance(value, bytes):
         return {"bytes": base64.b64encode(value).decode()}
     match kind:
@@ -147,6 +148,7 @@ def value_from_json(document: Json, kind: Type | None, path: Path = ()) -> tuple
 
 
 def kind_of(text: Json, path: Path) -> Type:
+    """Return the type that a ``type`` member writes. Raises: TextFormError."""
     if not isinstance(text, str):
         raise TextFormError("a type is text", (*path, "type"))
     try:
@@ -156,6 +158,10 @@ def kind_of(text: Json, path: Path) -> Type:
 
 
 def typed_value(kind: Type, members: Mapping[str, Json], path: Path) -> tuple[Type, Value]:
+    """Return the type, with the form that the members show, and their value.
+
+    Raises: TextFormError for members that do not fit the type.
+    """
     try:
         found = _read_value(kind, members, path)
     except (ValueError, InvalidOperation, OverflowError) as error:
