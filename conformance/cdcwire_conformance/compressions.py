@@ -21,8 +21,10 @@ _SNAPPY_MOST = 64  # a snappy copy of 3 bytes gives 64 at the most: what announc
 
 @cache
 def known_compressions() -> Mapping[str, Compression]:
-    """Return the compressions that are at hand here, or none: lz4 frames, snappy blocks, and lz4
-    blocks with their size in front."""
+    """Return the installed compressions: lz4 frames, lz4 blocks after their size, snappy blocks.
+
+    The mapping is empty if cramjam is not installed.
+    """
     try:
         import cramjam
     except ImportError:

@@ -56,6 +56,7 @@ class GoldenCase:
 
     @property
     def case(self) -> Case:
+        """The golden case."""
         return self.task.case
 
     def check(

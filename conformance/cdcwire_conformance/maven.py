@@ -51,6 +51,7 @@ class Artifact:
 
     @property
     def file(self) -> str:
+        """The name of the file in the repository."""
         parts = (self.name, self.version, self.classifier)
         return f"{'-'.join(part for part in parts if part)}.{self.kind}"
 

@@ -24,6 +24,7 @@ _PARAMETER = "cdcwire_case"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of the plugin."""
     group = parser.getgroup("cdcwire", "golden cases of change-data-capture formats")
     group.addoption(
         "--cdcwire-command",
@@ -48,6 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker of the plugin."""
     config.addinivalue_line(
         "markers",
         f"{_MARK}(*formats, pattern=None, levels=None, derived=False, encode=False): "
@@ -56,6 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a marked test once for each golden case."""
     mark = metafunc.definition.get_closest_marker(_MARK)
     if mark is None or _PARAMETER not in metafunc.fixturenames:
         return
@@ -69,6 +72,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
+    """Add the golden cases for the command to the collected tests."""
     if config.getoption("--cdcwire-command") is not None:
         collector: CommandCases = CommandCases.from_parent(
             session, name="cdcwire", nodeid="cdcwire"
@@ -86,6 +90,7 @@ class CommandCases(pytest.Collector):
         self._expected: ExpectedFailures | None = None
 
     def collect(self) -> Iterator[CaseItem]:
+        """Start the command and yield a test for each chosen case. Raises: pytest.UsageError."""
         import shlex
 
         from cdcwire.core.registry import FORMAT_NAMES
@@ -162,8 +167,10 @@ class CaseItem(pytest.Item):
         self.keywords.update(dict.fromkeys((task.case.format, task.case.level), True))
 
     def runtest(self) -> None:
+        """Run the case against the command."""
         assert isinstance(self.parent, CommandCases)
         self.parent.put(self._task)
 
     def reportinfo(self) -> tuple[Path, None, str]:
+        """Return the file, no line number and the name of the case."""
         return self.path, None, self.name

@@ -104,6 +104,10 @@ class ImageBuilder:
     def struct(
         self, plan: Plan, values: list[Values], mask: list[bool] | None, side: Side
     ) -> pa.Array:
+        """Return the struct of these rows. Raises: ConversionError.
+
+        ``mask``: whether each row lacks the image.
+        """
         if plan.problem is not None:
             raise plan.problem.under(side)
         columns = list(zip(*values, strict=True))
@@ -152,6 +156,7 @@ class ImageBuilder:
         )
 
     def plan(self, layout: Any) -> Plan:
+        """Return the plan for a layout, from the memory of plans if it is there."""
         plan = self._plans.get(id(layout))
         if plan is None:
             plan = self._make_plan(layout)

@@ -105,7 +105,10 @@ def normal_json_text(text: str) -> str:
 
 
 def _normal_together(texts: list[str]) -> list[str]:
-    """Raises: _Irregular, ValueError, RecursionError."""
+    """Return the normal form of each text by parsing all texts as one array.
+
+    Raises: _Irregular, ValueError, RecursionError.
+    """
     if not texts:
         return []
     # A text that begins or ends in the middle of a document would shift or swallow a border.

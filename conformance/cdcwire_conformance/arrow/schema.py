@@ -73,6 +73,7 @@ class CanonicalTable:
 
     @property
     def column_names(self) -> tuple[str, ...]:
+        """The names of the columns, in their order."""
         return tuple(column.name for column in self.columns)
 
     def column(self, name: str) -> Column:

@@ -1,4 +1,4 @@
-"""``cdcwire compare``: are two feeds equal, and where not?"""
+"""``cdcwire compare``: compares two feeds and reports where they differ."""
 
 from __future__ import annotations
 
@@ -86,6 +86,7 @@ _SECONDS_BETWEEN = 0.25
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``cdcwire compare``."""
     sources = "FORMAT:file:DIR, FORMAT:kafka://HOST:PORT/TOPIC or FORMAT:s3a://BUCKET/DIR"
     parser.add_argument("left", metavar="LEFT", help=sources)
     parser.add_argument("right", metavar="RIGHT", help="the same")
@@ -182,6 +183,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Compare the two feeds and print the result. Returns the exit code. Raises: UsageError."""
     if arguments.limit < 0:
         raise UsageError("--limit is a number from 0")
     check_follow_arguments(arguments)

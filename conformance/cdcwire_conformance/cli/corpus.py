@@ -41,6 +41,7 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verbs of ``cdcwire corpus`` and their arguments."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     listing = _verb(verbs, "list", _list, "name the cases")
     listing.add_argument("formats", nargs="*", type=_format_name, metavar="FORMAT")
@@ -61,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the chosen verb. Returns the exit code. Raises: UsageError."""
     verb: Callable[[argparse.Namespace, Path | None], int] = arguments.run_verb
     try:
         return verb(arguments, Path(arguments.root) if arguments.root else None)

@@ -46,6 +46,7 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``cdcwire decode``."""
     parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--hex", action="store_true", help="the files hold hexadecimal digits")
@@ -63,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_write_order(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--write-order``."""
     parser.add_argument(
         "--write-order",
         choices=("data-first", "index-first"),
@@ -73,6 +75,7 @@ def add_write_order(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Decode the files and print their events. Returns 1 if a fault was reported, else 0."""
     format_ = get_format(arguments.format)
     faults = _Faults()
     events = _events(arguments, format_, context_from(arguments), faults)

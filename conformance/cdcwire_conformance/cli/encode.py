@@ -33,6 +33,7 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``cdcwire encode``."""
     parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
     parser.add_argument("events", metavar="EVENTS", help="a file of JSON lines, or -")
     parser.add_argument("--raw", action="store_true", help="print the bytes of the one value")
@@ -41,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Encode the events and print the messages. Returns 1 if an event cannot be encoded, else 0."""
     format_ = get_format(arguments.format)
     context = context_from(arguments)
     try:

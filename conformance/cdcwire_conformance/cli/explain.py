@@ -35,6 +35,7 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``cdcwire explain``."""
     parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
     parser.add_argument("file", metavar="FILE")
     parser.add_argument("--hex", action="store_true", help="the file holds hexadecimal digits")
@@ -71,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Print an annotated hexdump of each message. Returns 1 if a message is broken, else 0."""
     format_ = get_format(arguments.format)
     context = context_from(arguments)
     try:

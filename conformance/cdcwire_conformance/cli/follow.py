@@ -26,6 +26,7 @@ _ONLY_WITH_FOLLOW = ("every", "windows", "idle", "state", "by_rows")
 
 
 def add_follow_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that compare growing topics."""
     follow = parser.add_argument_group("topics that grow")
     follow.add_argument(
         "--follow",
@@ -58,7 +59,7 @@ def add_follow_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_follow_arguments(arguments: argparse.Namespace) -> None:
-    """Raises: UsageError."""
+    """Check that the options for growing topics fit together. Raises: UsageError."""
     if not arguments.follow:
         for name in _ONLY_WITH_FOLLOW:
             if getattr(arguments, name) not in (None, False):

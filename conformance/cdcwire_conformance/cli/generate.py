@@ -69,6 +69,7 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``cdcwire generate``."""
     parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
     parser.add_argument("--rows", type=int, required=True, metavar="N", help="row changes")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
@@ -111,6 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Generate a feed and write it to a directory or prefix. Returns 0. Raises: UsageError."""
     if arguments.rows < 0:
         raise UsageError("--rows is a number from 0")
     context = context_from(arguments)

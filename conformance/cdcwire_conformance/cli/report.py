@@ -32,11 +32,13 @@ _PROGRAM = Path("conformance", "evidence.py")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``cdcwire report``."""
     parser.add_argument("--to", default="REPORT.md", metavar="FILE", help="default: REPORT.md")
     parser.add_argument("--quick", action="store_true", help="benchmarks with less data")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the report program of the checkout. Returns its exit code. Raises: UsageError."""
     if not _PROGRAM.is_file():
         raise UsageError(f"{_PROGRAM} not found; run the command in a checkout of cdcwire")
     words = ["report", "--to", arguments.to, *(["--quick"] if arguments.quick else [])]

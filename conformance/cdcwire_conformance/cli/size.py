@@ -55,6 +55,7 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``cdcwire size``."""
     parser.add_argument(
         "--workload",
         action="append",
@@ -114,6 +115,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Measure the sizes of the formats and write the results. Returns 0. Raises: UsageError."""
     if arguments.rows < 1 or arguments.sample < 1:
         raise UsageError("--rows and --sample are numbers from 1")
     if arguments.picture and not arguments.picture.lower().endswith((".svg", ".png")):

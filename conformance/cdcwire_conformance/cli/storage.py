@@ -38,6 +38,7 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb of ``cdcwire storage`` and its arguments."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     checking = verbs.add_parser(
         "check",
@@ -63,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the chosen verb. Returns its exit code."""
     verb: Callable[[argparse.Namespace], int] = arguments.run_verb
     return verb(arguments)
 

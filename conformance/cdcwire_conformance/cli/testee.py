@@ -23,6 +23,7 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``cdcwire testee``."""
     parser.add_argument("verb", nargs="?", choices=("decode", "encode"))
     parser.add_argument("format", nargs="?", choices=FORMAT_NAMES, metavar="FORMAT")
     parser.add_argument(
@@ -31,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the reference implementation as a testee. Returns its exit code. Raises: UsageError."""
     from cdcwire_conformance.cli.context import UsageError
     from cdcwire_conformance.testees import reference
 

@@ -40,6 +40,7 @@ MAX_JOBS = 4
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``cdcwire verify``."""
     from cdcwire_conformance.corpus.case import Level
 
     parser.usage = "cdcwire verify [FORMAT ...] [options] [-- COMMAND ...]"
@@ -132,6 +133,7 @@ def _count(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the golden cases against the testee. Returns the exit code. Raises: UsageError."""
     from cdcwire_conformance.cli.context import UsageError
     from cdcwire_conformance.testees.base import CannotStartError
 

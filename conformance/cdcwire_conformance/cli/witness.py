@@ -26,12 +26,14 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``cdcwire witness``."""
     parser.usage = "cdcwire witness [FORMAT ...] [-- COMMAND ...]"
     parser.add_argument("formats", nargs="*", metavar="FORMAT", help=", ".join(FORMAT_NAMES))
     parser.add_argument("--root", metavar="DIR", help="a golden folder other than the built-in one")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Record the results of a command, if given, and print what confirms each format. Returns 0."""
     from cdcwire_conformance.corpus.store import case_sums, golden_folder, load_cases
     from cdcwire_conformance.corpus.witness import (
         confirmations,

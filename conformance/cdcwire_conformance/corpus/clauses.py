@@ -27,6 +27,7 @@ class Clause:
 
     @property
     def page(self) -> str:
+        """The name of the clause's page, without its extension."""
         return self.id.partition(":")[0]
 
 

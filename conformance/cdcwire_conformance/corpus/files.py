@@ -41,10 +41,12 @@ class FolderFiles:
         self.root = root
 
     def names(self) -> Iterator[str]:
+        """Yield the names of all files, sorted."""
         found = (file for file in self.root.rglob("*") if not file.is_dir())
         yield from sorted(file.relative_to(self.root).as_posix() for file in found)
 
     def read(self, name: str) -> bytes:
+        """Return the content of a file. Raises: OSError."""
         return (self.root / name).read_bytes()
 
     def __contains__(self, name: str) -> bool:
@@ -64,9 +66,11 @@ class ArchiveFiles:
         return ZipFile(BytesIO(self._archive))
 
     def names(self) -> Iterator[str]:
+        """Yield the names of all files, sorted."""
         yield from sorted(self._zip.namelist())
 
     def read(self, name: str) -> bytes:
+        """Return the content of a file. Raises: FileNotFoundError."""
         if name not in self:
             raise FileNotFoundError(2, "No such file in the archive", name)
         return self._zip.read(name)

@@ -126,6 +126,7 @@ class Cursor:
 
     @property
     def token(self) -> Token:
+        """The token at the cursor."""
         return self.tokens[self.index]
 
     def word(self, ahead: int = 0) -> str:
@@ -151,6 +152,7 @@ class Cursor:
         return True
 
     def is_sign(self, sign: str) -> bool:
+        """Return whether the token at the cursor is this sign."""
         return self.token.kind == "sign" and self.token.text == sign
 
     def expect(self, *words: str) -> None:

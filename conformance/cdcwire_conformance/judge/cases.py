@@ -42,6 +42,7 @@ class Judgement:
 
     @property
     def passed(self) -> bool:
+        """Whether the case passed."""
         return not self.problem
 
 

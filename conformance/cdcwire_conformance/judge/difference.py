@@ -27,6 +27,7 @@ class Difference:
 
     @property
     def where(self) -> str:
+        """The path as text; ``answer`` for the whole answer."""
         return path_text(self.path) or "answer"
 
     def __str__(self) -> str:

@@ -64,4 +64,5 @@ def is_tombstone(event: Json) -> bool:
 
 
 def without_tombstones(events: Sequence[Json]) -> list[Json]:
+    """Return the events without the tombstones."""
     return [event for event in events if not is_tombstone(event)]

@@ -35,9 +35,11 @@ class Request:
     body: Mapping[str, Json]
 
     def document(self, seq: int) -> dict[str, Json]:
+        """Return the request as a JSON object with this sequence number."""
         return {"cmd": self.cmd, "seq": seq, "format": self.format, **self.body}
 
     def line(self, seq: int) -> bytes:
+        """Return the request as a line of JSON with this sequence number."""
         return json.dumps(self.document(seq), separators=(",", ":")).encode("ascii") + b"\n"
 
 

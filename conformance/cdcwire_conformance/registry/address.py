@@ -64,6 +64,7 @@ class Address:
         return self.base
 
     def hidden_in(self, text: str) -> str:
+        """Return a text with the credentials replaced by stars."""
         return text if self.credentials is None else self.credentials.hidden_in(text)
 
 

@@ -60,6 +60,8 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
+    """An HTTP response: its status code and its body."""
+
     status: int
     body: bytes
 

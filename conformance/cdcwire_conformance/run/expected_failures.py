@@ -39,9 +39,11 @@ class ExpectedFailure:
 
     @property
     def is_pattern(self) -> bool:
+        """Whether the entry contains a wildcard."""
         return any(sign in self.pattern for sign in "*?[")
 
     def meets(self, case_id: str) -> bool:
+        """Return whether the entry matches the id of a case."""
         return id_fits(case_id, self.pattern) if self.is_pattern else case_id == self.pattern
 
 

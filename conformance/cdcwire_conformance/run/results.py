@@ -62,14 +62,17 @@ class Outcome:
 
     @property
     def is_bad(self) -> bool:
+        """Whether the case failed, crashed, timed out or was not run."""
         return self.verdict in BAD
 
     @property
     def fails_run(self) -> bool:
+        """Whether the outcome makes the run fail."""
         return self.is_bad and self.is_binding
 
     @property
     def is_derived(self) -> bool:
+        """Whether the case is derived from another case."""
         return self.case.derived is not None
 
     @property
@@ -142,5 +145,6 @@ class Results:
 
     @property
     def has_failed(self) -> bool:
+        """Whether the run failed: a binding failure, a stale entry or a case that was not run."""
         unrun = self.count("not run") > 0
         return unrun or bool(self.stale) or any(outcome.fails_run for outcome in self.outcomes)

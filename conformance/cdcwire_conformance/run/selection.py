@@ -74,6 +74,7 @@ class Task:
     cmd: Command
 
     def request(self) -> Request:
+        """Return the request for the testee."""
         return decode_request(self.case) if self.cmd == "decode" else encode_request(self.case)
 
 

@@ -21,10 +21,12 @@ class Cell:
     sizes: Mapping[str, int]
 
     def bytes_per_row(self, compression: str = RAW) -> float:
+        """Return the mean number of bytes per row under a compression."""
         return self.sizes[compression] / self.rows
 
     @property
     def rows_per_message(self) -> float:
+        """The mean number of rows per message."""
         return self.rows / self.messages
 
 
@@ -50,6 +52,7 @@ class WorkloadSizes:
     notes: tuple[str, ...] = ()
 
     def cell(self, format_name: str, batch: int) -> Cell | None:
+        """Return the cell of a format and batch size; None if it was not measured."""
         for cell in self.cells:
             if (cell.format, cell.batch) == (format_name, batch):
                 return cell
@@ -57,6 +60,7 @@ class WorkloadSizes:
 
     @property
     def batches(self) -> tuple[int, ...]:
+        """The batch sizes that were measured, in order."""
         return tuple(dict.fromkeys(cell.batch for cell in self.cells))
 
 
@@ -74,6 +78,7 @@ class SizeResults:
 
     @property
     def compression_names(self) -> tuple[str, ...]:
+        """The names of the compressions, in order."""
         return tuple(compression.name for compression in self.compressions)
 
 
@@ -95,10 +100,12 @@ class Claim:
 
     @property
     def ratio(self) -> float:
+        """The raw size divided by the size of the compressed JSON."""
         return self.raw / self.compressed_json
 
     @property
     def holds(self) -> bool:
+        """Whether the raw format is no larger than the compressed JSON."""
         return self.raw <= self.compressed_json
 
 

@@ -115,6 +115,7 @@ class HadoopStore:
                 system.close()
 
     def list(self, under: str = "", *, recursive: bool = True) -> Iterator[Listed]:
+        """Yield all files, or those in a directory; in no order. Raises: StoreError."""
         path = self._full(under) if under else self._path
         with self._errors():
             system = self._system(path)
@@ -127,16 +128,19 @@ class HadoopStore:
                     yield self._listed(each)
 
     def look(self, path: str) -> Listed | None:
+        """Return the file that is there now; None for none. Raises: StoreError."""
         full = self._full(path)
         with self._errors(path):
             system = self._system(full)
             return self._listed(system.getFileStatus(full)) if system.exists(full) else None
 
     def read(self, path: str) -> bytes:
+        """Return a file's bytes. Raises: FileNotFoundError; StoreError."""
         with self.open(path) as file:
             return file.read()
 
     def open(self, path: str) -> BinaryIO:
+        """Open a file, to be read and sought. Raises: FileNotFoundError; StoreError."""
         full = self._full(path)
         with self._errors(path):
             system = self._system(full)
@@ -146,6 +150,7 @@ class HadoopStore:
         return io.BufferedReader(_JavaStream(stream, lambda: self._errors(path)), _READ_AT_ONCE)
 
     def put(self, path: str, value: bytes) -> None:
+        """Write a file whole, over an existing one. Raises: StoreError."""
         full = self._full(path)
         with self._errors(path):
             stream = self._system(full).create(full, True)
@@ -267,7 +272,10 @@ class _JavaStream(io.RawIOBase):
 
 
 def check_for_spark(root: str, sizes: Mapping[str, int]) -> None:
-    """Raises: SourceError for a file that Spark would leave out, or can't bring to a worker."""
+    """Check that Spark can read the files of a directory, by name and size.
+
+    Raises: SourceError for a file that Spark ignores, or that is too large for a worker.
+    """
     for name, size in sizes.items():
         if _IGNORED.match(name.rpartition("/")[2]):
             raise SourceError(

@@ -78,6 +78,7 @@ class KafkaTopic:
         return f"{url}?{'&'.join(query)}" if query else url
 
     def with_ranges(self, ranges: tuple[OffsetRange, ...]) -> KafkaTopic:
+        """Return the topic with these offset ranges."""
         return replace(self, ranges=ranges)
 
 

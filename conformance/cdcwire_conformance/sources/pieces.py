@@ -32,13 +32,16 @@ class Piece(NamedTuple):
 
     @classmethod
     def whole(cls, file: str) -> Piece:
+        """Return the piece that is a whole file."""
         return cls(file, 0, sys.maxsize)
 
     @property
     def opener(self) -> OpenFile:
+        """The function that opens the file."""
         return opener_of(self.content)
 
     def open(self) -> BinaryIO:
+        """Open the file."""
         return self.opener(self.file)
 
 

@@ -145,13 +145,16 @@ class LocalStore:
 
     @property
     def url(self) -> str:
+        """The directory, as the user named it."""
         return str(self.folder)
 
     @property
     def root(self) -> str:
+        """The absolute path of the directory."""
         return str(self.folder.absolute())
 
     def list(self, under: str = "", *, recursive: bool = True) -> Iterator[Listed]:
+        """Yield all files, or those in a directory; in no order. Raises: StoreError."""
         top = self.folder / under if under else self.folder
         if not top.is_dir():
             if under:
@@ -172,6 +175,7 @@ class LocalStore:
             raise _store_error(error, folder) from error
 
     def look(self, path: str) -> Listed | None:
+        """Return the file that is there now; None for none. Raises: StoreError."""
         try:
             return _listed(path, os.stat(self.folder / path))
         except (FileNotFoundError, NotADirectoryError):
@@ -180,6 +184,7 @@ class LocalStore:
             raise _store_error(error, path) from error
 
     def read(self, path: str) -> bytes:
+        """Return a file's bytes. Raises: FileNotFoundError; StoreError."""
         try:
             return (self.folder / path).read_bytes()
         except FileNotFoundError:
@@ -188,9 +193,11 @@ class LocalStore:
             raise _store_error(error, path) from error
 
     def open(self, path: str) -> BinaryIO:
+        """Open a file, to be read and sought. Raises: OSError."""
         return open_here(path_under(self.root, path))
 
     def put(self, path: str, value: bytes) -> None:
+        """Write a file whole, over an existing one. Raises: StoreError."""
         file = self.folder / path
         try:
             file.parent.mkdir(parents=True, exist_ok=True)

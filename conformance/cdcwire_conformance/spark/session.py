@@ -161,7 +161,7 @@ def readable_errors() -> Iterator[None]:
 
 
 def _check_java() -> None:
-    """Raises: SparkUnavailable where there is no Java, or one that is too old."""
+    """Check that Java is installed in a supported version. Raises: SparkUnavailable."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     missing = f"Spark needs Java {NEEDED_JAVA} or newer; install it, or let JAVA_HOME lead to it"

@@ -42,6 +42,7 @@ class Site:
 
 
 def anywhere(site: Site) -> bool:
+    """Return True for every site."""
     return True
 
 
@@ -69,6 +70,7 @@ class NumberRule:
     clause: str = ""
 
     def fits(self, span: Span) -> bool:
+        """Return whether the rule applies to the number at a span, by its path and clause."""
         return span.clause.endswith(self.clause) and bool(
             re.fullmatch(self.path, path_text(span.path))
         )
@@ -152,8 +154,11 @@ def number_changes(
 
 
 def chosen_spans(spans: list[Span], size: int, long_part: int = LONG_PART) -> list[Span]:
-    """Return the spans of a part at which cases are made: of a short part all, of a long one the
-    first and the last two of those whose paths differ in their indexes only."""
+    """Return the spans of a part at which cases are derived.
+
+    A short part has cases at all spans. A long part has them at the first two and the last two
+    spans of each clause whose paths differ only in their indexes.
+    """
     if size <= long_part:
         return spans
     alike: dict[tuple[str, ...], list[Span]] = {}

@@ -69,6 +69,7 @@ _WIDTH = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verbs of ``cdcwire avro`` and their arguments."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     evolving = _verb(verbs, "evolve", _run_evolve, "what a chain of DDL does to the feed", _EVOLVE)
     evolving.epilog = EVOLVE_EXAMPLES
@@ -134,6 +135,7 @@ def _verb(
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the chosen verb. Returns its exit code."""
     handler: Callable[[argparse.Namespace], int] = arguments.handler
     return handler(arguments)
 

@@ -71,6 +71,7 @@ class Step:
 
     @property
     def stops(self) -> bool:
+        """Whether the feed stops at the next row."""
         return any(verdict.stops for verdict in self.verdicts)
 
 

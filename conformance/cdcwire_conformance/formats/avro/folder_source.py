@@ -31,9 +31,14 @@ class FolderSource:
         return self._memory.texts
 
     def get(self, schema_id: SchemaId) -> str | None:
+        """Return the text of a schema; None if the id is unknown."""
         return self._memory.get(schema_id)
 
     def register(self, subject: str, text: str) -> SchemaId:
+        """Return the id of a schema; write a new schema to a file if ``is_writable``.
+
+        Raises: RegistryError if the file cannot be written.
+        """
         schema_id = self._memory.register(subject, text)
         file = self.folder / f"{schema_id}{SUFFIX}"
         if self.is_writable and not file.exists():

@@ -159,9 +159,11 @@ class Cells:
         return self.buffer.uvarints(cells.starts, cells.sizes)
 
     def signed(self, index: int) -> Numbers:
+        """Return the signed varints of a column's cells; 0 for NULL. Raises: Irregular."""
         return zigzag(self.unsigned(index))
 
     def doubles(self, index: int) -> Numbers:
+        """Return the doubles of a column's cells; 0.0 for NULL. Raises: Irregular."""
         cells = self._places(index)
         is_there = ~cells.is_null
         if (cells.sizes[is_there] != _DOUBLE_BYTES).any():

@@ -28,22 +28,27 @@ COLUMN = GROUP + r"\.columns\[\d+\]"
 
 
 def is_one(site: Site) -> bool:
+    """Return whether the number is 1."""
     return site.number == 1
 
 
 def is_more_than_one(site: Site) -> bool:
+    """Return whether the number is larger than 1."""
     return site.number > 1
 
 
 def is_null(site: Site) -> bool:
+    """Return whether the length is -1, the length of NULL."""
     return site.number == -1
 
 
 def is_empty(site: Site) -> bool:
+    """Return whether the length is 0."""
     return site.number == 0
 
 
 def has_bytes(site: Site) -> bool:
+    """Return whether the length is larger than 0."""
     return site.number > 0
 
 

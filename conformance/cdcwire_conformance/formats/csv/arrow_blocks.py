@@ -64,6 +64,7 @@ class Block:
 
     @property
     def rows(self) -> int:
+        """The number of records."""
         return len(self.ops)
 
 

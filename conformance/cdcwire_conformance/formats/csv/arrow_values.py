@@ -154,7 +154,7 @@ def _closing(expression: str) -> int:
 
 
 def _expect(texts: pa.Array, expression: str) -> None:
-    """Raises: Irregular unless each text matches from its first to its very last character."""
+    """Check that each text matches an expression as a whole. Raises: Irregular."""
     if pc.all(pc.match_substring_regex(texts, rf"\A(?:{expression})\z")).as_py() is False:
         raise Irregular
 

@@ -67,8 +67,10 @@ def with_eras(changes: DataFrame, position: str) -> DataFrame:
 
 
 def with_late(changes: DataFrame, keys: Sequence[str], position: str) -> DataFrame:
-    """Return the changes of both sides with ``is_late``, and ``behind``: the position of the change
-    of the key right before a late one. Both are NULL or false where no order is known.
+    """Return the changes of both sides with the columns ``is_late`` and ``behind``.
+
+    ``behind`` is the position of the change of the key right before a late change, else NULL.
+    Where the order is unknown, ``is_late`` is false.
     """
     in_order = Window.partitionBy(*keys, "is_left", "stream").orderBy("offset", "row")
     largest = F.max(position).over(in_order.rowsBetween(Window.unboundedPreceding, 0))

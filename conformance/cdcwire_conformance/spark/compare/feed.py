@@ -127,11 +127,13 @@ class Feed:
 
     @property
     def side(self) -> Side:
+        """The format of the feed with its options."""
         is_stored = self.source.kind == "prefix"
         return Side(get_format(self.source.format), self.context.options, is_stored)
 
     @property
     def rewrite_name(self) -> Rewrite | None:
+        """The function that rewrites names for the format; None if it keeps them."""
         return get_format(self.source.format).rewrite_name
 
     def included(self, options: CompareOptions) -> frozenset[TableName] | None:

@@ -153,7 +153,7 @@ def _terms(left: Feed, right: Feed, options: CompareOptions) -> Terms:
 
 
 def _check_keys(merged: Iterable[Merged]) -> None:
-    """Raises: SchemaError for tables without a key, which have no last row of each."""
+    """Check that each table has a key, by which its last rows are found. Raises: SchemaError."""
     lacking = [
         str(each.table)
         for each in merged
@@ -193,7 +193,10 @@ def tables_of(
 
 
 def _check_names(tables: dict[TableName, CanonicalTable], options: CompareOptions) -> None:
-    """Raises: SchemaError for a table or a column that no feed has, or when there is no table."""
+    """Check the chosen names of tables and columns against the feeds.
+
+    Raises: SchemaError for a table or column that no feed has, or if there is no table.
+    """
     missing = sorted(map(_text_of, (options.include or frozenset()) - set(tables)))
     if missing:
         raise SchemaError(f"neither feed has rows of {', '.join(missing)}")

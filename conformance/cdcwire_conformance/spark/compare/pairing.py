@@ -138,10 +138,10 @@ NOTHING_KEPT = Kept()
 
 
 def narrow_changes(frame: DataFrame, layout: Layout, kept: Kept = NOTHING_KEPT) -> DataFrame:
-    """Return ``is_readable``, the parts of the pair, ``row_a`` and ``row_b`` (the hashes of a
-    row), ``part``, and what is to be kept, of each change.
+    """Return the changes with hashes of their rows, ``row_a`` and ``row_b``.
 
-    ``part``: 1 for the insert that came of a split update and for the half after, else 0.
+    The other columns are ``is_readable``, the names of the pair, ``part`` and those of ``kept``.
+    ``part`` is 1 for the insert of a split update and for an after record, else 0.
     """
     changes = _changes(frame, layout, {"": fingerprint}, kept=kept)
     return changes.select(*_told(layout, ("row_a", "row_b"), kept))
@@ -154,8 +154,9 @@ def wide_changes(frame: DataFrame, layout: Layout, kept: Kept = NOTHING_KEPT) ->
 
 
 def changes_of_pairs(frame: DataFrame, layout: Layout, pairs: DataFrame) -> DataFrame:
-    """Return pair, ``layout.content``, ``part``, ``feed_order`` and ``source`` of the changes of
-    some pairs, which are in a column ``pair``.
+    """Return the changes of the pairs that are in the column ``pair`` of ``pairs``.
+
+    The columns are pair, ``layout.content``, ``part``, ``feed_order`` and ``source``.
     """
     rules = layout.rules
     if rules.position is not None and not rules.has_bare_deletes:
@@ -251,8 +252,10 @@ def passing_name(layout: Layout) -> str:
 
 
 def _ordered(changes: DataFrame, rules: ComparisonRules) -> DataFrame:
-    """Return the changes with the ordinal of each among those of its key, or of a delete since the
-    last position of its key, which then is the delete's own.
+    """Return the changes with the ordinal of each among the changes of its key.
+
+    With positions, only deletes are numbered, each among those since the last position of its
+    key. A delete takes that position.
     """
     order = ("feed_order", "part")
     of_key = Window.partitionBy("key").orderBy(*order)

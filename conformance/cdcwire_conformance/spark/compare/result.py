@@ -133,10 +133,12 @@ class Counts:
 
     @property
     def repeated(self) -> int:
+        """The number of repeated rows of both sides."""
         return self.repeated_left + self.repeated_right
 
     @property
     def unreadable(self) -> int:
+        """The number of unreadable rows of both sides."""
         return self.unreadable_left + self.unreadable_right
 
 
@@ -202,14 +204,17 @@ class Comparison:
 
     @property
     def is_equal(self) -> bool:
+        """Whether the feeds have equal tables and everything could be read."""
         if self.differences or self.errors:
             return False
         return all(table.is_equal for table in self.tables)
 
     @property
     def errors(self) -> int:
+        """The number of unreadable messages or rows of both feeds."""
         return self.errors_left + self.errors_right
 
     @property
     def has_schema_differences(self) -> bool:
+        """Whether a table differs in its schema, or only one feed has it."""
         return bool(self.differences) or any(table.schema_differences for table in self.tables)

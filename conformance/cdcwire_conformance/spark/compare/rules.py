@@ -180,6 +180,7 @@ class Side:
 
     @property
     def carries(self) -> Carries:
+        """The fields that the format carries."""
         return self.format.carries
 
     def option(self, name: str) -> OptionValue | None:

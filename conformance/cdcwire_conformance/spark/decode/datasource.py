@@ -75,12 +75,15 @@ class FeedSource(DataSource):  # type: ignore[misc]  # PySpark's types are not l
 
     @classmethod
     def name(cls) -> str:
+        """Return the name of the data source, for ``spark.read.format``."""
         return NAME
 
     def schema(self) -> StructType:
+        """Return the schema of the table's rows."""
         return spark_schema(self._planned().job)
 
     def reader(self, schema: StructType) -> DataSourceReader:
+        """Return the reader of the table. Raises: SourceError if the schema is another one."""
         plan = self._planned()
         if schema != spark_schema(plan.job):
             raise SourceError(

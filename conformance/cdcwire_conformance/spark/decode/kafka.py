@@ -171,7 +171,7 @@ def client_settings(topic: KafkaTopic) -> dict[str, str]:
 
 
 def check_connector(spark: SparkSession, topic: KafkaTopic) -> None:
-    """Raises: SourceError where a session has no connector for Kafka."""
+    """Check that a session has the connector for Kafka. Raises: SourceError."""
     jvm = spark._jvm
     assert jvm is not None
     # What Java does not know py4j takes for a package.

@@ -124,7 +124,10 @@ def _opened(
 
 
 def _check_topics(source: Source, context: Context) -> None:
-    """Raises: SourceError if topics hold one table each, and a name does not choose it."""
+    """Check that the name of each topic or file names its table, for a format that needs it.
+
+    Raises: SourceError.
+    """
     topic_tables = get_format(source.format).topic_tables
     if topic_tables is None:
         return

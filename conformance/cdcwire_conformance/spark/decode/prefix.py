@@ -57,6 +57,7 @@ class StoredData(NamedTuple):
 
     @property
     def opener(self) -> OpenFile:
+        """The function that opens the file."""
         return opener_of(self.content)
 
 
@@ -97,6 +98,7 @@ class PrefixPlan:
         return (path.schema, path.table) if path.schema else None
 
     def path_of(self, file: StoredData) -> DataPath:
+        """Return the parsed path of a data file."""
         path = parse_path(file.name, self.layout)
         assert isinstance(path, DataPath)
         return path

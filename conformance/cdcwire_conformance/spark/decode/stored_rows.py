@@ -81,6 +81,7 @@ class FileGate(StreamGate):
         return is_complete
 
     def mark(self, name: str) -> FileCounts:
+        """Return the counts of the file under its name."""
         largest = None if self.smallest is None else self.largest
         return FileCounts(name, self.taken, self.repeats, self.beyond, self.smallest, largest)
 
@@ -169,6 +170,7 @@ def read_file(folder: str, file: StoredData) -> StoredFile:
 
 
 def path_in(folder: str, file: StoredData) -> str:
+    """Return the full path of a data file."""
     return path_under(folder, file.name)
 
 

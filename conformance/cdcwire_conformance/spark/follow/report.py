@@ -20,9 +20,7 @@ _KINDS = (("late", "late"), ("unplaced", "without a position"), ("unreadable", "
 
 
 def window_text(found: WindowComparison) -> str:
-    """Return a window as text: a line for it, one for each table that is equal, and all that is
-    different.
-    """
+    """Return a window as text: its verdict, its tables, its differences and its notices."""
     return "".join(line.rstrip() + "\n" for line in _lines(found))
 
 
@@ -117,6 +115,7 @@ class WindowLines:
             file.truncate(whole)
 
     def write(self, found: WindowComparison) -> None:
+        """Append a window to the file, unless the file has it already. Raises: OSError."""
         if found.number <= self._last:
             return
         line = json.dumps(window_document(found), ensure_ascii=False)

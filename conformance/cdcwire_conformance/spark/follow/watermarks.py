@@ -78,12 +78,14 @@ class Notices:
 
     @property
     def total(self) -> int:
+        """The number of records."""
         return self.late + self.unplaced + self.unreadable
 
     def __bool__(self) -> bool:
         return self.total > 0
 
     def with_run(self, run: ScannedRun) -> Notices:
+        """Return the notices with those of a scanned run added."""
         return Notices(
             self.late + run.late,
             self.unplaced + run.unplaced,
@@ -102,6 +104,7 @@ class Partition:
     blocks: tuple[Block, ...] = ()
 
     def with_run(self, run: ScannedRun) -> Partition:
+        """Return the progress after a run was scanned."""
         known = [at for at in (self.watermark, run.watermark) if at is not None]
         blocks = self.blocks
         if run.least is not None and run.largest is not None:
@@ -212,9 +215,11 @@ class TopicProgress:
         return min(known) if known and len(known) == len(found) else None
 
     def has_rows_below(self, end: int) -> bool:
+        """Return whether there may be rows for a window that ends at ``end``."""
         return any(each.has_rows_below(end) for each in self.partitions)
 
     def ranges_below(self, end: int) -> tuple[OffsetRange, ...]:
+        """Return the offset ranges to read for a window that ends at ``end``."""
         return tuple(each.range_below(end) for each in self.partitions)
 
     def reported_below(self, end: int) -> TopicProgress:
