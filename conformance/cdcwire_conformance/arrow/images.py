@@ -156,7 +156,7 @@ class ImageBuilder:
         )
 
     def plan(self, layout: Any) -> Plan:
-        """Return the plan for a layout, from the memory of plans if it is there."""
+        """Return the plan for a layout; make and keep it at its first use."""
         plan = self._plans.get(id(layout))
         if plan is None:
             plan = self._make_plan(layout)

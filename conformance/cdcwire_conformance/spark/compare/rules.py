@@ -180,7 +180,7 @@ class Side:
 
     @property
     def carries(self) -> Carries:
-        """The fields that the format carries."""
+        """The fields and the column types that the format carries."""
         return self.format.carries
 
     def option(self, name: str) -> OptionValue | None:
