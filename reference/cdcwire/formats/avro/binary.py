@@ -86,6 +86,7 @@ def read_string(reader: Reader, clause: str = TEXTS) -> str:
 
 
 def read_boolean(reader: Reader) -> bool:
+    """Read a boolean: one byte, 0 or 1. Raises: TruncatedError, DecodeError."""
     start = reader.offset
     byte = reader.byte(CLAUSE)
     if byte > 1:

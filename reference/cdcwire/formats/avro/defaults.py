@@ -76,7 +76,11 @@ def _constant(sql: str, form: Form) -> str:
 
 
 def _no_number(given: Value, is_shipped: bool) -> Default:
-    """An expression can't be a number. Source: avro, "default conversion"."""
+    """Return ABSENT for a default that is not a number, such as an expression.
+
+    Raises: EncodeError if ``is_shipped``, as the shipped producer fails.
+    Source: avro, "default conversion".
+    """
     if is_shipped:
         raise EncodeError(f"the default {given!r:.80} is no number", CLAUSE)
     return ABSENT

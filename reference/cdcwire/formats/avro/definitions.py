@@ -112,6 +112,7 @@ class Labels:
         return bool(self._options)
 
     def of(self, schema: str | None, table: str, column: str) -> tuple[str, ...] | None:
+        """Return the options of a column; None if they are unknown or ambiguous."""
         return self._options.get((schema or "", table, column))
 
 

@@ -92,6 +92,7 @@ def key_of(key: Datums | None) -> tuple[str, ...]:
 
 
 def key_names(plan: RecordPlan) -> tuple[str, ...]:
+    """Return the names of a record's columns."""
     return tuple(plan.fields[index].name for index in plan.columns)
 
 
@@ -124,6 +125,7 @@ class RowReading:
         return RowChange(table, told.op, before, image, told.position, extra=told.extra)
 
     def image(self, plan: RecordPlan, values: tuple[Datum, ...], table: Table) -> Image:
+        """Return the row image of a record: the wanted columns with their values."""
         places = self.wanted(plan)
         columns = self.columns(plan, places, table)
         return Image(
@@ -140,6 +142,10 @@ class RowReading:
     def columns(
         self, plan: RecordPlan, places: tuple[int, ...], table: Table
     ) -> tuple[Column, ...]:
+        """Return the neutral columns at these places of a record.
+
+        ENUM and SET columns get the options from the table's definition, if it is known.
+        """
         if not self.labels:
             return _columns(
                 plan, places, table.key or (), self.settings.time_zone, self.settings.unsigned_wrap
@@ -158,6 +164,7 @@ class RowReading:
         return column
 
     def value(self, field: FieldPlan, datum: Datum) -> Value:
+        """Return a field's datum as a value of the model."""
         if datum is None:
             return None
         if field.form is Form.UINT64_LONG:

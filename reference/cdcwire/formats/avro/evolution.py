@@ -59,10 +59,12 @@ class Comparison:
 
     @property
     def is_accepted(self) -> bool:
+        """Whether the registry accepts every change."""
         return all(change.is_accepted for change in self.changes)
 
     @property
     def refusals(self) -> tuple[Change, ...]:
+        """The changes that the registry rejects."""
         return tuple(change for change in self.changes if not change.is_accepted)
 
 

@@ -88,7 +88,7 @@ class RowDecoder(FastDecoder):
         return self._usual_rows(message.key, message.value)
 
     def _usual_rows(self, key: bytes, value: bytes | None) -> list[Row | Event]:
-        """Raises: one of IRREGULARITIES."""
+        """Return the rows of a regular message. Raises: one of IRREGULARITIES."""
         head = self._head
         place = (key[:head], None if value is None else value[:head])
         route = self._routes.get(place)

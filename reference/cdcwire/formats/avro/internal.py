@@ -36,6 +36,10 @@ def read_timestamp(reader: Reader) -> int:
 
 
 def write_timestamp(value: Checkpoint | DeletedAt) -> bytes:
+    """Return a checkpoint or delete as its kind byte and 8 bytes, big-endian.
+
+    Raises: EncodeError for a timestamp beyond 64 bits.
+    """
     if not 0 <= value.commit_ts < _UINT64_END:
         raise EncodeError("a timestamp has 64 bits, unsigned", WATERMARK, ("commit_ts",))
     kind = CHECKPOINT_BYTE if isinstance(value, Checkpoint) else DELETE_BYTE
@@ -63,6 +67,10 @@ def read_ddl(reader: Reader) -> Ddl:
 
 
 def write_ddl(ddl: Ddl) -> bytes:
+    """Return a DDL as its kind byte and one JSON object.
+
+    Raises: EncodeError for a number out of range, or a lone surrogate.
+    """
     with step("commit_ts"):
         if not 0 <= ddl.commit_ts < _UINT64_END:
             raise EncodeError("a timestamp has 64 bits, unsigned", DDL)

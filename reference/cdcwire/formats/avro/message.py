@@ -47,6 +47,8 @@ class Ddl:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
+    """A checkpoint: the commit timestamp up to which all changes were sent."""
+
     commit_ts: int
 
 

@@ -102,6 +102,7 @@ class FieldPlan:
 
     @property
     def is_extension(self) -> bool:
+        """Whether the field belongs to TiDB's extension."""
         return self.clause == EXTENSION_CLAUSE
 
 

@@ -64,6 +64,8 @@ class Primitive:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fixed:
+    """A named type of exactly ``size`` bytes."""
+
     name: str
     size: int
     decimal: DecimalSize | None = None
@@ -71,17 +73,23 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Enumeration:
+    """A named type whose values are ``symbols``."""
+
     name: str
     symbols: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Array:
+    """An array of items of one type."""
+
     items: AvroType
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Map:
+    """A map from strings to values of one type."""
+
     values: AvroType
 
 
@@ -100,6 +108,8 @@ class Union:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
+    """One field of a record."""
+
     name: str
     type: AvroType
     default: Default = ABSENT

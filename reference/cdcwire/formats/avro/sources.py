@@ -66,9 +66,14 @@ class MemorySource:
         return found
 
     def get(self, schema_id: SchemaId) -> str | None:
+        """Return the text of an id; None if there is no such id."""
         return self._texts.get(schema_id)
 
     def register(self, subject: str, text: str) -> SchemaId:
+        """Return the id of a text, the known one of an equal schema; ``subject`` is ignored.
+
+        Raises: EncodeError when no id is free.
+        """
         found = self._ids.get(text)
         if found is None:
             found = self._equal().get(_common_text(text) or "")
@@ -116,12 +121,14 @@ class KnownSchemas:
         self._texts = texts
 
     def get(self, schema_id: SchemaId) -> str | None:
+        """Return the text of an id; None if there is no such id."""
         found = self._texts.get(str(schema_id))
         if found is None and isinstance(schema_id, str):
             return self._texts.get(schema_id.upper())
         return found
 
     def register(self, subject: str, text: str) -> SchemaId:
+        """Reject any new schema. Raises: EncodeError."""
         raise EncodeError("schemas that are only read take no new one", CLAUSE)
 
 

@@ -103,6 +103,7 @@ class Definitions:
     def columns(
         self, schema: str | None, name: str | None, version: int | None = None
     ) -> Definition:
+        """Return the column definitions of a table; empty ones if it is unknown."""
         table = self.table(schema, name, version)
         if table is None:
             return NO_DEFINITION

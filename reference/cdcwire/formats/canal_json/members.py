@@ -108,6 +108,7 @@ def unknown_of(found: JsonObject, known: frozenset[str], data: bytes) -> Unknown
 
 
 def is_too_long(name: str) -> bool:
+    """Return whether a name has more than MAX_NAME_BYTES bytes in UTF-8."""
     return len(name) > MAX_NAME_BYTES or len(name.encode()) > MAX_NAME_BYTES
 
 

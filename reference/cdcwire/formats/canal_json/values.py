@@ -144,11 +144,13 @@ def float_text(value: float, bits: int) -> str:
 
 
 def read_float(text: str) -> float:
+    """Return the 32-bit float of a text. Raises: ValueError."""
     _check_float(text)
     return _finite(read_float32(text), text)
 
 
 def read_double(text: str) -> float:
+    """Return the 64-bit float of a text. Raises: ValueError."""
     _check_float(text)
     return _finite(float(text), text)
 

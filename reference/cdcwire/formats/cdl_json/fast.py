@@ -24,10 +24,10 @@ from cdcwire.model.events import Event
 
 
 class RowDecoder(FastDecoder):
-    """Decodes Kafka messages to events: images of Connect's values are made one by one, and a row
-    would only hold what their events hold.
+    """Decodes Kafka messages to events.
 
-    ``settings``: those of the context's options, unless given.
+    It makes no rows: images of Connect's values are made one by one, so a row would only repeat the
+    event. ``settings``: those of the context's options, unless given.
     """
 
     def __init__(self, context: Context = NO_CONTEXT, settings: Settings | None = None) -> None:

@@ -19,6 +19,7 @@ class Settings(ConnectSettings):
 
     @property
     def style(self) -> Style:
+        """How columns are written."""
         return Style("cdl-1.0", self.name_prefix)
 
 

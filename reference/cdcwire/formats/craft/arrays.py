@@ -37,6 +37,7 @@ class Place:
     clause: str
 
     def at(self, index: int) -> Path:
+        """Return the path of the element at an index."""
         return (*self.before, index, *self.after)
 
 
@@ -59,6 +60,7 @@ def read_uvarints(
 
 
 def write_uvarints(out: bytearray, values: Sequence[int], place: Place, profile: Profile) -> None:
+    """Append values as uvarints. Raises: EncodeError."""
     for index, value in enumerate(values):
         _write_one(out, value, write_uvarint, place.at(index), profile)
 
@@ -71,6 +73,7 @@ def read_varints(
 
 
 def write_varints(out: bytearray, values: Sequence[int], place: Place, profile: Profile) -> None:
+    """Append values as zigzag varints. Raises: EncodeError."""
     for index, value in enumerate(values):
         _write_one(out, value, write_varint, place.at(index), profile)
 
@@ -85,6 +88,7 @@ def read_delta_uvarints(
 def write_delta_uvarints(
     out: bytearray, values: Sequence[int], place: Place, profile: Profile
 ) -> None:
+    """Append a base value and differences as uvarints, modulo 2**64. Raises: EncodeError."""
     previous = 0
     for index, value in enumerate(values):
         if not 0 <= value < _UINT64_END:
@@ -105,6 +109,10 @@ def read_delta_varints(
 def write_delta_varints(
     out: bytearray, values: Sequence[int], place: Place, profile: Profile
 ) -> None:
+    """Append a base value and differences as zigzag varints, wrapping at 64 bits.
+
+    Raises: EncodeError.
+    """
     previous = 0
     for index, value in enumerate(values):
         if not -_INT64_END <= value < _INT64_END:
@@ -191,6 +199,7 @@ def read_reversed_uvarint(reader: Reader, profile: Profile) -> tuple[int, int]:
 
 
 def write_reversed_uvarint(out: bytearray, value: int, profile: Profile) -> None:
+    """Append the bytes of a uvarint in reverse order. Raises: EncodeError."""
     forward = bytearray()
     write_uvarint(forward, value, profile.reversed_uvarint)
     out += forward[::-1]

@@ -151,6 +151,7 @@ def read_ddl_body(reader: Reader, profile: Profile, path: Path) -> tuple[int, st
 
 
 def write_ddl_body(out: bytearray, code: int, query: str, profile: Profile, path: Path) -> None:
+    """Append the body of a DDL event: its type, and the query. Raises: EncodeError."""
     if problem := _beyond_a_byte(0, code):
         raise EncodeError(problem, profile.ddl_events, (*path, "type"))
     raw = bytes_of(query, profile.ddl_events, (*path, "query"))

@@ -73,7 +73,7 @@ class RowDecoder(FastDecoder):
         return self._usual_rows(value)
 
     def _usual_rows(self, value: bytes) -> list[Row | Event]:
-        """Raises: one of IRREGULARITIES."""
+        """Return the rows of a regular message. Raises: one of IRREGULARITIES."""
         memory = self._memory
         memory.credit.earn(len(value))
         if value[0] != VERSION:

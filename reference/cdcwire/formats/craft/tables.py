@@ -60,6 +60,7 @@ def read_delta_table(reader: Reader, path: Path, profile: Profile) -> list[int]:
 
 
 def write_delta_table(out: bytearray, sizes: Sequence[int], profile: Profile) -> None:
+    """Append one table of the shipped format: number of elements, and their sizes."""
     write_uvarint(out, len(sizes), profile.size_tables)
     write_delta_varints(out, sizes, Place(("size_tables",), (), profile.size_tables), profile)
 
@@ -71,6 +72,7 @@ def read_plain_table(reader: Reader, path: Path, profile: Profile) -> list[int]:
 
 
 def write_plain_table(out: bytearray, sizes: Sequence[int], profile: Profile) -> None:
+    """Append one table of the proposal: number of elements, and their sizes."""
     write_uvarint(out, len(sizes), profile.size_tables)
     write_uvarints(out, sizes, Place(("size_tables",), (), profile.size_tables), profile)
 

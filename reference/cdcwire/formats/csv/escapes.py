@@ -1,10 +1,10 @@
-"""Text inside a field: doubled quotes, or escapes where the files have no quote.
+r"""Text inside a field: doubled quotes, or escapes where the files have no quote.
 
-With a quote every quote in the text is doubled and nothing else is touched. Without one LF becomes
-``\\n``, CR ``\\r``, a backslash is doubled, and each byte of a delimiter gets a backslash.
+With a quote, every quote in the text is doubled and nothing else changes. Without a quote, LF
+becomes ``\n``, CR ``\r``, a backslash is doubled, and each byte of a delimiter gets a backslash.
 
 The producer's own escaper fails on delimiters that overlap themselves (``**`` in ``***``). This one
-does not, and also escapes the end of a text that would run into the delimiter behind it.
+does not. It also escapes the end of a text that would run into the delimiter after it.
 """
 
 from __future__ import annotations

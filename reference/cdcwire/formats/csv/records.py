@@ -222,4 +222,5 @@ def field_of(text: bytes, settings: Settings) -> Field:
 
 
 def write_string(text: bytes, settings: Settings) -> bytes:
+    """Return the bytes of a string field, quoted or escaped."""
     return write_field(field_of(text, settings), settings)

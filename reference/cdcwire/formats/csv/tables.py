@@ -45,9 +45,11 @@ class Definitions:
                     others.append(table)
 
     def of(self, schema: str | None, name: str) -> list[Table]:
+        """Return all definitions of a table, of every version."""
         return [table for same in self._known.get((schema, name), {}).values() for table in same]
 
     def names(self) -> list[TableName]:
+        """Return the names of the tables that have a definition."""
         return list(self._known)
 
     def choose(self, schema: str | None, name: str, version: int | None) -> Table:

@@ -61,6 +61,7 @@ class Part:
     plain_cells: tuple[tuple[int, Read | None], ...]
 
     def read(self, groups: tuple[str | None, ...], *, has_escapes: bool) -> Values:
+        """Return the image's values, read from the groups of a match."""
         cells = self.cells if has_escapes else self.plain_cells
         return tuple(
             [
@@ -144,7 +145,10 @@ class RowDecoder(FastDecoder):
         return self._plain_record(value)
 
     def _usual_row(self, value: bytes) -> Row | None:
-        """Raises: one of IRREGULARITIES."""
+        """Return the row of a regular record; None if it is not wanted.
+
+        Raises: one of IRREGULARITIES.
+        """
         self._credit.earn(len(value))
         text = value.decode()
         start = text.find(_PAYLOAD)

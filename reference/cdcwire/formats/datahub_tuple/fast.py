@@ -95,7 +95,7 @@ class RowDecoder(FastDecoder):
         return [] if self._skips_all else self._usual_rows(carrier)
 
     def _usual_rows(self, message: KafkaMessage) -> list[Row | Event]:
-        """Raises: one of IRREGULARITIES."""
+        """Return the rows of a regular body. Raises: one of IRREGULARITIES."""
         value = message.value
         if value is None or not value.startswith(MAGIC):
             raise Irregular

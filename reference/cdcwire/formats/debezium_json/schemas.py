@@ -108,16 +108,19 @@ def boundary_schema(dialect: Dialect) -> Schema:
 
 
 def boundary_key_schema(dialect: Dialect) -> Schema:
+    """Return the key schema of a message at a transaction's boundary."""
     name = f"{_COMMON}TransactionMetadataKey"
     return Schema("struct", False, name, _version(dialect), fields=(Field("id", STRING),))
 
 
 def heartbeat_schema(dialect: Dialect) -> Schema:
+    """Return the value schema of a heartbeat."""
     name, fields = f"{_COMMON}Heartbeat", (Field("ts_ms", INT64),)
     return Schema("struct", False, name, _version(dialect), fields=fields)
 
 
 def heartbeat_key_schema(dialect: Dialect) -> Schema:
+    """Return the key schema of a heartbeat."""
     name, fields = f"{_COMMON}ServerNameKey", (Field("serverName", STRING),)
     return Schema("struct", False, name, _version(dialect), fields=fields)
 
@@ -140,6 +143,7 @@ def logical_schema(dialect: Dialect, content: ConnectType, has_block: bool) -> S
 
 
 def logical_key_schema(dialect: Dialect) -> Schema:
+    """Return the key schema of a logical message."""
     name, fields = (
         "io.debezium.connector.postgresql.MessageKey",
         (Field("prefix", OPTIONAL_STRING),),

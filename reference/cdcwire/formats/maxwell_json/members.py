@@ -183,21 +183,28 @@ class MemberTexts(dict[str, str]):
     """
 
     def text(self, name: str, text: str | None) -> None:
+        """Set a member to a JSON string."""
         if text is not None:
             with step(name):
                 self[name] = written_text(text)
 
     def integer(self, name: str, number: int | None, end: int, clause: str) -> None:
+        """Set a member to an integer from ``-end`` up to, but excluding, ``end``."""
         if number is not None:
             with step(name):
                 self[name] = written_integer(number, -end, end, clause)
 
     def gtid(self, gtid: str | None, *, is_null: bool) -> None:
+        """Set ``gtid`` to its text, or to null if it has no text and ``is_null``."""
         self.text("gtid", gtid)
         if gtid is None and is_null:
             self["gtid"] = "null"
 
     def unknown(self, unknown: tuple[tuple[str, str], ...], known: frozenset[str]) -> None:
+        """Set the members that the format does not name to the JSON text that they had.
+
+        Raises: EncodeError for a member that is already set, or that the format names.
+        """
         for name, text in unknown:
             if name in self or name in known:
                 problem = "the member is there twice"

@@ -115,7 +115,7 @@ class RowDecoder(FastDecoder):
         return self._usual_rows(key, value)
 
     def _usual_rows(self, key: bytes, value: bytes) -> list[Row | Event]:
-        """Raises: one of IRREGULARITIES."""
+        """Return the rows of a regular message. Raises: one of IRREGULARITIES."""
         self._credit.earn(len(value))
         if not key.startswith(_KEY_START) or len(key) == len(_KEY_START):
             raise Irregular

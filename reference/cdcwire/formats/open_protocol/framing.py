@@ -73,8 +73,10 @@ def check_item_counts(keys: Sequence[Place], values: Sequence[Place], value_end:
 
 
 def write_key_frame(items: Sequence[bytes]) -> bytes:
+    """Return items as a Kafka key: the version, then each item after its length."""
     return BATCH_VERSION.to_bytes(NUMBER_BYTES, "big") + write_value_frame(items)
 
 
 def write_value_frame(items: Sequence[bytes]) -> bytes:
+    """Return items as a Kafka value: each item after its length."""
     return b"".join(len(item).to_bytes(NUMBER_BYTES, "big") + item for item in items)

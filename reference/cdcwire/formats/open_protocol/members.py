@@ -99,6 +99,7 @@ def name_of(member: Member, clause: str) -> str:
 
 
 def is_too_long(name: str) -> bool:
+    """Return whether a name has more than MAX_NAME_BYTES bytes in UTF-8."""
     return len(name) > MAX_NAME_BYTES or len(name.encode()) > MAX_NAME_BYTES
 
 

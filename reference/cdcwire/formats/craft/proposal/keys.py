@@ -103,6 +103,7 @@ def read_column_names(reader: Reader, count: int, place: Place) -> list[str]:
 
 
 def write_column_names(out: bytearray, names: Sequence[str], place: Place) -> None:
+    """Append the column names of a group, spelled out. Raises: EncodeError."""
     write_strings(out, names, place, PROPOSAL)
 
 

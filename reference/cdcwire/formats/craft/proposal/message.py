@@ -63,6 +63,7 @@ class RowEvent:
 
     @property
     def known_groups(self) -> tuple[ColumnGroup, ...]:
+        """The column groups of a defined type."""
         return tuple(group for group in self.groups if isinstance(group, ColumnGroup))
 
 
