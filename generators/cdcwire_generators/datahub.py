@@ -105,6 +105,10 @@ class DataHubRoundTrip(RoundTrip):
 
 
 def text_type(kind: kinds.Type) -> tuple[str, kinds.Type]:
+    """Return STRING and the text kind, for kinds that travel as text.
+
+    Raises: NotCarriedError.
+    """
     if isinstance(kind, (kinds.ArrayType, kinds.MapType, kinds.StructType, kinds.UnknownType)):
         raise NotCarriedError(kind_text(kind))
     return "STRING", kinds.TextType()

@@ -133,6 +133,10 @@ class RoundTrip:
         self.time_zone = str(self.options.get("time-zone", "")) or None
 
     def events(self, event: Event) -> list[Event]:
+        """Return the events that come back after encoding and decoding one event.
+
+        Raises: NotCarriedError if the format cannot carry it.
+        """
         match event:
             case RowChange():
                 return list(self._rows(event))
@@ -302,6 +306,7 @@ def _other_set_form(kind: kinds.SetType, value: Value) -> Value:
 
 
 def named(table: Table | None) -> Table | None:
+    """Return a table with its name and schema only; None if it has neither."""
     if table is None or (not table.name and not table.schema):
         return None
     return Table(table.name or None, table.schema or None)

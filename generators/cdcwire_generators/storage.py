@@ -115,4 +115,5 @@ def in_form(kind: kinds.Type, form: kinds.LabelForm, time_zone: str | None) -> k
 
 
 def primary_names(columns: tuple[Column, ...]) -> tuple[str, ...]:
+    """Return the names of the columns in the primary key."""
     return tuple(column.name for column in columns if "primary" in column.roles)

@@ -62,6 +62,7 @@ class Finding:
 
     @property
     def id(self) -> str:
+        """The name of the finding: SDK, direction, encoding and question."""
         return f"{self.sdk}/{self.direction}/{self.encoding}/{self.question.id}"
 
 

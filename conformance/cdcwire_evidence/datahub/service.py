@@ -1,9 +1,9 @@
-"""A stand-in for the service, on this machine alone: what DataHub's SDKs ask before and around
-putting and getting records.
+"""A local replacement for the DataHub service, for the SDKs' put and get requests.
 
-One project and topic of one shard. What is put is kept as it came; what is got is the answer that
-was set before. Nothing is checked: signatures are not looked at, any project and topic is the one.
-It listens on 127.0.0.1 only, and serves its calls one connection a thread.
+It also answers the requests that the SDKs send before and around them. It has one project and one
+topic of one shard, and uses them for any name. Put requests are kept unchanged; a get request
+returns the answer that was set before. Signatures are not checked. The service listens on
+127.0.0.1 only, and uses one thread per connection.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ class Service:
 
     @property
     def endpoint(self) -> str:
+        """The URL at which SDKs reach the service."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def __enter__(self) -> Service:

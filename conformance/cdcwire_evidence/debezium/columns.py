@@ -279,4 +279,5 @@ def update_row(
 
 
 def value_of(column: PostgresColumn, number: int) -> str:
+    """Return a column's value by its number, as SQL; NULL after the last value."""
     return column.values[number] if number < len(column.values) else "NULL"

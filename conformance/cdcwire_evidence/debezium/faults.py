@@ -30,6 +30,7 @@ class Fault:
     when: Literal["", "read", "streamed"] = ""
 
     def fits(self, column: str, text: str | None, is_read: bool, modes: Modes) -> bool:
+        """Return whether the fault affects this value under these modes."""
         return (
             (self.column, self.text) == (column, text)
             and self.when in ("", "read" if is_read else "streamed")
@@ -37,6 +38,7 @@ class Fault:
         )
 
     def value(self, modes: Modes) -> Value:
+        """Return the wrong value that comes through under these modes."""
         return self.values[getattr(modes, self.by)]
 
 

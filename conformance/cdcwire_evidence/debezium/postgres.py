@@ -46,7 +46,7 @@ _SETTINGS = {
 
 
 def find_programs() -> Path:
-    """Return the folder of PostgreSQL's programs, the newest version's. Raises: UnavailableError"""
+    """Return the directory of the newest PostgreSQL's programs. Raises: UnavailableError."""
     found = [folder for folder in _folders() if all((folder / n).exists() for n in _NEEDED)]
     if not found:
         raise UnavailableError("PostgreSQL's initdb, postgres and psql are not installed")

@@ -34,6 +34,10 @@ _TASK_ENDED = re.compile(r"(?:Finished task|Exception in task|Executor killed ta
 
 
 def wait_for(found: Callable[[], object], what: str, seconds: float) -> None:
+    """Wait until ``found`` returns a true value.
+
+    Raises: AssertionError after ``seconds``, with ``what`` as the name of the wait.
+    """
     until = time.monotonic() + seconds
     while not found():
         assert time.monotonic() < until, f"{what} took more than {seconds:g} seconds"
@@ -62,6 +66,7 @@ class Cluster:
 
     @property
     def spark_home(self) -> Path:
+        """The directory of the installed pyspark package."""
         spec = find_spec("pyspark")
         assert spec is not None
         assert spec.submodule_search_locations is not None
@@ -85,6 +90,7 @@ class Cluster:
         }
 
     def start(self) -> None:
+        """Start the master and the workers, and wait until all workers have registered."""
         port, page = free_port(), free_port()
         self.master = f"spark://127.0.0.1:{port}"
         places = ("--host", "127.0.0.1", "--port", str(port), "--webui-port", str(page))
@@ -191,6 +197,7 @@ class Cluster:
 
 
 def command_of(pid: int) -> bytes:
+    """Return the command line of a process; b"" if it has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")
     except OSError:
@@ -198,6 +205,7 @@ def command_of(pid: int) -> bytes:
 
 
 def parent_of(pid: int) -> int:
+    """Return the process id of a process's parent."""
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[1])
 
 
@@ -215,12 +223,18 @@ def _last_unfinished_stage(executor: int) -> int:
 
 @dataclass(frozen=True)
 class Answer:
+    """The exit code and the output of a finished job."""
+
     code: int
     out: str
     err: str
 
 
 def answer_of(job: subprocess.Popen[str]) -> Answer:
+    """Wait for a job to end, and return its exit code and output.
+
+    Raises: subprocess.TimeoutExpired, after killing the job.
+    """
     try:
         out, err = job.communicate(timeout=_JOB_WITHIN)
     except subprocess.TimeoutExpired:

@@ -124,7 +124,7 @@ class Feeds:
         return Made(f"{name}:file:{folder}", _read_with(lanes[0]), rows)
 
     def _parquet(self, name: str, changes: Sequence[RowChange]) -> Made:
-        """A topic's records as Spark itself keeps them, with Kafka's columns."""
+        """Make a Parquet feed of a topic's records, with the columns of Spark's Kafka source."""
         found = self._topic(name, changes)
         url = urlsplit(found.source.partition(":")[2])
         records = self.spark.read.format("kafka").options(

@@ -51,6 +51,7 @@ def read(reader: Any, wanted: int, seconds: float = 90.0) -> list[Received]:
 
 
 def main(bootstrap: str, topic: str, group: str, committed: str, wanted: str) -> None:
+    """Read ``committed`` messages, commit, read up to ``wanted``, print the offsets and wait."""
     reader = group_reader(Kafka(bootstrap), topic, group)
     got = read(reader, int(committed))
     reader.commit(asynchronous=False)

@@ -20,8 +20,11 @@ _ARRIVES_WITHIN = 0.3  # seconds until what was sent on is with the store
 
 @dataclass(slots=True)
 class HalfPut:
-    """``service``: the store as it is reached through the relay. ``seen``: puts of the objects that
-    are meant. ``cut``: the path of the one that was cut, ``passed``: how many bytes of it went on.
+    """A relay to an object store, and what it saw.
+
+    ``service``: the store as clients reach it through the relay. ``seen``: the number of puts of
+    matching objects. ``cut``: the path of the object that was cut. ``passed``: how many of its
+    bytes reached the store.
     """
 
     service: ObjectStore

@@ -100,17 +100,20 @@ def undisturbed_events(
 
 
 def text_of(event: Event) -> str:
-    """An event as it compares."""
+    """Return the text by which an event is compared."""
     return repr(event_to_json(event))
 
 
 def rows_of(events: Iterable[Event]) -> list[str]:
-    """The row changes as they compare."""
+    """Return the texts by which the row changes are compared."""
     return [text_of(event) for event in events if isinstance(event, RowChange)]
 
 
 def by_row(events: Iterable[Event]) -> dict[Hashable, list[str]]:
-    """The changes of each row by their commit ts: replay orders only what is in one partition."""
+    """Return the changes of each row in the order of their commit timestamps.
+
+    Replay orders changes only within a partition.
+    """
     found: dict[Hashable, list[str]] = {}
     for event in sorted(events, key=lambda event: event.position.commit_ts or 0):
         if isinstance(event, RowChange):

@@ -22,10 +22,12 @@ _HEADERS = ("Accept", "Content-Type")
 
 @dataclass(slots=True)
 class RegistryProxy:
-    """``service``: the registry as clients reach it through the proxy. ``is_open``: else it cuts
-    connections without an answer. ``requests``: methods and paths, in their order, refused ones
-    too. ``users``: passwords by user; without any, nobody is asked. ``guests``: users that are
-    known, but may do nothing.
+    """A proxy to a registry, and the requests that it received.
+
+    ``service``: the registry as clients reach it through the proxy. ``is_open``: if false, the
+    proxy cuts connections without an answer. ``requests``: methods and paths in order, rejected
+    ones too. ``users``: passwords by user; if empty, no password is required. ``guests``: known
+    users without any permission.
     """
 
     service: Registry

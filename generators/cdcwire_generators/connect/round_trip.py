@@ -88,6 +88,7 @@ class ConnectRoundTrip(RoundTrip):
 
 
 def is_tombstone(event: Event) -> bool:
+    """Return whether an event is a tombstone."""
     return isinstance(event, Marker) and event.what == "tombstone"
 
 
@@ -98,12 +99,14 @@ def tombstone(event: Event) -> Marker:
 
 
 def number(value: Value) -> int:
+    """Return an integer of 64 bits. Raises: NotCarriedError for a larger one."""
     if not _INT64[0] <= value <= _INT64[1]:
         raise NotCarriedError("a number of more than 64 bits")
     return int(value)
 
 
 def text(extra: Extra, name: str) -> str | None:
+    """Return a text of ``extra``; None if it is missing. Raises: NotCarriedError."""
     value = extra.get(name)
     if value is not None and not isinstance(value, str):
         raise NotCarriedError(name)

@@ -127,6 +127,7 @@ def _text_of(kind: DateType | TimeType | DatetimeType | TimestampType, count: in
 
 
 def moment_text(kind: DatetimeType | TimestampType, value: Value) -> str:
+    """Return a date and time as text, whatever its form. Raises: NotCarriedError."""
     if kind.form == "text":
         return text_value(value)
     return _text_of(kind, of_type(int)(value))

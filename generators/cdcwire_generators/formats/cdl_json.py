@@ -34,6 +34,7 @@ class CdlRoundTrip(ConnectRoundTrip):
         self.modes = Modes("cdl 1.0", str(self.options["name-prefix"]))
 
     def events(self, event: Event) -> list[Event]:
+        """Return the events that come back; a tombstone keeps only its message key."""
         return [tombstone(event)] if is_tombstone(event) else super().events(event)
 
     def _rows(self, event: RowChange) -> Iterable[RowChange]:

@@ -70,6 +70,7 @@ class DebeziumRoundTrip(ConnectRoundTrip):
             )
 
     def events(self, event: Event) -> list[Event]:
+        """Return the events that come back; a tombstone keeps only its message key."""
         return [tombstone(event)] if is_tombstone(event) else super().events(event)
 
     def _rows(self, event: RowChange) -> Iterable[Event]:

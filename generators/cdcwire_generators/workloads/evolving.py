@@ -107,10 +107,11 @@ def evolving_workload(
     ddl: bool = True,
     position_fields: tuple[str, ...] = ("commit_ts",),
 ) -> Iterator[Event]:
-    """Give ``rows`` row changes, the same ones for the same seed, and with ``ddl`` what changes
-    the tables: the statements that create them first, and at the end those that are still due.
+    """Return ``rows`` row changes, the same ones for the same seed.
 
-    Raises: ValueError for a number below 0, at once.
+    With ``ddl``, the stream begins with the statements that create the tables. Statements that
+    alter tables follow between the rows, the last ones at the end.
+    Raises: ValueError on the call for a number below 0.
     """
     if rows < 0:
         raise ValueError(f"rows={rows} is less than 0")

@@ -189,6 +189,7 @@ class TableWriter:
         self.free: list[int] = []
 
     def partition(self) -> int | None:
+        """Return a random partition id; None if the table has no partitions."""
         return 100 + int(self.rng.random() * self.partitions) if self.partitions else None
 
     def forget(self) -> None:

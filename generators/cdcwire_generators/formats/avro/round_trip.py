@@ -81,6 +81,7 @@ class AvroRoundTrip(RoundTrip):
         self.stays_wrapped = is_long and not self.options["unsigned-wrap"]
 
     def events(self, event: Event) -> list[Event]:
+        """Return the events that come back; unsent schema changes and progress give none."""
         if isinstance(event, (SchemaChange, Progress)) and not self.sends_all:
             return []
         return super().events(event)

@@ -23,6 +23,7 @@ class LooseVarints:
         self.draw = draw
 
     def uvarint(self, number: int) -> bytes:
+        """Render a uvarint, sometimes with needless groups of zeros at its end."""
         groups = [number & 0x7F]
         while number := number >> 7:
             groups.append(number & 0x7F)
@@ -31,23 +32,29 @@ class LooseVarints:
         return bytes(group | 0x80 for group in groups[:-1]) + bytes(groups[-1:])
 
     def varint(self, number: int) -> bytes:
+        """Render a zigzag varint."""
         return self.uvarint((number << 1) ^ (number >> 63))
 
     def uvarints(self, numbers: Iterable[int]) -> bytes:
+        """Render an array of uvarints."""
         return b"".join(map(self.uvarint, numbers))
 
     def varints(self, numbers: Iterable[int]) -> bytes:
+        """Render an array of zigzag varints."""
         return b"".join(map(self.varint, numbers))
 
     def delta_uvarints(self, numbers: Iterable[int]) -> bytes:
+        """Render a base value and differences as uvarints."""
         return self.uvarints(_differences(numbers))
 
     def delta_varints(self, numbers: Iterable[int]) -> bytes:
+        """Render a base value and differences as zigzag varints."""
         return self.varints(
             step - (1 << 64) if step >> 63 else step for step in _differences(numbers)
         )
 
     def strings(self, texts: Iterable[str]) -> bytes:
+        """Render an array of strings: all lengths, then all bytes."""
         raw = [text.encode() for text in texts]
         return self.uvarints(map(len, raw)) + b"".join(raw)
 
