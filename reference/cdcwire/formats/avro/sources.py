@@ -128,7 +128,7 @@ class KnownSchemas:
         return found
 
     def register(self, subject: str, text: str) -> SchemaId:
-        """Reject any new schema. Raises: EncodeError."""
+        """Reject every registration. Raises: EncodeError."""
         raise EncodeError("schemas that are only read take no new one", CLAUSE)
 
 
