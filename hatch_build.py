@@ -21,6 +21,7 @@ class CorpusArchive(BuildHookInterface):
     """Adds the archive to a wheel. An editable install reads the checkout's folder."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Pack the corpus and add it to the files of the wheel."""
         if version == "editable":
             return
         self._folder = tempfile.TemporaryDirectory()
@@ -29,6 +30,7 @@ class CorpusArchive(BuildHookInterface):
         build_data["force_include"][str(archive)] = "cdcwire_conformance/golden.zip"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove the archive once the wheel has it."""
         if version != "editable":
             self._folder.cleanup()
 

@@ -26,7 +26,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
 from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.formats.craft.settings import Settings
-from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
+from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
 from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.formats.craft.arrow_batches import CraftBatchBuilder
 
@@ -110,7 +110,7 @@ def by_columns(known: Feed) -> Batches:
 
     def batch(feed: Feed) -> pa.RecordBatch:
         for offset, value in enumerate(feed.craft):
-            if not columns.add(value, Place(offset=offset)):
+            if not columns.add(value, MessagePlace(offset=offset)):
                 raise AssertionError("a message is not read by columns")
         return columns.batch()
 
@@ -136,7 +136,7 @@ def batch_of_rows(builder: BatchBuilder, messages: Rows) -> pa.RecordBatch:
     for found in messages:
         rows += found
         counts.append(len(found))
-    places = [Place(offset=offset) for offset in range(len(counts))]
+    places = [MessagePlace(offset=offset) for offset in range(len(counts))]
     return builder.batch(rows, places_array(places, counts))
 
 

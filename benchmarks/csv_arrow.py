@@ -26,7 +26,7 @@ from cdcwire.core.format import Context
 from cdcwire.formats.csv import Definitions
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.storage.paths import DataPath, parse_path
-from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
+from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
 from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.formats.csv.arrow_batches import CsvColumns
 
@@ -123,7 +123,7 @@ def _by_rows(measured: Feed) -> Any:
 
 
 def _places(rows: Any) -> pa.Array:
-    return places_array([Place(file="data.csv")], [len(rows)])
+    return places_array([MessagePlace(file="data.csv")], [len(rows)])
 
 
 if __name__ == "__main__":

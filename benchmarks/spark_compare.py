@@ -31,7 +31,7 @@ from pyspark.sql import functions as F
 from benchmarks.document import Result, arguments, finish
 from benchmarks.spark_decode import driver_mib, processor_seconds
 from cdcwire.model.events import RowChange
-from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
+from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
 from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
 from cdcwire_conformance.spark import spark_session
 from cdcwire_conformance.spark.compare.changes import compare_frames
@@ -94,7 +94,7 @@ def changes_of(table: CanonicalTable, rows: int) -> pa.Table:
     events = (event for event in workload(WORKLOAD, rows, SEED) if isinstance(event, RowChange))
     batches = []
     while part := list(islice(events, _BATCH)):
-        batches.append(builder.batch(part, places_array([Place(file="feed")], [len(part)])))
+        batches.append(builder.batch(part, places_array([MessagePlace(file="feed")], [len(part)])))
     return pa.Table.from_batches(batches)
 
 

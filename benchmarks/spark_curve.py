@@ -34,7 +34,7 @@ from benchmarks.spark_decode import processor_seconds
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.sources.source_urls import Source, source_of_folder
 from cdcwire_conformance.spark import spark_session
-from cdcwire_conformance.spark.compare.feed import Feed
+from cdcwire_conformance.spark.compare.feed import ComparedFeed
 from cdcwire_conformance.spark.compare.feeds import compare_feeds
 from cdcwire_evidence.scenarios.cluster import Cluster, command_of
 
@@ -157,7 +157,7 @@ def measure(plan: Plan) -> Point:
 
 def _compare(spark: SparkSession, sources: Sequence[Source], rows: int) -> None:
     """Compare two feeds, and check that they are equal and have so many changes."""
-    found = compare_feeds(spark, Feed(sources[0]), Feed(sources[1]))
+    found = compare_feeds(spark, ComparedFeed(sources[0]), ComparedFeed(sources[1]))
     (counts,) = (each.counts for each in found.tables)
     assert counts is not None
     assert counts.left_rows == counts.right_rows == counts.same == rows, counts

@@ -30,7 +30,7 @@ from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, feed
 from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, Message
-from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
+from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
 from cdcwire_conformance.sources.messages_io import write_messages
@@ -149,7 +149,7 @@ def seconds_of_batches(name: str, messages: list[Message], table: CanonicalTable
         for message in messages:
             waiting += decode(message)
             if len(waiting) >= 4096 or message is messages[-1]:
-                builder.batch(waiting, places_array([Place()], [len(waiting)]))  # type: ignore[arg-type]  # rows only
+                builder.batch(waiting, places_array([MessagePlace()], [len(waiting)]))  # type: ignore[arg-type]  # rows only
                 waiting = []
     return time.process_time() - start
 

@@ -28,7 +28,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Position, Progress, RowChange
 from cdcwire_conformance.spark import kafka_jars, parse_source, spark_session
-from cdcwire_conformance.spark.compare.feed import Feed
+from cdcwire_conformance.spark.compare.feed import ComparedFeed
 from cdcwire_conformance.spark.follow.following import FollowOptions, follow_feeds
 from cdcwire_evidence.scenarios.feeds import lanes_of
 from cdcwire_evidence.scenarios.services import Kafka, given_kafka
@@ -76,7 +76,7 @@ def measure(kafka: Kafka, topics: dict[str, str], rows: int, number: int) -> Ite
     for topic in topics.values():
         make_topic(kafka, topic, PARTITIONS)
     feeds = [
-        Feed(parse_source(f"{name}:kafka://{kafka.bootstrap}/{topic}"))
+        ComparedFeed(parse_source(f"{name}:kafka://{kafka.bootstrap}/{topic}"))
         for name, topic in topics.items()
     ]
     stream = workload(WORKLOAD, rows * number, SEED, position_fields=("commit_ts",))

@@ -28,7 +28,7 @@ from benchmarks.spark_decode import processor_seconds
 from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.registry import FORMAT_NAMES, get_format
-from cdcwire_conformance.arrow.batches import Place
+from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.source_urls import source_of_folder
@@ -117,10 +117,10 @@ def measure(spark: SparkSession, feed: Feed, rows: int) -> Result:
 
     def bare() -> None:
         for message in feed.messages:
-            list(decoder_at(Place())(message))
+            list(decoder_at(MessagePlace())(message))
 
     def worker() -> None:
-        for _ in decode_messages(job, ((Place(), message) for message in feed.messages)):
+        for _ in decode_messages(job, ((MessagePlace(), message) for message in feed.messages)):
             pass
 
     def in_spark() -> None:

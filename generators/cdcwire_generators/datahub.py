@@ -19,7 +19,7 @@ from cdcwire.model.events import Column, Half, Image, RowChange, Table, Value
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.temporal import count_text, temporal_text
 from cdcwire.mysql.values import vector_text
-from cdcwire_generators.feeds import Feed
+from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.round_trip import NotCarriedError, Options, RoundTrip, kind_name
 
 UTC = "+00:00"
@@ -27,7 +27,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
 _PER_UNIT = {"ms": 1000, "us": 1}
 _MAX_DIGITS = 1020  # of a DECIMAL, written without an exponent
-DATAHUB_FEED = Feed(
+DATAHUB_FEED = FeedTraits(
     family="datahub",
     position_fields=("sequence_id", "commit_ms"),
     is_plausible=True,
@@ -45,7 +45,7 @@ COMPRESSIONS: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(
 class DataHubRoundTrip(RoundTrip):
     """What both have in common: values, and the rows of an update."""
 
-    def __init__(self, through: Format, options: Options, feed: Feed) -> None:
+    def __init__(self, through: Format, options: Options, feed: FeedTraits) -> None:
         super().__init__(through, options, feed)
         self.splits_updates = True
 

@@ -8,7 +8,7 @@ from cdcwire.model.events import MarkerKind, ProgressKind
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
+class FeedTraits:
     """What one format's producer sends, and what its encoder needs.
 
     ``domain`` draws streams by it, ``round_trip`` predicts by it. It does not repeat what

@@ -15,7 +15,7 @@ from cdcwire.core.errors import EncodeError
 from cdcwire.core.format import Format
 from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.model import kinds
-from cdcwire.model.carries import Verdict
+from cdcwire.model.carries import CarryVerdict
 from cdcwire.model.events import (
     UNAVAILABLE,
     Column,
@@ -37,7 +37,7 @@ from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.model.temporal import temporal_text
 from cdcwire.mysql.types import LARGE_STRING_TYPES, code_and_flags
 from cdcwire_generators.families import get_family
-from cdcwire_generators.feeds import Feed
+from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.positions import POSITION_FIELDS
 
 Options: TypeAlias = Mapping[str, OptionValue]
@@ -124,7 +124,7 @@ class RoundTrip:
     row_extra: tuple[str, ...] = ()
     event_extra: tuple[str, ...] = ()
 
-    def __init__(self, through: Format, options: Options, feed: Feed) -> None:
+    def __init__(self, through: Format, options: Options, feed: FeedTraits) -> None:
         self.format = through
         self.family = get_family("mysql")
         self.feed = feed
@@ -180,7 +180,7 @@ class RoundTrip:
     def _has(self, name: str) -> bool:
         return self._holds(self.format.carries.fields[name])
 
-    def _holds(self, verdict: Verdict) -> bool:
+    def _holds(self, verdict: CarryVerdict) -> bool:
         if verdict.verdict == "option":
             name, value = verdict.setting
             found = self.options[name]

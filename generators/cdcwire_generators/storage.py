@@ -15,7 +15,7 @@ from cdcwire.model.events import Column, Position, SchemaChange, Table, Value
 from cdcwire.model.kind_text import kind_text
 from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire_generators.families.declared import schema_file_column
-from cdcwire_generators.feeds import Feed
+from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.round_trip import NotCarriedError, Options, RoundTrip
 
 # Dates to 9999, times to 838:59:59, six digits of a second.
@@ -27,7 +27,7 @@ _MYSQL_TEXT = re.compile(
     r"|-?838:59:59(?:\.0{1,6})?"
 )
 # Columns come from their declarations.
-STORAGE_FEED = Feed(
+STORAGE_FEED = FeedTraits(
     family="mysql declared", has_path_names=True, is_plausible=True, shared_clauses=("storage",)
 )
 
@@ -73,7 +73,7 @@ def _from_file_alone(column: Column) -> Column:
 class StoredRoundTrip(RoundTrip):
     """What files of both formats share: definitions and paths."""
 
-    def __init__(self, through: Format, options: Options, feed: Feed) -> None:
+    def __init__(self, through: Format, options: Options, feed: FeedTraits) -> None:
         super().__init__(through, options, feed)
         self.changed: set[tuple[str | None, str | None]] = set()
 

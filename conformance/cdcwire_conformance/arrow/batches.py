@@ -35,7 +35,7 @@ _row_image: dict[Side, Any] = {
 _POSITIONS = {field.name: field.type for field in POSITION_FIELDS}
 
 
-class Place(NamedTuple):
+class MessagePlace(NamedTuple):
     """Where a message stood: in a topic, or in a file.
 
     ``offset``: Kafka's, or the byte of the file where the message's line begins. ``line``: from 1,
@@ -129,7 +129,7 @@ class BatchBuilder:
     def problem_batch(
         self,
         problem: RowProblem,
-        place: Place,
+        place: MessagePlace,
         change: Change | None = None,
     ) -> pa.RecordBatch:
         """Return the one row that stands for a message, or for a change, that can't be had."""
@@ -187,7 +187,7 @@ def problem_of(error: ConversionError) -> RowProblem:
     return RowProblem(None, path_text(error.path), error.clause, error.problem)
 
 
-def places_array(places: Sequence[Place], counts: Sequence[int]) -> pa.Array:
+def places_array(places: Sequence[MessagePlace], counts: Sequence[int]) -> pa.Array:
     """Return the ``source`` of rows, of which each place has so many."""
     fields = list(SOURCE_TYPE)
     rows = sum(counts)

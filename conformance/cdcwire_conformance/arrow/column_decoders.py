@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from cdcwire.core.message import StoredFile
 from cdcwire.storage.paths import DataPath
-from cdcwire_conformance.arrow.batches import BatchBuilder, Place
+from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace
 
 Numbers: TypeAlias = Any  # a numpy array
 Takes: TypeAlias = "Callable[[Numbers | None, int], Numbers]"
@@ -35,7 +35,7 @@ class MessageColumns(Protocol):
     rows: int
     size: int
 
-    def add(self, value: bytes, place: Place) -> bool:
+    def add(self, value: bytes, place: MessagePlace) -> bool:
         """Take a message; return False, and take nothing, if it is to be decoded row by row."""
 
     def batch(self) -> pa.RecordBatch:

@@ -12,10 +12,10 @@ from cdcwire.core.format import Context, Format, MessageDecoder
 from cdcwire.core.message import Message
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Table
-from cdcwire_conformance.arrow.batches import Place
+from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.compressions import with_compressions
 
-DecoderAt: TypeAlias = "Callable[[Place], MessageDecoder]"
+DecoderAt: TypeAlias = "Callable[[MessagePlace], MessageDecoder]"
 
 CLAUSE_TOPICS = "datahub: topics"
 
@@ -26,7 +26,7 @@ def message_decoder(format_name: str, context: Context) -> MessageDecoder:
     Keep it: it remembers the layouts of tables. It raises DecodeError.
     Raises: ValueError for an unknown format or option.
     """
-    return place_decoder(format_name, context)(Place())
+    return place_decoder(format_name, context)(MessagePlace())
 
 
 def place_decoder(format_name: str, context: Context) -> DecoderAt:
@@ -54,7 +54,7 @@ class _TopicDecoders:
         self._decoders: dict[int, MessageDecoder] = {}
         self._of_names: dict[str, MessageDecoder] = {}
 
-    def at(self, place: Place) -> MessageDecoder:
+    def at(self, place: MessagePlace) -> MessageDecoder:
         """Return the decoder of a place's topic; for an undefined topic it raises DecodeError."""
         name = topic_name(place)
         found = self._of_names.get(name)
@@ -72,7 +72,7 @@ class _TopicDecoders:
         return found
 
 
-def topic_name(place: Place) -> str:
+def topic_name(place: MessagePlace) -> str:
     """Return the topic of Kafka's record, else the file's name without its suffix."""
     if place.topic is not None or place.file is None:
         return place.topic or ""

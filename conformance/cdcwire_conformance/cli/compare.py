@@ -31,7 +31,7 @@ from cdcwire_conformance.spark.session import readable_errors, spark_session
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.spark.compare.feed import Feed
+    from cdcwire_conformance.spark.compare.feed import ComparedFeed
     from cdcwire_conformance.spark.compare.rules import CompareOptions, Window
 
 NAME = "compare"
@@ -220,16 +220,16 @@ def _asked(
     arguments: argparse.Namespace,
     context: Context,
     sides: Sequence[tuple[Source, Mapping[str, OptionValue], Mapping[str, str]]],
-) -> tuple[Feed, Feed, CompareOptions]:
+) -> tuple[ComparedFeed, ComparedFeed, CompareOptions]:
     """Return both feeds, and what is wanted of their comparison."""
-    from cdcwire_conformance.spark.compare.feed import Feed
+    from cdcwire_conformance.spark.compare.feed import ComparedFeed
     from cdcwire_conformance.spark.compare.rules import CompareOptions
 
     selection = context.selection
     # Workers find their compressions themselves; what to select is a wish.
     context = replace(context, selection=EVERYTHING, compressions={})
     left, right = (
-        Feed(source, replace(context, options=chosen, schemas=schemas))
+        ComparedFeed(source, replace(context, options=chosen, schemas=schemas))
         for source, chosen, schemas in sides
     )
     compare_options = CompareOptions(

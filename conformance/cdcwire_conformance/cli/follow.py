@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.spark.compare.feed import Feed
+    from cdcwire_conformance.spark.compare.feed import ComparedFeed
     from cdcwire_conformance.spark.compare.rules import CompareOptions
 
 EVERY_SECONDS = 10.0
@@ -82,7 +82,7 @@ def check_follow_arguments(arguments: argparse.Namespace) -> None:
 def follow(
     spark: SparkSession,
     arguments: argparse.Namespace,
-    sides: tuple[Feed, Feed],
+    sides: tuple[ComparedFeed, ComparedFeed],
     compare_options: CompareOptions,
     report: Callable[[str], None],
     progress: ProgressLine,

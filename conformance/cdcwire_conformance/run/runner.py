@@ -24,7 +24,7 @@ from cdcwire_conformance.judge.locate import with_focus
 from cdcwire_conformance.protocol.answers import Description
 from cdcwire_conformance.run.expected_failures import ExpectedFailures
 from cdcwire_conformance.run.results import Group, Outcome, Results, StaleEntry, Verdict
-from cdcwire_conformance.run.selection import Declared, Selection, Task, tasks_of
+from cdcwire_conformance.run.selection import CaseSelection, Declared, Task, tasks_of
 from cdcwire_conformance.testees.base import NoAnswer, Testee
 from cdcwire_conformance.testees.pipes import kill_all
 
@@ -214,7 +214,7 @@ class Judge:
     """Asks one question at a time and makes an outcome of the answer."""
 
     def __init__(self, testee: Description, declared: Declared) -> None:
-        self._selection = Selection(testee, declared)
+        self._selection = CaseSelection(testee, declared)
         self._codecs: dict[str, Format | None] = {}
         self._rules: dict[str, EventRules] = {}
         self._located: Counter[str] = Counter()

@@ -107,7 +107,7 @@ class Declared:
     raw: bool = False
 
 
-class Selection:
+class CaseSelection:
     """What one testee is asked."""
 
     def __init__(self, description: Description, declared: Declared) -> None:

@@ -46,7 +46,7 @@ MAX_MESSAGE_BYTES = 10 * 1024 * 1024  # TiCDC's default
 _BATCH_OPTION = "max-batch-size"
 _SIZE_OPTION = "max-message-bytes"
 
-Source: TypeAlias = Callable[[], Input]
+OpenInput: TypeAlias = Callable[[], Input]
 Watcher: TypeAlias = Callable[[str], None]
 
 
@@ -55,7 +55,7 @@ def _watch_nothing(text: str) -> None:
 
 
 def measure(
-    sources: Sequence[Source],
+    sources: Sequence[OpenInput],
     *,
     formats: Sequence[str] = FORMAT_NAMES,
     batches: Sequence[int] = DEFAULT_BATCHES,
@@ -108,7 +108,7 @@ class _Plan:
     options: Mapping[str, OptionValue]
 
 
-def _measured(sources: Sequence[Source], plan: _Plan, jobs: int) -> Iterator[WorkloadSizes]:
+def _measured(sources: Sequence[OpenInput], plan: _Plan, jobs: int) -> Iterator[WorkloadSizes]:
     if jobs < 2:
         yield from (_workload(source, plan) for source in sources)
         return
@@ -139,7 +139,7 @@ def _check_options(given: Mapping[str, OptionValue], formats: Sequence[Format]) 
         known[name].parse(value)
 
 
-def _workload(source: Source, plan: _Plan) -> WorkloadSizes:
+def _workload(source: OpenInput, plan: _Plan) -> WorkloadSizes:
     each = source()
     used = compressions(plan.compressions)
     rows: Sequence[RowChange] = with_whole_positions(each.rows)

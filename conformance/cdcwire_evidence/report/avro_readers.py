@@ -14,7 +14,7 @@ from cdcwire_evidence.report.part import Part
 from cdcwire_evidence.report.readers import (
     Fits,
     Questions,
-    Reader,
+    ThirdPartyReader,
     ask_readers,
     clauses_fit,
     first_fitting,
@@ -31,38 +31,38 @@ _SPARK = "pip install 'pyspark==4.1.*'; mvn -q -f adapters/spark package"
 _SPARK_START = 120.0
 
 READERS = (
-    Reader(
+    ThirdPartyReader(
         "fastavro",
         ("python", "adapters/python/read_fastavro.py"),
         _PIP,
         "`schemaless_reader`, `handle_unicode_errors=surrogateescape`; bytes that are left over "
         "are an error",
     ),
-    Reader(
+    ThirdPartyReader(
         "avro (Python)",
         ("python", "adapters/python/read_avro.py"),
         _PIP,
         "`DatumReader`; bytes that are left over are an error",
     ),
-    Reader(
+    ThirdPartyReader(
         "confluent-kafka",
         ("python", "adapters/python/read_confluent_kafka.py"),
         _PIP,
         "`AvroDeserializer` on whole messages, a registry of the request's schemas",
     ),
-    Reader(
+    ThirdPartyReader(
         "avsc",
         ("node", "adapters/javascript/avsc.js"),
         _NPM,
         "`Type.forSchema`, `fromBuffer`; decimals made of bytes",
     ),
-    Reader(
+    ThirdPartyReader(
         "avsc, BigInt",
         ("node", "adapters/javascript/avsc.js", "--bigint"),
         _NPM,
         "the same, and a `typeHook` that makes longs BigInt",
     ),
-    Reader(
+    ThirdPartyReader(
         "hamba/avro",
         ("adapters/go/build/hamba",),
         _GO,
@@ -70,7 +70,7 @@ READERS = (
         "bytes that are left over are an error",
         needs="adapters/go/build/hamba",
     ),
-    Reader(
+    ThirdPartyReader(
         "goavro",
         ("adapters/go/build/goavro",),
         _GO,
@@ -78,7 +78,7 @@ READERS = (
         "are an error",
         needs="adapters/go/build/goavro",
     ),
-    Reader(
+    ThirdPartyReader(
         "Apache Avro (Java)",
         ("java", "-jar", "adapters/java/build/avro-testee.jar"),
         _MVN,
@@ -86,7 +86,7 @@ READERS = (
         "the bytes of `Utf8`; bytes that are left over are an error",
         needs="adapters/java/build/avro-testee.jar",
     ),
-    Reader(
+    ThirdPartyReader(
         "Spark from_avro",
         ("python", "adapters/spark/read_spark.py"),
         _SPARK,
@@ -178,7 +178,7 @@ QUESTIONS = Questions(
 )
 
 
-def avro_readers_part(cases: Iterable[Case], readers: Sequence[Reader] = READERS) -> Part:
+def avro_readers_part(cases: Iterable[Case], readers: Sequence[ThirdPartyReader] = READERS) -> Part:
     """Put each library to the cases, and show what it makes of them."""
     part = Part(TITLE, _COMMAND)
     asked = QUESTIONS.of(cases)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from cdcwire.core.registry import FORMAT_NAMES, get_format
-from cdcwire.model.carries import EVENT_FIELDS, KINDS, Verdict
+from cdcwire.model.carries import EVENT_FIELDS, KINDS, CarryVerdict
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import case_sums
 from cdcwire_conformance.corpus.witness import confirmations, read_witnesses
@@ -111,7 +111,7 @@ def carries_part() -> Part:
     return part
 
 
-def _verdict(verdict: Verdict) -> str:
+def _verdict(verdict: CarryVerdict) -> str:
     match verdict.verdict:
         case "exact":
             return "·"

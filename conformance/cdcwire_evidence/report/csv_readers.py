@@ -14,7 +14,13 @@ from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.difference import quoted
 from cdcwire_conformance.run.results import Outcome
 from cdcwire_evidence.report.part import Part
-from cdcwire_evidence.report.readers import Fits, Questions, Reader, ask_readers, clauses_fit
+from cdcwire_evidence.report.readers import (
+    Fits,
+    Questions,
+    ThirdPartyReader,
+    ask_readers,
+    clauses_fit,
+)
 
 TITLE = "CSV readers on TiCDC's files"
 _COMMAND = "cdcwire verify csv --no-derived -- COMMAND"
@@ -23,49 +29,49 @@ _PIP = "pip install -r adapters/python/requirements.txt"
 _NPM = "npm ci in adapters/javascript"
 
 READERS = (
-    Reader(
+    ThirdPartyReader(
         "Python csv",
         ("python", "adapters/python/read_csv_module.py"),
         _PIP,
         "delimiter, quotechar, strict; text with `errors=surrogateescape`; escapechar `\\` without "
         "quotes, unless the null text has one; QUOTE_NOTNULL for an empty null text (3.13)",
     ),
-    Reader(
+    ThirdPartyReader(
         "pandas",
         ("python", "adapters/python/read_pandas.py"),
         _PIP,
         "sep, quotechar, na_values of columns that can be NULL, keep_default_na off; Int8…UInt64, "
         "float64, all else object; `encoding_errors=surrogateescape`; escapechar as above",
     ),
-    Reader(
+    ThirdPartyReader(
         "pyarrow",
         ("python", "adapters/python/read_pyarrow.py"),
         _PIP,
         "delimiter, quote_char, newlines_in_values, null_values, quoted_strings_can_be_null off; "
         "exact integers, decimal128, text as binary; escape_char as above",
     ),
-    Reader(
+    ThirdPartyReader(
         "DuckDB",
         ("python", "adapters/python/read_duckdb.py"),
         _PIP,
         "auto_detect off, columns, delim, quote, escape, new_line, nullstr, allow_quoted_nulls "
         "off; escape `\\` with strict_mode off without quotes, unless the null text has one",
     ),
-    Reader(
+    ThirdPartyReader(
         "polars",
         ("python", "adapters/python/read_polars.py"),
         _PIP,
         "separator, quote_char, eol_char, schema; null_values of columns that can be NULL, or "
         "empty_string_is_null for an empty null text; extra and missing columns raise",
     ),
-    Reader(
+    ThirdPartyReader(
         "csv-parse",
         ("node", "adapters/javascript/csv_parse.js"),
         _NPM,
         "delimiter, quote, record_delimiter, `encoding: null`; NULL by `cast`, which is told of "
         "quotes",
     ),
-    Reader(
+    ThirdPartyReader(
         "Papa Parse",
         ("node", "adapters/javascript/papaparse.js"),
         _NPM,
@@ -167,7 +173,7 @@ def _is_about_a_data_file(case: Case) -> bool:
 # ---- the chapter -----------------------------------------------------------------------------
 
 
-def csv_readers_part(cases: Iterable[Case], readers: Sequence[Reader] = READERS) -> Part:
+def csv_readers_part(cases: Iterable[Case], readers: Sequence[ThirdPartyReader] = READERS) -> Part:
     """Put each reader to the cases, and show what it makes of them."""
     part = Part(TITLE, _COMMAND)
     asked = QUESTIONS.of(cases)

@@ -13,7 +13,7 @@ from cdcwire_evidence.report.part import Part
 from cdcwire_evidence.report.readers import (
     Fits,
     Questions,
-    Reader,
+    ThirdPartyReader,
     ask_readers,
     clauses_fit,
     first_fitting,
@@ -27,7 +27,7 @@ _FLINK_JAR = "adapters/flink/build/flink-testee.jar"
 _PATIENCE = 5.0
 
 READERS = (
-    Reader(
+    ThirdPartyReader(
         "Kafka JsonConverter",
         ("java", "-jar", _CONNECT_JAR),
         "mvn -q -f adapters/connect package",
@@ -36,7 +36,7 @@ READERS = (
         needs=_CONNECT_JAR,
         timeout=_PATIENCE,
     ),
-    Reader(
+    ThirdPartyReader(
         "Flink debezium-json",
         ("java", "-jar", _FLINK_JAR),
         "mvn -q -f adapters/flink package",
@@ -131,7 +131,9 @@ QUESTIONS = Questions(
 )
 
 
-def debezium_readers_part(cases: Iterable[Case], readers: Sequence[Reader] = READERS) -> Part:
+def debezium_readers_part(
+    cases: Iterable[Case], readers: Sequence[ThirdPartyReader] = READERS
+) -> Part:
     """Put each reader to the cases, and show what it makes of them."""
     part = Part(TITLE, _COMMAND)
     asked = QUESTIONS.of(cases)

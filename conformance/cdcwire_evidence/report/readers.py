@@ -23,13 +23,13 @@ from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee
 from cdcwire_evidence.report.part import NotRun, Part, table
 
 Fits: TypeAlias = Callable[[Case], bool]
-Found: TypeAlias = "Sequence[tuple[Reader, Results]]"
+Found: TypeAlias = "Sequence[tuple[ThirdPartyReader, Results]]"
 
 _TEXT_LIMIT = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ThirdPartyReader:
     """A reader: its program, how it comes here, and the settings that were chosen for it.
 
     ``needs``: a file that is built or fetched first. ``timeout``: seconds for one answer.
@@ -83,10 +83,14 @@ def first_fitting(
 
 
 def ask_readers(
-    part: Part, questions: Questions, asked: list[Case], readers: Sequence[Reader], head: str
+    part: Part,
+    questions: Questions,
+    asked: list[Case],
+    readers: Sequence[ThirdPartyReader],
+    head: str,
 ) -> None:
     """Put each reader to the cases, and write what it makes of them into the chapter."""
-    found: list[tuple[Reader, Results]] = []
+    found: list[tuple[ThirdPartyReader, Results]] = []
     for reader in readers:
         try:
             found.append((reader, _ask(reader, asked, questions.format)))
@@ -106,7 +110,7 @@ def ask_readers(
         ]
 
 
-def _ask(reader: Reader, cases: list[Case], format_name: str) -> Results:
+def _ask(reader: ThirdPartyReader, cases: list[Case], format_name: str) -> Results:
     program, *arguments = reader.command
     if reader.needs is not None and not Path(reader.needs).exists():
         raise CannotStartError(f"{reader.needs} is not here")

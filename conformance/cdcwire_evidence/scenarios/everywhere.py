@@ -25,7 +25,7 @@ from cdcwire_conformance.sources.storage.generating import write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.sources.stores import open_store
 from cdcwire_evidence.scenarios.buckets import make_bucket, name_of, objects
-from cdcwire_evidence.scenarios.feeds import Feed as Lane
+from cdcwire_evidence.scenarios.feeds import QueueFeed as Lane
 from cdcwire_evidence.scenarios.feeds import lanes_of
 from cdcwire_evidence.scenarios.frames import topic_of
 from cdcwire_evidence.scenarios.parcels import PLANTED_WITHIN, TABLE, PlantedName, plant, row_id

@@ -23,7 +23,7 @@ _POSITION = ("commit_ts", "sequence_id", "lsn", "tx_id", "commit_ms")  # each fo
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
+class QueueFeed:
     """The messages of a queue, and what decoding them needs beside their bytes."""
 
     format: str
@@ -37,7 +37,7 @@ def make_feed(
     *,
     workload_name: str = "orders-10",
     options: Mapping[str, OptionValue] | None = None,
-) -> Feed:
+) -> QueueFeed:
     """Encode so many changes of a workload as the format's producer sends them."""
     (feed,) = make_lanes(format_name, rows, 1, workload_name=workload_name, options=options)
     return feed
@@ -51,7 +51,7 @@ def make_lanes(
     *,
     workload_name: str = "orders-10",
     options: Mapping[str, OptionValue] | None = None,
-) -> list[Feed]:
+) -> list[QueueFeed]:
     """Encode a workload for several partitions: each change goes to one, and each has its batches.
 
     ``dispatch``: all changes of a row, of a table or of a commit ts to one partition.
@@ -67,7 +67,7 @@ def lanes_of(
     context: Context,
     lanes: int,
     dispatch: Dispatch = "key",
-) -> list[Feed]:
+) -> list[QueueFeed]:
     """Encode row changes for several partitions, as ``make_lanes`` does with a workload's."""
     format_ = get_format(format_name)
     shared: list[list[Event]] = [[] for _ in range(lanes)]
@@ -76,7 +76,7 @@ def lanes_of(
     made = [list(format_.encode(each, context)) for each in shared]
     context = format_.prepared([message for lane in made for message in lane], context)
     return [
-        Feed(
+        QueueFeed(
             format_name,
             tuple(each for each in lane if isinstance(each, KafkaMessage)),
             context,
@@ -102,7 +102,7 @@ class Poisoned:
 
 
 def changes_by_key(
-    feed: Feed, messages: Sequence[Received]
+    feed: QueueFeed, messages: Sequence[Received]
 ) -> tuple[dict[Hashable, list[str]], list[Poisoned]]:
     """Decode what arrived: the changes of each row in their order, and what can't be read."""
     decode = get_format(feed.format).decode
@@ -120,7 +120,7 @@ def changes_by_key(
     return lanes, bad
 
 
-def events_of(feed: Feed, messages: Sequence[KafkaMessage]) -> list[Event]:
+def events_of(feed: QueueFeed, messages: Sequence[KafkaMessage]) -> list[Event]:
     """Decode messages that are all good."""
     decode = get_format(feed.format).decode
     return [event for message in messages for event in decode(message, feed.context)]

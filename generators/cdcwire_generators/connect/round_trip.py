@@ -14,7 +14,7 @@ from cdcwire.model.events import Event, Extra, Image, Marker, Op, Position, RowC
 from cdcwire.model.tso import ms_of_tso
 from cdcwire_generators.connect.columns import renamed, sent_column, sent_row
 from cdcwire_generators.connect.conversion import Modes
-from cdcwire_generators.feeds import Feed
+from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.round_trip import NotCarriedError, RoundTrip
 
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
@@ -23,7 +23,7 @@ _OPS: frozenset[Op] = frozenset({"insert", "update", "delete", "read"})
 Texts = dict[str, "str | bytes | None"]
 
 
-CONNECT_FEED = Feed(
+CONNECT_FEED = FeedTraits(
     family="postgresql",
     position_fields=("lsn", "tx_id", "commit_ms"),
     has_reads=True,

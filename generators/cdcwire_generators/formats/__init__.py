@@ -13,7 +13,7 @@ from types import MappingProxyType
 from cdcwire.core.format import Format
 from cdcwire.core.options import OptionValue
 from cdcwire.core.registry import package_of
-from cdcwire_generators.feeds import Feed
+from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.round_trip import Options, RoundTrip
 
 
@@ -25,8 +25,8 @@ class FormatGenerators:
     decoded. ``option_values``: values to draw for options that do not list theirs.
     """
 
-    feed: Feed
-    round_trip: Callable[[Format, Options, Feed], RoundTrip] = RoundTrip
+    feed: FeedTraits
+    round_trip: Callable[[Format, Options, FeedTraits], RoundTrip] = RoundTrip
     option_values: Mapping[str, tuple[OptionValue, ...]] = field(
         default_factory=lambda: MappingProxyType({})
     )

@@ -26,7 +26,7 @@ from cdcwire.model.kinds import BoolType, BytesType, Type, UnknownType
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire.mysql.declared import DeclaredType, declared_type, type_of_declared
-from cdcwire_generators.feeds import Feed
+from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, Options, named
 from cdcwire_generators.storage import STORAGE_FEED, StoredRoundTrip, in_form
@@ -38,7 +38,7 @@ _PRIMARY: frozenset[Role] = frozenset({"primary"})
 class CanalRoundTrip(StoredRoundTrip):
     """Canal-JSON: messages of a queue, or rows of files with the option ``transport``."""
 
-    def __init__(self, through: Format, options: Options, feed: Feed) -> None:
+    def __init__(self, through: Format, options: Options, feed: FeedTraits) -> None:
         super().__init__(through, options, feed)
         self.is_stored = self.options["transport"] == "storage"
         self.has_extension = bool(self.options["enable-tidb-extension"])

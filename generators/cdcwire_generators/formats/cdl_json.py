@@ -21,7 +21,7 @@ from cdcwire_generators.connect.round_trip import (
     text,
     tombstone,
 )
-from cdcwire_generators.feeds import Feed
+from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, Options
 
@@ -29,7 +29,7 @@ from cdcwire_generators.round_trip import NotCarriedError, Options
 class CdlRoundTrip(ConnectRoundTrip):
     """CDL JSON 1.0, which has rows and nothing else."""
 
-    def __init__(self, through: Format, options: Options, feed: Feed) -> None:
+    def __init__(self, through: Format, options: Options, feed: FeedTraits) -> None:
         super().__init__(through, options, feed)
         self.modes = Modes("cdl 1.0", str(self.options["name-prefix"]))
 

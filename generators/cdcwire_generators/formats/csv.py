@@ -20,7 +20,7 @@ from cdcwire.model.events import (
     Table,
     Value,
 )
-from cdcwire_generators.feeds import Feed
+from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, Options
 from cdcwire_generators.storage import STORAGE_FEED, StoredRoundTrip, in_form, primary_names
@@ -29,7 +29,7 @@ from cdcwire_generators.storage import STORAGE_FEED, StoredRoundTrip, in_form, p
 class CsvRoundTrip(StoredRoundTrip):
     """CSV: two records for an update with ``output-old-value``, else one with the new row."""
 
-    def __init__(self, through: Format, options: Options, feed: Feed) -> None:
+    def __init__(self, through: Format, options: Options, feed: FeedTraits) -> None:
         super().__init__(through, options, feed)
         null = str(self.options["null"])
         # With a quote a bare text is NULL. Without one the escaper never writes a backslash before

@@ -18,7 +18,7 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire_generators.datahub import COMPRESSIONS, DATAHUB_FEED, UTC, DataHubRoundTrip, text_type
-from cdcwire_generators.feeds import Feed
+from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, Options
 
@@ -30,7 +30,7 @@ _VERSION = "0.0.1"
 class BlobRoundTrip(DataHubRoundTrip):
     """Blob messages: each declares its columns, its key and where it is from."""
 
-    def __init__(self, through: Format, options: Options, feed: Feed) -> None:
+    def __init__(self, through: Format, options: Options, feed: FeedTraits) -> None:
         super().__init__(through, options, feed)
         self.splits_updates = bool(self.options["split-updates"])
         self.db_type = str(self.options["db-type"])

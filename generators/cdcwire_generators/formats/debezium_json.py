@@ -38,7 +38,7 @@ from cdcwire_generators.connect.round_trip import (
     text,
     tombstone,
 )
-from cdcwire_generators.feeds import Feed
+from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, Options
 
@@ -46,7 +46,7 @@ from cdcwire_generators.round_trip import NotCarriedError, Options
 class DebeziumRoundTrip(ConnectRoundTrip):
     """Debezium JSON of one version, or CDL's 2.0, by the option ``dialect``."""
 
-    def __init__(self, through: Format, options: Options, feed: Feed) -> None:
+    def __init__(self, through: Format, options: Options, feed: FeedTraits) -> None:
         super().__init__(through, options, feed)
         dialect = str(self.options["dialect"])
         self.is_cdl = dialect == "cdl"

@@ -23,7 +23,7 @@ from cdcwire.model.kinds import (
 from cdcwire.model.temporal import temporal_text
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.mysql.value_texts import read_value
-from cdcwire_generators.feeds import Feed
+from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, RoundTrip
 
@@ -218,7 +218,7 @@ def _json(text: str) -> str | None:
 
 
 GENERATORS = FormatGenerators(
-    feed=Feed(
+    feed=FeedTraits(
         family="mysql declared",
         position_fields=("tx_id", "commit_ms"),
         has_reads=True,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cdcwire.model.carries import EXACT, KINDS, NO, Verdict, as_form
+from cdcwire.model.carries import EXACT, KINDS, NO, CarryVerdict, as_form
 
-_SHARED: dict[str, Verdict] = {
+_SHARED: dict[str, CarryVerdict] = {
     "int24": as_form("int32"),
     "int8 unsigned": as_form("int16"),
     "int16 unsigned": as_form("int32"),
@@ -28,7 +28,7 @@ _SHARED: dict[str, Verdict] = {
 }
 
 
-def _kinds(own: dict[str, Verdict]) -> Mapping[str, Verdict]:
+def _kinds(own: dict[str, CarryVerdict]) -> Mapping[str, CarryVerdict]:
     verdicts = {**_SHARED, **own}
     return {kind: verdicts.get(kind, EXACT) for kind in KINDS}
 

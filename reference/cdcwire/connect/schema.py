@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any, Literal, TypeAlias
 
-from cdcwire.core.strict_json import Rules
+from cdcwire.core.strict_json import JsonRules
 
 ConnectType: TypeAlias = Literal[
     "int8",
@@ -27,7 +27,7 @@ ConnectType: TypeAlias = Literal[
 # a tuple of pairs, a struct a tuple of values that runs beside the schema's fields.
 ConnectValue: TypeAlias = Any
 
-RULES = Rules(
+RULES = JsonRules(
     text_clause="connect: json text",
     string_clause="connect: strings",
     limits_clause="connect: limits",

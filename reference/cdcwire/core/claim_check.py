@@ -12,18 +12,20 @@ from uuid import UUID, uuid5
 
 from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, step
-from cdcwire.core.strict_json import JsonObject, Rules, json_kind, read_json
+from cdcwire.core.strict_json import JsonObject, JsonRules, json_kind, read_json
 
 _NAMESPACE = UUID("6f6b9d1e-1f0c-5b0a-9d5e-0c3f5a7e2b61")
 
 
-def read_claim_check(data: bytes, clause: str, rules: Rules) -> tuple[bytes | None, bytes]:
+def read_claim_check(data: bytes, clause: str, rules: JsonRules) -> tuple[bytes | None, bytes]:
     """Return the Kafka key and value that a file holds. The key may be null.
 
     ``clause``: the one of the format that speaks of claim checks; ``rules``: its limits.
     Raises: DecodeError, with offsets in the file.
     """
-    own_rules = Rules(clause, clause, rules.limits_clause, rules.max_depth, rules.max_name_bytes)
+    own_rules = JsonRules(
+        clause, clause, rules.limits_clause, rules.max_depth, rules.max_name_bytes
+    )
     document = read_json(data, own_rules)
     if not isinstance(document.value, JsonObject):
         problem = f"it is {json_kind(document.value)}, not an object"

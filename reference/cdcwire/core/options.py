@@ -206,7 +206,10 @@ def read_settings(settings: type[S], given: Given | Mapping[str, OptionValue]) -
     contradict each other.
     """
     # hasattr, since isinstance of an abstract class takes longer than reading no options.
-    context = cast(Given, given if hasattr(given, "options") else _Options(given))
+    has_options = hasattr(given, "options")
+    context = cast(
+        Given, given if has_options else _Options(cast(Mapping[str, OptionValue], given))
+    )
     kind: type = settings
     if not context.options and not context.compressions:
         return cast(S, _default(kind))

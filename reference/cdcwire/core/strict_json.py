@@ -6,7 +6,7 @@ limited before it is followed. Numbers stay text (``Number``): whoever knows wha
 converts it, and checks its length before. Every value keeps its place in the bytes.
 
 Positions are byte offsets in the whole ``data``, also when only a part of it is read. The clauses
-in errors are those of the format that asks (``Rules``). There is no writer here.
+in errors are those of the format that asks (``JsonRules``). There is no writer here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cdcwire.core.errors import DecodeError, TruncatedError
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class JsonRules:
     """The clauses that errors name, and what the format allows.
 
     ``may_repeat``: members of the outermost object that may stand twice; the last one counts.
@@ -101,7 +101,7 @@ class Document:
     end: int
 
 
-def read_json(data: bytes, rules: Rules, start: int = 0, end: int | None = None) -> Document:
+def read_json(data: bytes, rules: JsonRules, start: int = 0, end: int | None = None) -> Document:
     """Return the one value in ``data[start:end]``.
 
     Raises: TruncatedError where the text ends before its value does; DecodeError.
@@ -109,7 +109,9 @@ def read_json(data: bytes, rules: Rules, start: int = 0, end: int | None = None)
     return _Parser(data, rules, start, len(data) if end is None else end).document()
 
 
-def read_json_value(data: bytes, rules: Rules, start: int = 0, end: int | None = None) -> Document:
+def read_json_value(
+    data: bytes, rules: JsonRules, start: int = 0, end: int | None = None
+) -> Document:
     """Return the value that begins at ``start``, whatever follows it.
 
     Raises: TruncatedError where the text ends before the value does; DecodeError.
@@ -169,7 +171,7 @@ class _Parser:
 
     __slots__ = ("data", "depth", "end", "offset", "rules")
 
-    def __init__(self, data: bytes, rules: Rules, start: int, end: int) -> None:
+    def __init__(self, data: bytes, rules: JsonRules, start: int, end: int) -> None:
         self.data = data
         self.rules = rules
         self.offset = start

@@ -18,9 +18,9 @@ from cdcwire.core.strict_json import (
     Document,
     JsonArray,
     JsonObject,
+    JsonRules,
     JsonValue,
     Number,
-    Rules,
     json_kind,
     read_json,
 )
@@ -59,7 +59,7 @@ class JsonSpans:
         self.spans: list[Span] = []
         self.offset = 0
 
-    def walk(self, document: Document, rules: Rules) -> None:
+    def walk(self, document: Document, rules: JsonRules) -> None:
         """Add the spans of a document, and of the white space behind it."""
         self._value(document.value, document.start, document.end, ())
         if self.offset < len(self.data):
@@ -85,7 +85,7 @@ class JsonSpans:
         self.offset = end
 
 
-def json_spans(data: bytes, rules: Rules, describe: Describe) -> list[Span]:
+def json_spans(data: bytes, rules: JsonRules, describe: Describe) -> list[Span]:
     """Return the spans of a JSON text; none where it can't be read."""
     spans = JsonSpans(data, describe)
     with suppress(DecodeError):  # what is wrong is told by the decoder

@@ -15,10 +15,10 @@ from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
+    JsonRules,
     JsonValue,
     Member,
     Number,
-    Rules,
     json_kind,
     read_json,
 )
@@ -34,7 +34,7 @@ from cdcwire.datahub.records import (
 
 CLAUSE = "datahub: json"
 CLAUSE_BASE64 = "datahub: base64"
-RULES = Rules(CLAUSE, CLAUSE, "datahub: limits", max_depth=16)
+RULES = JsonRules(CLAUSE, CLAUSE, "datahub: limits", max_depth=16)
 
 _INT64_DIGITS = 19
 

@@ -1,6 +1,6 @@
 """The neutral model: the events and types that every format is translated to and from."""
 
-from cdcwire.model.carries import Carries, Verdict
+from cdcwire.model.carries import Carries, CarryVerdict
 from cdcwire.model.events import (
     ABSENT,
     UNAVAILABLE,
@@ -22,6 +22,7 @@ __all__ = [
     "ABSENT",
     "UNAVAILABLE",
     "Carries",
+    "CarryVerdict",
     "Column",
     "Event",
     "Expression",
@@ -33,7 +34,6 @@ __all__ = [
     "SchemaChange",
     "Table",
     "Type",
-    "Verdict",
     "kind_text",
     "parse_kind",
 ]

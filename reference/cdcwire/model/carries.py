@@ -14,7 +14,7 @@ VerdictKind: TypeAlias = Literal["exact", "option", "as", "lossy", "no"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CarryVerdict:
     """How one thing comes through.
 
     exact: it comes back equal. option: exact when the option ``detail`` is set, else not at all.
@@ -37,23 +37,23 @@ class Verdict:
         return f"{self.verdict} {self.detail}".rstrip()
 
 
-EXACT = Verdict("exact")
-NO = Verdict("no")
+EXACT = CarryVerdict("exact")
+NO = CarryVerdict("no")
 
 
-def option(name: str) -> Verdict:
+def option(name: str) -> CarryVerdict:
     """Return the verdict "option": exact only when the option ``name`` is set."""
-    return Verdict("option", name)
+    return CarryVerdict("option", name)
 
 
-def as_form(form: str) -> Verdict:
+def as_form(form: str) -> CarryVerdict:
     """Return the verdict "as": the value comes back as the kind or form ``form``."""
-    return Verdict("as", form)
+    return CarryVerdict("as", form)
 
 
-def lossy(what: str) -> Verdict:
+def lossy(what: str) -> CarryVerdict:
     """Return the verdict "lossy": ``what`` describes the loss."""
-    return Verdict("lossy", what)
+    return CarryVerdict("lossy", what)
 
 
 EVENT_FIELDS: tuple[str, ...] = (
@@ -115,8 +115,8 @@ KINDS: tuple[str, ...] = (
 class Carries:
     """The two tables of one format; every field and every kind has its verdict."""
 
-    fields: Mapping[str, Verdict]
-    kinds: Mapping[str, Verdict]
+    fields: Mapping[str, CarryVerdict]
+    kinds: Mapping[str, CarryVerdict]
 
     def __post_init__(self) -> None:
         for names, table in ((EVENT_FIELDS, self.fields), (KINDS, self.kinds)):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 
 from cdcwire.model.tso import ms_of_tso
-from cdcwire.storage.paths import DataPath, IndexPath, Layout, parse_path
+from cdcwire.storage.paths import DataPath, IndexPath, PathLayout, parse_path
 
 CLAUSE = "storage: expiration"
 
 
 def is_expired(
     path: str,
-    layout: Layout,
+    layout: PathLayout,
     checkpoint_ts: int,
     days: int,
     utc_offset: timedelta = timedelta(0),

@@ -19,8 +19,8 @@ from cdcwire.storage.metadata import read_metadata
 from cdcwire.storage.paths import (
     METADATA_NAME,
     IndexPath,
-    Layout,
     MetadataPath,
+    PathLayout,
     SchemaPath,
     StoragePath,
     parse_path,
@@ -31,7 +31,7 @@ from cdcwire.storage.schema_files import SchemaFile, change_of, read_schema_file
 _BREACHES = frozenset({"schema-hash", "schema-names", "schema-version"})
 
 
-def path_of(file: StoredFile, layout: Layout) -> StoragePath | None:
+def path_of(file: StoredFile, layout: PathLayout) -> StoragePath | None:
     """Return what the path of a file says; None for a data file outside of any layout.
 
     Raises: DecodeError.
@@ -44,7 +44,7 @@ def path_of(file: StoredFile, layout: Layout) -> StoragePath | None:
 def other_events(
     file: StoredFile,
     place: IndexPath | SchemaPath | MetadataPath,
-    layout: Layout,
+    layout: PathLayout,
     time_zone: str | None,
     selection: Selection = EVERYTHING,
 ) -> Iterator[Event]:
@@ -85,7 +85,7 @@ def has_own_path(name: str, path: SchemaPath, file: SchemaFile) -> bool:
 
 
 def with_definitions(
-    messages: Iterable[Message], context: Context, layout: Layout, time_zone: str | None
+    messages: Iterable[Message], context: Context, layout: PathLayout, time_zone: str | None
 ) -> Context:
     """Return the context with the tables that schema files among the messages define.
 

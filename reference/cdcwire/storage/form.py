@@ -11,7 +11,7 @@ from cdcwire.core.message import StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event, RowChange, Table
-from cdcwire.storage.paths import DataPath, Layout
+from cdcwire.storage.paths import DataPath, PathLayout
 
 FileDecoder: TypeAlias = "Callable[[StoredFile], Iterable[Row | Event]]"
 
@@ -26,7 +26,7 @@ class StoredSettings:
     terminator between two of these signs ends no record; b"" for none.
     """
 
-    layout: Layout
+    layout: PathLayout
     terminator: bytes
     file_size: int
     time_zone: str | None

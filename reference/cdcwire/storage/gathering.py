@@ -16,7 +16,7 @@ from cdcwire.core.message import StoredFile
 from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaChange, Table
 from cdcwire.storage.dates import date_directory
 from cdcwire.storage.metadata import write_metadata
-from cdcwire.storage.paths import METADATA_NAME, DataPath, Layout, path_text
+from cdcwire.storage.paths import METADATA_NAME, DataPath, PathLayout, path_text
 from cdcwire.storage.schema_files import schema_file_of
 from cdcwire.storage.writing import schema_put
 
@@ -69,7 +69,7 @@ class _OpenFile:
 
 
 def gather_files(
-    events: Iterable[Event], rows: RowWriter, layout: Layout, file_size: int, clause: str
+    events: Iterable[Event], rows: RowWriter, layout: PathLayout, file_size: int, clause: str
 ) -> Iterator[StoredFile]:
     """Yield the files of events, in the order in which they end.
 
@@ -97,7 +97,7 @@ def gather_files(
 
 
 class _Gatherer:
-    def __init__(self, rows: RowWriter, layout: Layout, file_size: int) -> None:
+    def __init__(self, rows: RowWriter, layout: PathLayout, file_size: int) -> None:
         self.rows = rows
         self.layout = layout
         self.file_size = file_size

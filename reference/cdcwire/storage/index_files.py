@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.storage.paths import Layout, data_name, parse_data_name
+from cdcwire.storage.paths import PathLayout, data_name, parse_data_name
 
 CLAUSE = "storage: index files"
 MAX_INDEX_BYTES = 256
 
 
-def read_index(value: bytes, layout: Layout, dispatcher: str | None = None) -> int:
+def read_index(value: bytes, layout: PathLayout, dispatcher: str | None = None) -> int:
     """Return the file number that an index file names.
 
     Shape: the base name of a data file, with or without one LF behind it.
@@ -33,7 +33,7 @@ def read_index(value: bytes, layout: Layout, dispatcher: str | None = None) -> i
     return parsed[0]
 
 
-def write_index(number: int, layout: Layout, dispatcher: str | None = None) -> bytes:
+def write_index(number: int, layout: PathLayout, dispatcher: str | None = None) -> bytes:
     """Return the index file that names the data file ``number``."""
     return f"{data_name(number, layout, dispatcher)}\n".encode("ascii")
 

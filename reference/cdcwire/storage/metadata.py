@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.strict_json import JsonObject, Number, Rules, json_kind, read_json
+from cdcwire.core.strict_json import JsonObject, JsonRules, Number, json_kind, read_json
 from cdcwire.storage.paths import MAX_U64
 
 CLAUSE = "storage: metadata"
 MEMBER = "checkpoint-ts"
 MAX_METADATA_BYTES = 4096
-_RULES = Rules(CLAUSE, CLAUSE, "storage: limits", max_depth=8)
+_RULES = JsonRules(CLAUSE, CLAUSE, "storage: limits", max_depth=8)
 
 
 def read_metadata(value: bytes) -> int:

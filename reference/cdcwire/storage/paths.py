@@ -1,8 +1,8 @@
 """Names in a storage prefix: what each path says, and the path of each file.
 
 Paths are relative to the prefix, which the caller knows, and have ``/`` between their parts. The
-settings of the changefeed must be told (``Layout``): ``s/t/5/2023/CDC000001.csv`` is a partition
-without dates, and the year 2023 with ``date-separator = year``.
+caller gives the settings of the changefeed (``PathLayout``): ``s/t/5/2023/CDC000001.csv`` is a
+partition without dates, and the year 2023 with ``date-separator = year``.
 
 A path is split and its directories are counted. So no character of a schema or table is special,
 and a schema or table called ``meta`` is told from the directory of that name. Reading takes the
@@ -37,7 +37,7 @@ MAX_PATH_LENGTH = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PathLayout:
     """The settings that paths depend on. ``digits`` is ``file-index-digit`` as it is set."""
 
     date_separator: DateSeparator = option(
@@ -112,7 +112,7 @@ class MetadataPath:
 StoragePath: TypeAlias = "DataPath | IndexPath | SchemaPath | MetadataPath"
 
 
-def parse_path(path: str, layout: Layout) -> StoragePath:
+def parse_path(path: str, layout: PathLayout) -> StoragePath:
     """Return what a path says.
 
     Raises: DecodeError at offset 0, whose problem quotes the path.
@@ -139,7 +139,7 @@ def parse_path(path: str, layout: Layout) -> StoragePath:
     return DataPath(*_directory(path, directories, layout), number, owner)
 
 
-def path_text(parsed: StoragePath, layout: Layout) -> str:
+def path_text(parsed: StoragePath, layout: PathLayout) -> str:
     """Return the path. Raises: EncodeError for names and numbers that the layout can't have."""
     match parsed:
         case MetadataPath():
@@ -160,7 +160,7 @@ def path_text(parsed: StoragePath, layout: Layout) -> str:
             return "/".join((*_directories(parsed, layout), file))
 
 
-def data_name(number: int, layout: Layout, dispatcher: str | None = None) -> str:
+def data_name(number: int, layout: PathLayout, dispatcher: str | None = None) -> str:
     """Return the name of a data file. A number wider than the setting widens the name."""
     _check_number(number, "file number", 1, MAX_U64)
     _check_dispatcher(dispatcher)
@@ -174,7 +174,7 @@ def index_name(dispatcher: str | None = None) -> str:
     return f"{DATA_PREFIX}.index" if dispatcher is None else f"{DATA_PREFIX}_{dispatcher}.index"
 
 
-def parse_data_name(name: str, layout: Layout) -> tuple[int, str | None] | None:
+def parse_data_name(name: str, layout: PathLayout) -> tuple[int, str | None] | None:
     """Return number and dispatcher of a data file's name; None if it is no such name.
 
     Any width of at least 6 digits is read, whatever ``layout`` says; case matters.
@@ -235,7 +235,7 @@ def _schema_path(path: str, names: list[str], found: re.Match[str]) -> SchemaPat
     return SchemaPath(names[0], names[1] if len(names) == 2 else None, version, checksum)
 
 
-def _data_name(path: str, name: str, layout: Layout) -> tuple[int, str | None]:
+def _data_name(path: str, name: str, layout: PathLayout) -> tuple[int, str | None]:
     parsed = parse_data_name(name, layout)
     if parsed is None:
         looks_numbered = name.startswith(DATA_PREFIX) and name.endswith(layout.extension)
@@ -245,7 +245,7 @@ def _data_name(path: str, name: str, layout: Layout) -> tuple[int, str | None]:
 
 
 def _directory(
-    path: str, directories: list[str], layout: Layout
+    path: str, directories: list[str], layout: PathLayout
 ) -> tuple[str, str, int, int | None, str]:
     """Return schema, table, version, partition and date of a data directory."""
     parts = list(directories)
@@ -292,7 +292,7 @@ def _number(path: str, text: str, what: str, limit: int, clause: str) -> int:
     return int(text)
 
 
-def _directories(parsed: DataPath | IndexPath, layout: Layout) -> list[str]:
+def _directories(parsed: DataPath | IndexPath, layout: PathLayout) -> list[str]:
     if not parsed.schema:  # a table id as path
         parts = [parsed.table]
         is_id = _NUMBER.fullmatch(parsed.table) is not None and int(parsed.table) <= MAX_I64

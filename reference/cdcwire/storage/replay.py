@@ -16,7 +16,14 @@ from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.storage.metadata import row_is_complete, schema_is_complete
-from cdcwire.storage.paths import DataPath, IndexPath, Layout, SchemaPath, StoragePath, path_text
+from cdcwire.storage.paths import (
+    DataPath,
+    IndexPath,
+    PathLayout,
+    SchemaPath,
+    StoragePath,
+    path_text,
+)
 from cdcwire.storage.renames import RENAME_TABLE, RENAME_TABLES, renamed_from
 from cdcwire.storage.rules import (
     DirectoryKey,
@@ -120,7 +127,7 @@ _START = ReplayState()
 
 def replay(
     listing: Listing,
-    layout: Layout,
+    layout: PathLayout,
     checkpoint: int | None = None,
     *,
     newer: bool = False,
@@ -158,7 +165,7 @@ class _Run:
     def __init__(
         self,
         listing: Listing,
-        layout: Layout,
+        layout: PathLayout,
         checkpoint: int | None,
         newer: bool,
         parsed: Mapping[str, StoragePath],

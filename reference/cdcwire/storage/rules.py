@@ -20,7 +20,7 @@ from cdcwire.core.errors import path_text as path_steps_text
 from cdcwire.storage.paths import (
     DataPath,
     IndexPath,
-    Layout,
+    PathLayout,
     SchemaPath,
     StoragePath,
     parse_path,
@@ -108,7 +108,7 @@ def table_of_schema_path(path: SchemaPath, file: SchemaFile | None) -> tuple[str
 
 
 def check_names(
-    sizes: Mapping[str, int | None], layout: Layout
+    sizes: Mapping[str, int | None], layout: PathLayout
 ) -> tuple[dict[str, StoragePath], list[Fault]]:
     """Return what the listed paths say, and what is wrong with them. Sizes may be unknown.
 
@@ -312,7 +312,7 @@ class RowRules:
 
 def check_puts(
     puts: Iterable[tuple[str, int | None]],
-    layout: Layout,
+    layout: PathLayout,
     order: WriteOrder,
     existing: Iterable[str] = (),
 ) -> Iterator[Fault]:

@@ -18,10 +18,10 @@ from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
+    JsonRules,
     JsonValue,
     Member,
     Number,
-    Rules,
     json_kind,
     read_json,
 )
@@ -41,7 +41,7 @@ from cdcwire.storage.schema_text import (
 COLUMNS_CLAUSE = "storage: schema columns"
 LIMITS_CLAUSE = "storage: limits"
 MAX_FILE_BYTES = 64 << 20
-_RULES = Rules(TEXT_CLAUSE, TEXT_CLAUSE, LIMITS_CLAUSE, max_depth=8)
+_RULES = JsonRules(TEXT_CLAUSE, TEXT_CLAUSE, LIMITS_CLAUSE, max_depth=8)
 
 _Value = TypeVar("_Value")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cdcwire.storage.paths import Layout, SchemaPath, parse_path
+from cdcwire.storage.paths import PathLayout, SchemaPath, parse_path
 
 CLAUSE = "storage: versions"
 
@@ -49,7 +49,7 @@ def choose_version(
 
 
 def schema_files_of(
-    names: Iterable[str], schema: str, table: str | None, layout: Layout
+    names: Iterable[str], schema: str, table: str | None, layout: PathLayout
 ) -> list[SchemaPath]:
     """Return the schema files of one table, or of a database, among listed paths.
 

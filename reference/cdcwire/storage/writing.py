@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cdcwire.storage.index_files import write_index
-from cdcwire.storage.paths import DataPath, IndexPath, Layout, path_text
+from cdcwire.storage.paths import DataPath, IndexPath, PathLayout, path_text
 from cdcwire.storage.schema_files import SchemaFile, schema_path_of, write_schema_file
 
 CLAUSE = "storage: write order"
@@ -32,7 +32,7 @@ class Put:
 def flush_puts(
     path: DataPath,
     rows: bytes,
-    layout: Layout,
+    layout: PathLayout,
     order: WriteOrder = "index-first",
     schema_file: SchemaFile | None = None,
 ) -> Iterator[Put]:
@@ -57,6 +57,6 @@ def flush_puts(
         yield Put(path_text(index, layout), index_value)
 
 
-def schema_put(file: SchemaFile, layout: Layout) -> Put:
+def schema_put(file: SchemaFile, layout: PathLayout) -> Put:
     """Return the put of a schema file."""
     return Put(path_text(schema_path_of(file), layout), write_schema_file(file))

@@ -19,7 +19,7 @@ from cdcwire.model.events import UNAVAILABLE, Column, Image, Position, RowChange
 from cdcwire.model.kinds import DatetimeType, IntType, TextType
 from cdcwire_conformance.arrow.batches import (
     BatchBuilder,
-    Place,
+    MessagePlace,
     RowProblem,
     places_array,
     problem_of,
@@ -40,7 +40,7 @@ def inserted(*pairs: tuple[Column, Any], position: Position | None = None) -> Ro
 
 
 def batch_of(changes: list[RowChange], table: CanonicalTable = CANONICAL) -> pa.RecordBatch:
-    return BatchBuilder(table).batch(changes, places_array([Place()], [len(changes)]))
+    return BatchBuilder(table).batch(changes, places_array([MessagePlace()], [len(changes)]))
 
 
 def test_absent_and_null_are_told_apart_by_the_bits() -> None:
@@ -117,7 +117,7 @@ def test_change_that_does_not_fit_is_refused_with_its_column(
 
 def test_one_bad_change_leaves_the_others() -> None:
     changes = [inserted((ID, number if number != 5 else 500)) for number in range(9)]
-    places = places_array([Place(offset=number) for number in range(9)], [1] * 9)
+    places = places_array([MessagePlace(offset=number) for number in range(9)], [1] * 9)
     good, bad = [], []
     for found in BatchBuilder(CANONICAL).good_batches(changes, places):
         if isinstance(found, pa.RecordBatch):
@@ -133,13 +133,13 @@ def test_one_bad_change_leaves_the_others() -> None:
 def test_other_columns_are_passed_over_where_this_is_wanted() -> None:
     change = inserted((NAME, "x"), (Column("new", IntType(8)), 1), (ID, 7))
     builder = BatchBuilder(CANONICAL, skips_others=True)
-    found = builder.batch([change], places_array([Place()], [1]))
+    found = builder.batch([change], places_array([MessagePlace()], [1]))
     assert found.column("after").to_pylist() == [{"id": 7, "name": "x"}]
 
 
 def test_problem_stands_in_a_row_of_its_own() -> None:
     builder = BatchBuilder(CANONICAL)
-    place = Place(file="f", offset=9, line=2)
+    place = MessagePlace(file="f", offset=9, line=2)
     message = builder.problem_batch(RowProblem(3, "rows[1]", "craft: limits", "too long"), place)
     row = message.to_pylist()[0]
     assert message.schema == builder.schema
@@ -159,7 +159,9 @@ def test_problem_stands_in_a_row_of_its_own() -> None:
 
 def test_problem_of_a_position_leaves_the_position_out() -> None:
     change = inserted((ID, 1), position=Position(commit_ts=2**64))
-    row = BatchBuilder(CANONICAL).problem_batch(RowProblem(None, "", "c", "p"), Place(), change)
+    row = BatchBuilder(CANONICAL).problem_batch(
+        RowProblem(None, "", "c", "p"), MessagePlace(), change
+    )
     assert row.to_pylist()[0]["commit_ts"] is None
     assert row.to_pylist()[0]["table"] == "t"
 
@@ -187,7 +189,7 @@ def test_rows_and_their_events_give_one_batch(name: str) -> None:
     for table, (events, rows) in zip(tables, craft_rows(name, 120), strict=True):
         if not rows:
             continue
-        places = places_array([Place(file="f", offset=1)], [len(rows)])
+        places = places_array([MessagePlace(file="f", offset=1)], [len(rows)])
         builder = BatchBuilder(canonical_table(table))
         by_row = builder.batch(rows, places)
         assert by_row.equals(builder.batch(events, places))

@@ -29,7 +29,7 @@ from cdcwire.formats.craft.settings import Settings
 from cdcwire.model.events import Column as ModelColumn
 from cdcwire.model.events import RowChange, Table
 from cdcwire.model.kinds import IntType, TextType
-from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
+from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
 from cdcwire_conformance.arrow.building import ConversionError
 from cdcwire_conformance.arrow.column_decoders import Irregular
 from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
@@ -54,7 +54,7 @@ def by_rows(table: CanonicalTable, values: Iterable[bytes]) -> list[dict[str, An
                 for row in decoder.decode(KafkaMessage(None, value))
                 if isinstance(row, Row) and (row.table.schema, row.table.name) == name
             ]
-            batch = builder.batch(rows, places_array([Place(offset=number)], [len(rows)]))
+            batch = builder.batch(rows, places_array([MessagePlace(offset=number)], [len(rows)]))
         except (DecodeError, ConversionError):
             return None
         found += batch.to_pylist()
@@ -66,7 +66,9 @@ def by_columns(
 ) -> tuple[list[dict[str, Any]] | None, int]:
     """Return the rows of a table, or None, and how many messages were not taken."""
     columns = CraftBatchBuilder(BatchBuilder(table, skips_others=bool(names)), Settings())
-    left = sum(not columns.add(value, Place(offset=number)) for number, value in enumerate(values))
+    left = sum(
+        not columns.add(value, MessagePlace(offset=number)) for number, value in enumerate(values)
+    )
     if not columns.rows:
         return [], left
     try:
@@ -166,7 +168,7 @@ def test_damaged_message_of_other_tables_is_left(data: st.DataObject) -> None:
     value = data.draw(damaged_bytes(encode(message)))
     other = canonical_table(Table("other", "s", columns=definition.columns))
     columns = CraftBatchBuilder(BatchBuilder(other), Settings())
-    if columns.add(value, Place()):
+    if columns.add(value, MessagePlace()):
         assert columns.rows == 0
         wanted = Selection(frozenset({(other.schema, other.table)}))
         assert list(RowDecoder(Context(selection=wanted)).decode(KafkaMessage(None, value))) == []
@@ -277,6 +279,6 @@ def test_builder_begins_anew_after_a_batch() -> None:
     messages = from_events(workload("tiny", 8, 2), Settings(max_batch_size=4), (definition,))
     columns = CraftBatchBuilder(BatchBuilder(canonical_table(definition)), Settings())
     for message in messages:
-        assert columns.add(encode(message), Place())
+        assert columns.add(encode(message), MessagePlace())
         assert isinstance(columns.batch(), pa.RecordBatch)
         assert columns.rows == columns.size == 0

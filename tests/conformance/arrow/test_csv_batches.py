@@ -26,7 +26,7 @@ from cdcwire.formats.csv.settings import read_settings
 from cdcwire.formats.csv.tables import Definitions
 from cdcwire.model.events import Image, Position, RowChange, Table
 from cdcwire.storage.paths import DataPath, parse_path
-from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
+from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
 from cdcwire_conformance.arrow.column_decoders import Irregular
 from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.ddl import parse_ddl
@@ -67,7 +67,7 @@ def by_blocks(file: StoredFile, options: Mapping[str, OptionValue]) -> pa.Table:
     assert isinstance(path, DataPath)
 
     def places(numbers: Any) -> pa.Array:
-        return places_array([Place(file="x")], [len(numbers)])
+        return places_array([MessagePlace(file="x")], [len(numbers)])
 
     def takes(commit_ts: Any, count: int) -> Any:
         return np.ones(count, np.bool_)
@@ -84,7 +84,7 @@ def by_rows(file: StoredFile, options: Mapping[str, OptionValue]) -> pa.Table:
     builder = BatchBuilder(canonical_table(TABLE))
     events = FORMAT.decode(file, Context(options=options, tables=(TABLE,)))
     changes = list(join_adjacent_halves(events))
-    places = places_array([Place(file="x")], [len(changes)])
+    places = places_array([MessagePlace(file="x")], [len(changes)])
     assert all(isinstance(change, RowChange) for change in changes)
     return pa.Table.from_batches([builder.batch(changes, places)])  # type: ignore[arg-type]
 

@@ -13,7 +13,7 @@ from cdcwire.core.options import OptionError, OptionValue
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event
-from cdcwire_conformance.arrow.batches import Place
+from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.arrow.decoders import message_decoder, place_decoder, table_of_topic
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_generators.workloads import workload, workload_tables
@@ -95,9 +95,9 @@ def test_topic_is_known_by_its_name() -> None:
     told = Context(tables=(table,))
     (message,) = get_format("datahub-tuple").encode(events, told)
     others = Context(tables=(*tables, table))
-    assert len(list(place_decoder("datahub-tuple", others)(Place("tiny"))(message))) == 3
+    assert len(list(place_decoder("datahub-tuple", others)(MessagePlace("tiny"))(message))) == 3
     with pytest.raises(DecodeError, match="topic 'c' has no definition"):
-        list(place_decoder("datahub-tuple", others)(Place(file="/feed/c.jsonl"))(message))
+        list(place_decoder("datahub-tuple", others)(MessagePlace(file="/feed/c.jsonl"))(message))
 
 
 def test_table_that_is_not_selected_is_passed_over() -> None:

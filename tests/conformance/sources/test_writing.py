@@ -26,7 +26,7 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kinds import EnumType, IntType, TextType
-from cdcwire.storage import Layout, check_puts, read_index, read_metadata, read_schema_file
+from cdcwire.storage import PathLayout, check_puts, read_index, read_metadata, read_schema_file
 from cdcwire.storage.writing import WriteOrder
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
@@ -245,15 +245,15 @@ def test_writer_puts_keep_the_rules_of_its_order(order: WriteOrder) -> None:
     place = written(events, settings=WriterSettings(order))
     puts = [(path, number_in(path, value)) for path, value in place.history]
     other: WriteOrder = "index-first" if order == "data-first" else "data-first"
-    assert list(check_puts(puts, Layout(), order)) == []
-    assert list(check_puts(puts, Layout(), other)) != []
+    assert list(check_puts(puts, PathLayout(), order)) == []
+    assert list(check_puts(puts, PathLayout(), other)) != []
 
 
 def number_in(path: str, value: bytes) -> int | None:
     """Return what a put tells, as ``check_puts`` takes it."""
     if path == "metadata":
         return read_metadata(value)
-    return read_index(value, Layout()) if path.endswith(".index") else None
+    return read_index(value, PathLayout()) if path.endswith(".index") else None
 
 
 def test_writer_checkpoint_is_below_what_waits_and_above_what_is_there() -> None:
@@ -278,7 +278,7 @@ def test_writer_restart_goes_on_in_the_old_directory_by_the_index() -> None:
     assert {name.split("/")[1] for name in names(place)} == {str(ts(1))}
     assert [int(name[-11:-4]) for name in names(place)] == [1, 2, 3]
     index = place.files[f"s/t/{ts(1)}/1970-01-01/meta/CDC.index"]
-    assert read_index(index, Layout()) == 3
+    assert read_index(index, PathLayout()) == 3
 
 
 def test_writer_restart_uses_a_number_again_whose_file_was_never_finished() -> None:

@@ -18,7 +18,7 @@ from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Position, RowChange, SchemaChange, Table
 from cdcwire.mysql.ddl import schema_change_kind
 from cdcwire.storage.metadata import write_metadata
-from cdcwire.storage.paths import DataPath, Layout, parse_path, path_text
+from cdcwire.storage.paths import DataPath, PathLayout, parse_path, path_text
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_generators.workloads import table_workload
@@ -172,7 +172,7 @@ class StorageStream:
         ``is_restarted``: on the second day the last half of the rows is written again, into files
         of its own. ``change``: what becomes of a day's events.
         """
-        layout = Layout(extension=".csv" if format_name == "csv" else ".json")
+        layout = PathLayout(extension=".csv" if format_name == "csv" else ".json")
         options = {**self.options[format_name], **others}
         known: dict[str | None, Table] = {}
         for day, events in enumerate(self.days(), 1):
@@ -197,7 +197,7 @@ def _ddl(table: Table, query: str, code: int, version: int) -> SchemaChange:
     return SchemaChange(schema_change_kind(code), query, code, table, position)
 
 
-def _put(folder: Path, name: str, value: bytes, layout: Layout) -> None:
+def _put(folder: Path, name: str, value: bytes, layout: PathLayout) -> None:
     """Write a file; a data file whose number is taken gets the next."""
     path = parse_path(name, layout)
     while isinstance(path, DataPath) and (folder / path_text(path, layout)).exists():

@@ -19,8 +19,8 @@ from cdcwire_conformance.spark.compare.result import (
     ColumnDifference,
     Comparison,
     Counts,
-    Place,
     RowDifference,
+    RowPlace,
     Shown,
     TableComparison,
 )
@@ -99,8 +99,8 @@ def test_difference_beyond_what_was_fetched_is_said() -> None:
 
 
 def test_repeated_and_single_rows_tell_where_they_are() -> None:
-    place = Place(file="a/messages.jsonl", line=3)
-    topic = Place(topic="feed", partition=1, offset=17)
+    place = RowPlace(file="a/messages.jsonl", line=3)
+    topic = RowPlace(topic="feed", partition=1, offset=17)
     found = text(
         comparison(
             RowDifference("repeated", "insert", KEY, POSITION, 1, 2, (), place, topic),
@@ -183,7 +183,7 @@ def test_differences_beyond_the_limit_are_counted() -> None:
 
 
 def test_document_follows_its_schema() -> None:
-    place = Place(file="a", line=3, offset=20)
+    place = RowPlace(file="a", line=3, offset=20)
     columns = (
         ColumnDifference("after", "n", "int32", Shown("1", length=9), ABSENT),
         ColumnDifference("before", None, "image", Shown("sent"), ABSENT),

@@ -19,12 +19,12 @@ from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Position, Progress, RowChange
-from cdcwire_conformance.arrow.batches import Place
+from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
 from cdcwire_conformance.sources.source_urls import Source, SourceError, parse_source
-from cdcwire_conformance.spark.compare.feed import Feed
+from cdcwire_conformance.spark.compare.feed import ComparedFeed
 from cdcwire_conformance.spark.compare.result import Comparison, Counts, TableComparison
 from cdcwire_conformance.spark.compare.rules import (
     DEFAULT_OPTIONS,
@@ -220,16 +220,16 @@ def test_only_topics_with_a_shared_position_are_followed(tmp_path: Path) -> None
         (f"avro:{url}", f"craft:{url}", "deletes of avro have no position"),
     ):
         context = Context({"enable-tidb-extension": True}) if "avro" in left else Context()
-        feeds = Feed(parse_source(left), context), Feed(parse_source(right))
+        feeds = ComparedFeed(parse_source(left), context), ComparedFeed(parse_source(right))
         with pytest.raises(SourceError, match=problem):
             followed_pair(*feeds, DEFAULT_OPTIONS)
     asked = followed_pair(
-        Feed(parse_source(f"craft:{url}")),
-        Feed(parse_source(f"canal-json:{url}"), Context({"enable-tidb-extension": True})),
+        ComparedFeed(parse_source(f"craft:{url}")),
+        ComparedFeed(parse_source(f"canal-json:{url}"), Context({"enable-tidb-extension": True})),
         DEFAULT_OPTIONS,
     )
     assert (asked.position, asked.rules) == ("commit_ts", ("progress", "progress"))
-    halves = [Feed(parse_source(f"datahub-{kind}:{url}")) for kind in ("tuple", "blob")]
+    halves = [ComparedFeed(parse_source(f"datahub-{kind}:{url}")) for kind in ("tuple", "blob")]
     asked = followed_pair(halves[0], halves[1], DEFAULT_OPTIONS)
     assert (asked.position, asked.rules) == ("sequence_id", ("rows", "rows"))
 
@@ -252,7 +252,7 @@ def test_marks_are_those_of_resolved_events(format_name: str) -> None:
         tables=workload_tables("orders-10"),
     )
     messages = [
-        (Place("t", 0, offset), message)
+        (MessagePlace("t", 0, offset), message)
         for offset, message in enumerate(get_format(format_name).encode(events, context))
         if isinstance(message, KafkaMessage)
     ]
@@ -272,7 +272,7 @@ def test_marks_are_those_of_resolved_events(format_name: str) -> None:
     (seen,) = scan(replace(look, since=middle, until=max(positions)), messages)
     asked = [each for each in positions if middle <= each < max(positions)]
     assert (seen.least, seen.largest, seen.late) == (min(asked), max(asked), 0)
-    cut = [(Place("t", 0, len(messages)), KafkaMessage(None, b"\xff"))]
+    cut = [(MessagePlace("t", 0, len(messages)), KafkaMessage(None, b"\xff"))]
     (seen,) = scan(look, messages + cut)
     assert seen.unreadable == 1
     assert seen.lines[0].startswith(f"t[0]@{len(messages)}: ")
@@ -296,7 +296,7 @@ def test_marks_of_formats_without_progress_are_those_of_rows(
         if isinstance(each, RowChange)
     ]
     feed = make_feed(format_name, 30)
-    messages = [(Place("orders", 0, n), message) for n, message in enumerate(feed.messages)]
+    messages = [(MessagePlace("orders", 0, n), message) for n, message in enumerate(feed.messages)]
     look = ScanJob(
         format_name, feed.context, position, "rows", "stop", None, None, None, None, 10**6
     )
@@ -321,7 +321,7 @@ def test_every_damage_is_seen_where_errors_are_rows() -> None:
             list(decode(flipped))
         except DecodeError:
             damaged += 1
-            (seen,) = scan(look, [(Place("t", 0, 0), flipped)])
+            (seen,) = scan(look, [(MessagePlace("t", 0, 0), flipped)])
             assert (index, seen.unreadable) == (index, 1)
     assert damaged > len(value) // 4
 
@@ -331,7 +331,7 @@ def test_every_damage_is_seen_where_errors_are_rows() -> None:
 )
 def test_rows_of_other_tables_are_marks_too(format_name: str, position: PositionName) -> None:
     feed = make_feed(format_name, 30)
-    messages = [(Place("orders", 0, n), message) for n, message in enumerate(feed.messages)]
+    messages = [(MessagePlace("orders", 0, n), message) for n, message in enumerate(feed.messages)]
     other = frozenset({("shop", "other")})
     look = ScanJob(
         format_name, feed.context, position, "rows", "stop", other, None, None, None, 10**6
@@ -387,7 +387,9 @@ class Topics:
         partitions = self.partitions_of(source.topic)
         return [seen_of(partitions, each, look.reported_to, look.since) for each in ranges]
 
-    def compared(self, _: object, left: Feed, right: Feed, *asked: Any) -> Comparison:
+    def compared(
+        self, _: object, left: ComparedFeed, right: ComparedFeed, *asked: Any
+    ) -> Comparison:
         window = asked[2].window
         rows = []
         for feed in (left, right):
@@ -416,7 +418,8 @@ class Topics:
         self, follow: FollowOptions, options: CompareOptions = DEFAULT_OPTIONS
     ) -> Iterator[WindowComparison]:
         left, right = (
-            Feed(parse_source(f"craft:kafka://127.0.0.1:9/{name}"), Context()) for name in "ab"
+            ComparedFeed(parse_source(f"craft:kafka://127.0.0.1:9/{name}"), Context())
+            for name in "ab"
         )
         spark: Any = None
         return follow_feeds(spark, left, right, options, replace(follow, every=0.001, by_rows=True))

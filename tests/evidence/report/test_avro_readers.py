@@ -16,7 +16,7 @@ from cdcwire_evidence.report.avro_readers import (
     avro_readers_part,
     question_of,
 )
-from cdcwire_evidence.report.readers import Reader
+from cdcwire_evidence.report.readers import ThirdPartyReader
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -41,10 +41,10 @@ def cases() -> dict[str, Case]:
     return {case.id: case for case in load_cases(["avro"])}
 
 
-def reader_of(folder: Path, answer: object, *without: str) -> Reader:
+def reader_of(folder: Path, answer: object, *without: str) -> ThirdPartyReader:
     program = folder / "reader.py"
     program.write_text(PROGRAM.format(answer=repr(answer), without=repr(list(without))))
-    return Reader("Mine", (sys.executable, str(program)), "", "none")
+    return ThirdPartyReader("Mine", (sys.executable, str(program)), "", "none")
 
 
 def cells_of(lines: list[str], question: str) -> list[str]:
@@ -104,7 +104,7 @@ def test_question_that_a_reader_does_not_claim_has_a_dash(
 
 def test_reader_that_is_not_built_is_not_run(cases: dict[str, Case], tmp_path: Path) -> None:
     absent = str(tmp_path / "absent")
-    reader = Reader("Absent", (absent,), "go build", "none", needs=absent)
+    reader = ThirdPartyReader("Absent", (absent,), "go build", "none", needs=absent)
     part = avro_readers_part([cases["avro/values/int"]], [reader])
     assert part.lines == []
     (missing,) = part.not_run

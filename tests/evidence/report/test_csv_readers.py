@@ -16,7 +16,7 @@ from cdcwire_evidence.report.csv_readers import (
     csv_readers_part,
     question_of,
 )
-from cdcwire_evidence.report.readers import Reader
+from cdcwire_evidence.report.readers import ThirdPartyReader
 
 PYTHON_CSV = READERS[0]
 
@@ -72,8 +72,8 @@ def test_null_for_a_text_fails_only_the_question_about_it(cases: dict[str, Case]
 def test_reader_that_is_not_there_is_not_run(cases: dict[str, Case], tmp_path: Path) -> None:
     program = tmp_path / "reader.py"
     program.write_text("import no_such_package")
-    reader = Reader("Other", ("python", str(program)), "pip install other", "none")
-    absent = Reader("Absent", ("python", str(tmp_path / "absent.py")), "", "none")
+    reader = ThirdPartyReader("Other", ("python", str(program)), "pip install other", "none")
+    absent = ThirdPartyReader("Absent", ("python", str(tmp_path / "absent.py")), "", "none")
     part = csv_readers_part([cases["csv/values/uint64-max"]], [reader, absent])
     assert part.lines == []
     whys = [missing.why for missing in part.not_run]

@@ -16,7 +16,7 @@ from cdcwire_evidence.report.debezium_readers import (
     debezium_readers_part,
     question_of,
 )
-from cdcwire_evidence.report.readers import Reader
+from cdcwire_evidence.report.readers import ThirdPartyReader
 
 CASES = load_cases(formats=("debezium-json",))
 
@@ -39,7 +39,7 @@ def test_all_but_optional_and_encoding_cases_of_rows_are_asked() -> None:
 
 def test_reader_that_is_not_built_is_not_run(tmp_path: Path) -> None:
     jar = str(tmp_path / "none.jar")
-    reader = Reader("none", (sys.executable, jar), "mvn package", "", needs=jar)
+    reader = ThirdPartyReader("none", (sys.executable, jar), "mvn package", "", needs=jar)
     part = debezium_readers_part(CASES[:20], [reader])
     assert [entry.why for entry in part.not_run] == [f"{jar} is not here (mvn package)"]
     assert part.lines == []

@@ -12,15 +12,17 @@ from cdcwire.core.errors import DecodeError, Path, TruncatedError
 from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
+    JsonRules,
     JsonValue,
     Number,
-    Rules,
     json_kind,
     read_json,
 )
 
-RULES = Rules("text", "strings", "limits", max_depth=3, max_name_bytes=8, may_repeat=frozenset("r"))
-DEEP = Rules("text", "strings", "limits")
+RULES = JsonRules(
+    "text", "strings", "limits", max_depth=3, max_name_bytes=8, may_repeat=frozenset("r")
+)
+DEEP = JsonRules("text", "strings", "limits")
 DOCUMENT = '{"a":[1,-2.5e-3,-0,"x\\n\\ud83d\\ude00é"],"b":{"c":true,"d":false,"e":null}}'.encode()
 
 

@@ -12,11 +12,11 @@ from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.model.events import Column, Position, Progress, SchemaChange, Table
 from cdcwire.model.kinds import EnumType, IntType, SetType, TextType
 from cdcwire.storage.feeds import completed, other_events, path_of, read_schema, with_definitions
-from cdcwire.storage.paths import IndexPath, Layout, MetadataPath, SchemaPath
+from cdcwire.storage.paths import IndexPath, MetadataPath, PathLayout, SchemaPath
 from cdcwire.storage.schema_files import schema_file_of
 from cdcwire.storage.writing import schema_put
 
-LAYOUT = Layout("none", extension=".json")
+LAYOUT = PathLayout("none", extension=".json")
 COLUMNS = (
     Column("id", IntType(32), "int(11)", nullable=False, roles=frozenset({"primary", "handle"})),
     Column("v", TextType(20), "varchar(20)"),

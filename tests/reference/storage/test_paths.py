@@ -15,8 +15,8 @@ from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.storage import (
     DataPath,
     IndexPath,
-    Layout,
     MetadataPath,
+    PathLayout,
     SchemaPath,
     StoragePath,
     parse_path,
@@ -30,14 +30,14 @@ BUCKET = sorted(
     for path in (DATA / "bucket-csv").rglob("*")
     if path.is_file()
 )
-DAY = Layout()
-NONE = Layout("none")
-YEAR = Layout("year")
+DAY = PathLayout()
+NONE = PathLayout("none")
+YEAR = PathLayout("year")
 
 
 @pytest.mark.parametrize("case", NAMES, ids=str)
 def test_path_of_every_setting_reads_and_writes_the_producers_text(case: dict[str, Any]) -> None:
-    layout = Layout(
+    layout = PathLayout(
         case["date_separator"], case["enable_partition_separator"], case["file_index_width"]
     )
     date = {"none": "", "year": "2023", "month": "2023-05", "day": "2023-05-09"}
@@ -85,7 +85,9 @@ def test_path_of_a_prefix_comes_back(name: str) -> None:
         ("metadata", DAY, MetadataPath()),
     ],
 )
-def test_path_with_odd_names_is_read(text: str, layout: Layout, path: StoragePath | None) -> None:
+def test_path_with_odd_names_is_read(
+    text: str, layout: PathLayout, path: StoragePath | None
+) -> None:
     if path is None:
         with pytest.raises(DecodeError):
             parse_path(text, layout)
@@ -140,7 +142,7 @@ def test_path_that_is_none_is_refused_with_its_clause(text: str, clause: str) ->
 
 
 def test_partition_without_separator_is_refused() -> None:
-    layout = Layout("none", has_partitions=False)
+    layout = PathLayout("none", has_partitions=False)
     with pytest.raises(DecodeError) as caught:
         parse_path("s/t/5/7/CDC000001.csv", layout)
     assert caught.value.clause == "storage: separators"
@@ -177,11 +179,11 @@ def test_path_that_the_layout_cannot_have_is_refused(path: StoragePath) -> None:
 
 @pytest.mark.parametrize(("digits", "width"), [(5, 20), (6, 6), (20, 20), (21, 20), (0, 20)])
 def test_layout_digits_out_of_range_count_as_twenty(digits: int, width: int) -> None:
-    assert Layout(digits=digits).width == width
+    assert PathLayout(digits=digits).width == width
 
 
 def test_path_number_wider_than_the_setting_widens_the_name() -> None:
-    layout = Layout("none", digits=6)
+    layout = PathLayout("none", digits=6)
     path = DataPath("s", "t", 5, None, "", 1234567)
     assert path_text(path, layout) == "s/t/5/CDC1234567.csv"
 
@@ -189,13 +191,13 @@ def test_path_number_wider_than_the_setting_widens_the_name() -> None:
 @pytest.mark.parametrize("bad", [{"date_separator": "week"}, {"extension": ".txt"}])
 def test_layout_of_unknown_settings_is_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="is"):
-        Layout(**bad)
+        PathLayout(**bad)
 
 
 CHARACTERS = st.characters(exclude_characters="/\0", exclude_categories=["Cs"])
 NAME = st.text(CHARACTERS, min_size=1).filter(lambda name: name not in (".", ".."))
 LAYOUTS = st.builds(
-    Layout,
+    PathLayout,
     st.sampled_from(["none", "year", "month", "day"]),
     st.just(True),
     st.integers(0, 25),
@@ -209,7 +211,7 @@ PARTITION = st.none() | st.integers(0, 2**63 - 1)
 
 @given(LAYOUTS, NAME, NAME, U64, PARTITION, st.dates(), st.integers(1, 2**64 - 1))
 def test_path_written_is_read_back(
-    layout: Layout,
+    layout: PathLayout,
     schema: str,
     table: str,
     version: int,
@@ -238,7 +240,7 @@ def test_path_written_is_read_back(
     ),
     LAYOUTS,
 )
-def test_path_of_any_parts_is_read_or_refused(parts: list[str], layout: Layout) -> None:
+def test_path_of_any_parts_is_read_or_refused(parts: list[str], layout: PathLayout) -> None:
     """Nothing but DecodeError leaves the parser, and what it takes is written back."""
     text = "/".join(parts)
     try:

@@ -14,8 +14,8 @@ from cdcwire.storage import (
     ApplySchema,
     DataPath,
     IndexPath,
-    Layout,
     Listing,
+    PathLayout,
     Replay,
     RowGate,
     SchemaColumn,
@@ -37,12 +37,12 @@ PREFIX = {
     for path in BUCKET.rglob("*")
     if path.is_file()
 }
-DAY = Layout()
-NONE = Layout("none", digits=6)
+DAY = PathLayout()
+NONE = PathLayout("none", digits=6)
 COLUMNS = (SchemaColumn("a", "INT", precision="11"),)
 
 
-def listing_of(files: dict[str, bytes], layout: Layout) -> Listing:
+def listing_of(files: dict[str, bytes], layout: PathLayout) -> Listing:
     schemas = {name: read_schema_file(value) for name, value in files.items() if "schema_" in name}
     indexes = {
         name: read_index(value, layout) for name, value in files.items() if "/CDC.index" in name

@@ -11,7 +11,7 @@ import pytest
 from cdcwire.storage import (
     DataPath,
     IndexPath,
-    Layout,
+    PathLayout,
     RowMark,
     RowRules,
     SchemaColumn,
@@ -26,7 +26,7 @@ from cdcwire.storage import (
 from cdcwire.storage.writing import WriteOrder
 
 JOURNAL = json.loads((Path(__file__).parent / "data" / "bucket-csv.journal.json").read_text())
-NONE = Layout("none", digits=6)
+NONE = PathLayout("none", digits=6)
 PATH = DataPath("s", "t", 5, None, "", 1)
 
 
@@ -39,7 +39,7 @@ def kinds(rules: RowRules, path: DataPath, marks: list[RowMark]) -> list[str]:
 
 
 def test_rules_names_of_a_clean_prefix_have_no_fault() -> None:
-    parsed, faults = check_names(dict.fromkeys(JOURNAL["files"], 10), Layout())
+    parsed, faults = check_names(dict.fromkeys(JOURNAL["files"], 10), PathLayout())
     assert faults == []
     assert len(parsed) == len(JOURNAL["files"])
 
@@ -168,4 +168,4 @@ def test_rules_puts_of_a_real_journal_are_in_order() -> None:
             puts.append((entry["index_file"], int(entry["path"].rsplit("CDC")[-1][:-4])))
         checkpoint = entry.get("checkpoint_ts")
         puts.append((entry["path"], None if checkpoint is None else int(checkpoint)))
-    assert list(check_puts(puts, Layout(), "index-first")) == []
+    assert list(check_puts(puts, PathLayout(), "index-first")) == []

@@ -15,7 +15,7 @@ from cdcwire.core.strict_json import Number
 from cdcwire.model.events import NOWHERE, Column, SchemaChange, Table
 from cdcwire.model.kinds import BitType, EnumType, IntType, TextType, TimestampType
 from cdcwire.storage import (
-    Layout,
+    PathLayout,
     SchemaColumn,
     SchemaFile,
     SchemaPath,
@@ -64,7 +64,7 @@ def test_file_of_the_producer_comes_back_byte_for_byte(name: str, path: Path) ->
     value = path.read_bytes()
     file = read_schema_file(value)
     assert write_schema_file(file) == value
-    expected = parse_path(name, Layout())
+    expected = parse_path(name, PathLayout())
     assert schema_path_of(file) == expected
     assert isinstance(expected, SchemaPath)
     assert file.checksum_as_read == shipped_checksum(file) == expected.checksum

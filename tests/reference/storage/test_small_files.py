@@ -8,7 +8,7 @@ import pytest
 
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.storage import (
-    Layout,
+    PathLayout,
     advance,
     is_expired,
     read_index,
@@ -20,8 +20,8 @@ from cdcwire.storage import (
     write_metadata,
 )
 
-LAYOUT = Layout()
-JSON = Layout(digits=6, extension=".json")
+LAYOUT = PathLayout()
+JSON = PathLayout(digits=6, extension=".json")
 
 
 def test_index_is_written_with_a_line_end() -> None:
@@ -171,5 +171,5 @@ def test_expired_are_data_and_index_files_by_their_own_date(
 def test_expired_goes_by_the_servers_date_and_by_days_only() -> None:
     path = "s/t/5/2023-05-06/CDC000001.csv"
     assert is_expired(path, LAYOUT, CHECKPOINT, 3, timedelta(days=1))
-    year = Layout("year")
+    year = PathLayout("year")
     assert not is_expired("s/t/5/2020/CDC000001.csv", year, CHECKPOINT, 3)

@@ -14,9 +14,9 @@ from cdcwire.storage import (
     Cut,
     CuttingSettings,
     DataPath,
-    Layout,
     OpenFile,
     Part,
+    PathLayout,
     Put,
     SchemaPath,
     VersionChoice,
@@ -32,7 +32,7 @@ from cdcwire.storage.cutting import move
 from cdcwire.storage.versions import schema_files_of
 
 DATA = Path(__file__).parent / "data"
-LAYOUT = Layout()
+LAYOUT = PathLayout()
 LISTED = [SchemaPath("s", "t", version, checksum) for version, checksum in ((5, 1), (7, 2), (9, 1))]
 
 

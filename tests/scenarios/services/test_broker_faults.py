@@ -18,7 +18,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.model.steps import drop_repeats
 from cdcwire_evidence import program
 from cdcwire_evidence.scenarios.containers import KafkaContainer, ToxiproxyContainer
-from cdcwire_evidence.scenarios.feeds import Feed, changes_by_key, events_of, make_feed
+from cdcwire_evidence.scenarios.feeds import QueueFeed, changes_by_key, events_of, make_feed
 from cdcwire_evidence.scenarios.groups import group_reader, read
 from cdcwire_evidence.scenarios.ledger import Counts, count, recorded
 from cdcwire_evidence.scenarios.services import Kafka, NewName
@@ -32,7 +32,7 @@ def counted(sent: Sequence[KafkaMessage], got: Sequence[Received]) -> Counts:
     return count({0: sent}, {0: [each.message for each in got]})
 
 
-def slow_feed(rows: int) -> Feed:
+def slow_feed(rows: int) -> QueueFeed:
     """A feed of one change a message, so that a fault falls between many."""
     return make_feed("canal-json", rows, options={"enable-tidb-extension": True})
 

@@ -29,7 +29,7 @@ from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.sources.stores import StoreError, open_store
 from cdcwire_evidence.scenarios import load_requirement
 from cdcwire_evidence.scenarios.buckets import keys, name_of, s3_client
-from cdcwire_evidence.scenarios.feeds import Feed, events_of, make_feed
+from cdcwire_evidence.scenarios.feeds import QueueFeed, events_of, make_feed
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.prefixes import (
     OPTIONS,
@@ -223,7 +223,7 @@ def test_store_refuses_a_client_whose_clock_is_an_hour_off(
         assert result.counts.is_exact
 
 
-def feed_with_moved_clock(format_name: str, rows: int) -> tuple[Feed, list[Event]]:
+def feed_with_moved_clock(format_name: str, rows: int) -> tuple[QueueFeed, list[Event]]:
     """Return a feed whose times fall twice, one change a message, and what it has to give."""
     fields = ("commit_ts", "lsn", "tx_id", "commit_ms")
     changes = []
@@ -238,7 +238,7 @@ def feed_with_moved_clock(format_name: str, rows: int) -> tuple[Feed, list[Event
     made = list(format_.encode(changes, context))
     messages = tuple(each for each in made if isinstance(each, KafkaMessage))
     assert len(messages) == rows
-    feed = Feed(format_name, messages, format_.prepared(made, context))
+    feed = QueueFeed(format_name, messages, format_.prepared(made, context))
     return feed, events_of(feed, messages)
 
 

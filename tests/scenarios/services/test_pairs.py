@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdcwire_conformance.spark.compare.result import Comparison, RowDifference
-    from cdcwire_conformance.spark.compare.result import Place as ShownPlace
+    from cdcwire_conformance.spark.compare.result import RowPlace as ShownPlace
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
@@ -164,7 +164,7 @@ PAIRS = (
 
 def compared(feeds: Feeds, pair: Pair, planted: tuple[PlantedName, ...] = ()) -> Comparison:
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.compare.feed import Feed as ComparedFeed
+    from cdcwire_conformance.spark.compare.feed import ComparedFeed
     from cdcwire_conformance.spark.compare.feeds import compare_feeds
     from cdcwire_conformance.spark.compare.rules import CompareOptions
 

@@ -22,7 +22,7 @@ from cdcwire.model.events import Event, RowChange
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_evidence.loopback import free_port
-from cdcwire_evidence.scenarios.feeds import Dispatch, Feed, make_lanes
+from cdcwire_evidence.scenarios.feeds import Dispatch, QueueFeed, make_lanes
 from cdcwire_evidence.scenarios.frames import rows_by_message, topic_of
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.services import Kafka, NewName
@@ -154,7 +154,7 @@ def test_feeds_that_are_dispatched_otherwise_are_equal(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.compare.feed import Feed as ComparedFeed
+    from cdcwire_conformance.spark.compare.feed import ComparedFeed
     from cdcwire_conformance.spark.compare.feeds import compare_feeds
 
     with recorded(
@@ -184,7 +184,7 @@ def test_planted_differences_are_named(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.compare.feed import Feed as ComparedFeed
+    from cdcwire_conformance.spark.compare.feed import ComparedFeed
     from cdcwire_conformance.spark.compare.feeds import compare_feeds
 
     events = list(workload("orders-10", ROWS, 1, position_fields=("commit_ts",)))
@@ -231,14 +231,14 @@ def with_value(event: Event, name: str) -> Event:
     return replace(event, after=replace(event.after, values=tuple(values)))
 
 
-def encoded(format_name: str, events: Sequence[Event]) -> Feed:
+def encoded(format_name: str, events: Sequence[Event]) -> QueueFeed:
     context = Context(tables=workload_tables("orders-10"))
     messages = tuple(
         each
         for each in get_format(format_name).encode(events, context)
         if isinstance(each, KafkaMessage)
     )
-    return Feed(format_name, messages, context)
+    return QueueFeed(format_name, messages, context)
 
 
 def test_poisoned_messages_are_rows_with_their_offset(

@@ -131,11 +131,11 @@ def followed(
     **follow: Any,
 ) -> Iterator[Any]:
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.compare.feed import Feed
+    from cdcwire_conformance.spark.compare.feed import ComparedFeed
     from cdcwire_conformance.spark.compare.rules import DEFAULT_OPTIONS
     from cdcwire_conformance.spark.follow.following import FollowOptions, follow_feeds
 
-    left, right = (Feed(parse_source(text)) for text in growing.sources)
+    left, right = (ComparedFeed(parse_source(text)) for text in growing.sources)
     return follow_feeds(
         spark, left, right, options or DEFAULT_OPTIONS, FollowOptions(every=0.2, **follow)
     )
@@ -445,7 +445,7 @@ def test_formats_without_progress_go_by_their_rows(
     kafka: Kafka, new_name: NewName, spark: SparkSession, left: str, right: str, position: str
 ) -> None:
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.compare.feed import Feed
+    from cdcwire_conformance.spark.compare.feed import ComparedFeed
     from cdcwire_conformance.spark.follow.following import FollowOptions, follow_feeds
 
     with recorded(
@@ -459,7 +459,7 @@ def test_formats_without_progress_go_by_their_rows(
         for name in (left, right):
             partitions = make_lanes(name, ROWS, PARTITIONS)
             url = topic_of(kafka, new_name(name), [partition.messages for partition in partitions])
-            feeds.append(Feed(parse_source(f"{name}:{url}"), partitions[0].context))
+            feeds.append(ComparedFeed(parse_source(f"{name}:{url}"), partitions[0].context))
         told: list[Any] = []
         follow = FollowOptions(every=0.2, idle=2)
         windows = follow_feeds(spark, feeds[0], feeds[1], follow=follow)

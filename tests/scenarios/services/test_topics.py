@@ -9,7 +9,13 @@ import pytest
 
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import FORMAT_NAMES, get_format
-from cdcwire_evidence.scenarios.feeds import Dispatch, Feed, changes_by_key, make_feed, make_lanes
+from cdcwire_evidence.scenarios.feeds import (
+    Dispatch,
+    QueueFeed,
+    changes_by_key,
+    make_feed,
+    make_lanes,
+)
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.services import Kafka, NewName
 from cdcwire_evidence.scenarios.topics import Received, consume, make_topic, produce
@@ -97,7 +103,7 @@ def test_nulls_headers_and_empty_values_stay_apart(kafka: Kafka, new_name: NewNa
 
 
 def through_topic(
-    kafka: Kafka, topic: str, lanes: Sequence[Feed], compression: str
+    kafka: Kafka, topic: str, lanes: Sequence[QueueFeed], compression: str
 ) -> list[Received]:
     """Send each lane to its partition and read the topic to its end."""
     make_topic(kafka, topic, len(lanes))
@@ -114,7 +120,7 @@ def commit_ts_of(change: str) -> int:
     return int(found[1])
 
 
-def changes_of(lanes: Sequence[Feed]) -> dict[Hashable, list[str]]:
+def changes_of(lanes: Sequence[QueueFeed]) -> dict[Hashable, list[str]]:
     """The changes of each row as they are before they are sent."""
     unsent = [
         Received(number, place, message)

@@ -18,7 +18,7 @@ from cdcwire.formats.avro.topics import (
     subject_of,
 )
 from cdcwire_conformance.ddl import read_chain, read_chain_file, read_ddl_file
-from cdcwire_conformance.formats.avro.evolve import Step, Verdict, evolve
+from cdcwire_conformance.formats.avro.evolve import SchemaVerdict, Step, evolve
 from cdcwire_conformance.usage import DEFAULT_SCHEMA, UsageError, parse_option_arguments
 
 NAME = "avro"
@@ -186,7 +186,7 @@ def _step_lines(steps: list[Step], has_schemas: bool) -> Iterator[str]:
         yield f"{count} statement{plural}, all accepted"
 
 
-def _verdict_lines(verdict: Verdict, has_schemas: bool) -> Iterator[str]:
+def _verdict_lines(verdict: SchemaVerdict, has_schemas: bool) -> Iterator[str]:
     indent = " " * 11
     match verdict.outcome:
         case "first":

@@ -35,7 +35,7 @@ class FieldChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SchemaVerdict:
     """What becomes of one side of one table.
 
     ``outcome``: first (a new subject), same (a text that the subject has), accepted and refused by
@@ -66,7 +66,7 @@ class Step:
     statement: Statement
     table: str
     change: TableChange
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[SchemaVerdict, ...]
     note: str = ""
 
     @property
@@ -82,23 +82,23 @@ class Subjects:
         self.decimals: DecimalRule = decimals
         self.versions: dict[str, list[str]] = {}
 
-    def register(self, side: Side, subject: str, text: str) -> Verdict:
+    def register(self, side: Side, subject: str, text: str) -> SchemaVerdict:
         """Return what becomes of a text under a subject."""
         known = self.versions.setdefault(subject, [])
         if not known:
             known.append(text)
-            return Verdict(side, subject, "first", 1, text)
+            return SchemaVerdict(side, subject, "first", 1, text)
         newest = known[-1]
         fields = _field_changes(newest, text)
         if text in known:
-            return Verdict(side, subject, "same", known.index(text) + 1, text, fields)
+            return SchemaVerdict(side, subject, "same", known.index(text) + 1, text, fields)
         comparison = compare_schemas(newest, text, self.decimals)
         changes = comparison.changes
         if not comparison.is_accepted:
             advice = _advice(comparison.refusals, fields)
-            return Verdict(side, subject, "refused", None, text, fields, changes, advice)
+            return SchemaVerdict(side, subject, "refused", None, text, fields, changes, advice)
         known.append(text)
-        return Verdict(side, subject, "accepted", len(known), text, fields, changes)
+        return SchemaVerdict(side, subject, "accepted", len(known), text, fields, changes)
 
 
 def evolve(
@@ -136,7 +136,7 @@ def evolve(
 
 def _verdicts(
     subjects: Subjects, table: Table, topic: str, settings: Settings
-) -> tuple[Verdict, ...]:
+) -> tuple[SchemaVerdict, ...]:
     if not table.key:
         return ()
     try:
@@ -145,7 +145,7 @@ def _verdicts(
         column = ".".join(map(str, error.path))
         problem = f"{column}: {error.problem}" if column else error.problem
         subject = subject_of(topic, "value")
-        return (Verdict("value", subject, "failed", problem=f"{problem} ({error.clause})"),)
+        return (SchemaVerdict("value", subject, "failed", problem=f"{problem} ({error.clause})"),)
     assert key is not None
     return (
         subjects.register("key", subject_of(topic, "key"), key),

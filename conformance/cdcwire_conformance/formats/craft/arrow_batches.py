@@ -10,7 +10,7 @@ from cdcwire.core.format import Context, Selection
 from cdcwire.core.rows import Layout
 from cdcwire.formats.craft.ranges import Outline, OutlineDecoder
 from cdcwire.formats.craft.settings import Settings
-from cdcwire_conformance.arrow.batches import BatchBuilder, Place, places_array
+from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
 from cdcwire_conformance.arrow.column_decoders import Irregular
 from cdcwire_conformance.arrow.images import MAX_PLANS, Side
 from cdcwire_conformance.arrow.numbers import unsigned_64
@@ -38,9 +38,9 @@ class CraftBatchBuilder:
         self.rows = self.size = 0
         self._values: list[bytes] = []
         self._outlines: list[Outline] = []
-        self._places: list[Place] = []
+        self._places: list[MessagePlace] = []
 
-    def add(self, value: bytes, place: Place) -> bool:
+    def add(self, value: bytes, place: MessagePlace) -> bool:
         """Take a message; return False, and take nothing, if it is to be decoded row by row."""
         outline = self._decoder.outline(value)
         if outline is None:

@@ -16,7 +16,7 @@ from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_varint
-from cdcwire.formats.craft.arrays import Place
+from cdcwire.formats.craft.arrays import ArrayPath
 from cdcwire.formats.craft.columns import NameReader
 from cdcwire.formats.craft.events import to_events
 from cdcwire.formats.craft.headers import name_reader
@@ -178,7 +178,7 @@ def groups_by_position(format_: Format, message: Message, context: Context) -> l
 def _terms_in_order(terms: list[str]) -> NameReader:
     """Read column names as if the terms after schema and table were those of every group."""
 
-    def read_names(reader: Reader, count: int, place: Place) -> list[str]:
+    def read_names(reader: Reader, count: int, place: ArrayPath) -> list[str]:
         for _ in range(count):
             read_varint(reader, place.clause)
         return terms[2 : 2 + count]

@@ -18,7 +18,7 @@ from cdcwire_conformance.corpus.mutations.rules import (
     Site,
 )
 from cdcwire_conformance.families.mysql_mutations import UNDEFINED_TYPES
-from cdcwire_conformance.formats.craft.table_mutations import Layout, rewriter
+from cdcwire_conformance.formats.craft.table_mutations import TablesLayout, rewriter
 
 _META_COUNT = 2  # the elements of the first size table
 
@@ -64,7 +64,7 @@ def _is_no_table_before(site: Site) -> bool:
 
 RULES = FormatRules(
     parts=("value",),
-    rewrite=rewriter(Layout("meta", "bodies", fixed=(), has_deltas=True)),
+    rewrite=rewriter(TablesLayout("meta", "bodies", fixed=(), has_deltas=True)),
     numbers=(
         NumberRule("version", "tag", values=(0, 2)),
         NumberRule(_EVENT + r"\.type", "tag", values=(0, 4), clause=": event types"),

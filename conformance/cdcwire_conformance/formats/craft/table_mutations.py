@@ -18,7 +18,7 @@ _INT64_END = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TablesLayout:
     """What differs between the two formats.
 
     ``headers`` and ``bodies``: the tables of the event headers and of the event bodies. ``fixed``:
@@ -37,7 +37,7 @@ class _Table:
     sizes: list[int] = field(default_factory=list)
 
 
-def rewriter(layout: Layout) -> Rewrite:
+def rewriter(layout: TablesLayout) -> Rewrite:
     """Return what rewrites a number of this format."""
 
     def rewrite(site: Site, number: int) -> bytes | None:
@@ -97,7 +97,7 @@ def _set(tables: dict[Path, _Table], path: Path, number: int) -> None:
         table.count = number
 
 
-def _grow(tables: dict[Path, _Table], span: Span, growth: int, layout: Layout) -> None:
+def _grow(tables: dict[Path, _Table], span: Span, growth: int, layout: TablesLayout) -> None:
     """Add the growth of a field to the sizes of everything around it."""
     match span.path:
         case ("dictionary", *_):
@@ -114,7 +114,7 @@ def _grow(tables: dict[Path, _Table], span: Span, growth: int, layout: Layout) -
 
 
 def _joined(
-    body: bytes, tables: dict[Path, _Table], surplus: bytes, layout: Layout
+    body: bytes, tables: dict[Path, _Table], surplus: bytes, layout: TablesLayout
 ) -> bytes | None:
     coded = bytearray()
     for table in tables.values():

@@ -9,7 +9,7 @@ from cdcwire.core.errors import EncodeError
 from cdcwire.core.format import Context
 from cdcwire.model.events import Column, Event, RowChange, SchemaChange, Table
 from cdcwire.storage import (
-    Layout,
+    PathLayout,
     Put,
     SchemaFile,
     SchemaPath,
@@ -39,7 +39,7 @@ class KnownTables:
     """Tables by their names. Definitions come from schema changes, else from the context."""
 
     def __init__(
-        self, store: Store, context: Context, layout: Layout, write_order: WriteOrder
+        self, store: Store, context: Context, layout: PathLayout, write_order: WriteOrder
     ) -> None:
         self._store = store
         self._context = context

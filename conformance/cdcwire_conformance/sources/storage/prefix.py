@@ -18,9 +18,9 @@ from cdcwire.storage import (
     DataPath,
     Fault,
     IndexPath,
-    Layout,
     Listing,
     MetadataPath,
+    PathLayout,
     ReadFile,
     Replay,
     RowGate,
@@ -74,7 +74,7 @@ class ReplayGate:
     order: WriteOrder | None
     checkpoint: int | None
 
-    def plan(self, listing: Listing, layout: Layout) -> Replay:
+    def plan(self, listing: Listing, layout: PathLayout) -> Replay:
         """Return the files and schema files that may be replayed, in their order."""
         return replay(listing, layout, self.checkpoint, newer=self.order == "data-first")
 
@@ -228,7 +228,7 @@ def _step(
 
 
 def _undefined(
-    faults: Iterable[Fault], format_name: str, context: Context, layout: Layout
+    faults: Iterable[Fault], format_name: str, context: Context, layout: PathLayout
 ) -> frozenset[tuple[str, str, int]]:
     """Return the versions of tables that no definition describes, if the format needs one.
 
@@ -250,7 +250,9 @@ def _version_of(path: DataPath) -> tuple[str, str, int]:
     return path.schema, path.table, path.version
 
 
-def _parsed(name: str, layout: Layout) -> DataPath | IndexPath | SchemaPath | MetadataPath | None:
+def _parsed(
+    name: str, layout: PathLayout
+) -> DataPath | IndexPath | SchemaPath | MetadataPath | None:
     """Return what a name says; None for an invalid one, which the plan reports."""
     try:
         return parse_path(name, layout)
@@ -262,7 +264,7 @@ class _SmallFiles:
     """The schema files, the index files and the checkpoint."""
 
     def __init__(
-        self, store: Store, layout: Layout, listed: Mapping[str, Listed], metadata: bytes | None
+        self, store: Store, layout: PathLayout, listed: Mapping[str, Listed], metadata: bytes | None
     ) -> None:
         self.checkpoint: int | None = None
         self.schema_files: dict[str, SchemaFile | DecodeError] = {}

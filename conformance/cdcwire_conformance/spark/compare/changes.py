@@ -34,7 +34,7 @@ from cdcwire_conformance.spark.compare.differences import (
 from cdcwire_conformance.spark.compare.final_state import states_of_pairs, summary_of_keys
 from cdcwire_conformance.spark.compare.pairing import (
     Kept,
-    Layout,
+    PairLayout,
     layout_of,
     narrow_changes,
     passing_name,
@@ -176,7 +176,7 @@ def _fields(frame: DataFrame, image: str) -> dict[str, DataType] | None:
 def _counted(
     left: DataFrame,
     right: DataFrame,
-    layout: Layout,
+    layout: PairLayout,
     report: Callable[[str], None],
     *,
     has_order: bool,
@@ -201,7 +201,7 @@ def _counted(
 
 
 def _summary(
-    left: DataFrame, right: DataFrame, layout: Layout, kept: Kept, *, exact: bool
+    left: DataFrame, right: DataFrame, layout: PairLayout, kept: Kept, *, exact: bool
 ) -> DataFrame:
     """Return the counts of each pair that differs, and in one row without a pair all others'.
 
@@ -231,7 +231,7 @@ def _summed(summary: DataFrame) -> tuple[DataFrame, Counts, int]:
 
 @contextmanager
 def _differences(
-    left: DataFrame, right: DataFrame, layout: Layout, pairs: DataFrame
+    left: DataFrame, right: DataFrame, layout: PairLayout, pairs: DataFrame
 ) -> Iterator[DataFrame]:
     """Give the differences of some pairs, a row each, as ``texts_of`` takes them."""
     if layout.rules.is_final:

@@ -23,13 +23,13 @@ from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.spark.compare.counting import Grouping, both_sides
 from cdcwire_conformance.spark.compare.images import text_of
-from cdcwire_conformance.spark.compare.pairing import Layout, changes_of_pairs
+from cdcwire_conformance.spark.compare.pairing import PairLayout, changes_of_pairs
 from cdcwire_conformance.spark.compare.result import (
     ABSENT,
     ColumnDifference,
     ImageName,
-    Place,
     RowDifference,
+    RowPlace,
     RowVerdict,
     Shown,
 )
@@ -41,7 +41,9 @@ _LAST = 1 << 30  # behind all ranks of a pair's rows
 _ORDER_COUNTS = ("out_of_order_left", "out_of_order_right")
 
 
-def rows_of_pairs(left: DataFrame, right: DataFrame, layout: Layout, pairs: DataFrame) -> DataFrame:
+def rows_of_pairs(
+    left: DataFrame, right: DataFrame, layout: PairLayout, pairs: DataFrame
+) -> DataFrame:
     """Return the rows of these pairs that differ, each once.
 
     ``pairs``: of ``counting.summary_of_pairs``. Columns: pair, feed_order, is_repeated (some copies
@@ -146,7 +148,7 @@ _EVENT_FIELDS = ("op", "half")
 Collected: TypeAlias = Any  # a Row of pyspark, whose attributes have no types
 
 
-def texts_of(differences: DataFrame, layout: Layout, longest: int | None = None) -> DataFrame:
+def texts_of(differences: DataFrame, layout: PairLayout, longest: int | None = None) -> DataFrame:
     """Return each difference as plain text, in the order that the frame has.
 
     ``longest``: so many characters of a value.
@@ -184,7 +186,7 @@ def texts_of(differences: DataFrame, layout: Layout, longest: int | None = None)
     return differences.select(*columns)
 
 
-def _columns_of(image: ImageName, layout: Layout, longest: int | None) -> Column:
+def _columns_of(image: ImageName, layout: PairLayout, longest: int | None) -> Column:
     """Return number, left and right text of an image's columns that differ.
 
     Of a row that one side has alone it is all columns; nothing if only one of two rows has the
@@ -213,7 +215,7 @@ def _cut(text: Column, longest: int | None) -> Column:
     return F.struct(beginning.alias("text"), F.length(text).alias("length"))
 
 
-def difference_of(row: Collected, table: CanonicalTable, layout: Layout) -> RowDifference:
+def difference_of(row: Collected, table: CanonicalTable, layout: PairLayout) -> RowDifference:
     """Return what a row of ``texts_of`` says."""
     left, right = row.left, row.right
     verdict: RowVerdict = row.kind
@@ -238,7 +240,7 @@ def difference_of(row: Collected, table: CanonicalTable, layout: Layout) -> RowD
     )
 
 
-def _positions(row: Collected, layout: Layout, op: str) -> Iterator[tuple[str, str | None]]:
+def _positions(row: Collected, layout: PairLayout, op: str) -> Iterator[tuple[str, str | None]]:
     """Yield names and values of what says which change it is, or of each side's last one."""
     rules = layout.rules
     if rules.is_final and rules.position is not None:
@@ -252,7 +254,7 @@ def _positions(row: Collected, layout: Layout, op: str) -> Iterator[tuple[str, s
 
 
 def _column_differences(
-    row: Collected, table: CanonicalTable, layout: Layout, *, is_changed: bool
+    row: Collected, table: CanonicalTable, layout: PairLayout, *, is_changed: bool
 ) -> Iterator[ColumnDifference]:
     left, right = row.left, row.right
     if is_changed:
@@ -294,11 +296,11 @@ def _shown(cut: Collected) -> Shown:
     return Shown(cut.text, length=cut.length if cut.length > len(cut.text) else None)
 
 
-def _place(source: Collected) -> Place | None:
+def _place(source: Collected) -> RowPlace | None:
     if source is None:
         return None
-    place = Place(source.file, source.line, source.topic, source.partition, source.offset)
-    return None if place == Place() else place
+    place = RowPlace(source.file, source.line, source.topic, source.partition, source.offset)
+    return None if place == RowPlace() else place
 
 
 # The columns of the files.
@@ -322,7 +324,9 @@ def begin_differences(spark: SparkSession, folder: str) -> None:
     spark.createDataFrame([], COLUMNS).coalesce(1).write.mode("append").parquet(folder)
 
 
-def write_differences(texts: DataFrame, table: CanonicalTable, layout: Layout, folder: str) -> None:
+def write_differences(
+    texts: DataFrame, table: CanonicalTable, layout: PairLayout, folder: str
+) -> None:
     """Add the differences of a table to the folder. ``texts``: as ``showing.texts_of`` gives."""
 
     def rows_of(share: int, rows: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
@@ -357,7 +361,7 @@ def rows_of_difference(found: RowDifference, table: str, number: int) -> Iterato
         yield (*start, *(None,) * 7)
 
 
-def _text_of(place: Place | None) -> str | None:
+def _text_of(place: RowPlace | None) -> str | None:
     return None if place is None else str(place)
 
 

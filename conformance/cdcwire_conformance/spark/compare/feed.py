@@ -113,7 +113,7 @@ def _text(name: TableName) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
+class ComparedFeed:
     """A source, and what its bytes do not show: the producer's options, claim-check files.
 
     ``opened``: the opened source, once it is opened. ``aliases``: for a format that rewrites names,
@@ -146,9 +146,9 @@ class Feed:
     def named_like(
         self,
         tables: dict[TableName, CanonicalTable],
-        other: Feed,
+        other: ComparedFeed,
         others: Mapping[TableName, CanonicalTable],
-    ) -> tuple[Feed, dict[TableName, CanonicalTable]]:
+    ) -> tuple[ComparedFeed, dict[TableName, CanonicalTable]]:
         """Return the feed and its tables by the names of the other feed, if only it rewrites."""
         rewrite = self.rewrite_name
         if rewrite is None or other.rewrite_name is not None:

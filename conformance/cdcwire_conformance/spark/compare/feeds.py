@@ -17,20 +17,19 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from cdcwire.core.format import TableName
-from cdcwire_conformance.arrow.batches import Place as MessagePlace
-from cdcwire_conformance.arrow.batches import RowProblem
+from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
 from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, merge_tables
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.sources.pieces import line_numbers
 from cdcwire_conformance.sources.stores import open_here
 from cdcwire_conformance.spark.compare.changes import compare_frames
 from cdcwire_conformance.spark.compare.differences import begin_differences
-from cdcwire_conformance.spark.compare.feed import Feed
+from cdcwire_conformance.spark.compare.feed import ComparedFeed
 from cdcwire_conformance.spark.compare.final_state import final_rules
 from cdcwire_conformance.spark.compare.result import (
     Comparison,
-    Place,
     RowDifference,
+    RowPlace,
     TableComparison,
 )
 from cdcwire_conformance.spark.compare.rules import (
@@ -60,8 +59,8 @@ _ERROR_ORDER = ("topic", "partition", "file", "offset", "byte")
 
 def compare_feeds(
     spark: SparkSession,
-    left: Feed,
-    right: Feed,
+    left: ComparedFeed,
+    right: ComparedFeed,
     options: CompareOptions = DEFAULT_OPTIONS,
     report: Callable[[str], None] = lambda text: None,
 ) -> Comparison:
@@ -86,8 +85,8 @@ def compare_feeds(
 
 def compare_tables(
     spark: SparkSession,
-    left: Feed,
-    right: Feed,
+    left: ComparedFeed,
+    right: ComparedFeed,
     ours: Mapping[TableName, CanonicalTable],
     theirs: Mapping[TableName, CanonicalTable],
     options: CompareOptions = DEFAULT_OPTIONS,
@@ -129,7 +128,7 @@ def compare_tables(
     return found
 
 
-def _terms(left: Feed, right: Feed, options: CompareOptions) -> Terms:
+def _terms(left: ComparedFeed, right: ComparedFeed, options: CompareOptions) -> Terms:
     """Return what the feeds are compared by.
 
     Raises: SchemaError for a window that the formats can't have.
@@ -169,14 +168,14 @@ def _window_note(rules: ComparisonRules, window: Window) -> str:
     return f"only changes with {rules.position} {window}"
 
 
-def opened(spark: SparkSession, feed: Feed, options: CompareOptions) -> Feed:
+def opened(spark: SparkSession, feed: ComparedFeed, options: CompareOptions) -> ComparedFeed:
     """Return a feed made ready, which all that reads it reads as it is now."""
     found = open_source(spark, feed.source, feed.context, options.on_error, feed.included(options))
     return replace(feed, source=found.source, opened=found)
 
 
 def tables_of(
-    spark: SparkSession, feed: Feed, options: CompareOptions, only: Only | None = None
+    spark: SparkSession, feed: ComparedFeed, options: CompareOptions, only: Only | None = None
 ) -> dict[TableName, CanonicalTable]:
     """Return the tables that a feed has rows of. ``only``: the row changes that count."""
     found = describe_feed(
@@ -266,8 +265,8 @@ class _Comparing:
     """What all tables of two feeds are compared with."""
 
     spark: SparkSession
-    left: Feed
-    right: Feed
+    left: ComparedFeed
+    right: ComparedFeed
     options: CompareOptions
     rules: ComparisonRules
     report: Callable[[str], None]
@@ -330,7 +329,7 @@ class _Comparing:
         )
 
     def _not_compared(
-        self, feed: Feed, like: CanonicalTable, compared: Collection[str]
+        self, feed: ComparedFeed, like: CanonicalTable, compared: Collection[str]
     ) -> Iterator[CanonicalTable]:
         """Yield a prefix's other tables, of which all that is there may be unreadable.
 
@@ -345,7 +344,9 @@ class _Comparing:
             if is_wanted and str(table) not in compared:
                 yield table
 
-    def _errors(self, feed: Feed, tables: Iterable[CanonicalTable]) -> tuple[int, list[str]]:
+    def _errors(
+        self, feed: ComparedFeed, tables: Iterable[CanonicalTable]
+    ) -> tuple[int, list[str]]:
         """Return how many messages or rows can't be read, and a line for each of the first."""
         frames = [errors_frame(self._in_window(self._frame(feed, table))) for table in tables]
         if not frames:
@@ -365,7 +366,7 @@ class _Comparing:
         position = self.rules.position
         return frame if position is None else in_window(frame, position, self.options.window)
 
-    def _frame(self, feed: Feed, table: CanonicalTable) -> DataFrame:
+    def _frame(self, feed: ComparedFeed, table: CanonicalTable) -> DataFrame:
         alias = feed.aliases.get((table.schema, table.table))
         frame = decode_frame(
             self.spark,
@@ -388,7 +389,7 @@ class _Comparing:
         )
 
 
-def _placed(feed: Feed, frame: DataFrame) -> DataFrame:
+def _placed(feed: ComparedFeed, frame: DataFrame) -> DataFrame:
     """Return rows of Parquet files that don't tell the topic as if each file were one.
 
     So their partitions are not taken for the numbers of files in a prefix.
@@ -401,7 +402,7 @@ def _placed(feed: Feed, frame: DataFrame) -> DataFrame:
     return frame.withColumn("source", source.withField("topic", own))
 
 
-def _with_lines(feed: Feed, places: Iterable[Place | None]) -> list[Place | None]:
+def _with_lines(feed: ComparedFeed, places: Iterable[RowPlace | None]) -> list[RowPlace | None]:
     """Return the places of rows in files of lines with the numbers of their lines."""
     places = list(places)
     if feed.source.has_records:
@@ -419,7 +420,7 @@ def _with_lines(feed: Feed, places: Iterable[Place | None]) -> list[Place | None
     ]
 
 
-def _lines_in(feed: Feed, file: str, offsets: list[int]) -> dict[int, int]:
+def _lines_in(feed: ComparedFeed, file: str, offsets: list[int]) -> dict[int, int]:
     open_file = open_here if feed.opened is None else feed.opened.open_file
     if feed.source.kind == "prefix":
         return lines_of_rows(feed.source.format, feed.context, file, offsets, open_file)

@@ -18,7 +18,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from cdcwire_conformance.spark.compare.images import exact_form, fingerprint
-from cdcwire_conformance.spark.compare.pairing import Form, Layout, parted_changes
+from cdcwire_conformance.spark.compare.pairing import Form, PairLayout, parted_changes
 from cdcwire_conformance.spark.compare.rules import ComparisonRules, in_window
 
 _SIDES = ("left", "right")
@@ -38,7 +38,9 @@ def final_rules(rules: ComparisonRules) -> ComparisonRules:
     )
 
 
-def summary_of_keys(left: DataFrame, right: DataFrame, layout: Layout, *, exact: bool) -> DataFrame:
+def summary_of_keys(
+    left: DataFrame, right: DataFrame, layout: PairLayout, *, exact: bool
+) -> DataFrame:
     """Return ``result.Counts`` of each key that differs, and in a row without pair of all others.
 
     Counts are of keys that have a row at the end; ``left_rows`` and ``right_rows`` of changes.
@@ -67,7 +69,7 @@ def summary_of_keys(left: DataFrame, right: DataFrame, layout: Layout, *, exact:
 
 
 def states_of_pairs(
-    left: DataFrame, right: DataFrame, layout: Layout, pairs: DataFrame
+    left: DataFrame, right: DataFrame, layout: PairLayout, pairs: DataFrame
 ) -> DataFrame:
     """Return the last rows of some keys, side by side, as ``difference.side_by_side`` does."""
     keys = _last_states(left, right, layout, exact_form, pairs)
@@ -104,7 +106,7 @@ def _it(side: str) -> Column:
 def _last_states(
     left: DataFrame,
     right: DataFrame,
-    layout: Layout,
+    layout: PairLayout,
     form: Form,
     pairs: DataFrame | None = None,
 ) -> DataFrame:
@@ -126,7 +128,7 @@ def _last_states(
     return union.groupBy("is_readable", *layout.key_names).agg(*found)
 
 
-def _states(frame: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> DataFrame:
+def _states(frame: DataFrame, layout: PairLayout, forms: Mapping[str, Form]) -> DataFrame:
     """Return what each change leaves of its key, and when it does."""
     rules = layout.rules
     if rules.position is not None:

@@ -5,7 +5,7 @@ the key's values and the ordinal of the change of that key, in the order of the 
 have no position they take the last one of their key before them, and their ordinal since then.
 Without a key a row meets only its equal, and the pair is the position and the row's fingerprint.
 Unreadable rows have no pair: they are counted and never compared. Most of the way the parts of a
-pair are columns of their own (``Layout.pair_names``), which is cheaper.
+pair are columns of their own (``PairLayout.pair_names``), which is cheaper.
 
 An update that changes a value of a primary or unique key becomes its delete and its insert; with
 ``in_halves`` any update becomes its two halves. As long as fingerprints will do, this copies narrow
@@ -48,7 +48,7 @@ _FEED_ORDER = ("topic", "partition", "file", "offset", "line")
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PairLayout:
     """What a comparison needs to know of both frames, whose types are the same.
 
     ``fields``: of the images, in the order of the table's columns. ``keys``: those of the key.
@@ -103,7 +103,7 @@ def layout_of(
     table: CanonicalTable,
     rules: ComparisonRules,
     window: PositionWindow | None = None,
-) -> Layout:
+) -> PairLayout:
     """Return the layout of a table's frames. ``image``: the type of ``before`` and ``after``.
 
     A key of which a column is not read is no key.
@@ -119,7 +119,7 @@ def layout_of(
         if is_splitting and (column.roles & roles or column.name in key)
     )
     columns = tuple(fields[name] for name in table.column_names)
-    return Layout(columns, keys, split_by, rules, window)
+    return PairLayout(columns, keys, split_by, rules, window)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Kept:
 NOTHING_KEPT = Kept()
 
 
-def narrow_changes(frame: DataFrame, layout: Layout, kept: Kept = NOTHING_KEPT) -> DataFrame:
+def narrow_changes(frame: DataFrame, layout: PairLayout, kept: Kept = NOTHING_KEPT) -> DataFrame:
     """Return the changes with hashes of their rows, ``row_a`` and ``row_b``.
 
     The other columns are ``is_readable``, the names of the pair, ``part`` and those of ``kept``.
@@ -147,13 +147,13 @@ def narrow_changes(frame: DataFrame, layout: Layout, kept: Kept = NOTHING_KEPT) 
     return changes.select(*_told(layout, ("row_a", "row_b"), kept))
 
 
-def wide_changes(frame: DataFrame, layout: Layout, kept: Kept = NOTHING_KEPT) -> DataFrame:
+def wide_changes(frame: DataFrame, layout: PairLayout, kept: Kept = NOTHING_KEPT) -> DataFrame:
     """Return what ``narrow_changes`` does, with ``layout.content`` in place of the hashes."""
     changes = _changes(frame, layout, _exact_forms(layout), kept=kept)
     return changes.select(*_told(layout, layout.content, kept))
 
 
-def changes_of_pairs(frame: DataFrame, layout: Layout, pairs: DataFrame) -> DataFrame:
+def changes_of_pairs(frame: DataFrame, layout: PairLayout, pairs: DataFrame) -> DataFrame:
     """Return the changes of the pairs that are in the column ``pair`` of ``pairs``.
 
     The columns are pair, ``layout.content``, ``part``, ``feed_order`` and ``source``.
@@ -170,12 +170,12 @@ def changes_of_pairs(frame: DataFrame, layout: Layout, pairs: DataFrame) -> Data
     return changes.select("pair", *layout.content, "part", "feed_order", "source")
 
 
-def _exact_forms(layout: Layout) -> dict[str, Form]:
+def _exact_forms(layout: PairLayout) -> dict[str, Form]:
     # Without a key the fingerprint is what the pair is made of.
     return {"": exact_form} if layout.keys else {"": exact_form, "_print": fingerprint}
 
 
-def _told(layout: Layout, content: Sequence[str], kept: Kept) -> tuple[str, ...]:
+def _told(layout: PairLayout, content: Sequence[str], kept: Kept) -> tuple[str, ...]:
     names = ["is_readable", *layout.pair_names, *content, "part"]
     if kept.places or kept.eras:
         names += PLACE
@@ -193,7 +193,7 @@ Form: TypeAlias = Callable[
 
 def _changes(
     frame: DataFrame,
-    layout: Layout,
+    layout: PairLayout,
     forms: Mapping[str, Form],
     pairs: DataFrame | None = None,
     kept: Kept = NOTHING_KEPT,
@@ -236,7 +236,7 @@ def _changes(
 
 
 def parted_changes(
-    frame: DataFrame, layout: Layout, forms: Mapping[str, Form], *, has_places: bool = False
+    frame: DataFrame, layout: PairLayout, forms: Mapping[str, Form], *, has_places: bool = False
 ) -> DataFrame:
     """Return one row a change, as the feed has them: with its key, and its images in each form."""
     rules = layout.rules
@@ -246,7 +246,7 @@ def parted_changes(
     return _parted(formed, layout, forms)
 
 
-def passing_name(layout: Layout) -> str:
+def passing_name(layout: PairLayout) -> str:
     """Return the column of the position that a change has itself."""
     return "passing" if layout.rules.has_bare_deletes else "position"
 
@@ -284,7 +284,7 @@ def _comparable_op(op: Column, rules: ComparisonRules) -> Column:
     return F.when(op == "read", "insert").otherwise(op)  # a row of a snapshot is one inserted
 
 
-def _row_hashes(layout: Layout, suffix: str) -> list[Column]:
+def _row_hashes(layout: PairLayout, suffix: str) -> list[Column]:
     """Return both hashes of a change from the fingerprints of its images."""
     fields = [F.col(name) for name in ("op", "half", *layout.rules.fields)]
     images = [F.col(f"before{suffix}"), F.col(f"after{suffix}")]
@@ -297,7 +297,7 @@ def _row_hashes(layout: Layout, suffix: str) -> list[Column]:
     ]
 
 
-def _prepared(frame: DataFrame, layout: Layout) -> DataFrame:
+def _prepared(frame: DataFrame, layout: PairLayout) -> DataFrame:
     """Return the frame with all columns that may be left out, and unchanged columns filled in."""
     missing = {name: kind for name, kind in _OPTIONAL.items() if name not in frame.columns}
     if missing:
@@ -320,7 +320,7 @@ def _prepared(frame: DataFrame, layout: Layout) -> DataFrame:
 
 
 def _formed(
-    frame: DataFrame, layout: Layout, forms: Mapping[str, Form], *, has_places: bool
+    frame: DataFrame, layout: PairLayout, forms: Mapping[str, Form], *, has_places: bool
 ) -> DataFrame:
     """Return what is compared of each row, its key on both sides, and whether it is to be split."""
     rules = layout.rules
@@ -362,13 +362,13 @@ def _partition_in(frame: DataFrame) -> Column:
     return F.col("partition") if "partition" in frame.columns else F.lit(None).cast("bigint")
 
 
-def _needs_order(layout: Layout) -> bool:
+def _needs_order(layout: PairLayout) -> bool:
     rules = layout.rules
     lacks_positions = rules.has_bare_deletes and not rules.leaves_deletes
     return bool(layout.keys) and (rules.position is None or lacks_positions)
 
 
-def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> DataFrame:
+def _parted(formed: DataFrame, layout: PairLayout, forms: Mapping[str, Form]) -> DataFrame:
     """Return one row a change: an update of a key as its delete and its insert.
 
     Rows that are not split go through the same generator: it keeps Spark from moving the forms of
@@ -463,7 +463,7 @@ def has_column(side: str, number: int) -> Column:
     return F.when(has.isNull(), True).otherwise(F.coalesce(bit, F.lit(False)))
 
 
-def _is_split(layout: Layout) -> Column:
+def _is_split(layout: PairLayout) -> Column:
     if not layout.split_by:
         return F.lit(False)
     changed = []
@@ -477,7 +477,7 @@ def _is_split(layout: Layout) -> Column:
     return is_update & has_both & reduce(or_, changed)
 
 
-def _key(side: str, layout: Layout) -> Column:
+def _key(side: str, layout: PairLayout) -> Column:
     values = [_value(side, field).alias(f"k{number}") for number, field in enumerate(layout.keys)]
     key = F.struct(*values or [F.lit(0)])
     return F.when(F.col(side).isNotNull(), key).alias(f"key_{side}")

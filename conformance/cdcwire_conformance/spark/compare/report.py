@@ -12,8 +12,8 @@ from cdcwire_conformance.spark.compare.result import (
     ColumnDifference,
     Comparison,
     Counts,
-    Place,
     RowDifference,
+    RowPlace,
     Shown,
     TableComparison,
 )
@@ -346,8 +346,8 @@ def _shown_document(shown: Shown) -> dict[str, Json]:
     return {"value": shown.text, "length": shown.length}
 
 
-def _place_document(place: Place | None) -> Json:
+def _place_document(place: RowPlace | None) -> Json:
     if place is None:
         return None
-    known = {name: getattr(place, name) for name in Place.__dataclass_fields__}
+    known = {name: getattr(place, name) for name in RowPlace.__dataclass_fields__}
     return {name: value for name, value in known.items() if value is not None}

@@ -48,7 +48,7 @@ class ColumnDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RowPlace:
     """Where a row came from, as far as its source tells."""
 
     file: str | None = None
@@ -85,8 +85,8 @@ class RowDifference:
     left_count: int
     right_count: int
     columns: tuple[ColumnDifference, ...] = ()
-    left_place: Place | None = None
-    right_place: Place | None = None
+    left_place: RowPlace | None = None
+    right_place: RowPlace | None = None
 
 
 @dataclass(frozen=True, slots=True)

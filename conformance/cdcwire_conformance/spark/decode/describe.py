@@ -24,7 +24,7 @@ from cdcwire.core.rows import Row
 from cdcwire.model.events import Column, RowChange, Table
 from cdcwire.model.kinds import EnumType, LabelForm, SetType, TextType
 from cdcwire.storage.paths import DataPath
-from cdcwire_conformance.arrow.batches import Place, RowProblem
+from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
 from cdcwire_conformance.arrow.decoders import DecoderAt, place_decoder
 from cdcwire_conformance.arrow.names import rewritten_table
 from cdcwire_conformance.arrow.schema import (
@@ -216,7 +216,9 @@ def _survey_files(
     folder = prefix.folder
 
     def survey_share(number: int, files: Sequence[StoredData]) -> Iterator[pa.RecordBatch]:
-        messages = ((Place(file=path_in(folder, file)), read_file(folder, file)) for file in files)
+        messages = (
+            (MessagePlace(file=path_in(folder, file)), read_file(folder, file)) for file in files
+        )
         yield survey.batch(number, messages)
 
     return _joined(work_of_files(spark, folder, files).rows(spark, survey_share, _FOUND))
@@ -316,7 +318,7 @@ class _Surveying:
         if tables is None and only is None:
             return decoder_at
 
-        def wanted(place: Place) -> MessageDecoder:
+        def wanted(place: MessagePlace) -> MessageDecoder:
             decode = decoder_at(place)
 
             def wanted_of(message: Message) -> Iterator[Any]:
@@ -332,7 +334,7 @@ class _Surveying:
 
         return wanted
 
-    def _report(self, problem: RowProblem, place: Place) -> None:
+    def _report(self, problem: RowProblem, place: MessagePlace) -> None:
         if self.survey_of.on_error == "stop":
             has_lines = self.survey_of.has_lines
             locate_problem(problem, place, "stop", has_lines, self._open_file)

@@ -21,7 +21,7 @@ from cdcwire.core.format import Context, Selection, TableName
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.options import OptionError, parse_options
 from cdcwire.core.registry import get_format
-from cdcwire_conformance.arrow.batches import Place
+from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.arrow.decoders import table_of_topic, topic_name
 from cdcwire_conformance.sources.hadoop import store_at
 from cdcwire_conformance.sources.messages_io import message_from_json
@@ -136,7 +136,7 @@ def _check_topics(source: Source, context: Context) -> None:
     except OptionError as error:
         raise SourceError(f"{source}: {error}") from error
     for file in source.files if source.kind == "jsonl" else ():
-        if table_of_topic(topic_name(Place(file=file)), tables) is None:
+        if table_of_topic(topic_name(MessagePlace(file=file)), tables) is None:
             known = ", ".join(sorted(f"{table.name}.jsonl" for table in tables))
             raise SourceError(
                 f"{file}: the file's name does not name the table of its topic: use one of "

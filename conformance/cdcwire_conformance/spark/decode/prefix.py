@@ -19,13 +19,13 @@ from cdcwire.storage.form import StoredSettings
 from cdcwire.storage.paths import (
     DataPath,
     IndexPath,
-    Layout,
+    PathLayout,
     SchemaPath,
     parse_path,
 )
 from cdcwire.storage.replay import ApplySchema
 from cdcwire.storage.rules import Fault, stream_of
-from cdcwire_conformance.arrow.batches import Place, RowProblem
+from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
 from cdcwire_conformance.compressions import with_compressions
 from cdcwire_conformance.sources.hadoop import check_for_spark
 from cdcwire_conformance.sources.source_urls import Source
@@ -86,10 +86,10 @@ class PrefixPlan:
 
     folder: str
     files: tuple[StoredData, ...]
-    problems: tuple[tuple[Place, RowProblem, TableName | None], ...]
+    problems: tuple[tuple[MessagePlace, RowProblem, TableName | None], ...]
     checkpoint: int | None
     context: Context
-    layout: Layout
+    layout: PathLayout
     counts: tuple[FileCounts, ...] | None = None
 
     def table_of(self, file: StoredData) -> TableName | None:
@@ -110,7 +110,9 @@ class PrefixPlan:
         wanted = {None, *tables}
         return tuple(file for file in self.files if self.table_of(file) in wanted)
 
-    def problems_of(self, tables: Iterable[TableName] | None) -> list[tuple[Place, RowProblem]]:
+    def problems_of(
+        self, tables: Iterable[TableName] | None
+    ) -> list[tuple[MessagePlace, RowProblem]]:
         """Return the problems of these tables, and those that are of no table alone."""
         wanted = None if tables is None else {None, *tables}
         return [
@@ -178,7 +180,7 @@ def read_prefix(source: Source, context: Context, store: Store | None = None) ->
     data = [StoredData(file.path, order, file.size) for order, file in enumerate(found.files)]
     problems = tuple(
         (
-            Place(file=path_under(folder, fault.path)),
+            MessagePlace(file=path_under(folder, fault.path)),
             RowProblem(fault.offset, path_text(fault.steps), fault.clause, fault.problem),
             _table_of(fault.path, layout),
         )
@@ -219,7 +221,7 @@ def _empty_files(data: Iterable[StoredData]) -> Iterator[Fault]:
             yield Fault("empty-file", file.name, problem, "storage: index files")
 
 
-def _table_of(name: str, layout: Layout) -> TableName | None:
+def _table_of(name: str, layout: PathLayout) -> TableName | None:
     try:
         path = parse_path(name, layout)
     except DecodeError:

@@ -22,7 +22,7 @@ from cdcwire.model.events import Event, RowChange, Table
 from cdcwire_conformance.arrow.batches import (
     BatchBuilder,
     Change,
-    Place,
+    MessagePlace,
     RowProblem,
     places_array,
     problem_of,
@@ -38,7 +38,7 @@ from cdcwire_conformance.sources.stores import OpenFile, open_here
 from cdcwire_conformance.suite import get_suite
 
 OnError: TypeAlias = Literal["stop", "row"]
-Located: TypeAlias = "tuple[Place, Message | RowProblem]"
+Located: TypeAlias = "tuple[MessagePlace, Message | RowProblem]"
 
 CLAUSE_MESSAGES = "dataframes: messages"
 
@@ -80,7 +80,7 @@ def messages_of_piece(piece: Piece) -> Iterator[Located]:
     Raises: FeedError when the file itself can't be read, which is no poisoned message.
     """
     for offset, line in _lines_of(piece):
-        place = Place(None, None, offset, piece.file, None)
+        place = MessagePlace(None, None, offset, piece.file, None)
         yield place, message_of_line(line)
 
 
@@ -134,7 +134,10 @@ def messages_of_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[Located]:
         for (key, value, topic, partition, offset, file), headers in zip(
             zip(*columns, strict=True), _headers_of(batch), strict=True
         ):
-            yield Place(topic, partition, offset, file, None), KafkaMessage(key, value, headers)
+            yield (
+                MessagePlace(topic, partition, offset, file, None),
+                KafkaMessage(key, value, headers),
+            )
 
 
 def _headers_of(batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, bytes], ...]]:
@@ -243,7 +246,7 @@ class _Rows:
         self._decoder_at = place_decoder(job.format, job.context)
         self._is_wanted = change_filter(job.table)
         self._changes: list[Change] = []
-        self._places: list[Place] = []
+        self._places: list[MessagePlace] = []
         self._counts: list[int] = []
 
     def batches(self, messages: Iterable[Located]) -> Iterator[pa.RecordBatch]:
@@ -286,18 +289,18 @@ class _Rows:
             place = self._located(problem, _place_of(index, places, counts))
             yield self.builder.problem_batch(problem, place, changes[index])
 
-    def _located(self, problem: RowProblem, place: Place) -> Place:
+    def _located(self, problem: RowProblem, place: MessagePlace) -> MessagePlace:
         job = self.job
         return locate_problem(problem, place, job.on_error, job.has_lines, self._open_file)
 
 
 def locate_problem(
     problem: RowProblem,
-    place: Place,
+    place: MessagePlace,
     on_error: OnError,
     has_lines: bool,
     open_file: OpenFile = open_here,
-) -> Place:
+) -> MessagePlace:
     """Return the place with its line, if there are lines. Raises: FeedError if errors stop."""
     if has_lines and place.file is not None and place.offset is not None:
         place = place._replace(line=line_number(place.file, place.offset, open_file))
@@ -306,7 +309,7 @@ def locate_problem(
     return place
 
 
-def error_text(problem: RowProblem, place: Place) -> str:
+def error_text(problem: RowProblem, place: MessagePlace) -> str:
     """Return one line: where the message is, where in it, what is wrong, which clause."""
     where = place.file or ""
     if place.topic is not None:
@@ -318,7 +321,7 @@ def error_text(problem: RowProblem, place: Place) -> str:
     return f"{where}: {byte}{problem.problem} ({inside}{problem.clause})"
 
 
-def _place_of(index: int, places: list[Place], counts: list[int]) -> Place:
+def _place_of(index: int, places: list[MessagePlace], counts: list[int]) -> MessagePlace:
     for place, count in zip(places, counts, strict=True):
         index -= count
         if index < 0:

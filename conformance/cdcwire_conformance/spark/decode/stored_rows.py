@@ -21,9 +21,15 @@ from cdcwire.core.message import StoredFile
 from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event, RowChange
-from cdcwire.storage.paths import DataPath, Layout, parse_path
+from cdcwire.storage.paths import DataPath, PathLayout, parse_path
 from cdcwire.storage.replay import StreamGate
-from cdcwire_conformance.arrow.batches import BatchBuilder, Change, Place, RowProblem, problem_of
+from cdcwire_conformance.arrow.batches import (
+    BatchBuilder,
+    Change,
+    MessagePlace,
+    RowProblem,
+    problem_of,
+)
 from cdcwire_conformance.arrow.column_decoders import Irregular, StoredColumns
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import SOURCE_TYPE
@@ -100,7 +106,7 @@ def decode_files(
 
 
 def problem_batches(
-    job: Job, problems: Iterable[tuple[Place, RowProblem]]
+    job: Job, problems: Iterable[tuple[MessagePlace, RowProblem]]
 ) -> Iterator[pa.RecordBatch]:
     """Yield a row for each file that can't be had. Raises: FeedError if errors are to stop."""
     builder = _builder_of(job)
@@ -142,7 +148,7 @@ def count_files(
                 for change in decode(stored):
                     judge(_commit_ts_of(change))
             except DecodeError as error:
-                place = Place(None, file.order, None, path_in(folder, file), None)
+                place = MessagePlace(None, file.order, None, path_in(folder, file), None)
                 located(problem_of_error(error), place, on_error, file.opener)
             yield gate.mark(file.name)
 
@@ -152,7 +158,7 @@ def _stored_columns(format_name: str, context: Context) -> StoredColumns | None:
     return None if make is None else make(context)
 
 
-def _data_path(file: StoredFile, layout: Layout) -> DataPath:
+def _data_path(file: StoredFile, layout: PathLayout) -> DataPath:
     path = parse_path(file.path, layout)
     assert isinstance(path, DataPath)
     return path
@@ -174,7 +180,9 @@ def path_in(folder: str, file: StoredData) -> str:
     return path_under(folder, file.name)
 
 
-def located(problem: RowProblem, place: Place, on_error: OnError, open_file: OpenFile) -> Place:
+def located(
+    problem: RowProblem, place: MessagePlace, on_error: OnError, open_file: OpenFile
+) -> MessagePlace:
     """Return the place with the line of the problem's byte. Raises: FeedError if errors stop."""
     if place.file is not None and problem.offset is not None:
         place = place._replace(line=line_number(place.file, problem.offset, open_file))
@@ -236,7 +244,7 @@ class _Rows:
 
     def batches(self, file: StoredData) -> Iterator[pa.RecordBatch]:
         """Yield the batches of a file's rows; a fault comes after the rows before it."""
-        place = Place(None, file.order, None, path_in(self.folder, file), None)
+        place = MessagePlace(None, file.order, None, path_in(self.folder, file), None)
         stored = read_file(self.folder, file)
         read = 0
         if self._columns is not None:
@@ -257,7 +265,7 @@ class _Rows:
         yield from self._by_rows(stored, file, place, read)
 
     def _by_rows(
-        self, stored: StoredFile, file: StoredData, place: Place, read: int
+        self, stored: StoredFile, file: StoredData, place: MessagePlace, read: int
     ) -> Iterator[pa.RecordBatch]:
         """Yield the batches of a file's rows, without those of the first ``read`` records."""
         judge = FileGate(self.checkpoint, file.floor).judge
@@ -283,7 +291,7 @@ class _Rows:
             where = located(problem, place, self.job.on_error, file.opener)
             yield self.builder.problem_batch(problem, where)
 
-    def _waiting(self, place: Place, open_file: OpenFile) -> Iterator[pa.RecordBatch]:
+    def _waiting(self, place: MessagePlace, open_file: OpenFile) -> Iterator[pa.RecordBatch]:
         changes, numbers = list(self._changes), list(self._numbers)
         self._changes.clear()
         self._numbers.clear()

@@ -19,7 +19,7 @@ from cdcwire_conformance.arrow.schema import CanonicalTable, union_tables
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
 from cdcwire_conformance.sources.source_urls import SourceError
-from cdcwire_conformance.spark.compare.feed import Feed
+from cdcwire_conformance.spark.compare.feed import ComparedFeed
 from cdcwire_conformance.spark.compare.feeds import (
     compare_tables,
     opened,
@@ -120,8 +120,8 @@ DEFAULT_FOLLOW_OPTIONS = FollowOptions()
 
 def follow_feeds(
     spark: SparkSession,
-    left: Feed,
-    right: Feed,
+    left: ComparedFeed,
+    right: ComparedFeed,
     options: CompareOptions = DEFAULT_OPTIONS,
     follow: FollowOptions = DEFAULT_FOLLOW_OPTIONS,
     report: Callable[[str], None] = lambda text: None,
@@ -141,7 +141,7 @@ def follow_feeds(
 
 
 def followed_pair(
-    left: Feed, right: Feed, options: CompareOptions, *, by_rows: bool = False
+    left: ComparedFeed, right: ComparedFeed, options: CompareOptions, *, by_rows: bool = False
 ) -> FollowedPair:
     """Return the pair of topics to follow. Raises: SourceError if they can't be followed."""
     for feed in (left, right):
@@ -193,7 +193,7 @@ class _Following:
     """
 
     spark: SparkSession
-    feeds: tuple[Feed, Feed]
+    feeds: tuple[ComparedFeed, ComparedFeed]
     options: CompareOptions
     follow: FollowOptions
     pair: FollowedPair
@@ -411,7 +411,7 @@ class _Following:
 
     def _opened(
         self, number: int, ranges: tuple[OffsetRange, ...], options: CompareOptions
-    ) -> Feed:
+    ) -> ComparedFeed:
         feed = self.feeds[number]
         source = replace(feed.source, topic=self._topic(number).with_ranges(ranges))
         return opened(self.spark, replace(feed, source=source), options)

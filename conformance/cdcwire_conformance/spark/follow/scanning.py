@@ -18,7 +18,7 @@ from cdcwire.core.format import Context, Selection, TableName
 from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event, Progress, RowChange
-from cdcwire_conformance.arrow.batches import Place, RowProblem
+from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
 from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.sources.kafka_url import OffsetRange
 from cdcwire_conformance.sources.source_urls import Source
@@ -163,7 +163,7 @@ class _Run:
     unreadable: int = 0
     lines: list[str] = field(default_factory=list)
 
-    def add(self, change: Row | Event, place: Place) -> None:
+    def add(self, change: Row | Event, place: MessagePlace) -> None:
         job = self.job
         if isinstance(change, Progress):
             at = getattr(change.position, job.position)
@@ -193,13 +193,13 @@ class _Run:
     def _raise_watermark(self, at: int) -> None:
         self.watermark = at if self.watermark is None else max(self.watermark, at)
 
-    def add_problem(self, problem: RowProblem, place: Place) -> None:
+    def add_problem(self, problem: RowProblem, place: MessagePlace) -> None:
         locate_problem(problem, place, self.job.on_error, False)
         self.unreadable += 1
         if len(self.lines) < NOTICES:
             self.lines.append(error_text(problem, place))
 
-    def _add_line(self, place: Place, text: Callable[[], str]) -> None:
+    def _add_line(self, place: MessagePlace, text: Callable[[], str]) -> None:
         if len(self.lines) < NOTICES:
             self.lines.append(f"{place.topic}[{place.partition}]@{place.offset}: {text()}")
 

@@ -2,13 +2,13 @@
 
 from types import MappingProxyType
 
-from cdcwire_generators.feeds import Feed
+from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.formats.avro.round_trip import AvroRoundTrip
 
 GENERATORS = FormatGenerators(
     # A column comes from its declaration; a row that is deleted needs a handle key.
-    feed=Feed(
+    feed=FeedTraits(
         "mysql indexed",
         "checkpoint",
         has_field_names=True,

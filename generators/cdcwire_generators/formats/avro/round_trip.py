@@ -47,7 +47,7 @@ from cdcwire.mysql.declared import (
     type_of_declared,
 )
 from cdcwire.mysql.values import vector_text
-from cdcwire_generators.feeds import Feed
+from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.round_trip import NotCarriedError, Options, RoundTrip, named
 
 _EXTENSION = frozenset({"_tidb_op", "_tidb_commit_ts", "_tidb_commit_physical_time"})
@@ -71,7 +71,7 @@ def avro_name(name: str) -> str:
 class AvroRoundTrip(RoundTrip):
     """Avro, with the schema of each message at hand when it is read."""
 
-    def __init__(self, through: Format, options: Options, feed: Feed) -> None:
+    def __init__(self, through: Format, options: Options, feed: FeedTraits) -> None:
         super().__init__(through, options, feed)
         self.has_extension = bool(self.options["enable-tidb-extension"])
         self.sends_all = self.has_extension and bool(self.options["avro-enable-watermark"])

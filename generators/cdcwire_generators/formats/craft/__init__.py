@@ -1,6 +1,6 @@
 """What the generators know of craft."""
 
-from cdcwire_generators.feeds import Feed
+from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 
-GENERATORS = FormatGenerators(feed=Feed(progress="resolved"))
+GENERATORS = FormatGenerators(feed=FeedTraits(progress="resolved"))

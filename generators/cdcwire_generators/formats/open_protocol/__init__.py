@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from cdcwire.model.events import Event, Image, RowChange, Table
-from cdcwire_generators.feeds import Feed
+from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import RoundTrip
 
@@ -30,4 +30,4 @@ class OpenRoundTrip(RoundTrip):
         return Image.of(sorted(found.pairs, key=lambda pair: pair[0].name.encode()))
 
 
-GENERATORS = FormatGenerators(feed=Feed(progress="resolved"), round_trip=OpenRoundTrip)
+GENERATORS = FormatGenerators(feed=FeedTraits(progress="resolved"), round_trip=OpenRoundTrip)

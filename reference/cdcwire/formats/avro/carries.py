@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cdcwire.model.carries import EXACT, KINDS, NO, Carries, Verdict, as_form, lossy, option
+from cdcwire.model.carries import EXACT, KINDS, NO, Carries, CarryVerdict, as_form, lossy, option
 
-_AS: dict[str, Verdict] = {
+_AS: dict[str, CarryVerdict] = {
     "bool": as_form("int32"),
     "int8": as_form("int32"),
     "int16": as_form("int32"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError, step
 from cdcwire.core.reader import Reader
-from cdcwire.core.strict_json import JsonObject, Member, Number, Rules, json_kind, read_json
+from cdcwire.core.strict_json import JsonObject, JsonRules, Member, Number, json_kind, read_json
 from cdcwire.formats.avro.message import Checkpoint, Ddl, DeletedAt
 from cdcwire.golang.json_text import compact_json
 
@@ -20,7 +20,7 @@ TS_BYTES = 8
 _UINT64_END = 1 << 64
 _MAX_CODE = 255
 _MEMBERS = ("query", "type", "schema", "table", "commitTs")
-_RULES = Rules(DDL, DDL, "avro: limits", max_depth=8)
+_RULES = JsonRules(DDL, DDL, "avro: limits", max_depth=8)
 
 
 def read_timestamp(reader: Reader) -> int:

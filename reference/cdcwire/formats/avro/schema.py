@@ -18,10 +18,10 @@ from cdcwire.core.schema_registry import MAX_SCHEMA_BYTES
 from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
+    JsonRules,
     JsonValue,
     Member,
     Number,
-    Rules,
     json_kind,
     read_json,
 )
@@ -30,7 +30,7 @@ from cdcwire.model.events import ABSENT, Missing
 CLAUSE = "avro: schema text"
 LIMITS_CLAUSE = "avro: schema limits"
 MAX_DEPTH = 24  # of types in types
-_RULES = Rules(CLAUSE, CLAUSE, LIMITS_CLAUSE, max_depth=96)
+_RULES = JsonRules(CLAUSE, CLAUSE, LIMITS_CLAUSE, max_depth=96)
 _MAX_DIGITS = 20
 _MAX_FIXED = 1 << 31
 

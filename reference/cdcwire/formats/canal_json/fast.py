@@ -55,7 +55,7 @@ _SPACE = b" \t\r\n"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Subject:
+class RowHead:
     """What a message says before ``es``: the table, its key, and the operation."""
 
     kind: str
@@ -79,7 +79,7 @@ class RowDecoder(FastDecoder):
         self.tables = context.tables
         self.blobs = context.blobs
         self._definitions = Definitions(self.tables)
-        self._subjects: BoundedCache[tuple[int | None, str], Subject] = BoundedCache(_MAX_WEIGHT)
+        self._subjects: BoundedCache[tuple[int | None, str], RowHead] = BoundedCache(_MAX_WEIGHT)
         self._credit = Credit()
         self._seen = 0  # characters that the credit does not know of yet
         self._sent_of_delete: Sent | None = "key" if settings.delete_only_handle_key else None
@@ -188,7 +188,7 @@ class RowDecoder(FastDecoder):
         return new_row(row)
 
     def _read(
-        self, subject: Subject, value: bytes, text: str, es_at: int, rows: str
+        self, subject: RowHead, value: bytes, text: str, es_at: int, rows: str
     ) -> tuple[str, str, Images]:
         for reader in subject.readers:
             found = reader.read(text, es_at, rows)
@@ -203,7 +203,7 @@ class RowDecoder(FastDecoder):
             raise Irregular
         return found
 
-    def _new_subject(self, head: str, version: int | None) -> Subject:
+    def _new_subject(self, head: str, version: int | None) -> RowHead:
         """Learn what stands before the times; it means the same before all others."""
         found = read_json(f"{head}}}".encode(), RULES).value
         if not isinstance(found, JsonObject):
@@ -215,11 +215,11 @@ class RowDecoder(FastDecoder):
             raise Irregular
         table = Table(message.table, message.database or None, key=message.pk_names or ())
         is_wanted = self.selection.wants(message.database or None, message.table)
-        subject = Subject(message.type, table, is_wanted, version)
+        subject = RowHead(message.type, table, is_wanted, version)
         self._subjects.keep((version, head), subject, len(head) + _ENTRY)
         return subject
 
-    def _learn(self, subject: Subject, value: bytes) -> MessageReader:
+    def _learn(self, subject: RowHead, value: bytes) -> MessageReader:
         """Return a reader of messages like this one. Raises: DecodeError, Irregular."""
         message = read_object(value, EVERYTHING, self._definitions, subject.version)
         if message is None or not message.mysql_type or not message.sql_type:
@@ -252,7 +252,7 @@ class RowDecoder(FastDecoder):
         return reader
 
     def _shape(
-        self, subject: Subject, message: Message, names: tuple[str, ...], types: str
+        self, subject: RowHead, message: Message, names: tuple[str, ...], types: str
     ) -> Shape:
         has_old = subject.kind == UPDATE
         is_part = has_old and self._sent_of_update is not None

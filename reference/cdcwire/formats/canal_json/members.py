@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from cdcwire.core.errors import DecodeError, EncodeError, Path, step
-from cdcwire.core.strict_json import JsonObject, JsonValue, Member, Number, Rules, json_kind
+from cdcwire.core.strict_json import JsonObject, JsonRules, JsonValue, Member, Number, json_kind
 from cdcwire.formats.canal_json.message import Dialect, Unknown
 from cdcwire.golang.json_text import easyjson_string, json_string
 
@@ -19,7 +19,7 @@ MAX_DEPTH = 8
 MAX_INTEGER_DIGITS = 20  # of 2**64 - 1
 MAX_NAME_BYTES = 1024  # TiDB has 64 characters
 
-RULES = Rules(
+RULES = JsonRules(
     text_clause="canal-json: json text",
     string_clause="canal-json: json strings",
     limits_clause="canal-json: limits",

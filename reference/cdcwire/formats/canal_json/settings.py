@@ -15,7 +15,7 @@ from cdcwire.core.options import (
 )
 from cdcwire.formats.canal_json.message import Dialect
 from cdcwire.mysql.settings import LargeMessageSettings
-from cdcwire.storage.paths import Layout
+from cdcwire.storage.paths import PathLayout
 
 Transport: TypeAlias = Literal["queue", "storage"]
 
@@ -49,7 +49,7 @@ class Settings(LargeMessageSettings):
     dialect: Dialect = option("dialect", "ticdc", "Producer whose messages are written.")
     transport: Transport = option("transport", "queue", "Write messages, or files.")
     terminator: bytes = option("terminator", "\r\n", "Text after each row of a file.", convert=utf8)
-    layout: Layout = option_group(Layout, extension=EXTENSION)
+    layout: PathLayout = option_group(PathLayout, extension=EXTENSION)
     file_size: int = option("file-size", 67108864, "Size of a complete file, in bytes.")
     sent_ms: int | None = option(
         "sent-time",

@@ -1,7 +1,7 @@
 """Arrays of numbers and of strings, and the reversed uvarint: shared by both Craft formats.
 
 No array stores its own length: the count always comes from elsewhere, and is compared with the
-bytes that are left before anything is read, since each element takes a byte at least. A ``Place``
+bytes that are left before anything is read, as each element takes at least a byte. ``ArrayPath``
 says where the elements belong, for the paths of errors and for spans.
 """
 
@@ -29,7 +29,7 @@ TextCheck: TypeAlias = Callable[[int, str], "str | None"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ArrayPath:
     """Where the elements of an array belong: path before the index, path after it, clause."""
 
     before: Path
@@ -53,40 +53,44 @@ def check_count(reader: Reader, count: int, path: Path, clause: str) -> None:
 
 
 def read_uvarints(
-    reader: Reader, count: int, place: Place, profile: Profile, check: NumberCheck | None = None
+    reader: Reader, count: int, place: ArrayPath, profile: Profile, check: NumberCheck | None = None
 ) -> list[int]:
     """Read ``count`` uvarints."""
     return _read_each(reader, count, place, profile, read_uvarint, _value_itself, check)
 
 
-def write_uvarints(out: bytearray, values: Sequence[int], place: Place, profile: Profile) -> None:
+def write_uvarints(
+    out: bytearray, values: Sequence[int], place: ArrayPath, profile: Profile
+) -> None:
     """Append values as uvarints. Raises: EncodeError."""
     for index, value in enumerate(values):
         _write_one(out, value, write_uvarint, place.at(index), profile)
 
 
 def read_varints(
-    reader: Reader, count: int, place: Place, profile: Profile, check: NumberCheck | None = None
+    reader: Reader, count: int, place: ArrayPath, profile: Profile, check: NumberCheck | None = None
 ) -> list[int]:
     """Read ``count`` zigzag varints."""
     return _read_each(reader, count, place, profile, read_varint, _value_itself, check)
 
 
-def write_varints(out: bytearray, values: Sequence[int], place: Place, profile: Profile) -> None:
+def write_varints(
+    out: bytearray, values: Sequence[int], place: ArrayPath, profile: Profile
+) -> None:
     """Append values as zigzag varints. Raises: EncodeError."""
     for index, value in enumerate(values):
         _write_one(out, value, write_varint, place.at(index), profile)
 
 
 def read_delta_uvarints(
-    reader: Reader, count: int, place: Place, profile: Profile, check: NumberCheck | None = None
+    reader: Reader, count: int, place: ArrayPath, profile: Profile, check: NumberCheck | None = None
 ) -> list[int]:
     """Read a base value and differences, each to the element before it, modulo 2**64."""
     return _read_each(reader, count, place, profile, read_uvarint, _sum_unsigned, check)
 
 
 def write_delta_uvarints(
-    out: bytearray, values: Sequence[int], place: Place, profile: Profile
+    out: bytearray, values: Sequence[int], place: ArrayPath, profile: Profile
 ) -> None:
     """Append a base value and differences as uvarints, modulo 2**64. Raises: EncodeError."""
     previous = 0
@@ -100,14 +104,14 @@ def write_delta_uvarints(
 
 
 def read_delta_varints(
-    reader: Reader, count: int, place: Place, profile: Profile, check: NumberCheck | None = None
+    reader: Reader, count: int, place: ArrayPath, profile: Profile, check: NumberCheck | None = None
 ) -> list[int]:
     """Read a base value and differences as zigzag varints, wrapping at 64 bits."""
     return _read_each(reader, count, place, profile, read_varint, _sum_signed, check)
 
 
 def write_delta_varints(
-    out: bytearray, values: Sequence[int], place: Place, profile: Profile
+    out: bytearray, values: Sequence[int], place: ArrayPath, profile: Profile
 ) -> None:
     """Append a base value and differences as zigzag varints, wrapping at 64 bits.
 
@@ -124,13 +128,13 @@ def write_delta_varints(
 
 
 def read_strings(
-    reader: Reader, count: int, place: Place, profile: Profile, check: TextCheck | None = None
+    reader: Reader, count: int, place: ArrayPath, profile: Profile, check: TextCheck | None = None
 ) -> list[str]:
     """Read ``count`` lengths as uvarints, then all bytes, as names in UTF-8.
 
     Equal names share one object. Raises: DecodeError for a name over 1024 bytes.
     """
-    lengths_place = Place(place.before, (*place.after, "length"), profile.string_arrays)
+    lengths_place = ArrayPath(place.before, (*place.after, "length"), profile.string_arrays)
     lengths = read_uvarints(reader, count, lengths_place, profile)
     known: dict[str, str] = {}
     names = []
@@ -156,7 +160,7 @@ def read_strings(
     return names
 
 
-def write_strings(out: bytearray, names: Sequence[str], place: Place, profile: Profile) -> None:
+def write_strings(out: bytearray, names: Sequence[str], place: ArrayPath, profile: Profile) -> None:
     """Append the lengths, then the bytes of all. Raises: EncodeError for one over 1024 bytes."""
     coded = []
     for index, name in enumerate(names):
@@ -228,7 +232,7 @@ def bytes_of(text: str, clause: str, path: Path = ()) -> bytes:
 def _read_each(
     reader: Reader,
     count: int,
-    place: Place,
+    place: ArrayPath,
     profile: Profile,
     read_one: Callable[[Reader, str], int],
     combine: Callable[[int, int], int],

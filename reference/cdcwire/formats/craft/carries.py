@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from cdcwire.model.carries import EXACT, KINDS, NO, Carries, Verdict, as_form, option
+from cdcwire.model.carries import EXACT, KINDS, NO, Carries, CarryVerdict, as_form, option
 
-_FIELDS: Mapping[str, Verdict] = MappingProxyType(
+_FIELDS: Mapping[str, CarryVerdict] = MappingProxyType(
     {
         "op": EXACT,
         "before of update": EXACT,
@@ -26,7 +26,7 @@ _FIELDS: Mapping[str, Verdict] = MappingProxyType(
         "markers": NO,
     }
 )
-_KINDS_THAT_DIFFER: Mapping[str, Verdict] = MappingProxyType(
+_KINDS_THAT_DIFFER: Mapping[str, CarryVerdict] = MappingProxyType(
     {
         "bool": as_form("int8"),
         "decimal not finite": NO,

@@ -13,7 +13,7 @@ from cdcwire.core.errors import DecodeError, EncodeError, Path, step
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_uvarint, write_uvarint
 from cdcwire.formats.craft.arrays import (
-    Place,
+    ArrayPath,
     bytes_of,
     check_count,
     read_uvarints,
@@ -32,8 +32,8 @@ from cdcwire.mysql.values import WireValue
 NULL_LENGTH = -1
 INEXACT_FLOAT = "not exactly a 32-bit float"
 
-NameReader: TypeAlias = Callable[[Reader, int, Place], "list[str]"]
-NameWriter: TypeAlias = Callable[[bytearray, "Sequence[str]", Place], None]
+NameReader: TypeAlias = Callable[[Reader, int, ArrayPath], "list[str]"]
+NameWriter: TypeAlias = Callable[[bytearray, "Sequence[str]", ArrayPath], None]
 
 _MAX_BYTE = 255  # of a type code and of a DDL type, which are uvarints of one byte's range
 
@@ -58,15 +58,17 @@ def read_columns(
         check_count(reader, count, (), profile.column_groups)
     reader.note(start, count, profile.column_groups, *path, "count")
     before = (*path, "columns")
-    names = read_names(reader, count, Place(before, ("name",), profile.column_names))
+    names = read_names(reader, count, ArrayPath(before, ("name",), profile.column_names))
     types = read_uvarints(
-        reader, count, Place(before, ("type",), profile.column_types), profile, _beyond_a_byte
+        reader, count, ArrayPath(before, ("type",), profile.column_types), profile, _beyond_a_byte
     )
-    flags = read_uvarints(reader, count, Place(before, ("flags",), profile.column_flags), profile)
+    flags = read_uvarints(
+        reader, count, ArrayPath(before, ("flags",), profile.column_flags), profile
+    )
     lengths = read_varints(
         reader,
         count,
-        Place(before, ("length",), profile.nullable_bytes_arrays),
+        ArrayPath(before, ("length",), profile.nullable_bytes_arrays),
         profile,
         _below_null,
     )
@@ -102,20 +104,22 @@ def write_columns(
     _check_names(columns, before, profile)
     write_uvarint(out, len(columns), profile.integers)
     names = [column.name for column in columns]
-    write_names(out, names, Place(before, ("name",), profile.column_names))
-    types_place = Place(before, ("type",), profile.column_types)
+    write_names(out, names, ArrayPath(before, ("name",), profile.column_names))
+    types_place = ArrayPath(before, ("type",), profile.column_types)
     for index, column in enumerate(columns):
         if problem := _beyond_a_byte(index, column.type):
             raise EncodeError(problem, profile.column_types, types_place.at(index))
     write_uvarints(out, [column.type for column in columns], types_place, profile)
-    flags_place = Place(before, ("flags",), profile.column_flags)
+    flags_place = ArrayPath(before, ("flags",), profile.column_flags)
     write_uvarints(out, [column.flags for column in columns], flags_place, profile)
     coded = []
     for index, column in enumerate(columns):
         with step(*before, index, "value"):
             coded.append(encode_nullable(column, profile))
     lengths = [NULL_LENGTH if raw is None else len(raw) for raw in coded]
-    write_varints(out, lengths, Place(before, ("value",), profile.nullable_bytes_arrays), profile)
+    write_varints(
+        out, lengths, ArrayPath(before, ("value",), profile.nullable_bytes_arrays), profile
+    )
     for raw in coded:
         out += raw or b""
 

@@ -14,7 +14,7 @@ from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_uvarint, write_uvarint
 from cdcwire.formats.craft.arrays import (
-    Place,
+    ArrayPath,
     check_count,
     read_delta_uvarints,
     read_delta_varints,
@@ -116,7 +116,7 @@ def read_dictionary(reader: Reader) -> list[str]:
         if count == 0:
             raise DecodeError("a dictionary of no terms has no bytes", start, _DICTIONARY)
     reader.note(start, count, _DICTIONARY, "dictionary", "count")
-    place = Place(("dictionary",), (), _DICTIONARY)
+    place = ArrayPath(("dictionary",), (), _DICTIONARY)
     terms = read_strings(reader, count, place, CRAFT, _no_empty_term)
     with step("dictionary"):
         reader.expect_end(_DICTIONARY)
@@ -135,7 +135,7 @@ class Terms:
             raise EncodeError("a name is empty", _DICTIONARY)
         return self.ids.setdefault(name, len(self.ids))
 
-    def write_names(self, out: bytearray, names: Sequence[str], place: Place) -> None:
+    def write_names(self, out: bytearray, names: Sequence[str], place: ArrayPath) -> None:
         """Append the term numbers of a group's columns."""
         write_delta_varints(out, [self.id_of(name) for name in names], place, CRAFT)
 
@@ -143,7 +143,7 @@ class Terms:
         """Append the dictionary; nothing if there is no term."""
         if self.ids:
             write_uvarint(out, len(self.ids), _DICTIONARY)
-            write_strings(out, list(self.ids), Place(("dictionary",), (), _DICTIONARY), CRAFT)
+            write_strings(out, list(self.ids), ArrayPath(("dictionary",), (), _DICTIONARY), CRAFT)
 
 
 def name_reader(dictionary: list[str], *, may_repeat: bool = False) -> NameReader:
@@ -152,7 +152,7 @@ def name_reader(dictionary: list[str], *, may_repeat: bool = False) -> NameReade
     ``may_repeat``: accept a column that appears twice.
     """
 
-    def read_names(reader: Reader, count: int, place: Place) -> list[str]:
+    def read_names(reader: Reader, count: int, place: ArrayPath) -> list[str]:
         is_term = _term_check(dictionary, True)
         is_new = no_repeated_names()
 
@@ -166,8 +166,8 @@ def name_reader(dictionary: list[str], *, may_repeat: bool = False) -> NameReade
     return read_names
 
 
-def _place(field: str, clause: str) -> Place:
-    return Place(("events",), (field,), clause)
+def _place(field: str, clause: str) -> ArrayPath:
+    return ArrayPath(("events",), (field,), clause)
 
 
 def _kind_check(count: int) -> Callable[[int, int], str | None]:

@@ -17,7 +17,7 @@ from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.rows import Layout
 from cdcwire.formats.craft.fast import HEADER_FIELDS, RowDecoder, read_meanings, read_reversed
 from cdcwire.formats.craft.message import EVENT_ROW
-from cdcwire.formats.craft.row_memory import Dictionary, Memory, Route, Subject, Subjects
+from cdcwire.formats.craft.row_memory import Dictionary, Memory, Route, Subjects, TableNames
 from cdcwire.formats.craft.row_plan import (
     RowFunction,
     split_varints,
@@ -38,7 +38,7 @@ _match_sizes = re.compile(rb"\x02" + _VARINT * 3).match
 class Run(NamedTuple):
     """Rows that stand together and are of one table and partition."""
 
-    subject: Subject
+    subject: TableNames
     partition: int | None
     rows: int
 
@@ -83,7 +83,7 @@ class OutlineDecoder(RowDecoder):
         return found
 
     def route(
-        self, value: bytes, start: int, end: int, dictionary: Dictionary, subject: Subject
+        self, value: bytes, start: int, end: int, dictionary: Dictionary, subject: TableNames
     ) -> Route:
         """Return how a group is read. Raises: one of IRREGULARITIES."""
         return self._memory.route(value, start, end, dictionary, subject)

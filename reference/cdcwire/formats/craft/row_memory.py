@@ -61,7 +61,7 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Subject:
+class TableNames:
     """A table, by its names."""
 
     schema: str
@@ -70,7 +70,7 @@ class Subject:
     routes: list[Route] = field(default_factory=list)
 
 
-Subjects: TypeAlias = "Sequence[Subject]"  # of the rows of a message
+Subjects: TypeAlias = "Sequence[TableNames]"  # of the rows of a message
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +78,7 @@ class Dictionary:
     """The terms of a message and what follows from their numbers."""
 
     terms: list[str]
-    subjects: dict[tuple[int, int], Subject] = field(default_factory=dict)
+    subjects: dict[tuple[int, int], TableNames] = field(default_factory=dict)
     headers: dict[bytes, tuple[Subjects, Sequence[int | None]]] = field(default_factory=dict)
 
 
@@ -102,14 +102,14 @@ class Memory:
             self._dictionaries.keep(raw, found, _ENTRY + len(raw))
         return found
 
-    def subject(self, dictionary: Dictionary, schema: int, table: int) -> Subject:
+    def subject(self, dictionary: Dictionary, schema: int, table: int) -> TableNames:
         """Return the table of two term numbers. Raises: Irregular, IndexError for a wrong one."""
         found = dictionary.subjects.get((schema, table))
         if found is None:
             if schema < 0 or table < 0:
                 raise Irregular
             names = dictionary.terms[schema], dictionary.terms[table]
-            found = Subject(*names, self.selection.wants(*names))
+            found = TableNames(*names, self.selection.wants(*names))
             self._dictionaries.grow(_ENTRY)
             dictionary.subjects[schema, table] = found
         return found
@@ -126,7 +126,7 @@ class Memory:
             dictionary.headers[raw] = headers
 
     def route(
-        self, value: bytes, start: int, end: int, dictionary: Dictionary, subject: Subject
+        self, value: bytes, start: int, end: int, dictionary: Dictionary, subject: TableNames
     ) -> Route:
         """Return how the group from ``start`` to ``end`` is read. Raises: Irregular, IndexError."""
         routes = subject.routes
@@ -141,7 +141,7 @@ class Memory:
         return route
 
     def _make_route(
-        self, value: bytes, start: int, end: int, dictionary: Dictionary, subject: Subject
+        self, value: bytes, start: int, end: int, dictionary: Dictionary, subject: TableNames
     ) -> Route:
         kind = value[start]
         names_start, count = _read_count(value, start + 1, end)

@@ -13,7 +13,7 @@ from cdcwire.core.errors import DecodeError, Path, step
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_uvarint, write_uvarint
 from cdcwire.formats.craft.arrays import (
-    Place,
+    ArrayPath,
     read_delta_varints,
     read_reversed_uvarint,
     read_uvarints,
@@ -55,26 +55,26 @@ def write_tail(out: bytearray, tables: bytes, profile: Profile) -> None:
 def read_delta_table(reader: Reader, path: Path, profile: Profile) -> list[int]:
     """Read one table of the shipped format: number of elements, at least one, and their sizes."""
     count = _read_count(reader, path, profile, least=1)
-    place = Place(path, (), profile.size_tables)
+    place = ArrayPath(path, (), profile.size_tables)
     return read_delta_varints(reader, count, place, profile, _below_zero)
 
 
 def write_delta_table(out: bytearray, sizes: Sequence[int], profile: Profile) -> None:
     """Append one table of the shipped format: number of elements, and their sizes."""
     write_uvarint(out, len(sizes), profile.size_tables)
-    write_delta_varints(out, sizes, Place(("size_tables",), (), profile.size_tables), profile)
+    write_delta_varints(out, sizes, ArrayPath(("size_tables",), (), profile.size_tables), profile)
 
 
 def read_plain_table(reader: Reader, path: Path, profile: Profile) -> list[int]:
     """Read one table of the proposal: number of elements, and their sizes."""
     count = _read_count(reader, path, profile, least=0)
-    return read_uvarints(reader, count, Place(path, (), profile.size_tables), profile)
+    return read_uvarints(reader, count, ArrayPath(path, (), profile.size_tables), profile)
 
 
 def write_plain_table(out: bytearray, sizes: Sequence[int], profile: Profile) -> None:
     """Append one table of the proposal: number of elements, and their sizes."""
     write_uvarint(out, len(sizes), profile.size_tables)
-    write_uvarints(out, sizes, Place(("size_tables",), (), profile.size_tables), profile)
+    write_uvarints(out, sizes, ArrayPath(("size_tables",), (), profile.size_tables), profile)
 
 
 def _read_count(reader: Reader, path: Path, profile: Profile, least: int) -> int:

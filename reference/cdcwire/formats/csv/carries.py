@@ -5,9 +5,9 @@ Fields of events come from the path, the schema files and the options; kinds fro
 
 from __future__ import annotations
 
-from cdcwire.model.carries import EXACT, KINDS, NO, Carries, Verdict, as_form, option
+from cdcwire.model.carries import EXACT, KINDS, NO, Carries, CarryVerdict, as_form, option
 
-_AS: dict[str, Verdict] = {
+_AS: dict[str, CarryVerdict] = {
     "float not finite": NO,
     "decimal not finite": NO,
     "date as count": as_form("date"),

@@ -19,7 +19,7 @@ from cdcwire.core.options import (
 )
 from cdcwire.formats.csv.refusals import problem_of
 from cdcwire.mysql.settings import ZoneSettings
-from cdcwire.storage.paths import Layout
+from cdcwire.storage.paths import PathLayout
 
 BinaryEncoding: TypeAlias = Literal["base64", "hex"]
 
@@ -54,7 +54,7 @@ class Settings(ZoneSettings):
         "output-field-header", False, "Write the names of the fields as first line of a file."
     )
     terminator: bytes = option("terminator", "\r\n", "Text after each record.", convert=utf8)
-    layout: Layout = option_group(Layout)
+    layout: PathLayout = option_group(PathLayout)
     file_size: int = option("file-size", 67108864, "Size of a complete file, in bytes.")
 
     def __post_init__(self) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cdcwire.model.carries import EXACT, KINDS, NO, Carries, Verdict, as_form, lossy
+from cdcwire.model.carries import EXACT, KINDS, NO, Carries, CarryVerdict, as_form, lossy
 
 _TEXT = as_form("text")
 _LONG = as_form("int64")
-_KINDS: dict[str, Verdict] = {
+_KINDS: dict[str, CarryVerdict] = {
     **dict.fromkeys(
         (
             *(f"int{bits}{sign}" for bits in (8, 16, 24, 32) for sign in ("", " unsigned")),

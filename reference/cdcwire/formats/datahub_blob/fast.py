@@ -90,7 +90,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Subject:
+class LearnedShapes:
     """What was learned of a schema, by the text up to the end of the op."""
 
     shapes: dict[str, list[Shape]] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class RowDecoder(FastDecoder):
             settings = read_settings(context)
         self.selection = context.selection
         self.settings = settings
-        self._subjects: BoundedCache[str, Subject] = BoundedCache(_MAX_CHARACTERS)
+        self._subjects: BoundedCache[str, LearnedShapes] = BoundedCache(_MAX_CHARACTERS)
         self._credit = Credit()
 
     def _usual(self, message: Message) -> list[Row | Event]:
@@ -189,7 +189,7 @@ class RowDecoder(FastDecoder):
         shape = self._shape(pattern, message)
         subject = self._subjects.get(text[:start])
         if subject is None:
-            subject = Subject()
+            subject = LearnedShapes()
             self._subjects.keep(text[:start], subject, start)
         weight = len(value) + _WEIGHT_OF_A_COLUMN * len(pattern.places)
         self._subjects.grow(weight)

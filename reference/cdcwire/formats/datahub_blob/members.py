@@ -13,14 +13,14 @@ from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
+    JsonRules,
     JsonValue,
     Member,
     Number,
-    Rules,
     json_kind,
 )
 
-RULES = Rules(
+RULES = JsonRules(
     "datahub-blob: json text", "datahub-blob: json strings", "datahub-blob: limits", max_depth=16
 )
 CLAUSE_MEMBERS = "datahub-blob: members"

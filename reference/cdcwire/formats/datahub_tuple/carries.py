@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cdcwire.model.carries import EXACT, KINDS, NO, Carries, Verdict, as_form, lossy
+from cdcwire.model.carries import EXACT, KINDS, NO, Carries, CarryVerdict, as_form, lossy
 
 _TEXT = as_form("text")
-_KINDS: dict[str, Verdict] = {
+_KINDS: dict[str, CarryVerdict] = {
     "int24": as_form("int32"),
     "int8 unsigned": as_form("int16"),
     "int16 unsigned": as_form("int32"),

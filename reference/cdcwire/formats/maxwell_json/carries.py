@@ -5,10 +5,10 @@ Rows name no types, so they are read by the definitions of their tables.
 
 from __future__ import annotations
 
-from cdcwire.model.carries import EXACT, KINDS, NO, Carries, Verdict, as_form, lossy
+from cdcwire.model.carries import EXACT, KINDS, NO, Carries, CarryVerdict, as_form, lossy
 
 _INSTANT = as_form("timestamp with zone")
-_AS: dict[str, Verdict] = {
+_AS: dict[str, CarryVerdict] = {
     "float not finite": NO,
     "decimal not finite": NO,
     "text ill-formed": NO,

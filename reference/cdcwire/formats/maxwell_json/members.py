@@ -12,14 +12,14 @@ from cdcwire.core.errors import DecodeError, EncodeError, Path, step
 from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
+    JsonRules,
     JsonValue,
     Member,
     Number,
-    Rules,
     json_kind,
 )
 
-RULES = Rules(
+RULES = JsonRules(
     text_clause="maxwell-json: json text",
     string_clause="maxwell-json: json strings",
     limits_clause="maxwell-json: limits",

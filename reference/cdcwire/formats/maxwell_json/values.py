@@ -15,7 +15,7 @@ from decimal import Decimal
 from cdcwire.connect.java_numbers import java_float_text
 from cdcwire.core.base64_text import read_base64
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.strict_json import JsonArray, JsonObject, Number, Rules, read_json
+from cdcwire.core.strict_json import JsonArray, JsonObject, JsonRules, Number, read_json
 from cdcwire.formats.maxwell_json.definitions import UTC
 from cdcwire.formats.maxwell_json.members import (
     RULES,
@@ -68,7 +68,7 @@ _EXPONENT = re.compile(r"[eE]([+-]?)0*([0-9]+)")
 _MAX_EXPONENT_DIGITS = 3
 _SPACE = " \t\r\n"
 _IN_COLUMN = 2  # levels around the value of a column
-_JSON_RULES = Rules(
+_JSON_RULES = JsonRules(
     JSON_VALUES, JSON_VALUES, RULES.limits_clause, max_depth=RULES.max_depth - _IN_COLUMN
 )
 

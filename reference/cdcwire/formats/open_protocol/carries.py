@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cdcwire.model.carries import EXACT, KINDS, NO, Carries, Verdict, as_form, lossy, option
+from cdcwire.model.carries import EXACT, KINDS, NO, Carries, CarryVerdict, as_form, lossy, option
 
-_AS: dict[str, Verdict] = {
+_AS: dict[str, CarryVerdict] = {
     "bool": as_form("int8"),
     "float not finite": NO,
     "decimal not finite": NO,

@@ -13,10 +13,10 @@ from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import Explanation
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import EventPart, Span, Subject
-from cdcwire.core.strict_json import JsonObject, JsonValue, Member, Number, Rules, read_json
+from cdcwire.core.strict_json import JsonObject, JsonRules, JsonValue, Member, Number, read_json
 from cdcwire.formats.open_protocol.framing import (
     NUMBER_BYTES,
-    Place,
+    ItemBounds,
     read_key_frame,
     read_value_frame,
 )
@@ -122,7 +122,7 @@ class _Part:
         if self.offset < error.offset:
             self.add(error.offset, error.path[1:], "read up to the error", error.clause)
 
-    def json(self, place: Place, path: Path, rules: Rules, what: str) -> JsonObject | None:
+    def json(self, place: ItemBounds, path: Path, rules: JsonRules, what: str) -> JsonObject | None:
         """Add the opening of an item's object and return it; anything else is one span."""
         document = read_json(self.data, rules, *place)
         if isinstance(document.value, JsonObject):
@@ -212,7 +212,7 @@ def _value_spans(part: _Part, event_types: list[int], settings: Settings) -> Non
         part.close(place[1], (index,), "open-protocol: json text")
 
 
-def _length_span(part: _Part, place: Place, index: int) -> None:
+def _length_span(part: _Part, place: ItemBounds, index: int) -> None:
     size = place[1] - place[0]
     part.add(
         place[0], (index, "length"), f"{size} bytes", "open-protocol: item lengths", value=size

@@ -72,7 +72,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Subject:
+class RowKey:
     """What a key says behind its timestamp: the table, and whether rows are cut to its key."""
 
     schema: str
@@ -98,7 +98,7 @@ class RowDecoder(FastDecoder):
         self.layouts = Layouts(settings.time_zone)
         self._signed = known_integers(-INT64_END, INT64_END)
         self._unsigned = known_integers(0, UINT64_END)
-        self._subjects: BoundedCache[bytes, Subject] = BoundedCache(_MAX_SUBJECT_BYTES)
+        self._subjects: BoundedCache[bytes, RowKey] = BoundedCache(_MAX_SUBJECT_BYTES)
         self._groups: BoundedCache[tuple[tuple[str, int, bool, int], ...], Group] = BoundedCache(
             _MAX_GROUP_COLUMNS
         )
@@ -141,12 +141,12 @@ class RowDecoder(FastDecoder):
             raise Irregular
         return rows
 
-    def _new_subject(self, key: bytes, start: int, comma: int, end: int) -> Subject:
+    def _new_subject(self, key: bytes, start: int, comma: int, end: int) -> RowKey:
         """Learn what stands behind the timestamp; it means the same behind every other one."""
         found = read_key(key, start, end)
         if found.t != EVENT_ROW or found.rid or found.ccl:
             raise Irregular
-        subject = Subject(
+        subject = RowKey(
             found.scm,
             found.tbl,
             found.ptn or None,
@@ -156,7 +156,7 @@ class RowDecoder(FastDecoder):
         self._subjects.keep(key[comma:end], subject, end - comma + _ENTRY)
         return subject
 
-    def _row(self, subject: Subject, commit_ts: int, value: bytes, start: int, end: int) -> Row:
+    def _row(self, subject: RowKey, commit_ts: int, value: bytes, start: int, end: int) -> Row:
         is_new = value.startswith(_NEW, start)
         if not is_new and not value.startswith(_DELETED, start):
             raise Irregular
@@ -180,7 +180,7 @@ class RowDecoder(FastDecoder):
         return new_row(row + NOTHING_ELSE)
 
     def _match(
-        self, subject: Subject, value: bytes, position: int, start: int, end: int
+        self, subject: RowKey, value: bytes, position: int, start: int, end: int
     ) -> tuple[Group, Table, re.Match[bytes]]:
         """Match the columns at ``position``; the item goes from ``start`` to ``end``."""
         for group, table in subject.groups:
@@ -194,7 +194,7 @@ class RowDecoder(FastDecoder):
                 return group, table, found
         raise Irregular
 
-    def _learn(self, subject: Subject, row: RowItem) -> None:
+    def _learn(self, subject: RowKey, row: RowItem) -> None:
         known = [group for group, _ in subject.groups]
         for columns in (row.u, row.p, row.d):
             if columns:

@@ -14,14 +14,14 @@ from typing import TypeAlias
 from cdcwire.core.errors import DecodeError, TruncatedError, step
 from cdcwire.core.reader import Reader
 
-Place: TypeAlias = "tuple[int, int]"  # of an item: start, end
+ItemBounds: TypeAlias = "tuple[int, int]"  # of an item: start, end
 
 BATCH_VERSION = 1
 NUMBER_BYTES = 8
 ITEM_OVERHEAD = 2 * NUMBER_BYTES  # the two lengths of an item
 
 
-def read_key_frame(key: bytes | None) -> list[Place]:
+def read_key_frame(key: bytes | None) -> list[ItemBounds]:
     """Return the places of the key items.
 
     Raises: TruncatedError; DecodeError for another batch version, or without any item.
@@ -39,14 +39,14 @@ def read_key_frame(key: bytes | None) -> list[Place]:
         return _read_items(reader)
 
 
-def read_value_frame(value: bytes) -> list[Place]:
+def read_value_frame(value: bytes) -> list[ItemBounds]:
     """Return the places of the value items. Raises: TruncatedError."""
     with step("value"):
         return _read_items(Reader(value))
 
 
-def _read_items(reader: Reader) -> list[Place]:
-    places: list[Place] = []
+def _read_items(reader: Reader) -> list[ItemBounds]:
+    places: list[ItemBounds] = []
     while reader.left:
         with step(len(places)):
             length_bytes = reader.take(NUMBER_BYTES, "open-protocol: item lengths")
@@ -61,7 +61,9 @@ def _read_items(reader: Reader) -> list[Place]:
     return places
 
 
-def check_item_counts(keys: Sequence[Place], values: Sequence[Place], value_end: int) -> None:
+def check_item_counts(
+    keys: Sequence[ItemBounds], values: Sequence[ItemBounds], value_end: int
+) -> None:
     """Raise DecodeError unless there are as many values as keys."""
     if len(keys) == len(values):
         return

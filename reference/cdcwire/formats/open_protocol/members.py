@@ -7,7 +7,7 @@ Members that the format does not name are ignored.
 from __future__ import annotations
 
 from cdcwire.core.errors import DecodeError, EncodeError, Path
-from cdcwire.core.strict_json import JsonObject, JsonValue, Member, Number, Rules, json_kind
+from cdcwire.core.strict_json import JsonObject, JsonRules, JsonValue, Member, Number, json_kind
 from cdcwire.formats.open_protocol.message import Dialect
 from cdcwire.golang.json_text import json_string
 
@@ -17,14 +17,14 @@ MAX_DEPTH = 8
 MAX_INTEGER_DIGITS = 20  # of 2**64 - 1
 MAX_NAME_BYTES = 1024  # TiDB has 64 characters
 
-VALUE_RULES = Rules(
+VALUE_RULES = JsonRules(
     text_clause="open-protocol: json text",
     string_clause="open-protocol: json strings",
     limits_clause="open-protocol: limits",
     max_depth=MAX_DEPTH,
     max_name_bytes=MAX_NAME_BYTES,
 )
-KEY_RULES = Rules(
+KEY_RULES = JsonRules(
     text_clause=VALUE_RULES.text_clause,
     string_clause=VALUE_RULES.string_clause,
     limits_clause=VALUE_RULES.limits_clause,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Compression, Context, Selection
 from cdcwire.formats.open_protocol.framing import (
-    Place,
+    ItemBounds,
     check_item_counts,
     read_key_frame,
     read_value_frame,
@@ -70,13 +70,13 @@ def read_message(
     return Message(tuple(items))
 
 
-def _read_key_item(key: bytes, place: Place, index: int) -> Key:
+def _read_key_item(key: bytes, place: ItemBounds, index: int) -> Key:
     with step("key", index):
         return read_key(key, *place)
 
 
 def _read_value_item(
-    key: Key, value: bytes, place: Place, compression: Compression | None
+    key: Key, value: bytes, place: ItemBounds, compression: Compression | None
 ) -> Row | Ddl | None:
     start, end = place
     if key.t == EVENT_RESOLVED:
@@ -94,7 +94,7 @@ def _read_value_item(
         raise error.outside(start, "decompressed item") from error
 
 
-def decompressed(value: bytes, place: Place, compression: Compression) -> bytes:
+def decompressed(value: bytes, place: ItemBounds, compression: Compression) -> bytes:
     """Return a value item without its compression. Raises: DecodeError."""
     try:
         return compression.decompress(value[place[0] : place[1]])

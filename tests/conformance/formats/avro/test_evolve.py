@@ -8,7 +8,7 @@ from cdcwire.formats.avro.evolution import DDL_RULES
 from cdcwire.formats.avro.settings import Settings, read_settings
 from cdcwire.formats.avro.topics import parse_topic_rule
 from cdcwire_conformance.ddl import read_chain
-from cdcwire_conformance.formats.avro.evolve import Step, Verdict, evolve
+from cdcwire_conformance.formats.avro.evolve import SchemaVerdict, Step, evolve
 
 CREATE = """\
 CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT NOT NULL, c INT NOT NULL DEFAULT 1,
@@ -38,7 +38,7 @@ def steps(text: str, topic: str = "{schema}_{table}", **options: str) -> list[St
     return list(evolve(read_chain(text, "s"), settings, rule))
 
 
-def value(step: Step) -> Verdict:
+def value(step: Step) -> SchemaVerdict:
     return step.verdicts[-1]
 
 

@@ -12,7 +12,7 @@ from cdcwire.formats.canal_json import Settings, explain
 from cdcwire.formats.canal_json.settings import EXTENSION
 from cdcwire.model.events import Column, Table
 from cdcwire.model.kinds import IntType
-from cdcwire.storage.paths import Layout
+from cdcwire.storage.paths import PathLayout
 
 ROW = (
     ' {"id":0,"database":"s", "table":"t","pkNames":["a"],"isDdl":false,"type":"UPDATE",'
@@ -30,7 +30,7 @@ WATERMARK = (
     b'{"database":"","table":"","isDdl":false,"type":"TIDB_WATERMARK","es":5,"ts":6,'
     b'"_tidb":{"watermarkTs":441349361156227074}}'
 )
-SETTINGS = Settings(layout=Layout("none", extension=EXTENSION))
+SETTINGS = Settings(layout=PathLayout("none", extension=EXTENSION))
 FILE = b"\r\n".join([ROW.strip(), ROW.strip(), b""])
 VALUES = {"row": ROW, "ddl": DDL, "watermark": WATERMARK}
 each_value = pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)

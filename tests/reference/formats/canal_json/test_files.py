@@ -25,12 +25,12 @@ from cdcwire.model.events import (
     Table,
 )
 from cdcwire.model.kinds import IntType, TextType
-from cdcwire.storage.paths import Layout
+from cdcwire.storage.paths import PathLayout
 
 COMMIT_TS = 441349361156227075  # 2023-05-09
 COLUMNS = (Column("id", IntType(32), "int"), Column("v", TextType(20), "varchar(20)"))
 TABLE = Table("t", "s", columns=COLUMNS, key=("id",), version=5)
-NO_DATE = Layout("none", extension=EXTENSION)
+NO_DATE = PathLayout("none", extension=EXTENSION)
 SETTINGS = Settings(tidb_extension=True, transport="storage", layout=NO_DATE)
 TERMINATORS = (b"\r\n", b"\n", b"\r", b"|\n", b"}{", b"{", b"END", b" ", b"", "é".encode())
 each_terminator = pytest.mark.parametrize("terminator", TERMINATORS, ids=repr)

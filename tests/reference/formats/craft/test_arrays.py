@@ -12,7 +12,7 @@ from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import write_uvarint
 from cdcwire.formats.craft.arrays import (
-    Place,
+    ArrayPath,
     read_delta_uvarints,
     read_delta_varints,
     read_reversed_uvarint,
@@ -28,7 +28,7 @@ from cdcwire.formats.craft.arrays import (
 )
 from cdcwire.formats.craft.profile import CRAFT, PROPOSAL, Profile
 
-PLACE = Place(("array",), ("field",), "craft: delta arrays")
+PLACE = ArrayPath(("array",), ("field",), "craft: delta arrays")
 UINT64 = st.integers(0, 2**64 - 1)
 INT64 = st.integers(-(2**63), 2**63 - 1)
 

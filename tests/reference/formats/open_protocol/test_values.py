@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.core.strict_json import Rules, read_json
+from cdcwire.core.strict_json import JsonRules, read_json
 from cdcwire.formats.open_protocol.message import Dialect
 from cdcwire.formats.open_protocol.values import read_value, value_clause, write_value
 from cdcwire.mysql.values import WireValue
 
-RULES = Rules("text", "strings", "limits")
+RULES = JsonRules("text", "strings", "limits")
 INT64 = ("-9223372036854775808", "9223372036854775807")
 
 

@@ -28,7 +28,7 @@ from cdcwire_conformance.formats.craft.mutations import (
     is_null,
     is_one,
 )
-from cdcwire_conformance.formats.craft.table_mutations import Layout, rewriter
+from cdcwire_conformance.formats.craft.table_mutations import TablesLayout, rewriter
 
 _EVENT = r"events\[\d+\]"
 _NAME_LENGTH = rf"(?:{_EVENT}\.(?:schema|table)|{COLUMN}\.name)\.length"
@@ -45,7 +45,7 @@ def _is_of_known_event(site: Site) -> bool:
 RULES = FormatRules(
     parts=("value",),
     rewrite=rewriter(
-        Layout("keys", "values", fixed=(("version",), ("number_of_pairs",)), has_deltas=False)
+        TablesLayout("keys", "values", fixed=(("version",), ("number_of_pairs",)), has_deltas=False)
     ),
     numbers=(
         NumberRule("version", "tag", values=(0, 2)),

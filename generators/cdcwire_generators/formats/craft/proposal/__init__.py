@@ -1,6 +1,6 @@
 """What the generators know of craft-proposal."""
 
-from cdcwire_generators.feeds import Feed
+from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import RoundTrip
 
@@ -11,4 +11,4 @@ class ProposalRoundTrip(RoundTrip):
     row_extra = event_extra = ("row_id",)
 
 
-GENERATORS = FormatGenerators(feed=Feed(progress="resolved"), round_trip=ProposalRoundTrip)
+GENERATORS = FormatGenerators(feed=FeedTraits(progress="resolved"), round_trip=ProposalRoundTrip)

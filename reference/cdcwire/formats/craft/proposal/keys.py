@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.reader import Reader
 from cdcwire.formats.craft.arrays import (
-    Place,
+    ArrayPath,
     check_count,
     read_delta_uvarints,
     read_strings,
@@ -97,12 +97,12 @@ def write_keys(out: bytearray, events: Sequence[Event], types: Sequence[int]) ->
         write_strings(out, texts, _place(field, PROPOSAL.names), PROPOSAL)
 
 
-def read_column_names(reader: Reader, count: int, place: Place) -> list[str]:
+def read_column_names(reader: Reader, count: int, place: ArrayPath) -> list[str]:
     """Read the column names of a group, spelled out."""
     return read_strings(reader, count, place, PROPOSAL, no_repeated_names())
 
 
-def write_column_names(out: bytearray, names: Sequence[str], place: Place) -> None:
+def write_column_names(out: bytearray, names: Sequence[str], place: ArrayPath) -> None:
     """Append the column names of a group, spelled out. Raises: EncodeError."""
     write_strings(out, names, place, PROPOSAL)
 
@@ -116,8 +116,8 @@ def read_surplus(reader: Reader, *path: str | int) -> bytes:
     return surplus
 
 
-def _place(field: str, clause: str) -> Place:
-    return Place(("events",), (field,), clause)
+def _place(field: str, clause: str) -> ArrayPath:
+    return ArrayPath(("events",), (field,), clause)
 
 
 def _name_check(types: list[int]) -> Callable[[int, str], str | None]:
