@@ -28,7 +28,8 @@ NEEDED_JAVA = 17  # of Spark 4
 
 # What failed in a Python worker, as its traceback ends.
 _FEED_ERROR = re.compile(
-    r"^(?:[\w.]*\.)?(FeedError|SchemaError|InputError|SourceError|OptionError): (.+)$", re.MULTILINE
+    r"^(?:[\w.]*\.)?(FeedError|SchemaError|InputError|SourceError|StoreError|OptionError): (.+)$",
+    re.MULTILINE,
 )
 _WORKER_ERROR = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception)\b.*$", re.MULTILINE)
 _CALLING = "An error occurred while calling"
@@ -153,7 +154,8 @@ def readable_errors() -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         found = _FEED_ERROR.search(str(error))
         if found is not None:
-            kind = SourceError if found[1] in ("SourceError", "OptionError") else FeedError
+            is_of_source = found[1] in ("SourceError", "StoreError", "OptionError")
+            kind = SourceError if is_of_source else FeedError
             raise kind(found[2]) from error
         in_worker = _WORKER_ERROR.findall(str(error)) if "Python worker" in str(error) else []
         reason = f"{in_worker[-1]:.300}" if in_worker else _first_line(error)
