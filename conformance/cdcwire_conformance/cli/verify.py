@@ -164,11 +164,16 @@ def _verify(arguments: argparse.Namespace) -> int:
     from cdcwire_conformance.run.runner import Settings
     from cdcwire_conformance.run.runner import run as run_cases
     from cdcwire_conformance.run.selection import choose
+    from cdcwire_conformance.testees.pipes import kill_all
 
     expected = _expected_failures(arguments.expected_failures)
     declared = _declared(arguments)
     testees = _open_testees(arguments)
-    description = testees[0].start()
+    try:
+        description = testees[0].start()
+    except BaseException:  # an interrupt may come before the testee knows its process
+        kill_all()
+        raise
     formats = arguments.formats or [
         name for name in FORMAT_NAMES if description.claim(name) is not None
     ]

@@ -92,18 +92,18 @@ class LineProcess:
         self._stderr_total = 0
         with _interrupts_wait():
             self._process = _start(command, env)
+            assert self._process.stdout is not None
+            assert self._process.stderr is not None
+            self._threads = [
+                threading.Thread(target=target, args=(stream,), daemon=True)
+                for target, stream in (
+                    (self._read_lines, self._process.stdout),
+                    (self._read_stderr, self._process.stderr),
+                )
+            ]
+            for thread in self._threads:
+                thread.start()
             _LIVE.add(self)
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self._threads = [
-            threading.Thread(target=target, args=(stream,), daemon=True)
-            for target, stream in (
-                (self._read_lines, self._process.stdout),
-                (self._read_stderr, self._process.stderr),
-            )
-        ]
-        for thread in self._threads:
-            thread.start()
 
     def _read_lines(self, stream: IO[bytes]) -> None:
         pending = bytearray()
