@@ -1,8 +1,8 @@
 """How many examples properties are tried with.
 
 ``quick``: the same few in every run. The environment variable ``CDCWIRE_HYPOTHESIS`` chooses
-others: ``full`` has eight times as many, ``deep`` a thousand, which takes hours.
-Both are drawn at random, but in continuous integration, where ``CI`` is set.
+others: ``more`` for every change, ``full`` for the nightly run, ``deep`` for hours.
+They are drawn at random, except in continuous integration, where ``CI`` is set.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate, Phase.shrink),  # explaining takes longer than shrinking
     suppress_health_check=_SLOW_BY_DESIGN,
 )
-for _name, _examples in (("full", 120), ("deep", 1000)):
+for _name, _examples in (("more", 40), ("full", 120), ("deep", 1000)):
     settings.register_profile(
         _name,
         max_examples=_examples,
