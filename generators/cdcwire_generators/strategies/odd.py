@@ -73,7 +73,7 @@ def odd_row_changes(draw: st.DrawFn, *, domain: Domain = PLAUSIBLE) -> RowChange
     if part == "value":
         return _with_images(change, lambda image: _with_odd_value(draw, image))
     if part == "name":
-        return _with_images(change, lambda image: _with_odd_name(draw, image))
+        return _with_key_of(change, _with_images(change, lambda image: _with_odd_name(draw, image)))
     if part == "table":
         odd = draw(st.sampled_from((None, *_ODD_NAMES)))
         if draw(st.booleans()):
@@ -125,6 +125,16 @@ def _with_images(change: RowChange, altered: Any) -> RowChange:
         before=None if change.before is None else altered(change.before),
         after=None if change.after is None else altered(change.after),
     )
+
+
+def _with_key_of(change: RowChange, renamed: RowChange) -> RowChange:
+    """Return a change whose key names the renamed columns, since only one thing is out of place."""
+    before, after = change.after or change.before, renamed.after or renamed.before
+    if change.table.key is None or before is None or after is None:
+        return renamed
+    names = {old.name: new.name for old, new in zip(before.columns, after.columns, strict=True)}
+    key = tuple(names.get(name, name) for name in change.table.key)
+    return replace(renamed, table=replace(renamed.table, key=key))
 
 
 def _with_odd_value(draw: st.DrawFn, image: Image) -> Image:

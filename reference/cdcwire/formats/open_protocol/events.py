@@ -240,7 +240,7 @@ def _row_id(extra: Extra) -> int:
     text = extra.get("row_id")
     if text is None:
         return 0
-    if isinstance(text, str) and _ROW_ID.fullmatch(text):
+    if isinstance(text, str) and _ROW_ID.fullmatch(text) and str(int(text)) == text:
         return int(text)
     problem = f"{text!r:.40} is no row id"
     raise EncodeError(problem, "open-protocol: row id", ("extra", "row_id"))
