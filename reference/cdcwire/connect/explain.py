@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from cdcwire.connect.schema import RULES, Schema
@@ -42,8 +42,8 @@ class Subjects:
     ``payload``: the payload as a whole, and every member that is not listed.
     """
 
-    rows: Mapping[str, Subject] = MappingProxyType({})
-    members: Mapping[Path, Subject] = MappingProxyType({})
+    rows: Mapping[str, Subject] = field(default_factory=lambda: MappingProxyType({}))
+    members: Mapping[Path, Subject] = field(default_factory=lambda: MappingProxyType({}))
     payload: Subject | None = None
 
     def is_open(self, name: str) -> bool:
