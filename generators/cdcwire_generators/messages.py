@@ -60,19 +60,20 @@ def _topic_tables(
     events: Iterable[Event], through: Format, tables: tuple[Table, ...]
 ) -> tuple[Table, ...]:
     """Return the definitions that a queue needs, each column once: of those that a row has."""
+    feed = get_generators(through.name).feed
     if not through.needs_tables:
-        return tables if get_generators(through.name).feed.takes_tables else ()
+        return tables if feed.takes_tables else ()
     found = [
-        replace(table, columns=_once(table.columns or ()))
+        replace(table, columns=_once(table.columns or (), may_lack_name=not feed.has_one_table))
         for table in tables or definitions_of(events)
     ]
     return tuple(table for table in found if table.columns) or (_SOME_TABLE,)
 
 
-def _once(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    return tuple({column.name: column for column in reversed(columns) if column.name}.values())[
-        ::-1
-    ]
+def _once(columns: tuple[Column, ...], *, may_lack_name: bool) -> tuple[Column, ...]:
+    """Return each column once. A field of a topic has a name; a column of a definition may not."""
+    found = {column.name: column for column in reversed(columns) if column.name or may_lack_name}
+    return tuple(found.values())[::-1]
 
 
 def encoded(
