@@ -28,6 +28,7 @@ _DECLARED = (
     *("int", "varchar(20)", "tinyint", "smallint", "mediumint", "bigint"),
     *(f"{name} unsigned" for name in ("int", "tinyint", "smallint", "mediumint", "bigint")),
     *("float", "double", "decimal", "decimal(10,4)", "decimal(65,30)", "decimal(5,5)"),
+    *("float unsigned", "double unsigned", "decimal(10,4) unsigned"),
     *("date", "time", "time(3)", "datetime", "datetime(6)", "timestamp", "timestamp(3)"),
     *("year", "bit", "bit(64)", "json", "char(10)", "varchar(255)", "tinytext", "text"),
     *("mediumtext", "longtext", "varbinary(40)", "binary(4)", "tinyblob", "blob"),

@@ -80,15 +80,16 @@ _CODES = (
 _NO_KEY = frozenset(
     {TYPE_JSON, TYPE_VECTOR, TYPE_NULL, TYPE_UNSPECIFIED, TYPE_GEOMETRY, TYPE_FLOAT, TYPE_DOUBLE}
 )
+_SIGNED = INTEGER_TYPES | {TYPE_FLOAT, TYPE_DOUBLE, TYPE_NEWDECIMAL}
 
 
 def _column_types() -> tuple[ColumnType, ...]:
     found = []
     for code in _CODES:
         flags = [0]
-        if code in INTEGER_TYPES:
+        if code in _SIGNED:
             flags.append(FLAG_UNSIGNED)
-        if code in STRING_TYPES:
+        if code in STRING_TYPES or code in (TYPE_ENUM, TYPE_SET):
             flags.append(FLAG_BINARY)
         for flag in flags:
             column = column_of("", code, flag | FLAG_NULLABLE)

@@ -70,7 +70,8 @@ TYPE_VAR_STRING = 253
 TYPE_STRING = 254
 TYPE_GEOMETRY = 255
 
-FLAG_BINARY = 1 << 0  # bit 0: character set binary, which every type but text, enum and set has
+FLAG_BINARY = 1 << 0  # bit 0: character set binary, which every type but text, enum and set has;
+# these have it where their own character set is binary
 FLAG_HANDLE_KEY = 1 << 1
 FLAG_GENERATED = 1 << 2
 FLAG_PRIMARY_KEY = 1 << 3
@@ -165,6 +166,15 @@ _CODES: dict[str, int] = {
     "character": TYPE_STRING,
     "character varying": TYPE_VARCHAR,
 }
+# Numbers that are not integers: their sign is not in their kind, so ``source`` tells it.
+_SIGNED_NUMBERS = frozenset({TYPE_FLOAT, TYPE_DOUBLE, TYPE_NEWDECIMAL})
+_LABELLED = frozenset({TYPE_ENUM, TYPE_SET})
+_OF_BINARY_LABELS = " character set binary"
+_UNSIGNED_SOURCE = re.compile(r"\b(?:unsigned|zerofill)\b", re.IGNORECASE)
+# Behind the elements of an ENUM or a SET, which may be any text.
+_BINARY_SOURCE = re.compile(
+    r"\b(?:byte|(?:charset|char(?:acter)?\s+set)[\s=]+'?binary)\b[^')]*$", re.IGNORECASE
+)
 # Lengths and attributes behind the type's name (``(20) unsigned``) fall away here.
 _SOURCE = re.compile(r"\s*([a-z_]+(?:\s(?:varying|precision|binary))?)", re.IGNORECASE)
 _BOOL_SOURCE = re.compile(r"\s*(?:bool|boolean|tinyint\s*\(\s*1\s*\))\s*$", re.IGNORECASE)
@@ -190,7 +200,12 @@ def _source_and_kind(code: int, flags: int, time_zone: str | None) -> tuple[str,
         return (binary, BytesType()) if flags & FLAG_BINARY else (text, TextType())
     if code == TYPE_TIMESTAMP:
         return "timestamp", TimestampType(zone=time_zone)
-    return _PLAIN.get(code, (f"type {code}", UnknownType()))
+    name, kind = _PLAIN.get(code, (f"type {code}", UnknownType()))
+    if code in _SIGNED_NUMBERS and flags & FLAG_UNSIGNED:
+        name += " unsigned"
+    elif code in _LABELLED and flags & FLAG_BINARY:
+        name += _OF_BINARY_LABELS
+    return name, kind
 
 
 @lru_cache(maxsize=4096)
@@ -199,18 +214,26 @@ def code_and_flags(column: Column, clause: str) -> tuple[int, int]:
 
     Raises: EncodeError for kinds that MySQL does not have.
     """
-    code = _code_of_source(column) if column.source else None
-    if code is None:
-        code = _plainest_code(column.type, clause)
+    named = _code_of_source(column) if column.source else None
+    code = _plainest_code(column.type, clause) if named is None else named
+    source = column.source or "" if named is not None else ""
     flags = sum(flag for flag, role in _ROLE_FLAGS if role in column.roles)
     is_key = bool(column.roles & {"primary", "handle"})
     if column.nullable or (column.nullable is None and not is_key):
         flags |= FLAG_NULLABLE
-    if code in (TYPE_YEAR, TYPE_BIT) or (isinstance(column.type, IntType) and column.type.unsigned):
+    if _is_unsigned(code, column.type, source):
         flags |= FLAG_UNSIGNED
-    if code not in (TYPE_ENUM, TYPE_SET) and not isinstance(column.type, TextType):
+    if code in _LABELLED:
+        flags |= FLAG_BINARY if _BINARY_SOURCE.search(source) else 0
+    elif not isinstance(column.type, TextType):
         flags |= FLAG_BINARY
     return code, flags
+
+
+def _is_unsigned(code: int, kind: Type, source: str) -> bool:
+    if code in _SIGNED_NUMBERS:
+        return _UNSIGNED_SOURCE.search(source) is not None
+    return code in (TYPE_YEAR, TYPE_BIT) or (isinstance(kind, IntType) and kind.unsigned)
 
 
 def _code_of_source(column: Column) -> int | None:

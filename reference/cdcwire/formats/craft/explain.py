@@ -26,7 +26,7 @@ from cdcwire.formats.craft.message import (
 from cdcwire.formats.craft.profile import CRAFT, Profile
 from cdcwire.formats.craft.values import is_number_type
 from cdcwire.formats.craft.wire import read_message
-from cdcwire.mysql.types import FLAG_BINARY, column_of
+from cdcwire.mysql.types import FLAG_BINARY, STRING_TYPES, column_of
 
 SHIPPED_FLOAT_FAULT = (
     f"{INEXACT_FLOAT}: its upper half repeats the start of the next number, which is the fault of "
@@ -197,7 +197,7 @@ def _with_name(span: Span, group_names: Mapping[int, str], terms: Mapping[Step, 
 
 def _type_name(code: int) -> str:
     text, binary = (column_of("", code, flags).source or "" for flags in (0, FLAG_BINARY))
-    return text if text == binary else f"{text} or {binary}"
+    return f"{text} or {binary}" if code in STRING_TYPES else text
 
 
 def _flag_names(flags: int) -> str:
