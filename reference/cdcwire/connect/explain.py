@@ -171,8 +171,8 @@ def _schema(spans: _Spans, member: Member) -> None:
             spans.add(part.end, (*path, part.name), _shown(part.value), _MEMBERS)
             continue
         places = part.value.places
-        for index, field in enumerate(part.value.items):
-            text = _field_text(field)
+        for index, item in enumerate(part.value.items):
+            text = _field_text(item)
             inner = (*path, "fields", index)
             spans.add(places[2 * index + 1], inner, text, "connect: fields")
         spans.add(part.end, (*path, "fields"), "end", "connect: fields")
