@@ -23,7 +23,7 @@ export function refuseCompression(options) {
 
 // ---- decoding --------------------------------------------------------------------------------------------------
 
-const DDL_KINDS = [
+export const DDL_KINDS = [
   ["create", [3]],
   ["erase", [4]],
   ["alter", [5, 6, 12, 13, 15, 17, 18, 19, 20, 22, 23, 37, 38, 41, 61, 64, 71, 72]],
@@ -33,7 +33,7 @@ const DDL_KINDS = [
   ["rename", [14, 47]],
 ];
 
-const ddlKind = (code) => DDL_KINDS.find(([, codes]) => codes.includes(code))?.[0] ?? "query";
+export const ddlKind = (code) => DDL_KINDS.find(([, codes]) => codes.includes(code))?.[0] ?? "query";
 
 /** The event of a change. `sent` and `extra` are left out when empty. */
 export function toEvent(change, options, { sent, extra = {} } = {}) {

@@ -5,8 +5,8 @@ import { isOn, operation, refuseCompression, toEvent } from "./events.js";
 import { FLAG, checkVector, groupOf, isUnsigned, parseInteger } from "./mysql_values.js";
 import { parseDouble, parseFloat32 } from "./numbers.js";
 import { unquote } from "./go_strings.js";
+import { base64, boolean, checkName, integer, membersOf, nameText, numberText, required, string } from "./json_members.js";
 import { readJson } from "./strict_json.js";
-import { NAME_LIMIT } from "./utf8.js";
 
 export { encodeMessages } from "./open_protocol_encoder.js";
 
@@ -44,7 +44,7 @@ function readPairs(key, value) {
   const version = key.readBigUInt64BE(0);
   if (version !== VERSION) throw new Rejection(`unsupported version ${version}`, 0);
   const headers = readItems(key, LENGTH_SIZE).map((item, index) =>
-    inside(["key", index], () => readJson(item.bytes, item.offset, readHeader, "ohk")),
+    inside(["key", index], () => readJson(item.bytes, readHeader, { start: item.offset, repeatable: "ohk" })),
   );
   if (headers.length === 0) throw new Rejection("a message without items", LENGTH_SIZE);
 
@@ -105,7 +105,7 @@ function readValue({ bytes, offset }, { type }) {
     if (bytes.length > 0) throw new Rejection("a resolved event with a value", offset);
     return null;
   }
-  return readJson(bytes, offset, type === ROW ? readRow : readDdl);
+  return readJson(bytes, type === ROW ? readRow : readDdl, { start: offset });
 }
 
 function readDdl(json) {
@@ -168,7 +168,7 @@ function readColumnValue(json, code, flags) {
 /** The full row from the file that a claim check names: a key and a value with one item each. */
 function readStored(location, blobs) {
   if (!Object.hasOwn(blobs, location)) throw new Rejection(`no file at ${location}`);
-  const { key, value } = readJson(Buffer.from(blobs[location], "base64"), 0, (json) => ({
+  const { key, value } = readJson(Buffer.from(blobs[location], "base64"), (json) => ({
     key: base64(required(json, "key")),
     value: base64(required(json, "value")),
   }));
@@ -177,60 +177,4 @@ function readStored(location, blobs) {
   if (pairs.length !== 1 || header.type !== ROW || header.claimCheck !== null)
     throw new Rejection("a stored message holds one row");
   return images;
-}
-
-// ---- members and their kinds; an absent member is undefined ----------------------------------------------------
-
-function membersOf(json) {
-  if (json.type !== "object") throw new Rejection(`an object expected, not ${json.type}`, json.at);
-  return (name) => json.members.get(name);
-}
-
-function required(json, name) {
-  const value = membersOf(json)(name);
-  if (value === undefined) throw new Rejection(`member ${name} is missing`, json.at);
-  return value;
-}
-
-function expect(json, type) {
-  if (json.type !== type) throw new Rejection(`a ${type} expected, not ${json.type}`, json.at);
-}
-
-function numberText(json) {
-  expect(json, "number");
-  return json.text;
-}
-
-function string(json) {
-  if (json === undefined) return null;
-  expect(json, "string");
-  return json.text;
-}
-
-function nameText(json) {
-  const text = string(json);
-  if (text !== null) checkName(text, json);
-  return text;
-}
-
-function checkName(name, { at }) {
-  if (Buffer.byteLength(name) > NAME_LIMIT) throw new Rejection(`a name of more than ${NAME_LIMIT} bytes`, at);
-}
-
-function integer(json, unsigned) {
-  if (json === undefined) return null;
-  return parseInteger(numberText(json), unsigned, json.at);
-}
-
-function boolean(json) {
-  if (json === undefined || json.type === "false") return false;
-  expect(json, "true");
-  return true;
-}
-
-function base64(json) {
-  const text = string(json);
-  const bytes = Buffer.from(text, "base64");
-  if (bytes.toString("base64") !== text) throw new Rejection("not base64", json.at);
-  return bytes;
 }

@@ -1,35 +1,58 @@
 // A JSON reader that keeps what JSON.parse loses: the text of numbers, duplicate members, and where each value stands.
 //
-// A value is {type, at, …}: `at` is its place in the text. Strings have `text`, numbers have `text`, objects have
-// `members` (a Map), arrays have nothing else, as neither format uses them.
+// A value is {type, at, end, …}: `at` and `end` are its place in the text. Strings and numbers have `text`, objects have
+// `members` (a Map), arrays have `items`.
 
 import { Rejection } from "./rejection.js";
 import { decodeUtf8, firstIllFormed } from "./utf8.js";
 
 const DEPTH_LIMIT = 8;
+const SPACE = " \t\n\r";
 const ESCAPES = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const LITERALS = /true|false|null/y;
 const HEX = /[0-9a-fA-F]{4}/y;
 
 /**
- * Parse `bytes`, pass the value to `read`, and turn places in the text into byte offsets, counted from `start`.
- * The member `repeatable` of the outermost object may stand more than once; the last one counts.
+ * Parse `bytes`, pass the value and the text to `read`, and turn places in the text into byte offsets.
+ *
+ * `start`: the offset of the first byte. `depth`: how many arrays and objects may be in each other. `repeatable`: the
+ * member of the outermost object that may be there more than once; the last one counts.
  */
-export function readJson(bytes, start, read, repeatable) {
+export function readJson(bytes, read, { start = 0, depth = DEPTH_LIMIT, repeatable } = {}) {
+  return readText(bytes, start, (text) => read(new Parser(text, depth, repeatable).document(), text));
+}
+
+/** As `readJson`, for values that follow one another with `terminator` after each. */
+export function readJsonSequence(bytes, terminator, read, { depth = DEPTH_LIMIT } = {}) {
+  return readText(bytes, 0, (text) => {
+    const parser = new Parser(text, depth);
+    const results = [];
+    while (parser.at < text.length) {
+      results.push(read(parser.value(0), results.length));
+      if (!text.startsWith(terminator, parser.at)) parser.fail("the terminator is missing");
+      parser.at += terminator.length;
+    }
+    return results;
+  });
+}
+
+function readText(bytes, start, read) {
   const text = decodeUtf8(bytes);
   if (text === null) throw new Rejection("not UTF-8", start + firstIllFormed(bytes));
   try {
-    return read(new Parser(text, repeatable).document());
+    return read(text);
   } catch (error) {
-    if (error instanceof Rejection) error.offset = start + Buffer.byteLength(text.slice(0, error.offset));
+    if (error instanceof Rejection && error.offset !== undefined)
+      error.offset = start + Buffer.byteLength(text.slice(0, error.offset));
     throw error;
   }
 }
 
 class Parser {
-  constructor(text, repeatable) {
+  constructor(text, depthLimit, repeatable) {
     this.text = text;
+    this.depthLimit = depthLimit;
     this.repeatable = repeatable;
     this.at = 0;
   }
@@ -46,7 +69,7 @@ class Parser {
   }
 
   space() {
-    while (" \t\n\r".includes(this.text[this.at] ?? "x")) this.at++;
+    while (SPACE.includes(this.text[this.at] ?? "x")) this.at++;
   }
 
   /** Move past `token` if it comes next. */
@@ -70,18 +93,25 @@ class Parser {
 
   value(depth) {
     this.space();
-    const { at } = this;
-    const first = this.text[at];
-    if (first === '"') return { type: "string", at, text: this.string() };
+    const value = { at: this.at, ...this.bareValue(depth) };
+    value.end = this.at;
+    return value;
+  }
+
+  bareValue(depth) {
+    const first = this.text[this.at];
+    if (first === '"') return { type: "string", text: this.string() };
     if (first === "{" || first === "[") {
-      if (depth === DEPTH_LIMIT) this.fail(`nested deeper than ${DEPTH_LIMIT}`);
-      return first === "{" ? { type: "object", at, members: this.object(depth + 1) } : this.array(depth + 1);
+      if (depth === this.depthLimit) this.fail(`nested deeper than ${this.depthLimit}`);
+      return first === "{"
+        ? { type: "object", members: this.object(depth + 1) }
+        : { type: "array", items: this.array(depth + 1) };
     }
     const number = this.match(NUMBER);
-    if (number !== null) return { type: "number", at, text: number };
+    if (number !== null) return { type: "number", text: number };
     const literal = this.match(LITERALS);
     if (literal === null) this.fail("a JSON value expected");
-    return { type: literal, at };
+    return { type: literal };
   }
 
   object(depth) {
@@ -103,13 +133,13 @@ class Parser {
   }
 
   array(depth) {
-    const { at } = this;
+    const items = [];
     this.expect("[");
-    if (this.skip("]")) return { type: "array", at };
-    do this.value(depth);
+    if (this.skip("]")) return items;
+    do items.push(this.value(depth));
     while (this.skip(","));
     this.expect("]");
-    return { type: "array", at };
+    return items;
   }
 
   string() {
