@@ -5,11 +5,13 @@ import * as canalJson from "./canal_json.js";
 import * as craft from "./craft.js";
 import * as craftProposal from "./craft_proposal.js";
 import * as openProtocol from "./open_protocol.js";
+import * as csv from "./csv.js";
 import { serve } from "./protocol.js";
 
 serve("cdcwire-javascript", "0.2.0", {
   craft,
   "craft-proposal": craftProposal,
   "open-protocol": openProtocol,
+  csv,
   "canal-json": canalJson,
 });
