@@ -279,7 +279,7 @@ function readValue(json, column) {
     case "float64":
       return { type, value: doubleText(parseFloating(value, kind, json.at)) };
     case "bytes":
-      if (/[^\u0000-\u00ff]/.test(value)) throw new Rejection("a character above U+00FF is no byte", json.at);
+      if (/[^\u0000-\u00ff]/.test(value)) throw new Rejection("a character above U+00FF is not a byte", json.at);
       return { type, bytes: Buffer.from(value, "latin1").toString("base64") };
     case "enum":
     case "set":

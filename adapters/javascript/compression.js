@@ -95,7 +95,7 @@ function addLz4Block(bytes, output) {
 export function openLz4Frame(bytes) {
   const input = new Input(bytes);
   const output = new Output(LIMIT);
-  if (input.number(4) !== LZ4_MAGIC) fail("this is no LZ4 frame");
+  if (input.number(4) !== LZ4_MAGIC) fail("this is not an LZ4 frame");
   const flags = input.number(1);
   const [version, hasBlockSum, hasSize, hasSum, hasDictionary] = [flags >> 6, flags & 16, flags & 8, flags & 4, flags & 1];
   if (version !== 1 || flags & 2 || hasDictionary) fail("an LZ4 frame of another kind");

@@ -195,7 +195,7 @@ function halfOf(field, operation) {
 
 function handleKey(field, settings) {
   const text = stringOf(field, settings).toString();
-  if (/^\{[^]*\}$/.test(text)) return text; // a clustered key that is no integer
+  if (/^\{[^]*\}$/.test(text)) return text; // a clustered key that is not an integer
   checkRange(text, -(2n ** 63n), 2n ** 63n - 1n, field.at);
   return text;
 }
@@ -258,7 +258,7 @@ function readNumber({ text, at }, column) {
   }
   if (text.length > FLOAT_LIMIT) throw new Rejection(`a number of more than ${FLOAT_LIMIT} characters`, at);
   const [, sign, whole, fraction = "", exponent] = FLOAT.exec(text) ?? [];
-  if (whole === undefined) throw new Rejection(`${text.slice(0, 40)} is no number`, at);
+  if (whole === undefined) throw new Rejection(`${text.slice(0, 40)} is not a number`, at);
   const number = parseFloating(`${sign.replace("+", "")}${whole}${fraction}${exponent}`, column.kind, at);
   return { type, value: column.kind === "float32" ? floatText(number) : doubleText(number) };
 }
@@ -279,7 +279,7 @@ function readString(bytes, column, { binary, zone }, at) {
 
 function checkLabels(labels, elements, at) {
   const unknown = elements && labels.find((label) => !elements.includes(label));
-  if (unknown !== undefined && unknown !== null) throw new Rejection(`${unknown.slice(0, 40)} is no element`, at);
+  if (unknown !== undefined && unknown !== null) throw new Rejection(`${unknown.slice(0, 40)} is not an element`, at);
 }
 
 function binaryOf(text, encoding, at) {

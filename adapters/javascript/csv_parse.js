@@ -1,7 +1,7 @@
 // csv-parse as a testee: cdcwire verify csv -- node adapters/javascript/csv_parse.js
 //
 // `cast` is told whether a field was quoted, so that "\N" stays text; with `encoding: null` fields are Buffers, so that
-// ill-formed UTF-8 comes through. Delimiters and terminators have any length. There is no escape without quotes. A
+// ill-formed UTF-8 comes through. Delimiters and terminators have any length. It has no escape without quotes. A
 // header line is parsed before it is left out: names with quotes in them are refused.
 
 import { csvFormat } from "./ticdc_csv.js";

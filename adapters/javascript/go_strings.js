@@ -49,7 +49,7 @@ function escapedBytes([, byte, short, long, octal, letter], offset) {
   if (byte) return Buffer.of(parseInt(byte, 16));
   if (octal) {
     const value = parseInt(octal, 8);
-    if (value > 0xff) throw new Rejection(`\\${octal} is no byte`, offset);
+    if (value > 0xff) throw new Rejection(`\\${octal} is not a byte`, offset);
     return Buffer.of(value);
   }
   const rune = parseInt(short ?? long, 16);

@@ -77,7 +77,7 @@ const INTEGER_BITS = { int8: 8, int16: 16, int24: 24, int32: 32, int64: 64 };
 const INTEGER = /^(0|-?[1-9][0-9]{0,19})$/;
 const DECIMAL = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?$/;
 
-/** A function per kind that rejects a text that is no value of the column. Enum, set, text and bytes are not here. */
+/** A function per kind that rejects a text that is not a value of the column. Enum, set, text and bytes are not here. */
 export const CHECKS = {
   int8: checkInteger,
   int16: checkInteger,
@@ -95,7 +95,7 @@ export const CHECKS = {
   timestamp: checkDatetime,
   vector: (text, _, at) => void checkVector(text, at),
   json: (text, _, at) => {
-    if (text === "") throw new Rejection("an empty text is no JSON", at);
+    if (text === "") throw new Rejection("an empty text is not JSON", at);
   },
 };
 
@@ -106,23 +106,23 @@ function checkInteger(text, { kind, unsigned }, at) {
 }
 
 export function checkRange(text, least, most, at) {
-  if (!INTEGER.test(text)) throw new Rejection(`${text.slice(0, 40)} is no integer`, at);
+  if (!INTEGER.test(text)) throw new Rejection(`${text.slice(0, 40)} is not an integer`, at);
   const value = BigInt(text);
   if (value < least || value > most) throw new Rejection(`${text} is not between ${least} and ${most}`, at);
 }
 
 function checkDecimal(text, { parameters: [precision, scale = 0] }, at) {
   const [, whole, fraction = ""] = DECIMAL.exec(text) ?? [];
-  if (whole === undefined) throw new Rejection(`${text.slice(0, 40)} is no decimal`, at);
+  if (whole === undefined) throw new Rejection(`${text.slice(0, 40)} is not a decimal`, at);
   if (precision === undefined) return;
   const digits = whole === "0" ? 0 : whole.length;
   if (fraction.length - 1 > scale || digits > precision - scale)
-    throw new Rejection(`${text.slice(0, 40)} is no DECIMAL(${precision},${scale})`, at);
+    throw new Rejection(`${text.slice(0, 40)} is not a DECIMAL(${precision},${scale})`, at);
 }
 
 function checkDate(text, at) {
   const [, month, day] = /^[0-9]{4}-([0-9]{2})-([0-9]{2})$/.exec(text) ?? [];
-  if (month === undefined || month > 12 || day > 31) throw new Rejection(`${text.slice(0, 40)} is no date`, at);
+  if (month === undefined || month > 12 || day > 31) throw new Rejection(`${text.slice(0, 40)} is not a date`, at);
 }
 
 const CLOCK = /^(-?)([0-9]{2,3}):([0-5][0-9]):([0-5][0-9])(?:\.([0-9]{1,6}))?$/;
@@ -131,7 +131,7 @@ const CLOCK = /^(-?)([0-9]{2,3}):([0-5][0-9]):([0-5][0-9])(?:\.([0-9]{1,6}))?$/;
 function checkClock(text, mostHours, mayBeNegative, digits, at) {
   const [, sign, hours, minutes, seconds, fraction = ""] = CLOCK.exec(text) ?? [];
   if (hours === undefined || Number(hours) > mostHours || (sign && !mayBeNegative) || (hours.length > 2 && hours < "100"))
-    throw new Rejection(`${text.slice(0, 40)} is no time`, at);
+    throw new Rejection(`${text.slice(0, 40)} is not a time`, at);
   if (mostHours === 838 && hours === "838" && minutes === "59" && seconds === "59" && /[1-9]/.test(fraction))
     throw new Rejection(`${text.slice(0, 40)} is beyond 838:59:59`, at);
   if (digits !== undefined && fraction.length !== digits)
@@ -144,7 +144,7 @@ function checkTime(text, { parameters: [digits] }, at) {
 
 function checkDatetime(text, { parameters: [digits] }, at) {
   checkDate(text.slice(0, 10), at);
-  if (text[10] !== " ") throw new Rejection(`${text.slice(0, 40)} is no date and time`, at);
+  if (text[10] !== " ") throw new Rejection(`${text.slice(0, 40)} is not a date and time`, at);
   checkClock(text.slice(11), 23, false, digits, at);
 }
 

@@ -121,7 +121,7 @@ export function checkVector(text, offset) {
   const items = text === "[]" ? [] : text.slice(1, -1).split(",");
   if (text.length < 2 || text[0] !== "[" || text.at(-1) !== "]") throw new Rejection("a vector stands in [ ]", offset);
   for (const item of items) {
-    if (!VECTOR_ITEM.test(item)) throw new Rejection(`${item.slice(0, 40)} is no vector item`, offset);
+    if (!VECTOR_ITEM.test(item)) throw new Rejection(`${item.slice(0, 40)} is not a vector item`, offset);
     parseFloat32(item, offset);
   }
   return text;

@@ -9,7 +9,7 @@ const FLOAT32_OVERFLOW = 2 ** 128 - 2 ** 103;
 
 export function parseDouble(text, offset) {
   const value = NUMBER.test(text) ? Number(text) : NaN;
-  if (!Number.isFinite(value)) throw new Rejection(`${text.slice(0, 40)} is no float64`, offset);
+  if (!Number.isFinite(value)) throw new Rejection(`${text.slice(0, 40)} is not a float64`, offset);
   return value;
 }
 
@@ -23,7 +23,7 @@ export function parseFloat32(text, offset) {
   const double = parseDouble(text, offset);
   const near = Math.fround(double);
   const result = near === double ? near : settleTie(text, double, near);
-  if (!Number.isFinite(result)) throw new Rejection(`${text.slice(0, 40)} is no float32`, offset);
+  if (!Number.isFinite(result)) throw new Rejection(`${text.slice(0, 40)} is not a float32`, offset);
   return result;
 }
 
@@ -37,7 +37,7 @@ function settleTie(text, double, near) {
   return Math.sign(double) * (side < 0 ? below : above);
 }
 
-/** The float32 values on both sides of a positive number that is no float32 itself; `near` is one of them. */
+/** The float32 values on both sides of a positive number that is not a float32 itself; `near` is one of them. */
 function neighbours(magnitude, near) {
   const bits = new Int32Array(1);
   const floats = new Float32Array(bits.buffer);

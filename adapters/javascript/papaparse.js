@@ -1,7 +1,7 @@
 // Papa Parse as a testee: cdcwire verify csv -- node adapters/javascript/papaparse.js
 //
 // It does not tell a quoted field from a bare one. It takes strings: the bytes have to be UTF-8, and are refused where
-// they are not rather than replaced. A terminator is CR, LF or both. There is no escape without quotes. Faults of the
+// they are not rather than replaced. A terminator is CR, LF or both. It has no escape without quotes. Faults of the
 // text come as a list beside the records and are errors here.
 
 import { csvFormat } from "./ticdc_csv.js";

@@ -11,7 +11,7 @@ import { Rejection } from "./rejection.js";
  * Answer requests until the end.
  *
  * `formats` has an object for each format:
- *   decodeMessage({key, value, path}, request)  gives the events of one message; key and value are a Buffer or null
+ *   decodeMessage({key, value, path, headers}, request)  gives the events of one message; key and value are a Buffer or null
  *   encodeMessages(request)                     gives [{key, value}, …]; leave it out if you only decode
  *   without                                     the features that it does not have
  * Both functions throw a Rejection for input that breaks the format. Any other error ends the program, as a crash must
@@ -45,9 +45,9 @@ const fromBase64 = (text) => (typeof text === "string" ? Buffer.from(text, "base
 const toBase64 = (bytes) => (bytes === null ? null : bytes.toString("base64"));
 
 function decode({ decodeMessage }, request) {
-  const events = request.messages.flatMap(({ key, value, path }, index) => {
+  const events = request.messages.flatMap(({ key, value, path, headers }, index) => {
     try {
-      return decodeMessage({ key: fromBase64(key), value: fromBase64(value), path }, request);
+      return decodeMessage({ key: fromBase64(key), value: fromBase64(value), path, headers }, request);
     } catch (error) {
       if (error instanceof Rejection) error.messageIndex = index;
       throw error;

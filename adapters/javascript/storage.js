@@ -75,7 +75,7 @@ function parseDataName(name, extension) {
 }
 
 function wholeNumber(text, most, path) {
-  if (!WHOLE.test(text) || text.length > 20 || BigInt(text) > most) refusePath(path, `${text.slice(0, 40)} is no number`);
+  if (!WHOLE.test(text) || text.length > 20 || BigInt(text) > most) refusePath(path, `${text.slice(0, 40)} is not a number`);
   return text;
 }
 
@@ -86,7 +86,7 @@ function parseFolders(folders, options, path) {
   const separatesPartitions = String(option(options, "enable-partition-separator", true)) === "true";
   const rest = [...folders];
   const date = datePattern ? rest.pop() : null;
-  if (datePattern && !isDate(date ?? "", datePattern)) refusePath(path, `${date} is no date of this separator`);
+  if (datePattern && !isDate(date ?? "", datePattern)) refusePath(path, `${date} is not a date of this separator`);
   if (rest.length === 2 && WHOLE.test(rest[0]))
     return { schema: "", table: rest[0], version: wholeNumber(rest[1], MOST.version, path), partition: null };
   if (rest.length !== 3 && !(rest.length === 4 && separatesPartitions)) refusePath(path, "too many or too few directories");

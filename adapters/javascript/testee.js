@@ -6,6 +6,8 @@ import * as craft from "./craft.js";
 import * as craftProposal from "./craft_proposal.js";
 import * as openProtocol from "./open_protocol.js";
 import * as csv from "./csv.js";
+import * as datahubBlob from "./datahub_blob.js";
+import * as datahubTuple from "./datahub_tuple.js";
 import { serve } from "./protocol.js";
 
 serve("cdcwire-javascript", "0.2.0", {
@@ -14,4 +16,6 @@ serve("cdcwire-javascript", "0.2.0", {
   "open-protocol": openProtocol,
   csv,
   "canal-json": canalJson,
+  "datahub-tuple": datahubTuple,
+  "datahub-blob": datahubBlob,
 });

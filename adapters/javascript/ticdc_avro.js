@@ -46,11 +46,11 @@ function openEnvelope(whole, schemas, isGlue) {
   const start = isGlue ? 18 : 5;
   const magic = isGlue ? [3, 0] : [0];
   if (whole.length < start) throw new Rejection(`an envelope has ${start} bytes`, whole.length);
-  if (magic.some((byte, index) => whole[index] !== byte)) throw new Rejection("this is no envelope", 0);
+  if (magic.some((byte, index) => whole[index] !== byte)) throw new Rejection("this is not an envelope", 0);
   const id = isGlue
     ? whole.toString("hex", 2, start).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")
     : String(whole.readInt32BE(1));
-  if (!Object.hasOwn(schemas, id)) throw new Rejection(`there is no schema ${id}`, magic.length);
+  if (!Object.hasOwn(schemas, id)) throw new Rejection(`schema ${id} is missing`, magic.length);
   return [schemas[id], whole.subarray(start)];
 }
 

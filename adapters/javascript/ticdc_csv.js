@@ -117,11 +117,11 @@ function integerText(text) {
   try {
     return String(BigInt(text));
   } catch {
-    throw new Rejection(`${text} is no integer`);
+    throw new Rejection(`${text} is not an integer`);
   }
 }
 
 function floatText(number, text) {
-  if (text === "" || Number.isNaN(number)) throw new Rejection(`${text} is no number`);
+  if (text === "" || Number.isNaN(number)) throw new Rejection(`${text} is not a number`);
   return Object.is(number, -0) ? "-0.0" : String(number);
 }
