@@ -28,18 +28,14 @@ from benchmarks.measure import Route, Work, best_times
 from cdcwire.core.format import NO_CONTEXT
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
-from cdcwire.formats.avro import (
-    MemorySource,
-    encode,
-    from_events,
-    read_settings,
-    to_events,
-)
+from cdcwire.formats.avro import MemorySource, encode, read_settings
+from cdcwire.formats.avro.events import events_of
 from cdcwire.formats.avro.fast import RowDecoder
 from cdcwire.formats.avro.plans import RecordPlan, plan_of_text
 from cdcwire.formats.avro.record_plan import make_record_function
 from cdcwire.formats.avro.settings import Settings
 from cdcwire.formats.avro.wire import read_bytes
+from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import Event, Table
 from cdcwire_generators.workloads import workload, workload_tables
 
@@ -102,7 +98,7 @@ def feed(name: str, rows: int, mode: str, seed: int) -> Feed:
     source = MemorySource()
     events = list(workload(name, rows, seed, inserts_only=True))
     return Feed(
-        table, events, list(from_events(events, settings, (table,), source)), source, settings
+        table, events, list(messages_of(events, settings, (table,), source)), source, settings
     )
 
 
@@ -205,7 +201,7 @@ def compare_messages(
     def plain() -> Work:
         source, settings = measured.source, measured.settings
         return lambda: [
-            to_events(read_bytes(key, value, source, settings), settings) for key, value in few
+            events_of(read_bytes(key, value, source, settings), settings) for key, value in few
         ]
 
     def peer_work(peer: Peer) -> Work:
@@ -250,7 +246,7 @@ def compare_encoders(
 
     def from_model() -> Work:
         source = MemorySource()
-        return lambda: list(from_events(events, settings, (table,), source))
+        return lambda: list(messages_of(events, settings, (table,), source))
 
     def wire() -> Work:
         return lambda: [encode(message) for message in decoded]

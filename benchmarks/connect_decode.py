@@ -71,7 +71,7 @@ def feed(name: str, rows: int, seed: int, inserts_only: bool) -> Feed:
     events = workload(name, rows, seed, inserts_only=inserts_only)
     messages = [
         message.value
-        for message in FORMAT.encode(events, Context(tables=tables))
+        for message in FORMAT.from_events(events, context=Context(tables=tables))
         if isinstance(message, KafkaMessage) and message.value is not None
     ]
     schema = connect.decode(messages[0]).schema
@@ -151,7 +151,7 @@ def events_work(measured: Feed, warm_up: Feed) -> Work:
 
 def plain_events_work(values: Sequence[bytes]) -> Work:
     messages = [KafkaMessage(None, value) for value in values]
-    return lambda: [list(FORMAT.decode(message, NO_CONTEXT)) for message in messages]
+    return lambda: [list(FORMAT.to_events(message, context=NO_CONTEXT)) for message in messages]
 
 
 def learned_reader(warm_up: Feed) -> PayloadReader:

@@ -25,7 +25,8 @@ from benchmarks.measure import Route, Work, best_times, learn
 from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
-from cdcwire.formats.csv import Definitions, from_events, read_events, read_settings
+from cdcwire.formats.csv import Definitions, read_events, read_settings
+from cdcwire.formats.csv.batching import messages_of
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.golang.numbers import narrow_float32
 from cdcwire.model.events import Column, Event, Image, Table
@@ -98,7 +99,7 @@ def feed(name: str, rows: int, seed: int, inserts_only: bool) -> Feed:
     """Return a workload of one table as one file."""
     (table,) = workload_tables(name)
     events = workload(name, rows, seed, inserts_only=inserts_only)
-    (file,) = from_events(events, SETTINGS, (table,))
+    (file,) = messages_of(events, SETTINGS, (table,))
     return Feed(table, file, rows)
 
 

@@ -36,6 +36,7 @@ from cdcwire.datahub.message import Batch, Body, Record
 from cdcwire.datahub.streamx import type_of
 from cdcwire.formats import datahub_blob, datahub_tuple
 from cdcwire.formats.datahub_blob.fast import RowDecoder
+from cdcwire.formats.datahub_tuple.events import events_of as tuple_events
 from cdcwire.formats.datahub_tuple.fast import RowDecoder as TupleDecoder
 from cdcwire.formats.datahub_tuple.wire import read_rows
 from cdcwire.model.events import RowChange, Table
@@ -274,7 +275,7 @@ def compare_tuples(what: str, measured: Tuples, rounds: int) -> list[Result]:
         "plain": lambda: lambda: [read_rows(body, measured.topic) for body in few],
     }
     for body in measured.bodies:
-        if decoder.decode_events(body) != datahub_tuple.to_events(body, measured.topic):
+        if decoder.decode_events(body) != tuple_events(body, measured.topic):
             raise AssertionError("two routes give different rows")
     sdk = pydatahub_reader(measured.topic.fields)
     if sdk is not None:

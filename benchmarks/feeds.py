@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats import craft
-from cdcwire.formats.craft.events import from_events as craft_messages
+from cdcwire.formats.craft.events import messages_of as craft_messages
 from cdcwire.formats.craft.settings import Settings as CraftSettings
-from cdcwire.formats.open_protocol.batching import from_events as open_messages
+from cdcwire.formats.open_protocol.batching import messages_of as open_messages
 from cdcwire.formats.open_protocol.settings import Settings as OpenSettings
 from cdcwire.model.events import Table
 from cdcwire_generators.workloads import workload, workload_tables

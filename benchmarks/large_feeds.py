@@ -125,7 +125,9 @@ def make_part(plan: Plan, number: int) -> float:
     firsts = [event.position.commit_ts or 0 for event in events[::ROWS_PER_MESSAGE]]
     for name in FORMATS:
         options = {"max-batch-size": ROWS_PER_MESSAGE}
-        messages = get_format(name).encode(events, Context(tables=tables, options=options))
+        messages = get_format(name).from_events(
+            events, context=Context(tables=tables, options=options)
+        )
         records = [
             Record(message.key, message.value or b"", first)
             for message, first in zip(messages, firsts, strict=True)

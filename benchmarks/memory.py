@@ -15,7 +15,7 @@ from itertools import islice
 from benchmarks.document import Result, arguments, finish
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats import craft
-from cdcwire.formats.craft.events import from_events
+from cdcwire.formats.craft.events import messages_of
 from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.formats.craft.settings import Settings
 from cdcwire_generators.workloads import workload, workload_tables
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def messages(rows: int) -> Iterator[bytes]:
     settings = Settings(max_batch_size=ROWS_PER_MESSAGE)
     tables = workload_tables(WORKLOAD)
-    for message in from_events(workload(WORKLOAD, rows, 1), settings, tables):
+    for message in messages_of(workload(WORKLOAD, rows, 1), settings, tables):
         yield craft.encode(message)
 
 

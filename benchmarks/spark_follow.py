@@ -98,7 +98,7 @@ def send(kafka: Kafka, topics: dict[str, str], changes: Sequence[RowChange]) -> 
     resolved = Progress("resolved", Position(commit_ts=changes[-1].position.commit_ts))
     context = Context(tables=workload_tables(WORKLOAD))
     for name, topic in topics.items():
-        encoded = get_format(name).encode([resolved], context)
+        encoded = get_format(name).from_events([resolved], context=context)
         marks = [each for each in encoded if isinstance(each, KafkaMessage)]
         for partition, part in enumerate(lanes_of(name, changes, context, PARTITIONS)):
             assert produce(kafka, topic, [*part.messages, *marks], partition) == []

@@ -88,7 +88,7 @@ def files_of_sink(name: str, rows: int, folder: Path) -> Feed:
     """Write a feed as a storage sink does; its messages are those of a tenth of the changes."""
     context = Context(CSV_OPTIONS, tables=workload_tables(WORKLOAD))
     events = list(workload(WORKLOAD, rows, SEED))
-    messages = tuple(m for m in get_format(name).encode(events, context) if is_data(m))
+    messages = tuple(m for m in get_format(name).from_events(events, context=context) if is_data(m))
     write_prefix(
         PrefixWriter(open_store(str(folder)), name, context),
         workload(WORKLOAD, rows * COPIES, SEED),

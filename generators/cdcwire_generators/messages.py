@@ -94,7 +94,7 @@ def encoded(
         )
     else:
         known = _topic_tables(events, through, tables)
-    return list(through.encode(events, Context(options or {}, known)))
+    return list(through.from_events(events, context=Context(options or {}, known)))
 
 
 def decoded(
@@ -114,7 +114,7 @@ def decoded(
     if is_stored(through, options):
         known = tuple(replace(table, version=NO_VERSION) for table in tables)
         context = through.prepared(messages, replace(context, tables=(*known, *tables)))
-        return [event for file in messages for event in through.decode(file, context)]
+        return [event for file in messages for event in through.to_events(file, context=context)]
     context = through.prepared(messages, context)
     events: list[Event] = []
     blobs: dict[str, bytes] = {}
@@ -123,7 +123,7 @@ def decoded(
         if isinstance(message, StoredFile):
             blobs[f"{prefix}/{message.path}" if prefix else message.path] = message.value
             continue
-        events += through.decode(message, replace(context, blobs=blobs))
+        events += through.to_events(message, context=replace(context, blobs=blobs))
     return events
 
 

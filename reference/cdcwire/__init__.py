@@ -2,7 +2,7 @@
 
 Each documented format is a package (``from cdcwire import craft``), imported when it is first used.
 All formats share the errors, the neutral model of events and types, and the registry of formats:
-``get_format("craft").decode(KafkaMessage(None, value), Context())`` gives neutral events.
+``craft.to_events(KafkaMessage(None, value), context=Context())`` gives neutral events.
 This package opens no file, socket or clock, and needs only the standard library.
 """
 

@@ -239,7 +239,7 @@ def test_open_protocol_row_that_is_too_large_is_cut_to_its_handle_key(
         location = f"s3://bucket/prefix/{files[0].path}"
         assert cut.extra["claim_check"] == location
         context = Context(options, blobs={location: files[0].value})
-        found = list(through.decode(kafka[0], context))
+        found = list(through.to_events(kafka[0], context=context))
         assert texts_of(found) == texts_of(expected_feed([change], through))
         key, value = open_protocol.encode(open_protocol.decode(kafka[0].value, key=kafka[0].key))
         assert (key, value) == (kafka[0].key, kafka[0].value)

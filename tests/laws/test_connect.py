@@ -257,7 +257,7 @@ def test_delete_with_its_key_only_comes_back_so_whatever_is_made_up(
     assert isinstance(cut, RowChange)
     assert cut.before is not None
     assert set(cut.before.names) == set(change.table.key or ())
-    messages = list(DEBEZIUM.encode([cut], Context(options, tables)))
+    messages = list(DEBEZIUM.from_events([cut], context=Context(options, tables)))
     assert texts_of(decoded(messages, DEBEZIUM, options)) == texts_of([cut])
     whole = decoded(messages, DEBEZIUM, {**options, "replica-identity": "full"})
     assert isinstance(whole[0], RowChange)

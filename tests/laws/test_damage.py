@@ -98,7 +98,7 @@ def _files(draw: st.DrawFn, name: str) -> StoredFile:
 
 def _encoded(name: str, events: Sequence[Event]) -> list[StoredFile]:
     options: Options = {} if name == "csv" else {"transport": "storage"}
-    files = list(get_format(name).encode(events, Context(options, (TABLE,))))
+    files = list(get_format(name).from_events(events, context=Context(options, (TABLE,))))
     return [file for file in files if isinstance(file, StoredFile)]
 
 
@@ -135,7 +135,7 @@ def _avro_messages(draw: st.DrawFn) -> Message:
     events: Sequence[Event] = [ddl, Progress("checkpoint", position)]
     row = draw(row_changes(TABLE))
     event: Event = draw(st.sampled_from((replace(row, position=position), *events)))
-    messages = list(get_format("avro").encode([event], CONTEXTS["avro"]))
+    messages = list(get_format("avro").from_events([event], context=CONTEXTS["avro"]))
     return draw(st.sampled_from(messages))
 
 
@@ -167,7 +167,7 @@ def _bodies(draw: st.DrawFn, name: str) -> Message:
     if name == "datahub-blob":
         events = st.one_of(events, _others(domain))
     drawn = draw(st.lists(events, min_size=1, max_size=2))
-    (message,) = through.encode(drawn, Context(options, (TOPIC,)))
+    (message,) = through.from_events(drawn, context=Context(options, (TOPIC,)))
     return message
 
 
@@ -187,7 +187,7 @@ def _records(draw: st.DrawFn) -> Message:
     through = get_format("datahub-blob")
     domain = source_domain_of(through)
     event = draw(st.one_of(row_changes(TOPIC, domain=domain), _others(domain)))
-    return draw(st.sampled_from(list(through.encode([event], Context()))))
+    return draw(st.sampled_from(list(through.from_events([event], context=Context()))))
 
 
 @st.composite
@@ -203,7 +203,7 @@ def _connect_messages(draw: st.DrawFn, name: str) -> Message:
         if dialect != "cdl":
             events = st.one_of(events, _others(domain))
     try:
-        messages = list(through.encode([draw(events)], Context(options)))
+        messages = list(through.from_events([draw(events)], context=Context(options)))
     except EncodeError:  # a moment before the year 1, which CDL has no text for
         reject()
     return draw(st.sampled_from(messages))
@@ -277,7 +277,7 @@ def key_of(message: Message) -> bytes:
 
 def failure_of(through: Format, message: Message) -> DecodeError | None:
     try:
-        list(through.decode(message, CONTEXTS.get(through.name, NO_CONTEXT)))
+        list(through.to_events(message, context=CONTEXTS.get(through.name, NO_CONTEXT)))
     except DecodeError as error:
         return error
     return None
@@ -355,7 +355,7 @@ def test_explain_of_damaged_bytes_never_raises_and_finds_the_same_error(
     message = damaged(data, data.draw(messages_of(name)))
     through = get_format(name)
     error = failure_of(through, message)
-    explanation = through.explain(message, CONTEXTS.get(name, NO_CONTEXT))
+    explanation = through.explain(message, context=CONTEXTS.get(name, NO_CONTEXT))
     sides = {"key": key_of(message), "value": message.value or b""}
     for span in explanation.spans:
         assert 0 <= span.start <= span.end <= len(sides[span.part])
@@ -374,7 +374,7 @@ def test_explain_of_damaged_bytes_never_raises_and_finds_the_same_error(
 def test_explain_of_good_bytes_covers_every_byte(name: str, data: st.DataObject) -> None:
     """Each byte of a message belongs to exactly one span."""
     message = data.draw(messages_of(name))
-    explanation = get_format(name).explain(message, CONTEXTS.get(name, NO_CONTEXT))
+    explanation = get_format(name).explain(message, context=CONTEXTS.get(name, NO_CONTEXT))
     for part, side in (("key", key_of(message)), ("value", message.value or b"")):
         spans = sorted((s.start, s.end) for s in explanation.spans if s.part == part)
         reached = 0

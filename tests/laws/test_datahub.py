@@ -180,7 +180,7 @@ def test_damaged_compressed_bodies_raise_decode_error_only(name: str, data: st.D
 
 def failure_of(message: KafkaMessage, through: Format, context: Context) -> DecodeError | None:
     try:
-        list(through.decode(message, context))
+        list(through.to_events(message, context=context))
     except DecodeError as error:
         return error
     return None

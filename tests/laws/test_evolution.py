@@ -40,7 +40,7 @@ def known_part(message: Message) -> Message:
 
 
 def events_of(raw: bytes) -> list[Event]:
-    return list(get_format("craft-proposal").decode(KafkaMessage(None, raw), NO_CONTEXT))
+    return list(get_format("craft-proposal").to_events(KafkaMessage(None, raw), context=NO_CONTEXT))
 
 
 @given(message=proposal_messages(with_unknown=True), data=st.data())

@@ -282,6 +282,6 @@ def test_open_protocol_round_trip_with_compression_changes_nothing(
     options: Options = {"large-message-handle-compression": name}
     context = Context(options, compressions={name: compression})
     through = get_format("open-protocol")
-    messages = through.encode(stream.events, context)
-    found = [event for message in messages for event in through.decode(message, context)]
+    messages = through.from_events(stream.events, context=context)
+    found = [event for message in messages for event in through.to_events(message, context=context)]
     assert texts_of(found) == texts_of(expected_feed(stream.events, through, options))

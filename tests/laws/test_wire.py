@@ -203,8 +203,8 @@ def test_avro_every_rendering_means_the_same(data: st.DataObject) -> None:
             for raw in (message.key, message.value)
         )
         context = Context(options, schemas=schemas)
-        found = list(through.decode(KafkaMessage(key, value), context))
-        assert texts_of(found) == texts_of(through.decode(message, context))
+        found = list(through.to_events(KafkaMessage(key, value), context=context))
+        assert texts_of(found) == texts_of(through.to_events(message, context=context))
 
 
 _OF_MESSAGES = (

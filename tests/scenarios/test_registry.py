@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from cdcwire.core.format import Context
-from cdcwire.formats.avro import FORMAT, Settings, from_events, schemas_of
+from cdcwire.formats.avro import FORMAT, Settings, schemas_of
 from cdcwire.formats.avro.evolution import DDL_RULES, compare_schemas
 from cdcwire.formats.avro.topics import parse_topic_rule
+from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import Column, Image, Position, RowChange, Table
 from cdcwire.model.kinds import IntType, TextType
 from cdcwire_conformance.ddl import read_chain
@@ -106,10 +107,10 @@ def test_rows_are_read_by_the_ids_that_were_given(
 ) -> None:
     settings = Settings(enable_tidb_extension=True, topic=topic)
     rows = [row(number) for number in range(3)]
-    messages = list(from_events(rows, settings, source=registry))
+    messages = list(messages_of(rows, settings, source=registry))
     assert registry.requests == 3  # the level, the key's schema, the value's
     context = Context(options={"enable-tidb-extension": True}, schemas=open_schemas(apicurio.url))
-    found = [event for message in messages for event in FORMAT.decode(message, context)]
+    found = [event for message in messages for event in FORMAT.to_events(message, context=context)]
     assert [each.after and each.after.values for each in found if isinstance(each, RowChange)] == [
         each.after and each.after.values for each in rows
     ]

@@ -243,7 +243,7 @@ def test_made_messages_are_read_and_written_alike(rewrite: Rewrite, name: str) -
     @given(change_streams(domain=domain_of(form)))
     def check(stream: ChangeStream) -> None:
         nonlocal count
-        for message in form.encode(stream.events, Context()):
+        for message in form.from_events(stream.events, context=Context()):
             for data in (getattr(message, "key", None), message.value):
                 if data is None:
                     continue

@@ -116,7 +116,7 @@ def _events(
             if isinstance(message, StoredFile):  # a schema file describes the files that follow
                 known = format_.prepared([message], known)
             try:
-                yield from format_.decode(message, known)
+                yield from format_.to_events(message, context=known)
                 for warning in format_.warnings(message):
                     print(f"cdcwire decode: {where}: warning: {warning}", file=sys.stderr)
             except DecodeError as error:

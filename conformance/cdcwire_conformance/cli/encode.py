@@ -46,7 +46,9 @@ def run(arguments: argparse.Namespace) -> int:
     format_ = get_format(arguments.format)
     context = context_from(arguments)
     try:
-        messages = format_.encode(read_events(arguments.events, context.tables), context)
+        messages = format_.from_events(
+            read_events(arguments.events, context.tables), context=context
+        )
         if arguments.raw:
             return _print_raw(list(messages))
         for message in messages:

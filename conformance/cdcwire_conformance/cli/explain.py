@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         context = format_.prepared(_schema_files(messages, Path(arguments.prefix)), context)
     context = format_.prepared((message for _, message in messages), context)
     for number, (where, message) in enumerate(messages):
-        explanation = format_.explain(message, context)
+        explanation = format_.explain(message, context=context)
         if arguments.message is None and where != arguments.file:
             print("" if number == 0 else "\n", f"message {number} ({where})", sep="")
         for line in hexdump_lines(explanation, message):

@@ -140,7 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
         if is_sharded or (format_.topic_tables is not None and len(tables) > 1):
             topics.write_topics(folder, arguments.format, events, context, tables, arguments.shards)
         else:
-            messages = format_.encode(events, context)
+            messages = format_.from_events(events, context=context)
             write_messages(str(folder / "messages.jsonl"), messages)
     except topics.TopicNameError as error:
         raise UsageError(str(error)) from error

@@ -119,7 +119,7 @@ def _cuts(
 def _is_read(format_: Format, message: Message, context: Context) -> bool:
     """Return whether a change that is not certain to be wrong is a legal message by chance."""
     try:
-        for _ in format_.decode(message, context):
+        for _ in format_.to_events(message, context=context):
             pass
     except DecodeError:
         return False

@@ -132,7 +132,7 @@ def explain_message(case: Case, message: Message) -> Explanation:
     format_ = format_of(case)
     try:
         context = replace(case.context(), compressions={})
-        return format_.explain(message, format_.prepared(case.messages, context))
+        return format_.explain(message, context=format_.prepared(case.messages, context))
     except CorpusError:
         raise
     except ValueError as error:  # of the options; broken bytes are told in the explanation

@@ -141,7 +141,7 @@ def cut_file_accepted(format_: Format, message: Message, context: Context) -> li
     """Return the events before an error; raise the error only if there are none."""
     events: list[Event] = []
     try:
-        for event in format_.decode(message, context):
+        for event in format_.to_events(message, context=context):
             events.append(event)
     except DecodeError:
         if not events:

@@ -243,4 +243,4 @@ def _without_clock(rules: EventRules, case: Case) -> EventRules:
 
 
 def _read(message: Message, codec: Format, context: Context) -> list[Json]:
-    return [event_to_json(event) for event in codec.decode(message, context)]
+    return [event_to_json(event) for event in codec.to_events(message, context=context)]

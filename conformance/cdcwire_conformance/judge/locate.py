@@ -42,7 +42,7 @@ def find_focus(difference: Difference, case: Case, codec: Format) -> Focus | Non
     if found is None:
         return None
     message, index = found
-    place = _find_span(index, path[2:], codec.explain(message, context).spans)
+    place = _find_span(index, path[2:], codec.explain(message, context=context).spans)
     if place is None:
         return None
     span, is_exact = place
@@ -65,7 +65,7 @@ def _message_of_event(
     documents: list[Json] = []
     for message in messages:
         try:
-            for index, event in enumerate(codec.decode(message, context)):
+            for index, event in enumerate(codec.to_events(message, context=context)):
                 places.append((message, index))
                 documents.append(event_to_json(event))
         except DecodeError:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from cdcwire.core.format import Context
+from cdcwire.core.message import Message
 from cdcwire.core.registry import get_format
+from cdcwire.model.events import Event
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.known_wrong.decoder import KnownWrong
@@ -23,7 +26,10 @@ def catching_case(known_wrong: KnownWrong, format_name: str, cases: Sequence[Cas
     first, then those of level "must".
     """
     through = get_format(format_name)
-    decode = partial(known_wrong.decode, through)
+
+    def decode(message: Message, *, context: Context) -> list[Event]:
+        return known_wrong.decode(through, message, context)
+
     without = frozenset() if known_compressions() else frozenset({"compression"})
     codec = Codec(decode, without=without, prepared=through.prepared)
     testee = InProcessTestee(known_wrong.name, {format_name: codec})

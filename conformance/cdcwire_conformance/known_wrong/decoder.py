@@ -39,7 +39,7 @@ class KnownWrong:
 
 def right(format_: Format, message: Message, context: Context) -> list[Event]:
     """Decode as the reference does."""
-    return list(format_.decode(message, context))
+    return list(format_.to_events(message, context=context))
 
 
 def changing_events(change: Callable[[Event], Event | None]) -> Decode:

@@ -29,7 +29,7 @@ def exhibit_of(outcome: Outcome) -> Exhibit | None:
     if outcome.case.format in FORMAT_NAMES:
         codec = get_format(outcome.case.format)
         try:
-            explanation = codec.explain(focus.message, outcome.case.context())
+            explanation = codec.explain(focus.message, context=outcome.case.context())
         except ValueError:  # a setting that the reference can't serve: the bytes alone are shown
             explanation = Explanation(())
     plain = Explanation(explanation.spans)

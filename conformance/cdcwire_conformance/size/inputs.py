@@ -104,7 +104,7 @@ def feed_input(source: str, sample: int, context: Context) -> Input:
             context = format_.prepared((message,), context)
             continue
         try:
-            events: list[Event] = [*half, *format_.decode(message, context)]
+            events: list[Event] = [*half, *format_.to_events(message, context=context)]
             last = events[-1] if events else None
             half = [last] if _is_first_half(last) else []
             events = events[:-1] if half else events

@@ -181,7 +181,7 @@ def _messages(
     """Yield the messages of rows, up to ``batch`` in each; of files each has one table's."""
     context = _context(format_, batch, each, given)
     if not (_has_files(format_, given) or format_.updates_are_two_records):
-        messages = format_.encode(rows, context)
+        messages = format_.from_events(rows, context=context)
         yield from (message for message in messages if is_counted(message, format_))
         return
     topics = topics_of(rows, each.tables) if format_.needs_tables else {}
@@ -213,7 +213,7 @@ def _encoded(
     if format_.updates_are_two_records and format_.needs_tables:
         table = rows[0].table
         context = replace(context, tables=(topics[table.schema, table.name],))
-    return format_.encode(rows, context)
+    return format_.from_events(rows, context=context)
 
 
 def _has_files(format_: Format, given: Mapping[str, OptionValue]) -> bool:

@@ -131,7 +131,7 @@ def _texts(image: Image, key: Iterable[str], format_: Format) -> dict[str, str |
 
 
 def _write(shard: _Shard, format_: Format) -> None:
-    messages = format_.encode(shard.waiting, shard.context)
+    messages = format_.from_events(shard.waiting, context=shard.context)
     with shard.path.open("a", encoding="ascii", newline="\n") as file:
         for message in messages:
             file.write(json.dumps(message_to_json(message)) + "\n")

@@ -7,7 +7,7 @@ it raises is not caught here: the caller decides what a crash looks like.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.format import Context
@@ -28,8 +28,25 @@ from cdcwire_conformance.protocol.messages import (
     message_to_json,
 )
 
-Decode: TypeAlias = Callable[[Message, Context], Iterable["Event | Mapping[str, Json]"]]
-Encode: TypeAlias = Callable[[Iterable[Event], Context], Iterable[Message]]
+
+class Decode(Protocol):
+    """A decoder: like ``Format.to_events``, or with events in the text form."""
+
+    def __call__(
+        self, message: Message, /, *, context: Context
+    ) -> Iterable[Event | Mapping[str, Json]]:
+        """Return the events of a message. Raises: DecodeError."""
+        ...
+
+
+class Encode(Protocol):
+    """An encoder: like ``Format.from_events``."""
+
+    def __call__(self, events: Iterable[Event], /, *, context: Context) -> Iterable[Message]:
+        """Return the messages of events. Raises: EncodeError."""
+        ...
+
+
 Prepared: TypeAlias = Callable[[Iterable[Message], Context], Context]
 
 
@@ -71,7 +88,7 @@ def answer_decode(
         return {"rejected": {"problem": str(error)}}
     for index, message in enumerate(messages):
         try:
-            for event in decode(message, context):
+            for event in decode(message, context=context):
                 events.append(event if isinstance(event, Mapping) else event_to_json(event))
         except DecodeError as error:
             return {
@@ -92,7 +109,7 @@ def answer_encode(request: Mapping[str, Json], encode: Encode) -> dict[str, Json
     try:
         context = context_of(request)
         events = read_events(request["events"], context.tables)
-        messages = [message_to_json(message) for message in encode(events, context)]
+        messages = [message_to_json(message) for message in encode(events, context=context)]
     except (EncodeError, TextFormError) as error:
         return {"rejected": {"problem": error.problem, "path": list(error.path)}}
     except OptionError as error:

@@ -37,9 +37,9 @@ from cdcwire_conformance.testees.codecs import (
 class Codec:
     """The functions of one format.
 
-    ``decode`` takes a message and a context and gives events: of the model, or in the text form. It
-    rejects by raising DecodeError, or one of ``rejections``. ``prepared``: as of ``Format``, what
-    messages tell about each other.
+    ``decode`` takes a message and ``context=`` and returns events: of the model, or in the text
+    form. It rejects by raising DecodeError, or one of ``rejections``. ``prepared``: as in
+    ``Format``, adds what messages say about each other.
     """
 
     decode: Decode

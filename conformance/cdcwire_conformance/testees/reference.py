@@ -45,8 +45,8 @@ def answer(request: Mapping[str, Json]) -> dict[str, Json]:
     """Return the answer to decode or encode, without its number."""
     codec = get_format(request["format"])
     if request["cmd"] == "decode":
-        return answer_decode(request, codec.decode, codec.prepared)
-    return answer_encode(request, codec.encode)
+        return answer_decode(request, codec.to_events, codec.prepared)
+    return answer_encode(request, codec.from_events)
 
 
 def serve(stdin: BinaryIO, stdout: BinaryIO) -> int:

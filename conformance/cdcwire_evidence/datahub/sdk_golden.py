@@ -113,7 +113,7 @@ def _decode(
     for record in answer["records"]:
         if topic is None:
             blob = KafkaMessage(None, base64.b64decode(record["data"]))
-            yield from BLOB.decode(blob, Context(options={"encoding": "record"}))
+            yield from BLOB.to_events(blob, context=Context(options={"encoding": "record"}))
         else:
             yield _event(topic, record["data"])
 

@@ -152,9 +152,11 @@ class _Asked:
 
     def _events(self, message: KafkaMessage, body: Body) -> list[Event]:
         if self.question.fields is not None:
-            return list(TUPLE.decode(message, Context(tables=(_table(self.question),))))
+            return list(TUPLE.to_events(message, context=Context(tables=(_table(self.question),))))
         if self.question.is_message:
-            return list(BLOB.decode(message, Context(options={"encoding": self.encoding})))
+            return list(
+                BLOB.to_events(message, context=Context(options={"encoding": self.encoding}))
+            )
         return []
 
     def _problem_of_events(self, events: Sequence[Event], body: Body) -> str:
@@ -323,8 +325,8 @@ def _problem_of_message(events: Sequence[Event]) -> str:
 def _written(message: bytes) -> bytes:
     """Return a Blob message as it is written from its event."""
     options = {"encoding": "record", "db-type": "MySQL"}
-    events = list(BLOB.decode(KafkaMessage(None, message), Context(options=options)))
-    (written,) = BLOB.encode(events, Context(options=options))
+    events = list(BLOB.to_events(KafkaMessage(None, message), context=Context(options=options)))
+    (written,) = BLOB.from_events(events, context=Context(options=options))
     assert isinstance(written, KafkaMessage)
     assert written.value is not None
     return written.value

@@ -132,7 +132,9 @@ def _edited(change: RowChange, column: str, edit: Callable[[Value], Value]) -> R
 def _write(folder: Path, name: str, changes: Iterable[RowChange]) -> None:
     folder.mkdir()
     context = Context(tables=workload_tables(WORKLOAD))
-    write_messages(str(folder / "messages.jsonl"), get_format(name).encode(changes, context))
+    write_messages(
+        str(folder / "messages.jsonl"), get_format(name).from_events(changes, context=context)
+    )
 
 
 def _compare(folder: Path, right: str) -> tuple[int, str, Json]:

@@ -117,7 +117,7 @@ def _written(
     known = {option.name for option in format_.options}
     own = {key: value for key, value in options.items() if key in known}
     context = Context(options=own, tables=workload_tables(WORKLOAD))
-    write_messages(str(folder / "messages.jsonl"), format_.encode(changes, context))
+    write_messages(str(folder / "messages.jsonl"), format_.from_events(changes, context=context))
     return f"{name}:file:{folder}"
 
 

@@ -9,7 +9,7 @@ from zlib import crc32
 from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
-from cdcwire.formats.avro import FORMAT, Settings, from_events
+from cdcwire.formats.avro import FORMAT, MessageWriter, Settings
 from cdcwire.formats.avro.sources import SchemaSource
 from cdcwire.model.events import Event, Image, Position, RowChange, Table
 from cdcwire.model.tso import tso_of_ms
@@ -62,7 +62,9 @@ def messages_of(
     Raises: what the source raises.
     """
     settings = Settings(enable_tidb_extension=True, topic=topic)
-    return from_events(changes, settings, workload_tables(WORKLOAD), source)
+    writer = MessageWriter(settings, workload_tables(WORKLOAD), source)
+    for change in changes:
+        yield from writer.messages(change)
 
 
 def context_of(schemas: Mapping[str, str]) -> Context:
@@ -72,7 +74,7 @@ def context_of(schemas: Mapping[str, str]) -> Context:
 
 def changes_of(message: KafkaMessage, context: Context) -> list[Hashable]:
     """Return what a message tells. Raises: DecodeError; RegistryError."""
-    found = FORMAT.decode(message, context)
+    found = FORMAT.to_events(message, context=context)
     return [told(event) for event in found if isinstance(event, RowChange)]
 
 

@@ -152,10 +152,10 @@ class Feeds:
         """Return lane and number of the messages of each row that is wanted."""
         found: dict[int, list[tuple[int, int]]] = {}
         for number, lane in enumerate(lanes):
-            decode = get_format(lane.format).decode
+            to_events = get_format(lane.format).to_events
             events = 0
             for offset, message in enumerate(lane.messages):
-                for event in decode(message, lane.context):
+                for event in to_events(message, context=lane.context):
                     events += 1
                     if isinstance(event, RowChange) and row_id(event) in self.wanted:
                         found.setdefault(row_id(event), []).append((number, offset))

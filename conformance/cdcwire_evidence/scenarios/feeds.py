@@ -73,7 +73,7 @@ def lanes_of(
     shared: list[list[Event]] = [[] for _ in range(lanes)]
     for event in changes:
         shared[crc32(repr(_lane_of(event, dispatch)).encode()) % lanes].append(event)
-    made = [list(format_.encode(each, context)) for each in shared]
+    made = [list(format_.from_events(each, context=context)) for each in shared]
     context = format_.prepared([message for lane in made for message in lane], context)
     return [
         QueueFeed(
@@ -105,12 +105,12 @@ def changes_by_key(
     feed: QueueFeed, messages: Sequence[Received]
 ) -> tuple[dict[Hashable, list[str]], list[Poisoned]]:
     """Decode what arrived: the changes of each row in their order, and what can't be read."""
-    decode = get_format(feed.format).decode
+    to_events = get_format(feed.format).to_events
     lanes: dict[Hashable, list[str]] = {}
     bad: list[Poisoned] = []
     for each in messages:
         try:
-            events = list(decode(each.message, feed.context))
+            events = list(to_events(each.message, context=feed.context))
         except DecodeError as error:
             bad.append(Poisoned(each.partition, each.offset, error))
             continue
@@ -122,8 +122,8 @@ def changes_by_key(
 
 def events_of(feed: QueueFeed, messages: Sequence[KafkaMessage]) -> list[Event]:
     """Decode messages that are all good."""
-    decode = get_format(feed.format).decode
-    return [event for message in messages for event in decode(message, feed.context)]
+    to_events = get_format(feed.format).to_events
+    return [event for message in messages for event in to_events(message, context=feed.context)]
 
 
 def row_of(change: RowChange) -> Hashable:

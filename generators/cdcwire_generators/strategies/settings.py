@@ -46,7 +46,7 @@ def option_settings(
 
 def _is_taken(of: Format, options: Mapping[str, OptionValue]) -> bool:
     try:
-        list(of.encode((), Context(options, (_SOME_TABLE,))))
+        list(of.from_events((), context=Context(options, (_SOME_TABLE,))))
     except OptionError:
         return False
     return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from cdcwire.core.compiled import FastDecoder
 from cdcwire.core.errors import DecodeError
@@ -85,6 +85,38 @@ class Explanation:
     warnings: tuple[str, ...] = ()
 
 
+class ToEvents(Protocol):
+    """A function that translates a message into neutral events, without state between messages.
+
+    Raises: DecodeError for bytes that break the format, OptionError for a wrong option.
+    """
+
+    def __call__(self, message: Message, /, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+        """Yield the events of a message."""
+        ...
+
+
+class FromEvents(Protocol):
+    """A function that translates neutral events into messages, batched as the producer does.
+
+    Raises: EncodeError, with the number of the event in its path; OptionError.
+    """
+
+    def __call__(
+        self, events: Iterable[Event], /, *, context: Context = NO_CONTEXT
+    ) -> Iterator[Message]:
+        """Yield the messages of a feed, and the files that they need."""
+        ...
+
+
+class Explain(Protocol):
+    """A function that explains the bytes of a message. Raises: OptionError."""
+
+    def __call__(self, message: Message, /, *, context: Context = NO_CONTEXT) -> Explanation:
+        """Return the spans up to the first error, and that error."""
+        ...
+
+
 def _unchanged(messages: Iterable[Message], context: Context) -> Context:
     return context
 
@@ -94,7 +126,8 @@ class Format:
     """One format: its codec, options and losses, and the facts that general code asks for.
 
     Codec.
-    ``decode`` keeps no state between messages. ``encode`` batches as the producer does.
+    ``to_events``, ``from_events`` and ``explain`` are the functions that the format's package
+    exports by the same names.
     ``prepared`` adds to the context what some messages say about others, such as table definitions
     in schema files. Call it once with every message of a feed. It ignores broken messages; decoding
     them reports the error. ``warnings``: what decoding a message ignores, as the format permits.
@@ -134,9 +167,9 @@ class Format:
     name: str
     title: str
     page: str
-    decode: Callable[[Message, Context], Iterator[Event]]
-    encode: Callable[[Iterable[Event], Context], Iterator[Message]]
-    explain: Callable[[Message, Context], Explanation]
+    to_events: ToEvents
+    from_events: FromEvents
+    explain: Explain
     options: tuple[Option, ...]
     carries: Carries
     features: Mapping[str, str]
@@ -166,10 +199,10 @@ class Format:
         """Return the fastest decoder of messages to rows and events.
 
         Keep it for a whole feed: it remembers the layouts of tables. It accepts and rejects the
-        same bytes as ``decode``, and raises the same DecodeError. It is not thread-safe.
+        same bytes as ``to_events``, and raises the same DecodeError. It is not thread-safe.
         Raises: OptionError for an unknown option or value.
         """
         if self.fast_decoder is not None:
             return self.fast_decoder(context).decode
         parse_options(self.options, context.options)
-        return lambda message: self.decode(message, context)
+        return lambda message: self.to_events(message, context=context)

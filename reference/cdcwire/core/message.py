@@ -23,11 +23,18 @@ class StoredFile:
     value: bytes
 
 
-Message: TypeAlias = "KafkaMessage | StoredFile"
+Message: TypeAlias = KafkaMessage | StoredFile
 
 
 def expect_kafka(message: Message) -> KafkaMessage:
     """Return the message of a queue. Raises: TypeError for a file."""
     if not isinstance(message, KafkaMessage):
-        raise TypeError("a Kafka message is expected")
+        raise TypeError("a Kafka message is expected; claim-check files belong into the blobs")
+    return message
+
+
+def expect_file(message: Message) -> StoredFile:
+    """Return the file of a storage prefix. Raises: TypeError for a message of a queue."""
+    if not isinstance(message, StoredFile):
+        raise TypeError("a file of a storage prefix is expected")
     return message

@@ -1,13 +1,16 @@
 """The formats, one package each. ``cdcwire.core.registry`` lists them.
 
 ``get_format`` and ``FORMAT_NAMES`` are importable from here too. Every package has the same calls.
-The subject comes first; everything else is passed by name:
+The subject comes first; everything else is passed by name. ``context`` has the producer's options,
+definitions of tables, schemas and a selection.
 
+* ``to_events(message, context=)`` yields the neutral events of a ``KafkaMessage`` or a
+  ``StoredFile``. ``from_events(events, context=)`` yields messages, batched as the producer does.
+* ``explain(message, context=)`` returns the spans of a message: every byte with its clause.
 * ``decode(value, key=, context=)`` returns what a Kafka value or a file says, as the format's own
-  values. ``context`` has the producer's options, definitions of tables, schemas and a selection.
+  values.
 * ``encode(message, context=)`` returns the bytes of such values; for a format whose messages have
   keys, key and value. DataHub Tuple has ``record_of`` in its place.
-* ``to_events(message, …)`` and ``from_events(events, …)`` lead to and from the neutral model.
 * ``read_settings(context)`` returns the options as a ``Settings``; ``OPTIONS`` lists them.
 """
 

@@ -172,7 +172,7 @@ def craft_rows(name: str, rows: int) -> Iterator[tuple[list[RowChange], list[Row
     context = Context(tables=tables)
     decoder = RowDecoder()
     typed = []
-    for message in get_format("craft").encode(workload(name, rows, 3), context):
+    for message in get_format("craft").from_events(workload(name, rows, 3), context=context):
         assert isinstance(message, KafkaMessage)
         typed += [row for row in decoder.decode(message) if isinstance(row, Row)]
     for table in tables:

@@ -14,15 +14,8 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
-from cdcwire.formats.craft import (
-    Column,
-    ColumnGroup,
-    Message,
-    RowEvent,
-    decode,
-    encode,
-    from_events,
-)
+from cdcwire.formats.craft import Column, ColumnGroup, Message, RowEvent, decode, encode
+from cdcwire.formats.craft.events import messages_of
 from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.formats.craft.ranges import OutlineDecoder
 from cdcwire.formats.craft.settings import Settings
@@ -81,7 +74,7 @@ def by_columns(
 def test_workload_by_columns_is_the_workload_by_rows(name: str) -> None:
     tables = workload_tables(name)
     for batch in (1, 16):
-        messages = from_events(workload(name, 150, 5), Settings(max_batch_size=batch), tables)
+        messages = messages_of(workload(name, 150, 5), Settings(max_batch_size=batch), tables)
         values = [encode(message) for message in messages]
         for table in tables[:6]:
             canonical = canonical_table(table)
@@ -124,7 +117,7 @@ def test_damaged_message_by_columns_is_refused_wherever_row_by_row_is(data: st.D
     """What the row decoder refuses is never taken; what is taken is what it reads."""
     (definition,) = workload_tables("proposal-29")
     events = [e for e in workload("proposal-29", 12, 9) if isinstance(e, RowChange)]
-    (message,) = from_events(events, Settings(), (definition,))
+    (message,) = messages_of(events, Settings(), (definition,))
     value = data.draw(damaged_bytes(encode(message)))
     table = canonical_table(definition)
     found, left = by_columns(table, [value])
@@ -140,7 +133,7 @@ def test_damage_outside_the_rows_is_never_taken_for_another_meaning(
     """Headers and tables of sizes are read for many messages at once; a bad one is among good."""
     tables = workload_tables("tiny")
     events = list(workload("tiny", 48, 9))
-    values = [encode(m) for m in from_events(events, Settings(max_batch_size=rows), tables)]
+    values = [encode(m) for m in messages_of(events, Settings(max_batch_size=rows), tables)]
     index = data.draw(st.integers(0, len(values) - 1))
     outline = OutlineDecoder().outline(values[index])
     assert outline is not None
@@ -164,7 +157,7 @@ def test_damage_outside_the_rows_is_never_taken_for_another_meaning(
 def test_damaged_message_of_other_tables_is_left(data: st.DataObject) -> None:
     """What has none of the wanted rows is passed over only where the row decoder does so."""
     (definition,) = workload_tables("proposal-29")
-    (message,) = from_events(workload("proposal-29", 6, 9), Settings(), (definition,))
+    (message,) = messages_of(workload("proposal-29", 6, 9), Settings(), (definition,))
     value = data.draw(damaged_bytes(encode(message)))
     other = canonical_table(Table("other", "s", columns=definition.columns))
     columns = CraftBatchBuilder(BatchBuilder(other), Settings())
@@ -265,7 +258,7 @@ def test_columns_that_are_not_wanted_are_not_read() -> None:
 def test_other_events_among_rows_are_left() -> None:
     (definition,) = workload_tables("tiny")
     events = workload("tiny", 40, 2, ddl=True, resolved_every=5)
-    values = [encode(message) for message in from_events(events, Settings(), (definition,))]
+    values = [encode(message) for message in messages_of(events, Settings(), (definition,))]
     kinds = [all(isinstance(e, RowEvent) for e in decode(value).events) for value in values]
     found, left = by_columns(canonical_table(definition), values)
     assert left == kinds.count(False) > 0
@@ -276,7 +269,7 @@ def test_other_events_among_rows_are_left() -> None:
 
 def test_builder_begins_anew_after_a_batch() -> None:
     (definition,) = workload_tables("tiny")
-    messages = from_events(workload("tiny", 8, 2), Settings(max_batch_size=4), (definition,))
+    messages = messages_of(workload("tiny", 8, 2), Settings(max_batch_size=4), (definition,))
     columns = CraftBatchBuilder(BatchBuilder(canonical_table(definition)), Settings())
     for message in messages:
         assert columns.add(encode(message), MessagePlace())

@@ -54,7 +54,7 @@ IDS = [" ".join(f"{k}={v!r}" for k, v in each.items()) or "default" for each in 
 
 
 def file_of(events: list[RowChange], options: Mapping[str, OptionValue]) -> StoredFile:
-    (file,) = FORMAT.encode(events, Context(options=options, tables=(TABLE,)))
+    (file,) = FORMAT.from_events(events, context=Context(options=options, tables=(TABLE,)))
     assert isinstance(file, StoredFile)
     return file
 
@@ -82,7 +82,7 @@ def by_blocks(file: StoredFile, options: Mapping[str, OptionValue]) -> pa.Table:
 def by_rows(file: StoredFile, options: Mapping[str, OptionValue]) -> pa.Table:
     """Return the rows of a file by the plain decoder. Raises: DecodeError."""
     builder = BatchBuilder(canonical_table(TABLE))
-    events = FORMAT.decode(file, Context(options=options, tables=(TABLE,)))
+    events = FORMAT.to_events(file, context=Context(options=options, tables=(TABLE,)))
     changes = list(join_adjacent_halves(events))
     places = places_array([MessagePlace(file="x")], [len(changes)])
     assert all(isinstance(change, RowChange) for change in changes)

@@ -29,8 +29,8 @@ def events_of(found: object) -> list[Event]:
 @pytest.mark.parametrize("name", ["craft", "craft-proposal", "open-protocol"])
 def test_decoder_gives_the_events_of_the_format(name: str) -> None:
     decode, found = message_decoder(name, Context()), get_format(name)
-    for message in found.encode(EVENTS, Context()):
-        assert events_of(decode(message)) == list(found.decode(message, Context()))
+    for message in found.from_events(EVENTS, context=Context()):
+        assert events_of(decode(message)) == list(found.to_events(message, context=Context()))
 
 
 @pytest.mark.parametrize("compression", ["lz4", "snappy"])
@@ -38,10 +38,10 @@ def test_compressed_items_are_read_with_the_libraries_at_hand(compression: str) 
     pytest.importorskip("cramjam", reason="needs the extra size")
     options = {"large-message-handle-compression": compression}
     told = Context(options=options, compressions=known_compressions())
-    messages = list(get_format("open-protocol").encode(EVENTS, told))
+    messages = list(get_format("open-protocol").from_events(EVENTS, context=told))
     decode = message_decoder("open-protocol", Context(options=options))
     found = [event for message in messages for event in events_of(decode(message))]
-    expected = [e for m in messages for e in get_format("open-protocol").decode(m, told)]
+    expected = [e for m in messages for e in get_format("open-protocol").to_events(m, context=told)]
     assert found == expected
 
 
@@ -63,13 +63,13 @@ def test_decoder_of_topics_gives_the_events_and_errors_of_the_format(
     context, found = Context(options=options, tables=tables), get_format(name)
     events = workload("orders-10", 40, 3, position_fields=("sequence_id", "commit_ms"))
     decode = message_decoder(name, context)
-    for message in found.encode(events, context):
+    for message in found.from_events(events, context=context):
         assert isinstance(message, KafkaMessage)
-        assert events_of(decode(message)) == list(found.decode(message, context))
+        assert events_of(decode(message)) == list(found.to_events(message, context=context))
         assert message.value is not None
         damaged = replace(message, value=message.value[:-3])
         with pytest.raises(DecodeError) as expected:
-            list(found.decode(damaged, context))
+            list(found.to_events(damaged, context=context))
         with pytest.raises(DecodeError) as given:
             list(decode(damaged))
         assert str(given.value) == str(expected.value)
@@ -93,7 +93,7 @@ def test_topic_is_known_by_its_name() -> None:
     positions = ("sequence_id", "commit_ms")
     events = workload("tiny", 3, 1, inserts_only=True, position_fields=positions)
     told = Context(tables=(table,))
-    (message,) = get_format("datahub-tuple").encode(events, told)
+    (message,) = get_format("datahub-tuple").from_events(events, context=told)
     others = Context(tables=(*tables, table))
     assert len(list(place_decoder("datahub-tuple", others)(MessagePlace("tiny"))(message))) == 3
     with pytest.raises(DecodeError, match="topic 'c' has no definition"):
@@ -104,7 +104,9 @@ def test_table_that_is_not_selected_is_passed_over() -> None:
     context = Context(selection=Selection(frozenset({("shop", "nothing")})))
     for name in ("craft", "open-protocol"):
         decode = message_decoder(name, context)
-        for message in get_format(name).encode(workload("orders-10", 20, 3), Context()):
+        for message in get_format(name).from_events(
+            workload("orders-10", 20, 3), context=Context()
+        ):
             assert list(decode(message)) == []
 
 

@@ -29,7 +29,7 @@ def test_folder_of_schemas_decodes_messages(tmp_path: Path) -> None:
     (tmp_path / "7.avsc").write_text(TEXT, encoding="utf-8")
     context = context_from(parsed("--schema", str(tmp_path)))
     message = KafkaMessage(b"\0\0\0\0\x07\x02", b"\0\0\0\0\x07\x02")
-    (event,) = FORMAT.decode(message, context)
+    (event,) = FORMAT.to_events(message, context=context)
     assert isinstance(event, RowChange)
     assert event.after is not None
     assert event.after.values == (1,)

@@ -31,7 +31,7 @@ def value_of(case: Case) -> bytes:
 
 def problem_of(case: Case) -> DecodeError:
     with pytest.raises(DecodeError) as caught:
-        list(get_format(case.format).decode(case.messages[0], case.context()))
+        list(get_format(case.format).to_events(case.messages[0], context=case.context()))
     return caught.value
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.format import NO_CONTEXT, Context, Explanation, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import Span, Subject
 from cdcwire.model.carries import EVENT_FIELDS, EXACT, KINDS, NO, Carries
@@ -21,7 +21,7 @@ _ROW = Table("t", "s", key=("n",))
 _COLUMNS = (Column("n", IntType(32)),)
 
 
-def decode(message: Message, context: Context) -> Iterator[Event]:
+def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """A value is digits, one row for each group between spaces; ``!`` is progress."""
     text = (message.value or b"").decode("latin-1")
     for index, word in enumerate(text.split()):
@@ -34,11 +34,11 @@ def decode(message: Message, context: Context) -> Iterator[Event]:
             raise DecodeError("no digits", text.index(word), "toy: digits", ("words", index))
 
 
-def encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
+def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
     yield from ()
 
 
-def explain(message: Message, context: Context) -> Explanation:
+def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     spans = []
     offset = 0
     for index, word in enumerate((message.value or b"").split()):
@@ -55,7 +55,7 @@ def toy() -> Format:
     fields = {name: EXACT if name in CARRIED else NO for name in EVENT_FIELDS}
     carries = Carries(fields, dict.fromkeys(KINDS, EXACT))
     return Format(
-        "toy", "Toy", "", decode, encode, explain, (), carries, {}, fixes_bytes="by value"
+        "toy", "Toy", "", to_events, from_events, explain, (), carries, {}, fixes_bytes="by value"
     )
 
 

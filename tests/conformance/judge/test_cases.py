@@ -25,7 +25,7 @@ def events_of(toy: Format, case: Case) -> list[Json]:
     return [
         event_to_json(event)
         for message in case.messages
-        for event in toy.decode(message, NO_CONTEXT)
+        for event in toy.to_events(message, context=NO_CONTEXT)
     ]
 
 
@@ -186,11 +186,11 @@ def sent(position: dict[str, str]) -> dict[str, object]:
 def with_clock(toy: Format) -> Format:
     """A toy whose messages say when they were sent: as many milliseconds as they have bytes."""
 
-    def decode(message: Message, context: Context) -> Iterator[Event]:
+    def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
         yield Progress("resolved", Position(commit_ts=1, sent_ms=len(message.value or b"")))
 
     fields = {**toy.carries.fields, "sent_ms": EXACT}
-    return replace(toy, decode=decode, carries=replace(toy.carries, fields=fields))
+    return replace(toy, to_events=to_events, carries=replace(toy.carries, fields=fields))
 
 
 @pytest.mark.parametrize(

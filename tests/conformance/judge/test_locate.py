@@ -25,7 +25,7 @@ def span_at(case: Case, *path: str | int) -> Span | None:
     context = codec.prepared(case.messages, case.context())
     return next(
         span
-        for span in codec.explain(focus.message, context).spans
+        for span in codec.explain(focus.message, context=context).spans
         if (span.start, span.part) == (focus.offset, focus.part)
     )
 
@@ -147,7 +147,7 @@ def test_subjects_name_events_that_are_in_the_message(format_name: str) -> None:
             continue
         context = codec.prepared(case.messages, case.context())
         for message in case.messages:
-            count = len(list(codec.decode(message, context)))
-            for span in codec.explain(message, context).spans:
+            count = len(list(codec.to_events(message, context=context)))
+            for span in codec.explain(message, context=context).spans:
                 if span.subject is not None and span.subject.event is not None:
                     assert span.subject.event < count, case.id

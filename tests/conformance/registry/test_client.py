@@ -448,5 +448,5 @@ def test_mapping_of_schemas_asks_when_it_is_needed(server: Server) -> None:
 def test_writing_by_a_mapping_of_a_registry_is_refused(server: Server) -> None:
     context = Context(schemas=open_schemas(server.url))
     with pytest.raises(RegistryError, match="does not list its schemas"):
-        list(FORMAT.encode([], context))
+        list(FORMAT.from_events([], context=context))
     assert not server.requests

@@ -16,7 +16,7 @@ from cdcwire.core.registry import get_format
 
 @pytest.mark.cdcwire_cases("craft", pattern="craft/values/year-2024", derived={derived})
 def test_right(cdcwire_case):
-    cdcwire_case.check(get_format("craft").decode)
+    cdcwire_case.check(get_format("craft").to_events)
 
 def twice(message, context):
     for event in get_format("craft").decode(message, context):

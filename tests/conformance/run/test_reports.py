@@ -182,7 +182,7 @@ def test_failure_in_a_real_format_shows_the_bytes_around() -> None:
     case = load_case("craft/values/year-2024")
     events = json.loads(json.dumps(case.events))
     events[0]["after"]["y"]["value"] = "4048"
-    testee = InProcessTestee("wrong", {"craft": Codec(lambda _m, _c: events)})
+    testee = InProcessTestee("wrong", {"craft": Codec(lambda _message, *, context: events)})
     description = Description("wrong", "", "", {"craft": Claim()})
     results = Results(description, "", "in process", "0.1.0", ("craft",))
     run([replace(case, canonical=False)], [], [testee], results)
@@ -209,7 +209,7 @@ def test_exhibit_of_a_message_that_breaks_off_shows_its_end() -> None:
         error={"message": 0},
         messages=(KafkaMessage(None, message.value[:9]),),
     )
-    testee = InProcessTestee("wrong", {"craft": Codec(lambda _m, _c: [])})
+    testee = InProcessTestee("wrong", {"craft": Codec(lambda _message, *, context: [])})
     description = Description("wrong", "", "", {"craft": Claim()})
     results = Results(description, "", "in process", "0.1.0", ("craft",))
     run([], [cut], [testee], results)

@@ -129,7 +129,7 @@ def test_size_measures_a_feed_of_avro_without_its_schemas(tmp_path: Path) -> Non
     """Its updates have no old rows, so that it is rows that were inserted."""
     given = {"enable-tidb-extension": True}
     rows = workload("orders-10", 40, 1, inserts_only=True)
-    messages = get_format("avro").encode(rows, Context(given))
+    messages = get_format("avro").from_events(rows, context=Context(given))
     write_messages(str(tmp_path / "a.jsonl"), messages)
     options = ("--option", "enable-tidb-extension=true")
     found = measured(tmp_path, "--feed", f"avro:file:{tmp_path}", *options)

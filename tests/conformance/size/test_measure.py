@@ -48,7 +48,7 @@ def test_sizes_are_those_of_keys_and_values_compressed_message_by_message() -> N
     )
     for name in MESSAGE_FORMATS:
         context = Context(options={"max-batch-size": 16})
-        messages = get_format(name).encode(workload("orders-10", 40, 5), context)
+        messages = get_format(name).from_events(workload("orders-10", 40, 5), context=context)
         raw = [
             (message.key or b"") + (message.value or b"")
             for message in messages
@@ -86,7 +86,9 @@ def test_a_batch_of_csv_is_a_file_of_one_table(batch: int) -> None:
         message.value
         for group in groups.values()
         for start in range(0, len(group), batch)
-        for message in get_format("csv").encode(group[start : start + batch], Context())
+        for message in get_format("csv").from_events(
+            group[start : start + batch], context=Context()
+        )
         if isinstance(message, StoredFile)
     ]
     cell = results.workloads[0].cell("csv", batch)
@@ -107,7 +109,7 @@ def test_schemas_of_avro_are_not_counted() -> None:
     results = measure(named_inputs(("orders-10",), rows=40), formats=("avro",), **FEW)  # type: ignore[arg-type]  # the same for all
     one, four = results.workloads[0].cells
     assert one.messages == four.messages == 40
-    messages = get_format("avro").encode(workload("orders-10", 40, 1), NO_CONTEXT)
+    messages = get_format("avro").from_events(workload("orders-10", 40, 1), context=NO_CONTEXT)
     rows = [message for message in messages if isinstance(message, KafkaMessage)]
     raw = [(message.key or b"") + (message.value or b"") for message in rows]
     assert one.sizes == four.sizes
@@ -133,8 +135,8 @@ def test_a_body_of_tuples_is_of_one_table(batch: int) -> None:
         message.value or b""
         for name, group in groups.items()
         for start in range(0, len(group), batch)
-        for message in get_format("datahub-tuple").encode(
-            group[start : start + batch], Context({"max-batch-size": 99}, (known[name],))
+        for message in get_format("datahub-tuple").from_events(
+            group[start : start + batch], context=Context({"max-batch-size": 99}, (known[name],))
         )
     ]
     (cell,) = results.workloads[0].cells

@@ -32,7 +32,7 @@ SHARDS = 4
 def events_of(file: Path, format_name: str, tables: tuple[Table, ...]) -> list[Event]:
     format_ = get_format(format_name)
     context = Context(tables=tables)
-    return [e for _, m in read_messages(str(file)) for e in format_.decode(m, context)]
+    return [e for _, m in read_messages(str(file)) for e in format_.to_events(m, context=context)]
 
 
 def moving(table: Table) -> list[RowChange]:

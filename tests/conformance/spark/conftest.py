@@ -185,7 +185,7 @@ class StorageStream:
             again = rows[len(rows) // 2 :] if is_restarted and day == 2 else []
             context = Context(options=options, tables=tuple(known.values()))
             for part in (events, again):
-                for file in get_format(format_name).encode(part, context):
+                for file in get_format(format_name).from_events(part, context=context):
                     assert isinstance(file, StoredFile)
                     _put(folder, file.path, file.value, layout)
         (folder / "metadata").write_bytes(write_metadata(self.commit_ts(5, 0)))

@@ -41,7 +41,7 @@ OPTIONS = {"enable-tidb-extension": True}
 
 def messages_of(format_name: str, events: Iterable[Event], is_told: bool) -> list[Message]:
     options = OPTIONS if is_told and format_name in ("avro", "canal-json") else {}
-    return list(get_format(format_name).encode(events, Context(options=options)))
+    return list(get_format(format_name).from_events(events, context=Context(options=options)))
 
 
 def write(folder: Path, format_name: str, events: Iterable[Event], *, is_told: bool = True) -> str:

@@ -41,7 +41,7 @@ ROWS = 60
 def messages_of(format_name: str, events: Iterable[Event], is_told: bool) -> list[Message]:
     has_extension = is_told and format_name in ("avro", "canal-json")
     options = {"enable-tidb-extension": True} if has_extension else {}
-    return list(get_format(format_name).encode(events, Context(options=options)))
+    return list(get_format(format_name).from_events(events, context=Context(options=options)))
 
 
 def write(folder: Path, format_name: str, events: Iterable[Event], *, is_told: bool = True) -> str:

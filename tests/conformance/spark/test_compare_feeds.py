@@ -42,7 +42,7 @@ def write(
     """Write a feed and return its source."""
     folder.mkdir()
     context = Context(options={name.replace("_", "-"): v for name, v in options.items()})
-    messages = get_format(format_name).encode(events, context)
+    messages = get_format(format_name).from_events(events, context=context)
     write_messages(str(folder / "messages.jsonl"), messages)
     return f"{format_name}:file:{folder}"
 
@@ -347,7 +347,7 @@ def test_parquet_that_does_not_tell_all_of_a_place_has_no_more_order_than_it_tel
     places = ({"topic": "t", "partition": 1, "offset": 7}, {"topic": "t", "partition": 0})
     rows = []
     for each, place in zip(events, places, strict=True):
-        (message,) = get_format("craft").encode([each], Context())
+        (message,) = get_format("craft").from_events([each], context=Context())
         assert isinstance(message, KafkaMessage)
         known = {"key": b"", "value": message.value, "offset": 0, **place}
         rows.append({name: known[name] for name in ("key", "value", *told)})

@@ -86,7 +86,9 @@ def planted() -> list[RowChange]:
 def write(folder: Path, format_name: str, events: Iterable[RowChange], **options: str | int) -> str:
     folder.mkdir()
     context = Context(options={name.replace("_", "-"): v for name, v in options.items()})
-    write_messages(str(folder / "messages.jsonl"), get_format(format_name).encode(events, context))
+    write_messages(
+        str(folder / "messages.jsonl"), get_format(format_name).from_events(events, context=context)
+    )
     return f"{format_name}:file:{folder}"
 
 

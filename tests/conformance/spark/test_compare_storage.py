@@ -53,7 +53,7 @@ def events_of(stream: Any) -> Iterator[Event]:
 def write_queue(stream: Any, folder: Path, format_name: str, **options: str | bool) -> str:
     folder.mkdir()
     context = Context(options=options)
-    messages = get_format(format_name).encode(events_of(stream), context)
+    messages = get_format(format_name).from_events(events_of(stream), context=context)
     write_messages(str(folder / "messages.jsonl"), messages)
     return f"{format_name}:file:{folder}"
 
@@ -275,7 +275,7 @@ def test_stored_files_in_json_lines_are_read(
     tables = (storage_stream.later_orders, storage_stream.items, storage_stream.clients)
     context = Context(options=dict(storage_stream.options["csv"]), tables=tables)
     events = [event for event in events_of(storage_stream) if _is_of_items(event)]
-    messages = get_format("csv").encode(events, context)
+    messages = get_format("csv").from_events(events, context=context)
     write_messages(str(tmp_path / "messages.jsonl"), messages)
     source = parse_source(f"csv:file:{tmp_path}")
     context = Context(options=context.options)

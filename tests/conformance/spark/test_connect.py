@@ -40,7 +40,9 @@ def write(
     folder.mkdir()
     told = {name.replace("_", "-"): value for name, value in options.items()}
     context = Context(options=told, tables=workload_tables(name))
-    write_messages(str(folder / "messages.jsonl"), get_format(format_name).encode(events, context))
+    write_messages(
+        str(folder / "messages.jsonl"), get_format(format_name).from_events(events, context=context)
+    )
     return f"{format_name}:file:{folder}"
 
 

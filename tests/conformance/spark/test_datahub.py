@@ -93,7 +93,7 @@ def write(
     if format_name.startswith("datahub"):
         write_topics(folder, format_name, events, context, tables, shards)
     else:
-        messages = get_format(format_name).encode(events, context)
+        messages = get_format(format_name).from_events(events, context=context)
         write_messages(str(folder / "messages.jsonl"), messages)
     return f"{format_name}:file:{folder}"
 
@@ -195,7 +195,7 @@ def test_bodies_of_several_topics_in_parquet(
     for table in tables[1:]:
         own = [change for change in changes if change.table.name == table.name][:40]
         context = Context(tables=(table,), options={"encoding": "protobuf"})
-        for message in get_format("datahub-tuple").encode(own, context):
+        for message in get_format("datahub-tuple").from_events(own, context=context):
             assert isinstance(message, KafkaMessage)
             rows.append((table.name, message.value))
     rows.append(("nobody's", b"{}"))

@@ -71,7 +71,7 @@ ORDERS = Table("t", "s", columns=(ID,), key=("id",))
 
 def messages_of(name: str, events: Iterable[Event], **options: int | bool) -> list[KafkaMessage]:
     context = Context(options={key.replace("_", "-"): value for key, value in options.items()})
-    found = list(get_format(name).encode(events, context))
+    found = list(get_format(name).from_events(events, context=context))
     return [message for message in found if isinstance(message, KafkaMessage)]
 
 
@@ -214,7 +214,7 @@ TIMES = inserts(
 def times(tmp_path: Path) -> tuple[Source, CanonicalTable, Context]:
     """Rows with dates and times, and the feed's option that tells their zone."""
     options = {"time-zone": "+09:00"}
-    found = get_format("craft").encode(TIMES, Context(options=options))
+    found = get_format("craft").from_events(TIMES, context=Context(options=options))
     messages = [message for message in found if isinstance(message, KafkaMessage)]
     table = of_columns(ID, BORN, LASTS, SEEN)
     return lines_source(tmp_path, "craft", messages), table, Context(options=options)
@@ -255,10 +255,10 @@ def poisoned(request: pytest.FixtureRequest) -> tuple[str, list[KafkaMessage], D
     name = request.param
     messages = messages_of(name, workload("orders-10", 40, 5), max_batch_size=4)
     bad = KafkaMessage(messages[2].key, (messages[2].value or b"")[:-5])
-    lost = list(get_format(name).decode(messages[2], Context()))
+    lost = list(get_format(name).to_events(messages[2], context=Context()))
     messages[2] = bad
     with pytest.raises(DecodeError) as caught:
-        list(get_format(name).decode(bad, Context()))
+        list(get_format(name).to_events(bad, context=Context()))
     return name, messages, caught.value, 40 - len(lost)
 
 

@@ -42,7 +42,7 @@ TABLE = Table("t", "s", columns=(ID,), key=("id",))
 def feed(folder: Path, name: str, events: Iterable[Event], **options: int) -> Source:
     context = Context(options={key.replace("_", "-"): value for key, value in options.items()})
     folder.mkdir(exist_ok=True)
-    write_messages(str(folder / "m.jsonl"), get_format(name).encode(events, context))
+    write_messages(str(folder / "m.jsonl"), get_format(name).from_events(events, context=context))
     return source_of_folder(name, folder)
 
 
@@ -82,7 +82,7 @@ def test_parquet_tells_the_same_as_json_lines(spark: SparkSession, tmp_path: Pat
     lines = feed(tmp_path / "a", "craft", events)
     rows = [
         {"key": message.key, "value": message.value}
-        for message in get_format("craft").encode(events, Context())
+        for message in get_format("craft").from_events(events, context=Context())
         if isinstance(message, KafkaMessage)
     ]
     (tmp_path / "b").mkdir()

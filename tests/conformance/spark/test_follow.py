@@ -253,7 +253,9 @@ def test_marks_are_those_of_resolved_events(format_name: str) -> None:
     )
     messages = [
         (MessagePlace("t", 0, offset), message)
-        for offset, message in enumerate(get_format(format_name).encode(events, context))
+        for offset, message in enumerate(
+            get_format(format_name).from_events(events, context=context)
+        )
         if isinstance(message, KafkaMessage)
     ]
     middle = sorted(positions)[10]
@@ -341,7 +343,7 @@ def test_rows_of_other_tables_are_marks_too(format_name: str, position: Position
     assert seen.watermark == max(
         getattr(each.position, position)
         for message in feed.messages
-        for each in get_format(format_name).decode(message, feed.context)
+        for each in get_format(format_name).to_events(message, context=feed.context)
         if isinstance(each, RowChange)
     )
 

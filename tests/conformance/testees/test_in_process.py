@@ -36,7 +36,7 @@ def test_ask_events_of_the_model_come_in_the_text_form() -> None:
 
 def test_ask_events_in_the_text_form_stay() -> None:
     document = {"kind": "marker", "what": "begin"}
-    assert decoder_of(lambda _m, _c: [document]).ask(ASK).answer == Events([document])
+    assert decoder_of(lambda _message, *, context: [document]).ask(ASK).answer == Events([document])
 
 
 def test_ask_decode_error_is_rejected_with_its_place() -> None:
@@ -77,6 +77,9 @@ def test_ask_function_that_never_returns_times_out() -> None:
 
 
 def test_ask_encode_gives_messages() -> None:
-    testee = decoder_of(lambda _m, _c: [], encode=lambda _e, _c: [KafkaMessage(None, b"x")])
+    testee = decoder_of(
+        lambda _message, *, context: [],
+        encode=lambda _events, *, context: [KafkaMessage(None, b"x")],
+    )
     request = Request("encode", "toy", {"events": [{"kind": "progress", "what": "resolved"}]})
     assert testee.ask(request).answer == Messages((KafkaMessage(None, b"x"),))

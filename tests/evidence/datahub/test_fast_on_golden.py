@@ -36,7 +36,7 @@ def readers(case: Case) -> tuple[Read, Read]:
         lambda message: [
             row.to_event() if isinstance(row, Row) else row for row in decoder(message)
         ],
-        lambda message: list(format_.decode(message, context)),
+        lambda message: list(format_.to_events(message, context=context)),
     )
 
 

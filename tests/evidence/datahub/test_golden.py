@@ -31,7 +31,7 @@ def test_reject_case_is_rejected_at_its_place(case: Case) -> None:
     codec, error = get_format(case.format), case.error
     assert error is not None
     with pytest.raises(DecodeError) as caught:
-        list(codec.decode(case.messages[error["message"]], case.context()))
+        list(codec.to_events(case.messages[error["message"]], context=case.context()))
     found = {
         "message": error["message"],
         "offset": caught.value.offset,
@@ -45,7 +45,7 @@ def test_reject_case_is_rejected_at_its_place(case: Case) -> None:
 def test_canonical_case_is_written_byte_for_byte(case: Case) -> None:
     context = case.context()
     events = [event_from_json(event, context.tables) for event in case.events or ()]
-    written = get_format(case.format).encode(events, context)
+    written = get_format(case.format).from_events(events, context=context)
     assert [message.value for message in written] == [message.value for message in case.messages]
 
 

@@ -22,7 +22,7 @@ def refusal(
     name: str, event: RowChange, options: dict[str, OptionValue] | None = None
 ) -> EncodeError:
     with pytest.raises(EncodeError) as caught:
-        list(get_format(name).encode([event], Context(options or {})))
+        list(get_format(name).from_events([event], context=Context(options or {})))
     return caught.value
 
 

@@ -45,7 +45,7 @@ def changes() -> list[RowChange]:
 def write_feed(folder: Path, name: str, events: Iterable[Event], copies: int = 1) -> None:
     context = Context(tables=workload_tables(WORKLOAD))
     folder.mkdir()
-    write_messages(str(folder / "0.jsonl"), get_format(name).encode(events, context))
+    write_messages(str(folder / "0.jsonl"), get_format(name).from_events(events, context=context))
     for number in range(1, copies):
         shutil.copyfile(folder / "0.jsonl", folder / f"{number}.jsonl")
 

@@ -44,7 +44,7 @@ def topic_of(table: str) -> str:
 def told_by(sent: Sequence[Sent], table: str, context: Context = NO_CONTEXT) -> Iterator[Event]:
     for found in sent:
         if found.topic == topic_of(table):
-            yield from FORMAT.decode(found.message, context)
+            yield from FORMAT.to_events(found.message, context=context)
 
 
 # ---- bytes -----------------------------------------------------------------------------------
@@ -74,12 +74,12 @@ def test_events_give_the_bytes_of_the_producer(sent: Sequence[Sent], setting: Se
     tables: dict[str, Table] = {}
     differ = Counter[str]()
     for found in sent:
-        (event,) = FORMAT.decode(found.message, FULL_CONTEXT)
+        (event,) = FORMAT.to_events(found.message, context=FULL_CONTEXT)
         if isinstance(event, RowChange):
             tables[found.topic] = definition_of(event)
         defined = (tables[found.topic],) if found.topic in tables else ()
         context = Context(options={**setting.options, **FULL_CONTEXT.options}, tables=defined)
-        if list(FORMAT.encode([event], context)) != [found.message]:
+        if list(FORMAT.from_events([event], context=context)) != [found.message]:
             differ[found.topic] += 1
     assert differ == (LOST_FROM_EVENTS if setting.modes.hstore == "json" else {})
 
@@ -101,10 +101,10 @@ def test_messages_without_schema_have_the_events_of_a_table_definition(
 ) -> None:
     """With the columns known, a message says the same without its schema."""
     for found in sent:
-        (event,) = FORMAT.decode(found.message, FULL_CONTEXT)
+        (event,) = FORMAT.to_events(found.message, context=FULL_CONTEXT)
         tables = (definition_of(event),) if isinstance(event, RowChange) else ()
         options = {**FULL_CONTEXT.options, "schemas-enable": "false"}
-        (bare,) = FORMAT.decode(found.bare, Context(options=options, tables=tables))
+        (bare,) = FORMAT.to_events(found.bare, context=Context(options=options, tables=tables))
         assert type(bare) is type(event)
         assert bare.position == event.position
         if isinstance(event, RowChange) and isinstance(bare, RowChange):
@@ -285,7 +285,7 @@ def test_tombstone_has_the_key_of_its_delete(sent: Sequence[Sent]) -> None:
     for first, second in itertools.pairwise(s for s in sent if s.topic.startswith(PREFIX)):
         if second.message.value is None:
             tombstones += 1
-            (event,) = FORMAT.decode(first.message, NO_CONTEXT)
+            (event,) = FORMAT.to_events(first.message, context=NO_CONTEXT)
             assert isinstance(event, RowChange)
             assert event.op == "delete"
             assert first.message.key == second.message.key
@@ -298,7 +298,7 @@ def test_tombstone_has_the_key_of_its_delete(sent: Sequence[Sent]) -> None:
 def test_positions_tell_time_and_order(recording: Recording, sent: Sequence[Sent]) -> None:
     lsns = []
     for found in sent:
-        for event in FORMAT.decode(found.message, NO_CONTEXT):
+        for event in FORMAT.to_events(found.message, context=NO_CONTEXT):
             if not isinstance(event, RowChange):
                 continue
             position = event.position
@@ -316,7 +316,7 @@ def test_positions_tell_time_and_order(recording: Recording, sent: Sequence[Sent
 def test_rows_of_the_snapshot_say_so(sent: Sequence[Sent]) -> None:
     marks = Counter[object]()
     for found in sent:
-        for event in FORMAT.decode(found.message, NO_CONTEXT):
+        for event in FORMAT.to_events(found.message, context=NO_CONTEXT):
             if isinstance(event, RowChange):
                 assert (event.op == "read") == (event.extra["snapshot"] != "false")
                 marks[event.extra["snapshot"]] += 1
@@ -348,7 +348,7 @@ def test_transaction_is_told_from_its_begin_to_its_end(sent: Sequence[Sent]) -> 
         event
         for found in sent
         if found.topic == TRANSACTIONS
-        for event in FORMAT.decode(found.message, NO_CONTEXT)
+        for event in FORMAT.to_events(found.message, context=NO_CONTEXT)
         if isinstance(event, Marker) and (event.id or "").partition(":")[0] == tx_id
     ]
     assert [event.what for event in borders] == ["begin", "end"]
@@ -363,7 +363,7 @@ def test_logical_messages_have_prefix_and_content(sent: Sequence[Sent], setting:
         (event.id, event.extra["content"])
         for found in sent
         if found.topic == f"{PREFIX}.message"
-        for event in FORMAT.decode(found.message, NO_CONTEXT)
+        for event in FORMAT.to_events(found.message, context=NO_CONTEXT)
         if isinstance(event, Marker)
     ]
     contents = {"within": "text ä".encode(), "without": b"\xff\x00", "alone": b""}
@@ -378,7 +378,7 @@ def test_heartbeats_are_told(recording: Recording, sent: Sequence[Sent]) -> None
         event
         for found in sent
         if found.topic == f"__debezium-heartbeat.{PREFIX}"
-        for event in FORMAT.decode(found.message, NO_CONTEXT)
+        for event in FORMAT.to_events(found.message, context=NO_CONTEXT)
     ]
     assert events
     for event in events:
@@ -390,6 +390,6 @@ def test_heartbeats_are_told(recording: Recording, sent: Sequence[Sent]) -> None
 
 def test_explain_covers_every_byte_of_one_message_of_each_topic(sent: Sequence[Sent]) -> None:
     for message in {found.topic: found.message for found in sent}.values():
-        spans = FORMAT.explain(message, NO_CONTEXT).spans
+        spans = FORMAT.explain(message, context=NO_CONTEXT).spans
         whole = sum(len(part) for part in (message.key, message.value) if part is not None)
         assert sum(span.end - span.start for span in spans) == whole

@@ -235,7 +235,7 @@ def feed_with_moved_clock(format_name: str, rows: int) -> tuple[QueueFeed, list[
         changes.append(replace(event, position=position))
     format_ = get_format(format_name)
     context = Context(TIMED[format_name], tables=workload_tables("orders-10"))
-    made = list(format_.encode(changes, context))
+    made = list(format_.from_events(changes, context=context))
     messages = tuple(each for each in made if isinstance(each, KafkaMessage))
     assert len(messages) == rows
     feed = QueueFeed(format_name, messages, format_.prepared(made, context))

@@ -235,7 +235,7 @@ def encoded(format_name: str, events: Sequence[Event]) -> QueueFeed:
     context = Context(tables=workload_tables("orders-10"))
     messages = tuple(
         each
-        for each in get_format(format_name).encode(events, context)
+        for each in get_format(format_name).from_events(events, context=context)
         if isinstance(each, KafkaMessage)
     )
     return QueueFeed(format_name, messages, context)

@@ -82,7 +82,7 @@ class Growing:
             own.append(Progress("resolved", Position(commit_ts=resolved)))
             messages = [
                 each
-                for each in get_format(FORMATS[side]).encode(own, self.context)
+                for each in get_format(FORMATS[side]).from_events(own, context=self.context)
                 if isinstance(each, KafkaMessage)
             ]
             assert produce(self.kafka, self.topics[side], messages, partition) == []

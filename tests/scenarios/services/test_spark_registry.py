@@ -50,7 +50,7 @@ def avro_topic(
 
 def canal_topic(kafka: Kafka, topic: str, changes: Iterable[Event]) -> str:
     """Write a topic of Canal-JSON and return its URL."""
-    messages = get_format("canal-json").encode(changes, Context(options=OPTIONS))
+    messages = get_format("canal-json").from_events(changes, context=Context(options=OPTIONS))
     return topic_of(kafka, topic, [[each for each in messages if isinstance(each, KafkaMessage)]])
 
 

@@ -18,7 +18,7 @@ from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_varint
 from cdcwire.formats.craft.arrays import ArrayPath
 from cdcwire.formats.craft.columns import NameReader
-from cdcwire.formats.craft.events import to_events
+from cdcwire.formats.craft.events import events_of
 from cdcwire.formats.craft.headers import name_reader
 from cdcwire.formats.craft.profile import CRAFT, PROPOSAL, Profile, present
 from cdcwire.formats.craft.settings import read_settings
@@ -164,7 +164,7 @@ def by_position(events: Iterable[Any]) -> tuple[Any, ...]:
 
 def _events_of(reader: Reader, context: Context) -> list[Event]:
     decoded = read_message(reader, context.selection)
-    return list(to_events(decoded, read_settings(context)))
+    return list(events_of(decoded, read_settings(context)))
 
 
 @wrong_decoder("the first column group is taken for the new row, the second for the old", "C11")
@@ -172,7 +172,7 @@ def groups_by_position(format_: Format, message: Message, context: Context) -> l
     """Take the first column group for the new row and the second for the old row."""
     decoded = decode(message.value, context=context)
     swapped = replace(decoded, events=by_position(decoded.events))
-    return list(to_events(swapped, read_settings(context)))
+    return list(events_of(swapped, read_settings(context)))
 
 
 def _terms_in_order(terms: list[str]) -> NameReader:
@@ -190,7 +190,7 @@ def _naming_by(read_names: Callable[[list[str]], NameReader]) -> Decode:
     def decode_by(format_: Format, message: Message, context: Context) -> list[Event]:
         reader = Reader(present(message.value, CRAFT))
         decoded = read_message(reader, context.selection, read_names)
-        return list(to_events(decoded, read_settings(context)))
+        return list(events_of(decoded, read_settings(context)))
 
     return decode_by
 

@@ -8,9 +8,8 @@ of the format is docs/formats/avro.md.
 from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.avro.checksum import row_checksum, verify_checksum
 from cdcwire.formats.avro.definitions import Labels
-from cdcwire.formats.avro.events import to_events
 from cdcwire.formats.avro.explain import explain
-from cdcwire.formats.avro.format import FORMAT
+from cdcwire.formats.avro.format import FORMAT, from_events, to_events
 from cdcwire.formats.avro.message import Branch, Checkpoint, Datums, Ddl, DeletedAt, Message
 from cdcwire.formats.avro.names import sanitize
 from cdcwire.formats.avro.schema import parse_schema
@@ -18,7 +17,7 @@ from cdcwire.formats.avro.schema_text import schema_text
 from cdcwire.formats.avro.settings import OPTIONS, Settings, read_settings
 from cdcwire.formats.avro.sources import KnownSchemas, MemorySource, SchemaSource
 from cdcwire.formats.avro.wire import decode, encode
-from cdcwire.formats.avro.writing import MessageWriter, from_events, schemas_of
+from cdcwire.formats.avro.writing import MessageWriter, schemas_of
 
 __all__ = [
     "FORMAT",

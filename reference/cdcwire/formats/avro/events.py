@@ -38,7 +38,7 @@ _HANDLE: frozenset[Role] = frozenset({"handle"})
 _NO_ROLES: frozenset[Role] = frozenset()
 
 
-def to_events(
+def events_of(
     message: Message,
     settings: Settings = DEFAULT_SETTINGS,
     labels: Labels = NO_LABELS,

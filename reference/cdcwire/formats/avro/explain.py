@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cdcwire.core.errors import DecodeError, Path, Step
-from cdcwire.core.format import Explanation
-from cdcwire.core.message import KafkaMessage
+from cdcwire.core.format import NO_CONTEXT, Context, Explanation
+from cdcwire.core.message import KafkaMessage, StoredFile, expect_kafka
 from cdcwire.core.reader import EventPart, RecordingReader, Span, Subject
 from cdcwire.formats.avro.binary import LENGTHS, UNION
 from cdcwire.formats.avro.checksum import verify_checksum
@@ -28,8 +28,8 @@ from cdcwire.formats.avro.plans import (
     Form,
     RecordPlan,
 )
-from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.avro.sources import SchemaSource
+from cdcwire.formats.avro.settings import Settings, read_settings
+from cdcwire.formats.avro.sources import KnownSchemas
 from cdcwire.formats.avro.values import model_value, unwrapped
 from cdcwire.formats.avro.wire import read_message
 from cdcwire.model.tso import ms_of_tso
@@ -56,15 +56,15 @@ _EXTENSION: dict[str, Subject] = {
 }
 
 
-def explain(
-    message: KafkaMessage, source: SchemaSource, settings: Settings = DEFAULT_SETTINGS
-) -> Explanation:
+def explain(message: KafkaMessage | StoredFile, *, context: Context = NO_CONTEXT) -> Explanation:
     """Return the spans of every byte of key and value.
 
     On broken bytes: the spans up to the place of the error, and the error.
     """
-    key = None if message.key is None else RecordingReader(message.key, part="key")
-    value = None if message.value is None else RecordingReader(message.value, part="value")
+    settings, kafka = read_settings(context), expect_kafka(message)
+    source = KnownSchemas(context.schemas)
+    key = None if kafka.key is None else RecordingReader(kafka.key, part="key")
+    value = None if kafka.value is None else RecordingReader(kafka.value, part="value")
     error: DecodeError | None = None
     plans: dict[str, RecordPlan] = {}
     sides: dict[str, EventPart] = {}

@@ -21,7 +21,7 @@ from cdcwire.core.reader import Reader
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, new_row
 from cdcwire.formats.avro.definitions import Labels
 from cdcwire.formats.avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, read_envelope
-from cdcwire.formats.avro.events import RowReading, key_names, table_of, to_events
+from cdcwire.formats.avro.events import RowReading, events_of, key_names, table_of
 from cdcwire.formats.avro.plans import (
     CHECKSUM_FIELD,
     CHECKSUM_VERSION_FIELD,
@@ -182,7 +182,7 @@ class RowDecoder(FastDecoder):
         key, value = message.key, message.value
         self._credit.earn(len(key or b"") + len(value or b""))
         found = read_bytes(key, value, self.source, self.settings, self.selection)
-        events = to_events(found, self.settings, self.labels, self.selection)
+        events = events_of(found, self.settings, self.labels, self.selection)
         return [self._plain_row(event) for event in events]
 
     def _plain_row(self, event: Event) -> Row | Event:

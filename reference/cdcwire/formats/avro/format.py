@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message, StoredFile, expect_kafka
 from cdcwire.core.reader import Reader
 from cdcwire.core.schemas import SchemaId, SchemaUse
 from cdcwire.formats.avro.carries import CARRIES
 from cdcwire.formats.avro.definitions import Labels
 from cdcwire.formats.avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, read_envelope
-from cdcwire.formats.avro.events import to_events
+from cdcwire.formats.avro.events import events_of
 from cdcwire.formats.avro.explain import explain
 from cdcwire.formats.avro.fast import RowDecoder
 from cdcwire.formats.avro.names import sanitize
@@ -26,7 +26,7 @@ from cdcwire.formats.avro.sources import (
     schema_of,
 )
 from cdcwire.formats.avro.wire import decode
-from cdcwire.formats.avro.writing import from_events
+from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import Event
 
 # A registry beside a feed on disk: each schema stands as a file before the first message that needs
@@ -80,27 +80,24 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _decode(message: Message, context: Context) -> Iterator[Event]:
+def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+    """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
     if schema_of(message) is not None:
         return
     kafka = expect_kafka(message)
     decoded = decode(kafka.value, key=kafka.key, context=context)
-    yield from to_events(decoded, settings, Labels(context.tables), context.selection)
+    yield from events_of(decoded, settings, Labels(context.tables), context.selection)
 
 
-def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
+def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
+    """Yield messages, batched as the producer does. Raises: EncodeError, OptionError."""
     settings = read_settings(context)
     source = MemorySource(context.schemas, settings.registry)
-    for message in from_events(events, settings, context.tables, source):
+    for message in messages_of(events, settings, context.tables, source):
         for schema_id, text in source.take_new():
             yield StoredFile(f"{SCHEMAS}/{schema_id}{SCHEMA_SUFFIX}", text.encode("utf-8"))
         yield message
-
-
-def _explain(message: Message, context: Context) -> Explanation:
-    settings = read_settings(context)
-    return explain(expect_kafka(message), KnownSchemas(context.schemas), settings)
 
 
 def _prepared(messages: Iterable[Message], context: Context) -> Context:
@@ -121,9 +118,9 @@ FORMAT = Format(
     name="avro",
     title="TiCDC Avro",
     page="docs/formats/avro.md",
-    decode=_decode,
-    encode=_encode,
-    explain=_explain,
+    to_events=to_events,
+    from_events=from_events,
+    explain=explain,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

@@ -55,7 +55,7 @@ _KNOWN_COLUMNS = 1 << 14
 _KEY_ROLES: frozenset[Role] = frozenset({"primary", "handle", "unique"})
 
 
-def from_events(
+def messages_of(
     events: Iterable[Event],
     settings: Settings = DEFAULT_SETTINGS,
     tables: Iterable[Table] = (),

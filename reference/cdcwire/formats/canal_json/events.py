@@ -68,7 +68,7 @@ _TYPES = {op: kind for kind, op in _OPS.items()}
 _MESSAGE_ID = re.compile(r"-?[0-9]{1,19}")
 
 
-def to_events(
+def events_of(
     message: Message,
     settings: Settings = DEFAULT_SETTINGS,
     blobs: Mapping[str, bytes] = NO_BLOBS,

@@ -7,13 +7,13 @@ is one span. Of the other files of a prefix, each is one span.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 
 from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import EVERYTHING, Explanation
-from cdcwire.core.message import KafkaMessage, StoredFile
+from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Explanation
+from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.strict_json import (
     Document,
@@ -30,10 +30,9 @@ from cdcwire.formats.canal_json.files import read_line
 from cdcwire.formats.canal_json.members import RULES
 from cdcwire.formats.canal_json.message import DELETE
 from cdcwire.formats.canal_json.queue import decompressed, read_message
-from cdcwire.formats.canal_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.canal_json.settings import Settings, read_settings
 from cdcwire.formats.canal_json.values import value_clause, value_reader
 from cdcwire.formats.canal_json.wire import read_object
-from cdcwire.model.events import Table
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.storage.feeds import path_of, read_schema
 from cdcwire.storage.index_files import read_index
@@ -84,16 +83,12 @@ _SHOWN = 120
 _MAX_TIME_DIGITS = 20
 
 
-def explain(
-    message: KafkaMessage | StoredFile,
-    settings: Settings = DEFAULT_SETTINGS,
-    tables: Iterable[Table] = (),
-) -> Explanation:
+def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     """Return the spans of every byte of a message or file.
 
     On broken bytes: the spans up to the place of the error, and the error.
     """
-    definitions = definitions_of(tuple(tables))
+    settings, definitions = read_settings(context), definitions_of(context.tables)
     if isinstance(message, StoredFile):
         return _explain_file(message, settings, definitions)
     spans = _Spans(message.value or b"")

@@ -23,7 +23,7 @@ from cdcwire.core.message import StoredFile
 from cdcwire.core.rows import Row, new_row
 from cdcwire.core.strict_json import JsonObject, read_json
 from cdcwire.formats.canal_json.columns import Definitions
-from cdcwire.formats.canal_json.events import to_events
+from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.files import is_of_table, read_file, read_line
 from cdcwire.formats.canal_json.members import RULES, UINT64_END, write_text
 from cdcwire.formats.canal_json.message import DELETE, ROW_TYPES, UPDATE, Message
@@ -143,7 +143,7 @@ class RowDecoder(FastDecoder):
         if message is None:
             return []
         return list(
-            to_events(
+            events_of(
                 message,
                 self.settings,
                 self.blobs,

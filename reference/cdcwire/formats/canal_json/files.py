@@ -15,7 +15,7 @@ from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.message import StoredFile
 from cdcwire.core.strict_json import JsonObject, JsonValue, read_json_value
 from cdcwire.formats.canal_json.columns import Definitions, definitions_of
-from cdcwire.formats.canal_json.events import from_event, to_events
+from cdcwire.formats.canal_json.events import events_of, from_event
 from cdcwire.formats.canal_json.images import ImageWriter
 from cdcwire.formats.canal_json.members import RULES
 from cdcwire.formats.canal_json.message import ROW_TYPES, Message
@@ -49,7 +49,7 @@ def read_file(
     definitions = definitions_of(tuple(tables))
     partition, version = (None, None) if place is None else (place.partition, place.version)
     for message in read_messages(file.value, settings.terminator, selection, definitions, place):
-        yield from to_events(
+        yield from events_of(
             message,
             settings,
             selection=selection,

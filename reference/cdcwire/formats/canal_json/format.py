@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.options import OptionValue
-from cdcwire.formats.canal_json.batching import from_events
+from cdcwire.formats.canal_json.batching import messages_of
 from cdcwire.formats.canal_json.carries import CARRIES
 from cdcwire.formats.canal_json.columns import definitions_of
-from cdcwire.formats.canal_json.events import to_events
+from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.explain import explain
 from cdcwire.formats.canal_json.fast import RowDecoder
 from cdcwire.formats.canal_json.files import read_file, to_files
@@ -67,7 +67,8 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _decode(message: Message, context: Context) -> Iterator[Event]:
+def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+    """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
     selection = context.selection
     if isinstance(message, StoredFile):
@@ -76,18 +77,14 @@ def _decode(message: Message, context: Context) -> Iterator[Event]:
     definitions = definitions_of(context.tables)
     found = read_message(message.value, settings.compression, selection, definitions)
     if found is not None:
-        yield from to_events(found, settings, context.blobs, selection, definitions)
+        yield from events_of(found, settings, context.blobs, selection, definitions)
 
 
-def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
+def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
+    """Yield messages, batched as the producer does. Raises: EncodeError, OptionError."""
     settings = read_settings(context)
-    make = to_files if settings.transport == "storage" else from_events
+    make = to_files if settings.transport == "storage" else messages_of
     yield from make(events, settings, context.tables)
-
-
-def _explain(message: Message, context: Context) -> Explanation:
-    settings = read_settings(context)
-    return explain(message, settings, context.tables)
 
 
 def _prepared(messages: Iterable[Message], context: Context) -> Context:
@@ -106,9 +103,9 @@ FORMAT = Format(
     title="Canal-JSON",
     page="docs/formats/canal-json.md",
     shared_pages=("storage",),
-    decode=_decode,
-    encode=_encode,
-    explain=_explain,
+    to_events=to_events,
+    from_events=from_events,
+    explain=explain,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

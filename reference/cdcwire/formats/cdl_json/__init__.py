@@ -4,8 +4,8 @@
 """
 
 from cdcwire.connect.cdl import Row
-from cdcwire.formats.cdl_json.events import from_events, to_events
 from cdcwire.formats.cdl_json.explain import explain
+from cdcwire.formats.cdl_json.format import FORMAT, from_events, to_events
 from cdcwire.formats.cdl_json.mapping import Invented, to_version_2
 from cdcwire.formats.cdl_json.message import Change, Message, Tombstone
 from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings, read_settings
@@ -13,6 +13,7 @@ from cdcwire.formats.cdl_json.wire import decode, encode
 
 __all__ = [
     "DEFAULT_SETTINGS",
+    "FORMAT",
     "Change",
     "Invented",
     "Message",

@@ -45,7 +45,7 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")  # as it comes back
 _PLACED = ("lsn", "txId")
 
 
-def to_events(message: Message, selection: Selection = EVERYTHING) -> Iterator[Event]:
+def events_of(message: Message, selection: Selection = EVERYTHING) -> Iterator[Event]:
     """Yield the event of a message.
 
     Raises: DecodeError, for a value that its logical type does not have.
@@ -85,7 +85,7 @@ def _extra(message: Change, properties: dict[str, int]) -> dict[str, str | bytes
     return extra
 
 
-def from_events(
+def messages_of(
     events: Iterable[Event], settings: Settings = DEFAULT_SETTINGS
 ) -> Iterator[KafkaMessage]:
     """Yield one message for each event. Raises: EncodeError."""

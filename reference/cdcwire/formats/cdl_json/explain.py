@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from cdcwire.connect.explain import Subjects, explanation
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Explanation
-from cdcwire.core.message import KafkaMessage
+from cdcwire.core.format import NO_CONTEXT, Context, Explanation
+from cdcwire.core.message import Message, expect_kafka
 from cdcwire.core.reader import Subject
 from cdcwire.formats.cdl_json.message import Change
-from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.cdl_json.settings import read_settings
 from cdcwire.formats.cdl_json.wire import read_message
 
 _CLAUSES: dict[str, str] = {
@@ -47,17 +47,18 @@ _VALUE = Subjects(
 _TOMBSTONE = Subjects(payload=Subject(0, ("kind", "what", "extra"), "message_key"))
 
 
-def explain(message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS) -> Explanation:
+def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     """Return the spans of every byte of key and value, and what was passed over.
 
     On broken bytes: the spans up to the place of the error, and the error.
     """
+    settings, kafka = read_settings(context), expect_kafka(message)
     error: DecodeError | None = None
     warnings: tuple[str, ...] = ()
     try:
-        found = read_message(message.value, message.key, settings)
+        found = read_message(kafka.value, kafka.key, settings)
         warnings = found.warnings if isinstance(found, Change) else ()
     except DecodeError as caught:
         error = caught
-    key_subjects = _TOMBSTONE if message.value is None else Subjects()
-    return explanation(message, _CLAUSES, _VALUE, key_subjects, error, warnings)
+    key_subjects = _TOMBSTONE if kafka.value is None else Subjects()
+    return explanation(kafka, _CLAUSES, _VALUE, key_subjects, error, warnings)

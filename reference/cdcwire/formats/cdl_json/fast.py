@@ -16,7 +16,7 @@ from cdcwire.core.compiled import FastDecoder, Irregular
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.message import expect_kafka
-from cdcwire.formats.cdl_json.events import to_events
+from cdcwire.formats.cdl_json.events import events_of
 from cdcwire.formats.cdl_json.message import Tombstone
 from cdcwire.formats.cdl_json.settings import Settings, read_settings
 from cdcwire.formats.cdl_json.wire import change_of, read_message
@@ -46,12 +46,12 @@ class RowDecoder(FastDecoder):
         change = change_of(envelope)
         if self.settings.lint == "strict" and change.warnings:
             raise Irregular
-        return list(to_events(change, self.selection))
+        return list(events_of(change, self.selection))
 
     def _plain(self, message: AnyMessage) -> list[Event]:
         message = expect_kafka(message)
         found = read_message(message.value, message.key, self.settings, self.tables)
-        events = list(to_events(found, self.selection))
+        events = list(events_of(found, self.selection))
         if message.value is not None and not isinstance(found, Tombstone):
             self._values.learn(message.value, found.envelope)
         return events

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.formats.cdl_json.carries import CARRIES
-from cdcwire.formats.cdl_json.events import from_events, to_events
+from cdcwire.formats.cdl_json.events import events_of, messages_of
 from cdcwire.formats.cdl_json.explain import explain
 from cdcwire.formats.cdl_json.fast import RowDecoder
 from cdcwire.formats.cdl_json.settings import OPTIONS, read_settings
@@ -51,18 +51,16 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _decode(message: Message, context: Context) -> Iterator[Event]:
+def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+    """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     kafka = expect_kafka(message)
     decoded = decode(kafka.value, key=kafka.key, context=context)
-    yield from to_events(decoded, context.selection)
+    yield from events_of(decoded, context.selection)
 
 
-def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
-    yield from from_events(events, read_settings(context))
-
-
-def _explain(message: Message, context: Context) -> Explanation:
-    return explain(expect_kafka(message), read_settings(context))
+def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
+    """Yield messages, batched as the producer does. Raises: EncodeError, OptionError."""
+    yield from messages_of(events, read_settings(context))
 
 
 def _warnings(message: Message) -> tuple[str, ...]:
@@ -74,9 +72,9 @@ FORMAT = Format(
     title="CDL JSON 1.0",
     page="docs/formats/cdl-json.md",
     shared_pages=("connect",),
-    decode=_decode,
-    encode=_encode,
-    explain=_explain,
+    to_events=to_events,
+    from_events=from_events,
+    explain=explain,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

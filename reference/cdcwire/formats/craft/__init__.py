@@ -1,7 +1,7 @@
 """TiCDC's Craft protocol as shipped, wire version 1: many row changes in one binary Kafka value."""
 
-from cdcwire.formats.craft.events import from_events, to_events
 from cdcwire.formats.craft.explain import explain
+from cdcwire.formats.craft.format import FORMAT, from_events, to_events
 from cdcwire.formats.craft.message import (
     SKIPPED,
     Column,
@@ -16,6 +16,7 @@ from cdcwire.formats.craft.message import (
 from cdcwire.formats.craft.wire import decode, encode
 
 __all__ = [
+    "FORMAT",
     "SKIPPED",
     "Column",
     "ColumnGroup",

@@ -40,12 +40,12 @@ from cdcwire.mysql.ddl import schema_change_kind
 AnyEvent = TypeVar("AnyEvent")
 
 
-def to_events(message: Message, settings: Settings = DEFAULT_SETTINGS) -> list[Event]:
+def events_of(message: Message, settings: Settings = DEFAULT_SETTINGS) -> list[Event]:
     """Return the neutral events of a message, in its order."""
     return [_event(event, settings) for event in message.events]
 
 
-def from_events(
+def messages_of(
     events: Iterable[Event], settings: Settings = DEFAULT_SETTINGS, tables: Iterable[Table] = ()
 ) -> Iterator[Message]:
     """Give the messages that a producer with these settings sends.

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from cdcwire.core.errors import DecodeError, Path, Step
-from cdcwire.core.format import EVERYTHING, Context, Explanation
+from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Explanation
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import EventPart, Reader, RecordingReader, Span, Subject
 from cdcwire.formats.craft.columns import INEXACT_FLOAT
@@ -55,7 +55,7 @@ _HEADER_PARTS: dict[Step, tuple[EventPart, ...]] = {
 }
 
 
-def explain(message: Message, context: Context) -> Explanation:
+def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     """Return the spans of every byte of a message, in the order of the bytes.
 
     On broken bytes: the spans of what was read, and the error.

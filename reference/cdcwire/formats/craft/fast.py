@@ -19,7 +19,7 @@ from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Reader
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
-from cdcwire.formats.craft.events import to_events
+from cdcwire.formats.craft.events import events_of
 from cdcwire.formats.craft.images import handle_key
 from cdcwire.formats.craft.message import (
     EVENT_ROW,
@@ -128,7 +128,7 @@ class RowDecoder(FastDecoder):
             if isinstance(event, RowEvent):
                 found.append(self._plain_row(event))
             else:
-                found += to_events(CraftMessage((event,)), self.settings)
+                found += events_of(CraftMessage((event,)), self.settings)
         return found
 
     def _plain_row(self, event: RowEvent) -> Row:

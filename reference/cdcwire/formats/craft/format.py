@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Format
+from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.formats.craft.carries import CARRIES
-from cdcwire.formats.craft.events import from_events, to_events
+from cdcwire.formats.craft.events import events_of, messages_of
 from cdcwire.formats.craft.explain import explain
 from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.formats.craft.settings import OPTIONS, read_settings
@@ -42,13 +42,15 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _decode(message: Message, context: Context) -> Iterator[Event]:
+def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+    """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     decoded = decode(message.value, context=context)
-    yield from to_events(decoded, read_settings(context))
+    yield from events_of(decoded, read_settings(context))
 
 
-def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
-    for message in from_events(events, read_settings(context), context.tables):
+def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
+    """Yield messages, batched as the producer does. Raises: EncodeError, OptionError."""
+    for message in messages_of(events, read_settings(context), context.tables):
         yield KafkaMessage(None, encode(message))
 
 
@@ -56,8 +58,8 @@ FORMAT = Format(
     name="craft",
     title="TiCDC Craft, as shipped",
     page="docs/formats/craft.md",
-    decode=_decode,
-    encode=_encode,
+    to_events=to_events,
+    from_events=from_events,
     explain=explain,
     options=OPTIONS,
     carries=CARRIES,

@@ -4,10 +4,9 @@
 from the neutral model. The page of the format is docs/formats/csv.md.
 """
 
-from cdcwire.formats.csv.batching import from_events
-from cdcwire.formats.csv.events import from_event, read_events, to_events
+from cdcwire.formats.csv.events import from_event, read_events
 from cdcwire.formats.csv.explain import explain
-from cdcwire.formats.csv.format import FORMAT
+from cdcwire.formats.csv.format import FORMAT, from_events, to_events
 from cdcwire.formats.csv.message import Field, File, Operation, Record
 from cdcwire.formats.csv.settings import OPTIONS, Settings, read_settings
 from cdcwire.formats.csv.tables import Definitions

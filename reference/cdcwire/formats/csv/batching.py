@@ -17,7 +17,7 @@ from cdcwire.model.tso import ms_of_tso
 from cdcwire.storage.gathering import StoredRow, gather_files
 
 
-def from_events(
+def messages_of(
     events: Iterable[Event], settings: Settings = DEFAULT_SETTINGS, tables: Iterable[Table] = ()
 ) -> Iterator[StoredFile]:
     """Yield the files of events, in the order in which they end.

@@ -50,7 +50,7 @@ _OPS: dict[Operation, Op] = {"I": "insert", "U": "update", "D": "delete"}
 _MAX_LAYOUTS = 256
 
 
-def to_events(
+def events_of(
     file: File,
     table: Table,
     settings: Settings = DEFAULT_SETTINGS,

@@ -6,21 +6,19 @@ prefix are one span each. Without a definition of the table, columns have number
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import EVERYTHING, Explanation
-from cdcwire.core.message import StoredFile
+from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Explanation
+from cdcwire.core.message import Message, StoredFile, expect_file
 from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.formats.csv.events import find_table, read_events
 from cdcwire.formats.csv.fields import FieldReader
 from cdcwire.formats.csv.header import read_header
 from cdcwire.formats.csv.message import Field
 from cdcwire.formats.csv.records import CLAUSE_RECORD, text_of
-from cdcwire.formats.csv.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.csv.settings import Settings, read_settings
 from cdcwire.formats.csv.tables import Definitions, FilePlan, file_plan, stored_columns
 from cdcwire.formats.csv.values import CLAUSE_SCHEMA, ColumnCodec
-from cdcwire.model.events import Progress, SchemaChange, Table
+from cdcwire.model.events import Progress, SchemaChange
 from cdcwire.storage.feeds import other_events, path_of
 from cdcwire.storage.paths import DataPath, IndexPath, MetadataPath, SchemaPath
 
@@ -28,20 +26,19 @@ _OPERATIONS = {b"I": "I (insert)", b"U": "U (update)", b"D": "D (delete)"}
 _SHOWN = 120
 
 
-def explain(
-    file: StoredFile, settings: Settings = DEFAULT_SETTINGS, tables: Iterable[Table] = ()
-) -> Explanation:
+def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     """Return the spans of every byte of a file.
 
     On broken bytes: the spans up to the place of the error, and the error.
     """
+    settings, file = read_settings(context), expect_file(message)
     try:
         place = path_of(file, settings.layout)
     except DecodeError as caught:
         return Explanation((), caught)
     if place is not None and not isinstance(place, DataPath):
         return _explain_other(file, place, settings)
-    definitions = Definitions(tables)
+    definitions = Definitions(context.tables)
     error = _error_of(file.value, settings, definitions, place)
     spans = _Spans(file.value)
     try:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Explanation, Format
-from cdcwire.core.message import Message, StoredFile
-from cdcwire.formats.csv.batching import from_events
+from cdcwire.core.format import NO_CONTEXT, Context, Format
+from cdcwire.core.message import Message, expect_file
+from cdcwire.formats.csv.batching import messages_of
 from cdcwire.formats.csv.carries import CARRIES
 from cdcwire.formats.csv.events import read_events
 from cdcwire.formats.csv.explain import explain
@@ -64,9 +64,10 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _decode(message: Message, context: Context) -> Iterator[Event]:
+def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+    """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
-    file = _stored(message)
+    file = expect_file(message)
     place = path_of(file, settings.layout)
     if place is not None and not isinstance(place, DataPath):
         layout, time_zone = settings.layout, settings.time_zone
@@ -76,12 +77,9 @@ def _decode(message: Message, context: Context) -> Iterator[Event]:
     yield from read_events(file.value, settings, definitions, place, context.selection)
 
 
-def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
-    yield from from_events(events, read_settings(context), context.tables)
-
-
-def _explain(message: Message, context: Context) -> Explanation:
-    return explain(_stored(message), read_settings(context), context.tables)
+def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
+    """Yield messages, batched as the producer does. Raises: EncodeError, OptionError."""
+    yield from messages_of(events, read_settings(context), context.tables)
 
 
 def _prepared(messages: Iterable[Message], context: Context) -> Context:
@@ -89,20 +87,14 @@ def _prepared(messages: Iterable[Message], context: Context) -> Context:
     return with_definitions(messages, context, settings.layout, settings.time_zone)
 
 
-def _stored(message: Message) -> StoredFile:
-    if not isinstance(message, StoredFile):
-        raise TypeError("a file of a storage prefix is expected")
-    return message
-
-
 FORMAT = Format(
     name="csv",
     title="Storage sink CSV",
     page="docs/formats/csv.md",
     shared_pages=("storage",),
-    decode=_decode,
-    encode=_encode,
-    explain=_explain,
+    to_events=to_events,
+    from_events=from_events,
+    explain=explain,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

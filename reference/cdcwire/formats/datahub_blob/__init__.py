@@ -5,10 +5,10 @@ to and from the neutral model. The page of the format is docs/formats/datahub-bl
 """
 
 from cdcwire.datahub.blob_message import BlobColumn, BlobMessage, Ddl, Source
-from cdcwire.formats.datahub_blob.batching import decode_messages, from_events, to_events
+from cdcwire.formats.datahub_blob.batching import decode_messages
 from cdcwire.formats.datahub_blob.events import from_event, to_event
 from cdcwire.formats.datahub_blob.explain import explain
-from cdcwire.formats.datahub_blob.format import FORMAT
+from cdcwire.formats.datahub_blob.format import FORMAT, from_events, to_events
 from cdcwire.formats.datahub_blob.settings import OPTIONS, Settings, read_settings
 from cdcwire.formats.datahub_blob.wire import decode, encode
 

@@ -68,7 +68,7 @@ def decode_messages(
     return found
 
 
-def to_events(
+def events_of(
     message: KafkaMessage,
     settings: Settings = DEFAULT_SETTINGS,
     selection: Selection = EVERYTHING,
@@ -78,7 +78,7 @@ def to_events(
     return [event for event in events if event is not None]
 
 
-def from_events(
+def messages_of(
     events: Iterable[Event], settings: Settings = DEFAULT_SETTINGS
 ) -> Iterator[KafkaMessage]:
     """Yield messages. The two halves of an update stay side by side, in one body.

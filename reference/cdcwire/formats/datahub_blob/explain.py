@@ -10,10 +10,11 @@ from dataclasses import replace
 
 from cdcwire.core.base64_text import read_base64
 from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import Explanation
-from cdcwire.core.message import KafkaMessage
+from cdcwire.core.format import NO_CONTEXT, Context, Explanation
+from cdcwire.core.message import Message
 from cdcwire.core.reader import Subject
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, read_json
+from cdcwire.datahub.carrying import queued
 from cdcwire.datahub.explain import (
     NOT_KNOWN,
     Describe,
@@ -40,7 +41,7 @@ from cdcwire.formats.datahub_blob.schema_part import (
     CLAUSE_SOURCE,
     SOURCE_MEMBERS,
 )
-from cdcwire.formats.datahub_blob.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.datahub_blob.settings import read_settings
 from cdcwire.formats.datahub_blob.wire import CLAUSE_VERSION
 
 _CLAUSES: dict[str, str] = {
@@ -86,28 +87,29 @@ _SUBJECTS: dict[Path, Subject] = {
 }
 
 
-def explain(message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS) -> Explanation:
+def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     """Return the spans of every byte of a message.
 
     On broken bytes: the spans up to the place of the error, and the error.
     """
+    settings, body = read_settings(context), queued(message)
     error: DecodeError | None = None
     has_schema_name = False
     try:
-        found = decode_messages(message, settings)
+        found = decode_messages(body, settings)
         has_schema_name = any(each.source and each.source.schema_name for each, _ in found)
-        is_one = is_record(message, settings)
+        is_one = is_record(body, settings)
     except DecodeError as caught:
         error = caught
         is_one = settings.encoding == "record"
-    value = message.value or b""
+    value = body.value or b""
     if is_one:
         spans = [
             replace(span, subject=_subject(span.path, has_schema_name))
             for span in json_spans(value, RULES, _describer(value))
         ]
     else:
-        spans = body_spans(message, None, settings.body, lambda index, field: Subject(index))
+        spans = body_spans(body, None, settings.body, lambda index, field: Subject(index))
     return Explanation(cut(spans, error), error)
 
 

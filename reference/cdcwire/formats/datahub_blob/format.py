@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message
 from cdcwire.datahub.carrying import queued
 from cdcwire.datahub.sharding import blob_text
 from cdcwire.datahub.streamx import to_blob, type_of
-from cdcwire.formats.datahub_blob.batching import from_events, to_events
+from cdcwire.formats.datahub_blob.batching import events_of, messages_of
 from cdcwire.formats.datahub_blob.carries import CARRIES
 from cdcwire.formats.datahub_blob.explain import explain
 from cdcwire.formats.datahub_blob.fast import RowDecoder
@@ -53,17 +53,15 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _decode(message: Message, context: Context) -> Iterator[Event]:
+def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+    """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
-    yield from to_events(queued(message), settings, context.selection)
+    yield from events_of(queued(message), settings, context.selection)
 
 
-def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
-    yield from from_events(events, read_settings(context))
-
-
-def _explain(message: Message, context: Context) -> Explanation:
-    return explain(queued(message), read_settings(context))
+def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
+    """Yield messages, batched as the producer does. Raises: EncodeError, OptionError."""
+    yield from messages_of(events, read_settings(context))
 
 
 def _shard_text(column: Column, value: Value) -> str | None:
@@ -76,9 +74,9 @@ FORMAT = Format(
     title="DataHub Blob",
     page="docs/formats/datahub-blob.md",
     shared_pages=("datahub",),
-    decode=_decode,
-    encode=_encode,
-    explain=_explain,
+    to_events=to_events,
+    from_events=from_events,
+    explain=explain,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

@@ -10,9 +10,9 @@ from cdcwire.datahub.tuple_topic import (
     TupleRow,
     UnsupportedInTupleError,
 )
-from cdcwire.formats.datahub_tuple.events import from_event, from_events, to_event, to_events
+from cdcwire.formats.datahub_tuple.events import from_event, to_event
 from cdcwire.formats.datahub_tuple.explain import explain
-from cdcwire.formats.datahub_tuple.format import FORMAT
+from cdcwire.formats.datahub_tuple.format import FORMAT, from_events, to_events
 from cdcwire.formats.datahub_tuple.settings import OPTIONS, Settings, read_settings
 from cdcwire.formats.datahub_tuple.topic import find_table, topic_of
 from cdcwire.formats.datahub_tuple.wire import decode, record_of, row_of

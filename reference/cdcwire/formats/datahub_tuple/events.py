@@ -47,7 +47,7 @@ ROW_OPS: dict[tuple[str, bool], tuple[RowOp, Half | None]] = {
 }
 
 
-def to_events(
+def events_of(
     message: KafkaMessage,
     topic: Topic,
     settings: Settings = DEFAULT_SETTINGS,
@@ -95,7 +95,7 @@ def to_event(
 # ---- writing ---------------------------------------------------------------------------------
 
 
-def from_events(
+def messages_of(
     events: Iterable[Event], topic: Topic, settings: Settings = DEFAULT_SETTINGS
 ) -> Iterator[KafkaMessage]:
     """Yield bodies. The two rows of an update stay side by side, in one body.

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Explanation
-from cdcwire.core.message import KafkaMessage
+from cdcwire.core.format import NO_CONTEXT, Context, Explanation
+from cdcwire.core.message import Message
 from cdcwire.core.reader import EventPart, Subject
+from cdcwire.datahub.carrying import queued
 from cdcwire.datahub.explain import body_spans, cut
-from cdcwire.datahub.tuple_topic import Topic
-from cdcwire.formats.datahub_tuple.events import to_events
-from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS, EXECUTE_TIMES, Settings
+from cdcwire.formats.datahub_tuple.events import events_of
+from cdcwire.formats.datahub_tuple.settings import EXECUTE_TIMES
 from cdcwire.formats.datahub_tuple.topic import (
     AFTER_IMAGE,
     BEFORE_IMAGE,
     OPERATION_TYPE,
     SEQUENCE_ID,
     SOURCE_TABLE,
+    topic_in,
 )
 from cdcwire.model.events import Event, RowChange
 
@@ -28,17 +29,17 @@ _PARTS: dict[str | None, tuple[EventPart, ...]] = {
 }
 
 
-def explain(
-    message: KafkaMessage, topic: Topic, settings: Settings = DEFAULT_SETTINGS
-) -> Explanation:
+def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     """Return the spans of every byte of a body.
 
     On broken bytes: the spans up to the place of the error, and the error.
     """
+    settings, topic = topic_in(context)
+    body = queued(message)
     error: DecodeError | None = None
     events: list[Event] = []
     try:
-        events = to_events(message, topic, settings)
+        events = events_of(body, topic, settings)
     except DecodeError as caught:
         error = caught
 
@@ -53,5 +54,5 @@ def explain(
         return Subject(index, ("after" if event.before is None else "before",), field)
 
     event_columns = {column.name for column in topic.columns}
-    spans = body_spans(message, topic.fields, settings.body, subject_of)
+    spans = body_spans(body, topic.fields, settings.body, subject_of)
     return Explanation(cut(spans, error), error)

@@ -22,7 +22,7 @@ from cdcwire.datahub.fast_batch import BatchReader
 from cdcwire.datahub.frame import MAGIC, read_frame
 from cdcwire.datahub.protobuf import read_fields
 from cdcwire.datahub.tuple_topic import Topic
-from cdcwire.formats.datahub_tuple.events import ROW_OPS, to_events
+from cdcwire.formats.datahub_tuple.events import ROW_OPS, events_of
 from cdcwire.formats.datahub_tuple.settings import Settings
 from cdcwire.formats.datahub_tuple.topic import topic_in
 from cdcwire.formats.datahub_tuple.values import CLAUSE_BYTES
@@ -88,7 +88,7 @@ class RowDecoder(FastDecoder):
         carrier = queued(message)
         if self._skips_all:
             return []
-        return to_events(carrier, self.topic, self.settings, self.selection)
+        return events_of(carrier, self.topic, self.settings, self.selection)
 
     def _usual(self, message: Message) -> list[Row | Event]:
         carrier = queued(message)

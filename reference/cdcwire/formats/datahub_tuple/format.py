@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionError
 from cdcwire.datahub.carrying import queued
 from cdcwire.datahub.fields import Field
 from cdcwire.datahub.sharding import value_text
 from cdcwire.formats.datahub_tuple.carries import CARRIES
-from cdcwire.formats.datahub_tuple.events import from_events, to_events
+from cdcwire.formats.datahub_tuple.events import events_of, messages_of
 from cdcwire.formats.datahub_tuple.explain import explain
 from cdcwire.formats.datahub_tuple.fast import RowDecoder
 from cdcwire.formats.datahub_tuple.settings import OPTIONS, read_settings
@@ -51,19 +51,16 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _decode(message: Message, context: Context) -> Iterator[Event]:
+def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+    """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings, topic = topic_in(context)
-    yield from to_events(queued(message), topic, settings, context.selection)
+    yield from events_of(queued(message), topic, settings, context.selection)
 
 
-def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
+def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
+    """Yield messages, batched as the producer does. Raises: EncodeError, OptionError."""
     settings, topic = topic_in(context)
-    yield from from_events(events, topic, settings)
-
-
-def _explain(message: Message, context: Context) -> Explanation:
-    settings, topic = topic_in(context)
-    return explain(queued(message), topic, settings)
+    yield from messages_of(events, topic, settings)
 
 
 def _topic_tables(context: Context) -> tuple[Table, ...]:
@@ -85,9 +82,9 @@ FORMAT = Format(
     title="DataHub Tuple",
     page="docs/formats/datahub-tuple.md",
     shared_pages=("datahub",),
-    decode=_decode,
-    encode=_encode,
-    explain=_explain,
+    to_events=to_events,
+    from_events=from_events,
+    explain=explain,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

@@ -4,8 +4,8 @@
 """
 
 from cdcwire.connect.cdl import Row
-from cdcwire.formats.debezium_json.events import to_events
 from cdcwire.formats.debezium_json.explain import explain
+from cdcwire.formats.debezium_json.format import FORMAT, from_events, to_events
 from cdcwire.formats.debezium_json.mapping import to_version_1
 from cdcwire.formats.debezium_json.message import (
     Boundary,
@@ -18,10 +18,10 @@ from cdcwire.formats.debezium_json.message import (
 )
 from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings, read_settings
 from cdcwire.formats.debezium_json.wire import decode, encode
-from cdcwire.formats.debezium_json.writing import from_events
 
 __all__ = [
     "DEFAULT_SETTINGS",
+    "FORMAT",
     "Boundary",
     "Change",
     "Heartbeat",

@@ -52,7 +52,7 @@ _SOURCE_EXTRAS = {
 }
 
 
-def to_events(
+def events_of(
     message: Message, settings: Settings = DEFAULT_SETTINGS, selection: Selection = EVERYTHING
 ) -> Iterator[Event]:
     """Yield the event of a message.

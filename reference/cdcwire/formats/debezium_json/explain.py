@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from cdcwire.connect.explain import Subjects, explanation
 from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import Explanation
-from cdcwire.core.message import KafkaMessage
+from cdcwire.core.format import NO_CONTEXT, Context, Explanation
+from cdcwire.core.message import KafkaMessage, StoredFile, expect_kafka
 from cdcwire.core.reader import Subject
 from cdcwire.formats.debezium_json.message import (
     Change,
@@ -14,7 +14,7 @@ from cdcwire.formats.debezium_json.message import (
     Message,
     Tombstone,
 )
-from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.debezium_json.settings import read_settings
 from cdcwire.formats.debezium_json.wire import read_message
 
 _CLAUSES: dict[str, str] = {
@@ -78,21 +78,22 @@ _MEMBERS: dict[Path, Subject] = {
 }
 
 
-def explain(message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS) -> Explanation:
+def explain(message: KafkaMessage | StoredFile, *, context: Context = NO_CONTEXT) -> Explanation:
     """Return the spans of every byte of key and value, and what was passed over.
 
     On broken bytes: the spans up to the place of the error, and the error.
     """
+    settings, kafka = read_settings(context), expect_kafka(message)
     error: DecodeError | None = None
     found: Message | None = None
     warnings: tuple[str, ...] = ()
     try:
-        found = read_message(message.value, message.key, settings)
+        found = read_message(kafka.value, kafka.key, settings)
         warnings = () if isinstance(found, Tombstone) else found.warnings
     except DecodeError as caught:
         error = caught
     return explanation(
-        message, _CLAUSES, _value_subjects(found), _key_subjects(found), error, warnings
+        kafka, _CLAUSES, _value_subjects(found), _key_subjects(found), error, warnings
     )
 
 

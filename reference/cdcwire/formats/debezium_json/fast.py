@@ -18,7 +18,7 @@ from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, expect_kafka
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.formats.debezium_json.alone import PayloadsAlone
-from cdcwire.formats.debezium_json.events import to_events
+from cdcwire.formats.debezium_json.events import events_of
 from cdcwire.formats.debezium_json.message import Change, Message, Tombstone
 from cdcwire.formats.debezium_json.settings import Settings, read_settings
 from cdcwire.formats.debezium_json.wire import image_schemas, message_of, read_message
@@ -53,7 +53,7 @@ class RowDecoder(FastDecoder):
         found = message_of(envelope, self._key(message.key))
         if self.settings.lint == "strict" and found.warnings:
             raise Irregular
-        return list(to_events(found, self.settings, self.selection))
+        return list(events_of(found, self.settings, self.selection))
 
     def _key(self, key: bytes | None) -> Parsed | None:
         if key is None:
@@ -68,7 +68,7 @@ class RowDecoder(FastDecoder):
     def _plain(self, message: AnyMessage) -> list[Event]:
         message = expect_kafka(message)
         found = read_message(message.value, message.key, self.settings, self.tables)
-        events = list(to_events(found, self.settings, self.selection))
+        events = list(events_of(found, self.settings, self.selection))
         self._learn(message, found)
         return events
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.formats.debezium_json.carries import CARRIES
-from cdcwire.formats.debezium_json.events import to_events
+from cdcwire.formats.debezium_json.events import events_of
 from cdcwire.formats.debezium_json.explain import explain
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.settings import OPTIONS, read_settings
 from cdcwire.formats.debezium_json.wire import decode
-from cdcwire.formats.debezium_json.writing import from_events
+from cdcwire.formats.debezium_json.writing import messages_of
 from cdcwire.model.events import Event
 
 FEATURES: Mapping[str, str] = MappingProxyType(
@@ -57,19 +57,17 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _decode(message: Message, context: Context) -> Iterator[Event]:
+def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+    """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
     kafka = expect_kafka(message)
     decoded = decode(kafka.value, key=kafka.key, context=context)
-    yield from to_events(decoded, settings, context.selection)
+    yield from events_of(decoded, settings, context.selection)
 
 
-def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
-    yield from from_events(events, read_settings(context), context.tables)
-
-
-def _explain(message: Message, context: Context) -> Explanation:
-    return explain(expect_kafka(message), read_settings(context))
+def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
+    """Yield messages, batched as the producer does. Raises: EncodeError, OptionError."""
+    yield from messages_of(events, read_settings(context), context.tables)
 
 
 def _warnings(message: Message) -> tuple[str, ...]:
@@ -81,9 +79,9 @@ FORMAT = Format(
     title="Debezium JSON, and CDL's 2.0",
     page="docs/formats/debezium-json.md",
     shared_pages=("connect",),
-    decode=_decode,
-    encode=_encode,
-    explain=_explain,
+    to_events=to_events,
+    from_events=from_events,
+    explain=explain,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

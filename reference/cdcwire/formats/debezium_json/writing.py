@@ -44,7 +44,7 @@ _OPERATION = "debezium-json: operation"
 _OPS = {"insert": "c", "update": "u", "delete": "d", "read": "r"}
 
 
-def from_events(
+def messages_of(
     events: Iterable[Event],
     settings: Settings = DEFAULT_SETTINGS,
     tables: tuple[Table, ...] = (),

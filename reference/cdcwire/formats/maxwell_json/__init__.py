@@ -3,8 +3,8 @@
 ``decode`` and ``encode`` are the wire layer, ``to_events`` and ``from_events`` the neutral model.
 """
 
-from cdcwire.formats.maxwell_json.events import from_events, to_events
 from cdcwire.formats.maxwell_json.explain import explain
+from cdcwire.formats.maxwell_json.format import FORMAT, from_events, to_events
 from cdcwire.formats.maxwell_json.keys import decode_key, encode_key
 from cdcwire.formats.maxwell_json.message import (
     Cell,
@@ -15,12 +15,14 @@ from cdcwire.formats.maxwell_json.message import (
     RowMessage,
     SchemaMessage,
     TableDefinition,
+    Tombstone,
 )
 from cdcwire.formats.maxwell_json.settings import DEFAULT_SETTINGS, Settings, read_settings
 from cdcwire.formats.maxwell_json.wire import decode, encode
 
 __all__ = [
     "DEFAULT_SETTINGS",
+    "FORMAT",
     "Cell",
     "ColumnDefinition",
     "Inline",
@@ -30,6 +32,7 @@ __all__ = [
     "SchemaMessage",
     "Settings",
     "TableDefinition",
+    "Tombstone",
     "decode",
     "decode_key",
     "encode",

@@ -32,11 +32,12 @@ from cdcwire.formats.maxwell_json.message import (
     Message,
     RowMessage,
     SchemaMessage,
+    Tombstone,
 )
 from cdcwire.formats.maxwell_json.rows import DATA, OLD, PRIMARY_KEY
 from cdcwire.formats.maxwell_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.maxwell_json.values import read_value, written
-from cdcwire.formats.maxwell_json.wire import TRANSACTION, encode
+from cdcwire.formats.maxwell_json.wire import TRANSACTION, encode_value
 from cdcwire.model.events import (
     Column,
     Event,
@@ -73,32 +74,32 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _PUSH_TS = re.compile(r"-?(?:0|[1-9][0-9]{0,18})(?:\.[0-9]{1,18})?")
 
 
-def to_events(
+def events_of(
     message: Message,
-    key: Key | None = None,
     settings: Settings = DEFAULT_SETTINGS,
     selection: Selection = EVERYTHING,
     definitions: Definitions = NO_DEFINITIONS,
 ) -> Iterator[Event]:
-    """Yield the event of a message. ``key``: the Kafka key, if any. Raises: DecodeError."""
-    if isinstance(message, SchemaMessage):
+    """Yield the event of a message. Raises: DecodeError."""
+    if isinstance(message, Tombstone):
+        yield Marker("tombstone", extra={"message_key": message.key})
+    elif isinstance(message, SchemaMessage):
         yield _schema_change(message)
     elif message.type in BOOTSTRAP_MARKS:
         yield _bootstrap_marker(message)
     elif selection.wants(message.database, message.table):
-        yield _row_change(message, key, settings, selection, definitions)
+        yield _row_change(message, settings, selection, definitions)
 
 
 def _row_change(
     message: RowMessage,
-    key: Key | None,
     settings: Settings,
     selection: Selection,
     definitions: Definitions,
 ) -> RowChange:
     known = definitions.columns(message.database, message.table)
     definition = definitions.table(message.database, message.table)
-    names = _key_names(message, key, None if definition is None else definition.key)
+    names = _key_names(message, None if definition is None else definition.key)
     with step("data"):
         row = _image(message.data, known, selection)
     old = None
@@ -129,15 +130,14 @@ def _image(cells: tuple[Cell, ...], known: Mapping[str, Column], selection: Sele
     return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
 
 
-def _key_names(
-    message: RowMessage, key: Key | None, defined: tuple[str, ...] | None
-) -> tuple[str, ...] | None:
+def _key_names(message: RowMessage, defined: tuple[str, ...] | None) -> tuple[str, ...] | None:
     """Return the key columns: as the row names them, else the definition, else its Kafka key.
 
     A Kafka key has the names in lower case.
     """
     if message.primary_key_columns is not None:
         return message.primary_key_columns
+    key = message.key
     if key is None or defined is not None:
         return defined
     names = {cell.name.lower(): cell.name for cell in message.data}
@@ -191,7 +191,7 @@ def _schema_change(message: SchemaMessage) -> SchemaChange:
     return SchemaChange(what, message.sql, None, table, position, _extra(message))
 
 
-def from_events(
+def messages_of(
     events: Iterable[Event], settings: Settings = DEFAULT_SETTINGS
 ) -> Iterator[KafkaMessage]:
     """Yield one message for each event. Raises: EncodeError."""
@@ -200,9 +200,10 @@ def from_events(
             if not isinstance(event, RowChange):
                 raise EncodeError("only changes of rows can be encoded", TYPES, ("kind",))
             message = row_message(event, settings)
-            value = encode(message)
-            key = _written_key(event, message, value, settings)
-        yield KafkaMessage(key, value)
+            value = encode_value(message)
+            key = _key(event, message, value, settings)
+            found = KafkaMessage(None if key is None else encode_key(key), value)
+        yield found
 
 
 def row_message(event: RowChange, settings: Settings = DEFAULT_SETTINGS) -> RowMessage:
@@ -346,9 +347,7 @@ def _push_ts(extra: Extra) -> Number | None:
     return None if text is None else Number(text)
 
 
-def _written_key(
-    event: RowChange, message: RowMessage, value: bytes, settings: Settings
-) -> bytes | None:
+def _key(event: RowChange, message: RowMessage, value: bytes, settings: Settings) -> Key | None:
     """Return the Kafka key. Without a primary key it has a UUID, made from the value."""
     form = settings.kafka_key_format
     if form == "none":
@@ -365,4 +364,4 @@ def _written_key(
     uuid = None
     if form == "hash" and not names:
         uuid = str(uuid5(NAMESPACE_OID, value.hex()))
-    return encode_key(Key(form, message.database, message.table, columns, uuid))
+    return Key(form, message.database, message.table, columns, uuid)

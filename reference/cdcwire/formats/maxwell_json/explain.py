@@ -6,12 +6,11 @@ array has a span of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 
 from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import Explanation
-from cdcwire.core.message import KafkaMessage
+from cdcwire.core.format import NO_CONTEXT, Context, Explanation
+from cdcwire.core.message import Message, expect_kafka
 from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.strict_json import (
     Document,
@@ -23,7 +22,13 @@ from cdcwire.core.strict_json import (
     read_json,
 )
 from cdcwire.formats.maxwell_json.ddl import DDL, DEFINITION
-from cdcwire.formats.maxwell_json.definitions import NO_COLUMNS, ColumnsByName, Definitions
+from cdcwire.formats.maxwell_json.definitions import (
+    NO_COLUMNS,
+    ColumnsByName,
+    Definitions,
+    definitions_of,
+)
+from cdcwire.formats.maxwell_json.events import events_of
 from cdcwire.formats.maxwell_json.keys import KEYS
 from cdcwire.formats.maxwell_json.members import (
     FIELDS,
@@ -35,8 +40,9 @@ from cdcwire.formats.maxwell_json.members import (
 )
 from cdcwire.formats.maxwell_json.message import SCHEMA_CHANGES
 from cdcwire.formats.maxwell_json.rows import DATA, OLD, PRIMARY_KEY
+from cdcwire.formats.maxwell_json.settings import read_settings
 from cdcwire.formats.maxwell_json.values import UNTYPED, as_read, value_clause
-from cdcwire.formats.maxwell_json.wire import ENCRYPTION, QUERY, TRANSACTION
+from cdcwire.formats.maxwell_json.wire import ENCRYPTION, QUERY, TRANSACTION, decode
 
 UNKNOWN = "maxwell-json: unknown members"
 _CLAUSES = {
@@ -79,26 +85,25 @@ _SHOWN = 120
 _MAX_TIME_DIGITS = 20
 
 
-def explain(
-    message: KafkaMessage,
-    decode: Callable[[KafkaMessage], object],
-    definitions: Definitions,
-) -> Explanation:
+def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     """Return the spans of every byte of key and value.
 
-    ``decode`` reads the message. On broken bytes: the spans up to the error, and the error.
+    On broken bytes: the spans up to the error, and the error.
     """
+    settings, definitions = read_settings(context), definitions_of(context.tables)
+    kafka = expect_kafka(message)
     error: DecodeError | None = None
     try:
-        decode(message)
+        decoded = decode(kafka.value, key=kafka.key)
+        list(events_of(decoded, settings, definitions=definitions))
     except DecodeError as caught:
         error = caught
     spans: list[Span] = []
-    if message.key is not None:
-        subject = _TOMBSTONE if message.value is None else Subject(0, ("key",))
-        spans.extend(_Spans(message.key, "key").of_key(error, subject))
-    if message.value is not None:
-        spans.extend(_Spans(message.value, "value").of_value(definitions, error))
+    if kafka.key is not None:
+        subject = _TOMBSTONE if kafka.value is None else Subject(0, ("key",))
+        spans.extend(_Spans(kafka.key, "key").of_key(error, subject))
+    if kafka.value is not None:
+        spans.extend(_Spans(kafka.value, "value").of_value(definitions, error))
     return Explanation(tuple(spans), error)
 
 

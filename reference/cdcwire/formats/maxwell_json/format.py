@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Explanation, Format
-from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.format import NO_CONTEXT, Context, Format
+from cdcwire.core.message import Message, expect_kafka
 from cdcwire.formats.maxwell_json.carries import CARRIES
 from cdcwire.formats.maxwell_json.definitions import definitions_of
-from cdcwire.formats.maxwell_json.events import from_events, to_events
+from cdcwire.formats.maxwell_json.events import events_of, messages_of
 from cdcwire.formats.maxwell_json.explain import explain
-from cdcwire.formats.maxwell_json.keys import decode_key
 from cdcwire.formats.maxwell_json.settings import OPTIONS, read_settings
 from cdcwire.formats.maxwell_json.wire import decode
-from cdcwire.model.events import Event, Marker
+from cdcwire.model.events import Event
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -55,43 +54,26 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _decode(message: Message, context: Context) -> Iterator[Event]:
-    settings = read_settings(context)
-    kafka = _kafka(message)
-    key = None if kafka.key is None else decode_key(kafka.key)
-    if kafka.value is None:
-        yield Marker("tombstone", extra={"message_key": kafka.key})
-        return
+def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+    """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
+    kafka = expect_kafka(message)
+    decoded = decode(kafka.value, key=kafka.key, context=context)
     definitions = definitions_of(context.tables)
-    yield from to_events(decode(kafka.value), key, settings, context.selection, definitions)
+    yield from events_of(decoded, read_settings(context), context.selection, definitions)
 
 
-def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
-    yield from from_events(events, read_settings(context))
-
-
-def _explain(message: Message, context: Context) -> Explanation:
-    whole = Context(context.options, context.tables)
-    return explain(
-        _kafka(message),
-        lambda kafka: list(_decode(kafka, whole)),
-        definitions_of(context.tables),
-    )
-
-
-def _kafka(message: Message) -> KafkaMessage:
-    if not isinstance(message, KafkaMessage):
-        raise TypeError("a Kafka message is expected")
-    return message
+def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
+    """Yield messages, batched as the producer does. Raises: EncodeError, OptionError."""
+    yield from messages_of(events, read_settings(context))
 
 
 FORMAT = Format(
     name="maxwell-json",
     title="Maxwell JSON",
     page="docs/formats/maxwell-json.md",
-    decode=_decode,
-    encode=_encode,
-    explain=_explain,
+    to_events=to_events,
+    from_events=from_events,
+    explain=explain,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

@@ -40,6 +40,17 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Key:
+    """A Kafka key. Its column names are in lower case. ``uuid`` replaces them without a key."""
+
+    form: KeyForm
+    database: str
+    table: str | None
+    columns: tuple[Cell, ...] = ()
+    uuid: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RowMessage:
     """A row that changed, or the start or end of a bootstrap.
 
@@ -68,6 +79,7 @@ class RowMessage:
     primary_key: tuple[ColumnValue, ...] | None = None
     primary_key_columns: tuple[str, ...] | None = None
     unknown: Unknown = ()
+    key: Key | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +123,14 @@ class SchemaMessage:
     gtid_is_null: bool = False
     schema_id: int | None = None
     unknown: Unknown = ()
-
-
-Message: TypeAlias = "RowMessage | SchemaMessage"
+    key: Key | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
-    """A Kafka key. Its column names are in lower case. ``uuid`` replaces them without a key."""
+class Tombstone:
+    """A message without value. ``key``: the bytes of its Kafka key."""
 
-    form: KeyForm
-    database: str
-    table: str | None
-    columns: tuple[Cell, ...] = ()
-    uuid: str | None = None
+    key: bytes | None
+
+
+Message: TypeAlias = "RowMessage | SchemaMessage | Tombstone"

@@ -5,9 +5,13 @@ Members may stand in any order. They are written in the order of the producer.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.strict_json import JsonObject, Number, read_json
 from cdcwire.formats.maxwell_json.ddl import read_schema_change, written_schema_change
+from cdcwire.formats.maxwell_json.keys import decode_key, encode_key
 from cdcwire.formats.maxwell_json.members import (
     FIELDS,
     INT64_END,
@@ -36,9 +40,11 @@ from cdcwire.formats.maxwell_json.message import (
     BOOTSTRAP_MARKS,
     ROW_TYPES,
     SCHEMA_CHANGES,
+    Key,
     Message,
     RowMessage,
     SchemaMessage,
+    Tombstone,
 )
 from cdcwire.formats.maxwell_json.rows import (
     DATA,
@@ -49,6 +55,7 @@ from cdcwire.formats.maxwell_json.rows import (
     written_row,
     written_values,
 )
+from cdcwire.formats.maxwell_json.settings import read_settings
 
 QUERY = "maxwell-json: query"
 TRANSACTION = "maxwell-json: transactions"
@@ -64,11 +71,19 @@ KNOWN = frozenset(
 )
 
 
-def decode(value: bytes) -> Message:
-    """Return the message in a Kafka value or a line of a file.
+def decode(
+    value: bytes | None, *, key: bytes | None = None, context: Context = NO_CONTEXT
+) -> Message:
+    """Return the message in a Kafka key and value; without a value it is a tombstone.
 
-    Raises: TruncatedError, DecodeError.
+    Raises: TruncatedError, DecodeError. Paths in the key begin with ``key``.
     """
+    read_settings(context)
+    found_key = None if key is None else decode_key(key)
+    return Tombstone(key) if value is None else _read_value(value, found_key)
+
+
+def _read_value(value: bytes, key: Key | None) -> RowMessage | SchemaMessage:
     document = read_json(value, RULES)
     found = expect_object(document.value, document.start, FIELDS)
     known = found.by_name()
@@ -78,12 +93,12 @@ def decode(value: bytes) -> Message:
     type_ = required(known, "type", document.end, TYPES)
     kind = text_of(type_, TYPES)
     if kind in SCHEMA_CHANGES:
-        return read_schema_change(kind, found, known, value, document.end)
+        return replace(read_schema_change(kind, found, known, value, document.end), key=key)
     if kind not in ROW_TYPES:
         allowed = ", ".join((*ROW_TYPES, *SCHEMA_CHANGES))
         problem = f"type {kind!r:.40} is not one of {allowed}"
         raise DecodeError(problem, type_.start, TYPES, ("type",))
-    return _read_row(kind, found, known, value, document.end)
+    return replace(_read_row(kind, found, known, value, document.end), key=key)
 
 
 def _read_row(kind: str, found: JsonObject, known: Members, data: bytes, end: int) -> RowMessage:
@@ -153,7 +168,18 @@ def _fault_of(message: RowMessage) -> tuple[str, str, str] | None:
     return None
 
 
-def encode(message: Message) -> bytes:
+def encode(message: Message, *, context: Context = NO_CONTEXT) -> tuple[bytes | None, bytes | None]:
+    """Return Kafka key and value. Raises: EncodeError.
+
+    ``context`` is ignored: the values say all that the bytes depend on.
+    """
+    if isinstance(message, Tombstone):
+        return message.key, None
+    key = None if message.key is None else encode_key(message.key)
+    return key, encode_value(message)
+
+
+def encode_value(message: RowMessage | SchemaMessage) -> bytes:
     """Return the JSON of a message. Raises: EncodeError."""
     if isinstance(message, SchemaMessage):
         return written_schema_change(message).encode()

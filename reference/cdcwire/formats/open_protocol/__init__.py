@@ -4,10 +4,9 @@
 from the neutral model. The page of the format is docs/formats/open-protocol.md.
 """
 
-from cdcwire.formats.open_protocol.batching import from_events
-from cdcwire.formats.open_protocol.events import from_event, to_events
+from cdcwire.formats.open_protocol.events import from_event
 from cdcwire.formats.open_protocol.explain import explain
-from cdcwire.formats.open_protocol.format import FORMAT
+from cdcwire.formats.open_protocol.format import FORMAT, from_events, to_events
 from cdcwire.formats.open_protocol.message import (
     Column,
     Ddl,

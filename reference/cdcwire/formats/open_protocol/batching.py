@@ -26,7 +26,7 @@ from cdcwire.model.events import Event, Table
 RECORD_OVERHEAD = 36  # bytes that a Kafka record needs beside key and value
 
 
-def from_events(
+def messages_of(
     events: Iterable[Event], settings: Settings = DEFAULT_SETTINGS, tables: Iterable[Table] = ()
 ) -> Iterator[OutMessage]:
     """Yield the Kafka messages of events, and the claim-check files just before their messages.

@@ -50,7 +50,7 @@ NO_BLOBS: Mapping[str, bytes] = MappingProxyType({})
 _ROW_ID = re.compile(r"-?[0-9]{1,19}")
 
 
-def to_events(
+def events_of(
     message: Message,
     settings: Settings = DEFAULT_SETTINGS,
     blobs: Mapping[str, bytes] = NO_BLOBS,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import Explanation
-from cdcwire.core.message import KafkaMessage
+from cdcwire.core.format import NO_CONTEXT, Context, Explanation
+from cdcwire.core.message import Message, expect_kafka
 from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.strict_json import JsonObject, JsonRules, JsonValue, Member, Number, read_json
 from cdcwire.formats.open_protocol.framing import (
@@ -22,7 +22,7 @@ from cdcwire.formats.open_protocol.framing import (
 )
 from cdcwire.formats.open_protocol.members import KEY_RULES, VALUE_RULES
 from cdcwire.formats.open_protocol.message import EVENT_DDL, EVENT_RESOLVED, EVENT_ROW
-from cdcwire.formats.open_protocol.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.open_protocol.settings import Settings, read_settings
 from cdcwire.formats.open_protocol.values import read_value, value_clause
 from cdcwire.formats.open_protocol.wire import decompressed, read_message
 from cdcwire.mysql.types import FLAG_BINARY, FLAG_HANDLE_KEY, STRING_TYPES, column_of
@@ -70,17 +70,18 @@ _FLAG_NAMES = (
 )
 
 
-def explain(message: KafkaMessage, settings: Settings = DEFAULT_SETTINGS) -> Explanation:
+def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     """Return the spans of every byte of key and value.
 
     On broken bytes: the spans up to the place of the error, and the error.
     """
+    settings, kafka = read_settings(context), expect_kafka(message)
     error: DecodeError | None = None
     try:
-        read_message(message.key, message.value, compression=settings.compression)
+        read_message(kafka.key, kafka.value, compression=settings.compression)
     except DecodeError as caught:
         error = caught
-    key, value = _Part(message.key or b"", "key"), _Part(message.value or b"", "value")
+    key, value = _Part(kafka.key or b"", "key"), _Part(kafka.value or b"", "value")
     with suppress(DecodeError):  # what can't be walked can't be decoded either: it is in ``error``
         event_types = _key_spans(key)
         if error is None or error.path[0] == "value":

@@ -21,7 +21,7 @@ from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
-from cdcwire.formats.open_protocol.events import to_events
+from cdcwire.formats.open_protocol.events import events_of
 from cdcwire.formats.open_protocol.images import handle_key_names
 from cdcwire.formats.open_protocol.keys import read_key
 from cdcwire.formats.open_protocol.members import INT64_END, UINT64_END
@@ -235,7 +235,7 @@ class RowDecoder(FastDecoder):
             if isinstance(item.value, RowItem) and not item.key.rid and not item.key.ccl:
                 found.append(self._plain_row(item.key, item.value))
             else:
-                found += to_events(Message((item,)), self.settings, self.blobs, self.selection)
+                found += events_of(Message((item,)), self.settings, self.blobs, self.selection)
         return found
 
     def _plain_row(self, key: Key, row: RowItem) -> Row:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Explanation, Format
-from cdcwire.core.message import KafkaMessage, Message
-from cdcwire.formats.open_protocol.batching import from_events
+from cdcwire.core.format import NO_CONTEXT, Context, Format
+from cdcwire.core.message import Message, expect_kafka
+from cdcwire.formats.open_protocol.batching import messages_of
 from cdcwire.formats.open_protocol.carries import CARRIES
-from cdcwire.formats.open_protocol.events import to_events
+from cdcwire.formats.open_protocol.events import events_of
 from cdcwire.formats.open_protocol.explain import explain
 from cdcwire.formats.open_protocol.fast import RowDecoder
 from cdcwire.formats.open_protocol.settings import OPTIONS, read_settings
@@ -60,35 +60,27 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _decode(message: Message, context: Context) -> Iterator[Event]:
+def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+    """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
-    kafka = _kafka(message)
+    kafka = expect_kafka(message)
     decoded = read_message(kafka.key, kafka.value, context.selection, settings.compression)
-    yield from to_events(decoded, settings, context.blobs, context.selection)
+    yield from events_of(decoded, settings, context.blobs, context.selection)
 
 
-def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
+def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
+    """Yield messages, batched as the producer does. Raises: EncodeError, OptionError."""
     settings = read_settings(context)
-    yield from from_events(events, settings, context.tables)
-
-
-def _explain(message: Message, context: Context) -> Explanation:
-    return explain(_kafka(message), read_settings(context))
-
-
-def _kafka(message: Message) -> KafkaMessage:
-    if not isinstance(message, KafkaMessage):
-        raise TypeError("a Kafka message is expected; claim-check files belong into the blobs")
-    return message
+    yield from messages_of(events, settings, context.tables)
 
 
 FORMAT = Format(
     name="open-protocol",
     title="TiCDC Open Protocol",
     page="docs/formats/open-protocol.md",
-    decode=_decode,
-    encode=_encode,
-    explain=_explain,
+    to_events=to_events,
+    from_events=from_events,
+    explain=explain,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

@@ -13,7 +13,8 @@ from cdcwire.core.errors import DecodeError, TruncatedError
 from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
-from cdcwire.formats.avro import FORMAT, MemorySource, explain, from_events, read_settings
+from cdcwire.formats.avro import FORMAT, MemorySource, explain, read_settings
+from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import Column, Event, Image, Position, Role, RowChange, Table
 from cdcwire.model.kinds import IntType, TextType, UnknownType
 from cdcwire.mysql.declared import parse_declared, type_of_declared
@@ -46,12 +47,12 @@ def sent(**options: OptionValue) -> tuple[KafkaMessage, Context]:
     given = {name.replace("_", "-"): value for name, value in options.items()}
     settings = read_settings(given)
     source = MemorySource(registry=settings.registry)
-    (message,) = from_events([ROW], settings, (), source)
+    (message,) = messages_of([ROW], settings, (), source)
     return message, Context(options=given, schemas=source.texts)
 
 
 def back(message: KafkaMessage, context: Context) -> Event:
-    (event,) = FORMAT.decode(message, context)
+    (event,) = FORMAT.to_events(message, context=context)
     return event
 
 
@@ -61,7 +62,7 @@ KEY, VALUE = MESSAGE.key or b"", MESSAGE.value or b""
 
 def refused(key: bytes | None, value: bytes | None, context: Context = CONTEXT) -> DecodeError:
     with pytest.raises(DecodeError) as caught:
-        list(FORMAT.decode(KafkaMessage(key, value), context))
+        list(FORMAT.to_events(KafkaMessage(key, value), context=context))
     return caught.value
 
 
@@ -105,7 +106,7 @@ def test_damage_is_rejected(
 ) -> None:
     error = refused(key, value)
     assert (error.offset, error.clause) == (offset, clause)
-    explained = FORMAT.explain(KafkaMessage(key, value), CONTEXT)
+    explained = FORMAT.explain(KafkaMessage(key, value), context=CONTEXT)
     assert explained.error is not None
     assert explained.error.args[:2] == error.args[:2]
 
@@ -194,14 +195,14 @@ def test_foreign_record_is_read() -> None:
     assert [each.type for each in found.after.columns] == [
         *(IntType(64), TextType(), UnknownType(), UnknownType()),
     ]
-    explained = FORMAT.explain(message, context)
+    explained = FORMAT.explain(message, context=context)
     assert explained.warnings == ("value.g: tidb_type 'GEOMETRY' is not known",)
     assert [span.start for span in explained.spans] == [0, 1, 5, 6, 7, 9, 10, 11, 12]
 
 
 def test_selection_passes_over_other_tables_undecoded() -> None:
     other = replace(CONTEXT, selection=Selection(tables=frozenset({("shop", "other")})))
-    assert list(FORMAT.decode(KafkaMessage(KEY, VALUE[:9]), other)) == []
+    assert list(FORMAT.to_events(KafkaMessage(KEY, VALUE[:9]), context=other)) == []
     some = replace(CONTEXT, selection=Selection(columns=frozenset({"name"})))
     found = back(MESSAGE, some)
     assert isinstance(found, RowChange)
@@ -214,8 +215,8 @@ def test_any_bytes_are_read_or_refused(key: bytes, value: bytes) -> None:
     head = VALUE[:5]
     for pair in ((None, value), (key, value), (KEY, head + value), (KEY[:5] + key, VALUE)):
         with suppress(DecodeError):
-            list(FORMAT.decode(KafkaMessage(*pair), CONTEXT))
-        explained = explain(KafkaMessage(*pair), MemorySource(CONTEXT.schemas))
+            list(FORMAT.to_events(KafkaMessage(*pair), context=CONTEXT))
+        explained = explain(KafkaMessage(*pair), context=CONTEXT)
         for part, data in zip(("key", "value"), pair, strict=True):
             spans = [span for span in explained.spans if span.part == part]
             ends = [0, *(span.end for span in spans)]

@@ -9,11 +9,12 @@ import pytest
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.options import OptionError, OptionValue
-from cdcwire.formats.avro import MemorySource, from_events, read_settings, sanitize
+from cdcwire.formats.avro import MemorySource, read_settings, sanitize
 from cdcwire.formats.avro.columns import field_of
 from cdcwire.formats.avro.plans import split_allowed
 from cdcwire.formats.avro.schema import Record
 from cdcwire.formats.avro.schema_text import schema_text
+from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import (
     ABSENT,
     Column,
@@ -245,7 +246,7 @@ def rows(*columns: Column, **options: OptionValue) -> list[Any]:
     image = Image(columns, (1,) * len(columns))
     event = RowChange(table, "insert", None, image, Position(commit_ts=1))
     source = MemorySource()
-    list(from_events([event], settings, (), source))
+    list(messages_of([event], settings, (), source))
     return [json.loads(text) for text in source.texts.values()]
 
 
@@ -296,7 +297,7 @@ def test_checksum_sorts_the_value_by_column_id_but_not_the_key() -> None:
 )
 def test_option_that_is_not_allowed_is_refused(options: dict[str, OptionValue]) -> None:
     def use() -> None:
-        list(from_events([], read_settings(options)))
+        list(messages_of([], read_settings(options)))
 
     with pytest.raises(OptionError):
         use()

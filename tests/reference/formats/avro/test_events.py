@@ -21,13 +21,13 @@ from cdcwire.formats.avro import (
     Message,
     decode,
     encode,
-    from_events,
     read_settings,
-    to_events,
     verify_checksum,
 )
+from cdcwire.formats.avro.events import events_of
 from cdcwire.formats.avro.message import Datums
 from cdcwire.formats.avro.wire import read_bytes
+from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import (
     UNAVAILABLE,
     Column,
@@ -99,7 +99,7 @@ def row(op: Any = "insert", values: tuple[Value, ...] = VALUES, **more: Any) -> 
 def sent(event: Event, **options: OptionValue) -> tuple[KafkaMessage, Context]:
     given = {name.replace("_", "-"): value for name, value in options.items()}
     settings, source = read_settings(given), MemorySource(registry=_registry(given))
-    (message,) = from_events([event], settings, (), source)
+    (message,) = messages_of([event], settings, (), source)
     return message, Context(options=given, schemas=source.texts)
 
 
@@ -108,7 +108,7 @@ def _registry(options: dict[str, OptionValue]) -> Any:
 
 
 def back(message: KafkaMessage, context: Context) -> Event:
-    (event,) = FORMAT.decode(message, context)
+    (event,) = FORMAT.to_events(message, context=context)
     return event
 
 
@@ -122,7 +122,7 @@ def test_row_comes_back(options: dict[str, OptionValue]) -> None:
     assert found.after.names == tuple(each.name for each in COLUMNS)
     assert found.op == ("insert" if options.get("enable-tidb-extension") else "upsert")
     assert found.table == Table("t", "shop", key=("id",))
-    assert list(FORMAT.encode([row()], context)) == [message]
+    assert list(FORMAT.from_events([row()], context=context)) == [message]
 
 
 @pytest.mark.parametrize("number", range(1, len(COLUMNS)))
@@ -165,9 +165,9 @@ def test_update_of_a_key_becomes_delete_and_insert() -> None:
     old, new = (Image(LABELLED, (number, *VALUES[1:])) for number in (1, 2))
     update = replace(row("update"), before=old, after=new)
     settings, source = read_settings(EXTENSION), MemorySource()
-    delete, insert = from_events([update], settings, (), source)
+    delete, insert = messages_of([update], settings, (), source)
     decoded = [
-        to_events(read_bytes(each.key, each.value, source, settings), settings)[0]
+        events_of(read_bytes(each.key, each.value, source, settings), settings)[0]
         for each in (delete, insert)
     ]
     assert [each.op for each in decoded if isinstance(each, RowChange)] == ["delete", "insert"]
@@ -178,9 +178,9 @@ def test_update_of_a_unique_column_is_split_too() -> None:
     old, new = Image(columns, (1, "a")), Image(columns, (1, "b"))
     table = Table("t", "s", key=("id",))
     update = RowChange(table, "update", old, new, Position(commit_ts=1))
-    assert len(list(from_events([update]))) == 2
+    assert len(list(messages_of([update]))) == 2
     same = replace(update, after=Image(columns, (1, "a")))
-    assert len(list(from_events([same]))) == 1
+    assert len(list(messages_of([same]))) == 1
 
 
 def test_update_comes_back_without_the_old_row() -> None:
@@ -203,7 +203,7 @@ def test_row_without_key_has_a_null_key() -> None:
 
 
 def test_schemas_stand_before_the_first_message_that_needs_them() -> None:
-    messages = list(FORMAT.encode([row(), row()], Context()))
+    messages = list(FORMAT.from_events([row(), row()], context=Context()))
     files, kafka = messages[:2], messages[2:]
     assert [file.path for file in files if isinstance(file, StoredFile)] == [
         "schemas/1.avsc",
@@ -212,17 +212,19 @@ def test_schemas_stand_before_the_first_message_that_needs_them() -> None:
     assert all(isinstance(message, KafkaMessage) for message in kafka)
     known = FORMAT.prepared(messages, Context())
     assert known.schemas == sent(row())[1].schemas
-    assert [event for message in messages for event in FORMAT.decode(message, known)] == [
-        back(*sent(row()))
-    ] * 2
-    assert list(FORMAT.encode([row()], known)) == kafka[:1]  # known schemas are not sent again
+    assert [
+        event for message in messages for event in FORMAT.to_events(message, context=known)
+    ] == [back(*sent(row()))] * 2
+    assert (
+        list(FORMAT.from_events([row()], context=known)) == kafka[:1]
+    )  # known schemas are not sent again
 
 
 def test_ids_are_given_by_text_and_then_by_number() -> None:
     _, context = sent(row())
 
     def heads(schemas: dict[str, str]) -> list[str]:
-        *_, message = FORMAT.encode([row()], Context(schemas=schemas))
+        *_, message = FORMAT.from_events([row()], context=Context(schemas=schemas))
         assert isinstance(message, KafkaMessage)
         return [(message.key or b"")[:5].hex(), (message.value or b"")[:5].hex()]
 
@@ -235,10 +237,10 @@ def test_definition_completes_a_row_of_another_format() -> None:
     plain = tuple(Column(each.name, each.type) for each in LABELLED)
     event = replace(row(), after=Image(tuple(reversed(plain)), tuple(reversed(VALUES))))
     expected, context = sent(row(), **EXTENSION)
-    (found,) = FORMAT.encode([event], replace(context, tables=(TABLE,)))
+    (found,) = FORMAT.from_events([event], context=replace(context, tables=(TABLE,)))
     assert found == expected
     sanitized = replace(TABLE, schema="shop", name="t")
-    (again,) = FORMAT.encode([event], replace(context, tables=(sanitized,)))
+    (again,) = FORMAT.from_events([event], context=replace(context, tables=(sanitized,)))
     assert again == expected
 
 
@@ -300,8 +302,8 @@ CHECKPOINT = Progress("checkpoint", Position(commit_ts=TS))
 
 def test_ddl_and_checkpoint_are_sent_only_if_asked_for() -> None:
     for options in ({}, {"avro-enable-watermark": True}, EXTENSION):
-        assert list(FORMAT.encode([DDL, CHECKPOINT], Context(options=options))) == []
-    ddl, checkpoint = FORMAT.encode([DDL, CHECKPOINT], Context(options=WATERMARK))
+        assert list(FORMAT.from_events([DDL, CHECKPOINT], context=Context(options=options))) == []
+    ddl, checkpoint = FORMAT.from_events([DDL, CHECKPOINT], context=Context(options=WATERMARK))
     assert ddl.value == (
         b'\x01{"query":"ALTER \\u003ct\\u003e","type":5,"schema":"s","table":"t",'
         b'"commitTs":450000000000000001}'
@@ -313,7 +315,7 @@ def test_ddl_and_checkpoint_are_sent_only_if_asked_for() -> None:
 def test_marker_and_other_progress_are_refused() -> None:
     for event in (Marker("begin"), Progress("resolved", Position(commit_ts=1))):
         with pytest.raises(EncodeError) as caught:
-            list(FORMAT.encode([event], Context(options=WATERMARK)))
+            list(FORMAT.from_events([event], context=Context(options=WATERMARK)))
         assert caught.value.path[:2] == ("events", 0)
 
 
@@ -324,7 +326,7 @@ def test_delete_may_tell_its_timestamp() -> None:
     decoded = decode(value, key=message.key, source=source)
     assert decoded.value == DeletedAt(TS)
     assert encode(decoded) == (message.key, value)
-    found = to_events(decoded)[0]
+    found = events_of(decoded)[0]
     assert found == replace(back(message, context), position=Position(commit_ts=TS))
 
 
@@ -392,14 +394,14 @@ def test_checksum_is_that_of_the_values() -> None:
         "checksum_version": "1",
     }
     defined = replace(context, tables=(Table("t", "shop", columns=columns),))
-    assert list(FORMAT.encode([found], defined)) == [message]
+    assert list(FORMAT.from_events([found], context=defined)) == [message]
     assert _verified(message, context) is True
     lie = replace(event, extra={**found.extra, "checksum": "1"})
-    (lying,) = FORMAT.encode([lie], context)
+    (lying,) = FORMAT.from_events([lie], context=context)
     assert isinstance(lying, KafkaMessage)
     assert _verified(lying, context) is False
-    assert FORMAT.explain(lying, context).warnings
-    (empty,) = FORMAT.encode([replace(event, extra={"checksum": ""})], context)
+    assert FORMAT.explain(lying, context=context).warnings
+    (empty,) = FORMAT.from_events([replace(event, extra={"checksum": ""})], context=context)
     assert isinstance(empty, KafkaMessage)
     assert (empty.value or b"").endswith(bytes.fromhex("000000"))
     assert _verified(empty, context) is None
@@ -457,7 +459,7 @@ REFUSED: dict[str, tuple[Event, dict[str, OptionValue], str]] = {
 @pytest.mark.parametrize(("event", "options", "clause"), REFUSED.values(), ids=REFUSED)
 def test_event_is_refused(event: Event, options: dict[str, OptionValue], clause: str) -> None:
     with pytest.raises(EncodeError) as caught:
-        list(FORMAT.encode([event], Context(options=options)))
+        list(FORMAT.from_events([event], context=Context(options=options)))
     assert caught.value.clause == clause
     assert caught.value.path[:2] == ("events", 0)
 
@@ -471,7 +473,7 @@ def test_enum_index_zero_is_refused() -> None:
 
 def test_stored_file_is_no_message() -> None:
     with pytest.raises(TypeError):
-        list(FORMAT.decode(StoredFile("a", b""), Context()))
+        list(FORMAT.to_events(StoredFile("a", b""), context=Context()))
 
 
 def test_labels_of_two_tables_that_share_a_name_are_left_out() -> None:

@@ -15,12 +15,14 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.core.options import OptionValue
 from cdcwire.core.rows import Row
 from cdcwire.core.varints import write_varint
-from cdcwire.formats.avro import MemorySource, from_events, read_settings, to_events
+from cdcwire.formats.avro import MemorySource, read_settings
 from cdcwire.formats.avro import fast as fast_module
+from cdcwire.formats.avro.events import events_of
 from cdcwire.formats.avro.fast import RowDecoder
 from cdcwire.formats.avro.record_plan import read_int, read_length, read_long
 from cdcwire.formats.avro.settings import Settings
 from cdcwire.formats.avro.wire import read_bytes
+from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import Event
 from cdcwire.model.text import event_to_json
 from cdcwire_generators.strategies import damaged_bytes
@@ -64,7 +66,7 @@ class Feed:
         self.source = MemorySource(registry=self.settings.registry)
         tables = workload_tables(name)
         events = workload(name, 40, 1)
-        messages = from_events(events, self.settings, tables, self.source)
+        messages = messages_of(events, self.settings, tables, self.source)
         self.pairs: list[Pair] = [(each.key, each.value) for each in messages]
 
     def decoder(self, selection: Selection = EVERYTHING) -> RowDecoder:
@@ -75,7 +77,7 @@ class Feed:
     def assert_same(self, pair: Pair, each: RowDecoder) -> None:
         def plain() -> list[Event]:
             message = read_bytes(*pair, self.source, self.settings, each.selection)
-            return to_events(message, self.settings, selection=each.selection)
+            return events_of(message, self.settings, selection=each.selection)
 
         assert outcome(lambda: each.decode_events(KafkaMessage(*pair))) == outcome(plain)
 

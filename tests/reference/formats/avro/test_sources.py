@@ -41,7 +41,7 @@ class Counted(Mapping[str, str]):
 def test_decoding_asks_for_the_ids_of_the_message_only() -> None:
     schemas = Counted()
     message = KafkaMessage(b"\0\0\0\0\x07\x02", b"\0\0\0\0\x07\x04")
-    (event,) = FORMAT.decode(message, Context(schemas=schemas))
+    (event,) = FORMAT.to_events(message, context=Context(schemas=schemas))
     assert isinstance(event, RowChange)
     assert set(schemas.asked) == {"7"}
 
@@ -49,7 +49,7 @@ def test_decoding_asks_for_the_ids_of_the_message_only() -> None:
 def test_explaining_asks_for_the_ids_of_the_message_only() -> None:
     schemas = Counted()
     message = KafkaMessage(None, b"\0\0\0\0\x08\x04")
-    assert FORMAT.explain(message, Context(schemas=schemas)).error is not None
+    assert FORMAT.explain(message, context=Context(schemas=schemas)).error is not None
     assert schemas.asked == ["8"]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cdcwire.core.format import NO_CONTEXT
+from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.schema_registry import registration
 from cdcwire.formats.avro import (
@@ -19,15 +19,15 @@ from cdcwire.formats.avro import (
     decode,
     encode,
     explain,
-    from_events,
     parse_schema,
     read_settings,
     schema_text,
-    to_events,
 )
+from cdcwire.formats.avro.events import events_of
 from cdcwire.formats.avro.fast import RowDecoder
 from cdcwire.formats.avro.topics import subject_of
 from cdcwire.formats.avro.wire import read_bytes
+from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import ABSENT, Column, Image, Position, RowChange, Table, Value
 from cdcwire.model.kinds import DecimalType, TextType
 from cdcwire.mysql.declared import parse_declared, type_of_declared
@@ -72,7 +72,7 @@ def value_of(column: Column, given: Any) -> Value:
     return given if is_text else int(given)
 
 
-def events_of(run: dict[str, Any]) -> list[RowChange]:
+def sent_events(run: dict[str, Any]) -> list[RowChange]:
     layouts = [tuple(map(column_of, layout)) for layout in run["layouts"]]
     found = []
     for event in run["events"]:
@@ -86,7 +86,7 @@ def events_of(run: dict[str, Any]) -> list[RowChange]:
     return found
 
 
-def messages_of(run: dict[str, Any]) -> list[KafkaMessage]:
+def sent_messages(run: dict[str, Any]) -> list[KafkaMessage]:
     return [
         KafkaMessage(
             bytes.fromhex(event["key"]),
@@ -99,14 +99,14 @@ def messages_of(run: dict[str, Any]) -> list[KafkaMessage]:
 @each_run
 def test_events_are_encoded_to_the_producer_s_bytes_and_schemas(run: dict[str, Any]) -> None:
     source = MemorySource()
-    assert list(from_events(events_of(run), settings_of(run), (), source)) == messages_of(run)
+    assert list(messages_of(sent_events(run), settings_of(run), (), source)) == sent_messages(run)
     assert source.texts == run["schemas"]
 
 
 @each_run
 def test_wire_layer_gives_the_same_bytes_again(run: dict[str, Any]) -> None:
     source = MemorySource(run["schemas"])
-    for message in messages_of(run):
+    for message in sent_messages(run):
         decoded = read_bytes(message.key, message.value, source, settings_of(run))
         assert encode(decoded) == (message.key, message.value)
 
@@ -120,8 +120,10 @@ def test_schema_texts_are_read_and_written_again(run: dict[str, Any]) -> None:
 @each_run
 def test_messages_are_decoded_to_the_rows(run: dict[str, Any]) -> None:
     settings, source = settings_of(run), MemorySource(run["schemas"])
-    for message, sent, told in zip(messages_of(run), events_of(run), run["events"], strict=True):
-        (event,) = to_events(read_bytes(message.key, message.value, source, settings), settings)
+    for message, sent, told in zip(
+        sent_messages(run), sent_events(run), run["events"], strict=True
+    ):
+        (event,) = events_of(read_bytes(message.key, message.value, source, settings), settings)
         assert isinstance(event, RowChange)
         assert (event.op, event.table.name, event.table.schema) == (sent.op, *_names(sent))
         image, original = event.before or event.after, sent.before or sent.after
@@ -150,10 +152,10 @@ def _names(event: RowChange) -> tuple[str | None, str | None]:
 @each_run
 def test_decoded_rows_are_encoded_to_the_same_bytes(run: dict[str, Any]) -> None:
     settings, source = settings_of(run), MemorySource(run["schemas"])
-    tables = [Table(e.table.name, e.table.schema, columns=_columns(e)) for e in events_of(run)]
-    for message in messages_of(run):
-        events = to_events(read_bytes(message.key, message.value, source, settings), settings)
-        assert list(from_events(events, settings, tables, source)) == [message]
+    tables = [Table(e.table.name, e.table.schema, columns=_columns(e)) for e in sent_events(run)]
+    for message in sent_messages(run):
+        events = events_of(read_bytes(message.key, message.value, source, settings), settings)
+        assert list(messages_of(events, settings, tables, source)) == [message]
 
 
 def _columns(event: RowChange) -> tuple[Column, ...]:
@@ -164,9 +166,8 @@ def _columns(event: RowChange) -> tuple[Column, ...]:
 
 @each_run
 def test_every_byte_is_explained_once(run: dict[str, Any]) -> None:
-    source = MemorySource(run["schemas"])
-    for message in messages_of(run):
-        found = explain(message, source, settings_of(run))
+    for message in sent_messages(run):
+        found = explain(message, context=Context(run["options"], schemas=run["schemas"]))
         assert (found.error, found.warnings) == (None, ())
         for part, data in (("key", message.key or b""), ("value", message.value or b"")):
             spans = [span for span in found.spans if span.part == part]
@@ -179,8 +180,8 @@ def test_every_byte_is_explained_once(run: dict[str, Any]) -> None:
 def test_fast_decoder_gives_the_same_rows(run: dict[str, Any]) -> None:
     settings, source = settings_of(run), MemorySource(run["schemas"])
     decoder = RowDecoder(NO_CONTEXT, settings, source)
-    for message in messages_of(run):
-        plain = to_events(read_bytes(message.key, message.value, source, settings), settings)
+    for message in sent_messages(run):
+        plain = events_of(read_bytes(message.key, message.value, source, settings), settings)
         assert decoder.decode_events(message) == plain
 
 
@@ -196,9 +197,9 @@ def test_registrations_are_those_of_the_producer(run: dict[str, Any]) -> None:
 
 def test_enum_and_set_give_labels_and_their_options() -> None:
     (run,) = RUNS["enum_set"]
-    message = messages_of(run)[0]
+    message = sent_messages(run)[0]
     decoded = decode(message.value, key=message.key, source=MemorySource(run["schemas"]))
-    (event,) = to_events(decoded)
+    (event,) = events_of(decoded)
     assert isinstance(event, RowChange)
     assert event.after is not None
     assert event.after.values == (1, "a,b", "x,w'v", "only", "p")

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from cdcwire.core.errors import DecodeError, TruncatedError
 from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, StoredFile
-from cdcwire.formats.canal_json import FORMAT, decode, to_events
+from cdcwire.formats.canal_json import FORMAT, decode
+from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.fast import RowDecoder
 from cdcwire_generators.strategies import damaged_bytes
 
@@ -146,10 +147,10 @@ def test_damaged_bytes_give_events_or_a_decode_error(data: st.DataObject) -> Non
     """Whatever the bytes: never another exception; and the explanation has the same error."""
     value = data.draw(damaged_bytes(GOOD))
     for message in (KafkaMessage(None, value), StoredFile("a.json", value + b"\r\n")):
-        explained = FORMAT.explain(message, Context()).error
+        explained = FORMAT.explain(message, context=Context()).error
         found = None
         try:
-            assert len(list(FORMAT.decode(message, Context()))) <= 1
+            assert len(list(FORMAT.to_events(message, context=Context()))) <= 1
         except DecodeError as error:
             found = (error.offset, error.path, error.clause)
         told = explained and (explained.offset, explained.path, explained.clause)
@@ -160,9 +161,9 @@ def test_damaged_bytes_give_events_or_a_decode_error(data: st.DataObject) -> Non
 def test_any_bytes_give_events_or_a_decode_error(value: bytes) -> None:
     for path in ("a.json", "metadata", "s/t/5/meta/CDC.index", "s/meta/schema_5_0000000001.json"):
         file = StoredFile(path, value)
-        explanation = FORMAT.explain(file, Context({"date-separator": "none"}))
+        explanation = FORMAT.explain(file, context=Context({"date-separator": "none"}))
         try:
-            list(FORMAT.decode(file, Context({"date-separator": "none"})))
+            list(FORMAT.to_events(file, context=Context({"date-separator": "none"})))
         except DecodeError:
             assert explanation.error is not None
         else:
@@ -240,7 +241,7 @@ def outcome(value: bytes) -> None:
     except DecodeError:
         return
     assert found is not None
-    to_events(found)
+    events_of(found)
 
 
 def fast_outcome(value: bytes) -> None:

@@ -9,14 +9,8 @@ import pytest
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.format import Selection
-from cdcwire.formats.canal_json import (
-    Definitions,
-    Extension,
-    Message,
-    Settings,
-    from_event,
-    to_events,
-)
+from cdcwire.formats.canal_json import Definitions, Extension, Message, Settings, from_event
+from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.images import ImageWriter
 from cdcwire.formats.canal_json.wire import read_object, write_object
 from cdcwire.model.events import (
@@ -65,7 +59,7 @@ def read(message: Message, settings: Settings = EXTENDED, **more: Any) -> Event:
     """Return the one event of a message after its way over the wire."""
     found = read_object(write_object(message, settings.dialect), **more)
     assert found is not None
-    (event,) = to_events(found, settings)
+    (event,) = events_of(found, settings)
     return event
 
 
@@ -194,7 +188,7 @@ def test_names_of_the_primary_key_are_in_the_order_of_the_table() -> None:
 def test_zone_of_a_timestamp_is_what_the_option_says(time_zone: str | None) -> None:
     column = Column("c", parse_kind("timestamp"), "timestamp")
     event = change("insert", None, Image((column,), ("2024-01-01 00:00:00",)))
-    found = to_events(from_event(event), Settings(time_zone=time_zone))[0]
+    found = events_of(from_event(event), Settings(time_zone=time_zone))[0]
     assert isinstance(found, RowChange)
     assert found.after is not None
     assert getattr(found.after.columns[0].type, "zone", 0) == time_zone
@@ -221,7 +215,7 @@ DEFINED = Table(
 
 
 def test_definition_adds_what_mysqltype_leaves_open() -> None:
-    found = to_events(from_event(INSERT), definitions=Definitions((DEFINED,)))[0]
+    found = events_of(from_event(INSERT), definitions=Definitions((DEFINED,)))[0]
     assert isinstance(found, RowChange)
     assert found.after is not None
     number, text, small = found.after.columns
@@ -238,7 +232,7 @@ def test_definition_tells_the_type_of_a_column_that_mysqltype_does_not_name() ->
     definitions = Definitions((DEFINED,))
     found = read_object(write_object(message), definitions=definitions)
     assert found is not None
-    (event,) = to_events(found, definitions=definitions)
+    (event,) = events_of(found, definitions=definitions)
     assert image_of(event) == {"id": 1, "e": 2}
 
 
@@ -252,7 +246,7 @@ def test_definition_is_that_of_the_version(version: int | None, length: int | No
     message = replace(
         from_event(INSERT), mysql_type=(("id", "int"), ("v", "varchar"), ("n", "int"))
     )
-    (event,) = to_events(message, definitions=definitions, version=version)
+    (event,) = events_of(message, definitions=definitions, version=version)
     assert isinstance(event, RowChange)
     assert event.after is not None
     assert event.after.columns[1].type == TextType(length)
@@ -332,7 +326,7 @@ def test_extra_of_a_row_comes_back() -> None:
 def test_columns_that_are_not_wanted_are_left_out() -> None:
     message = from_event(UPDATE)
     selection = Selection(columns=frozenset({"v"}))
-    (event,) = to_events(message, selection=selection)
+    (event,) = events_of(message, selection=selection)
     assert (image_of(event, "before"), image_of(event)) == ({"v": None}, {"v": "y"})
 
 

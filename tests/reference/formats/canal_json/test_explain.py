@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 
 import pytest
 
-from cdcwire.core.format import Compression, Explanation
+from cdcwire.core.format import Compression, Context, Explanation
 from cdcwire.core.message import KafkaMessage, StoredFile
-from cdcwire.formats.canal_json import Settings, explain
-from cdcwire.formats.canal_json.settings import EXTENSION
+from cdcwire.formats.canal_json import explain
 from cdcwire.model.events import Column, Table
 from cdcwire.model.kinds import IntType
-from cdcwire.storage.paths import PathLayout
 
 ROW = (
     ' {"id":0,"database":"s", "table":"t","pkNames":["a"],"isDdl":false,"type":"UPDATE",'
@@ -30,7 +29,7 @@ WATERMARK = (
     b'{"database":"","table":"","isDdl":false,"type":"TIDB_WATERMARK","es":5,"ts":6,'
     b'"_tidb":{"watermarkTs":441349361156227074}}'
 )
-SETTINGS = Settings(layout=PathLayout("none", extension=EXTENSION))
+FILES = Context({"date-separator": "none"})
 FILE = b"\r\n".join([ROW.strip(), ROW.strip(), b""])
 VALUES = {"row": ROW, "ddl": DDL, "watermark": WATERMARK}
 each_value = pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
@@ -150,18 +149,20 @@ def _unzip(data: bytes) -> bytes:
         raise ValueError(str(error)) from error
 
 
-ZLIB = {"lz4": Compression(zlib.compress, _unzip)}
+PACKED = Context(
+    {"large-message-handle-compression": "lz4"},
+    compressions={"lz4": Compression(zlib.compress, _unzip)},
+)
 
 
 def test_compressed_message_is_one_span() -> None:
-    settings = Settings(compression_name="lz4", compressions=ZLIB)
     value = zlib.compress(DDL)
-    found = explain(KafkaMessage(None, value), settings)
+    found = explain(KafkaMessage(None, value), context=PACKED)
     assert found.error is None
     (span,) = found.spans
     assert (span.start, span.end, span.clause) == (0, len(value), "canal-json: compression")
-    assert explain(KafkaMessage(None, b"x"), settings).error is not None
-    broken = explain(KafkaMessage(None, zlib.compress(DDL[:-1])), settings)
+    assert explain(KafkaMessage(None, b"x"), context=PACKED).error is not None
+    broken = explain(KafkaMessage(None, zlib.compress(DDL[:-1])), context=PACKED)
     assert broken.error is not None
     assert broken.error.offset == 0
 
@@ -172,13 +173,14 @@ def test_definition_of_the_version_tells_the_type() -> None:
         Table("t", "s", columns=(Column("a", kind),), version=version)
         for version, kind in ((5, IntType(32)), (6, IntType(64)))
     )
-    found = explain(StoredFile("s/t/5/CDC000001.json", value), SETTINGS, tables)
+    found = explain(
+        StoredFile("s/t/5/CDC000001.json", value), context=replace(FILES, tables=tables)
+    )
     assert found.error is None
     texts = {span.path: (span.text, span.clause) for span in found.spans}
     assert texts["rows", 0, "data", 0, "a"] == ("2", "canal-json: integer values")
-    settings = Settings(compression_name="lz4", compressions=ZLIB)
     message = KafkaMessage(None, zlib.compress(value))
-    assert explain(message, settings, tables[:1]).error is None
+    assert explain(message, context=replace(PACKED, tables=tables[:1])).error is None
 
 
 @pytest.mark.parametrize(
@@ -189,17 +191,17 @@ def test_definition_of_the_version_tells_the_type() -> None:
     ],
 )
 def test_small_file_is_one_span(path: str, value: bytes, clause: str) -> None:
-    found = explain(StoredFile(path, value), SETTINGS)
+    found = explain(StoredFile(path, value), context=FILES)
     assert found.error is None
     check(found, value)
     assert [span.clause for span in found.spans] == [f"storage: {clause}"]
-    broken = explain(StoredFile(path, b"x"), SETTINGS)
+    broken = explain(StoredFile(path, b"x"), context=FILES)
     assert broken.error is not None
     check(broken, b"x")
 
 
 @pytest.mark.parametrize("path", ["s/t/5/x.json", "s/t/meta/schema_5_0000000001.json"])
 def test_file_that_can_not_be_read_has_its_error(path: str) -> None:
-    found = explain(StoredFile(path, b"x"), SETTINGS)
+    found = explain(StoredFile(path, b"x"), context=FILES)
     assert found.error is not None
     assert found.error.offset == 0

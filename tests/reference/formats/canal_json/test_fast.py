@@ -17,15 +17,10 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import EVERYTHING, Context, Selection
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.rows import Row
-from cdcwire.formats.canal_json import (
-    Settings,
-    fast,
-    from_event,
-    from_events,
-    to_events,
-    to_files,
-)
+from cdcwire.formats.canal_json import Settings, fast, from_event, to_files
+from cdcwire.formats.canal_json.batching import messages_of
 from cdcwire.formats.canal_json.columns import Definitions
+from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.fast import RowDecoder
 from cdcwire.formats.canal_json.files import read_file
 from cdcwire.formats.canal_json.images import ImageWriter
@@ -234,7 +229,7 @@ def assert_same(value: bytes | None, each: RowDecoder) -> None:
         message = read_message(value, None, each.selection, definitions)
         if message is None:
             return []
-        return to_events(message, each.settings, selection=each.selection, definitions=definitions)
+        return events_of(message, each.settings, selection=each.selection, definitions=definitions)
 
     assert outcome(lambda: each.decode(KafkaMessage(None, value))) == outcome(plain)
 
@@ -436,7 +431,7 @@ def test_what_is_learned_is_bounded_whatever_the_messages_hold() -> None:
 def test_events_of_a_queue_are_those_of_its_messages() -> None:
     name = WORKLOAD_NAMES[0]
     each = decoder(setting=EXTENDED)
-    sent = list(from_events(workload(name, 10, 1), EXTENDED, workload_tables(name)))
+    sent = list(messages_of(workload(name, 10, 1), EXTENDED, workload_tables(name)))
     values = [message.value for message in sent if isinstance(message, KafkaMessage)]
     found = [event for value in values for event in each.decode_events(KafkaMessage(None, value))]
     assert len(found) == 10

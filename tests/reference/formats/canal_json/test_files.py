@@ -220,7 +220,7 @@ def test_checkpoint_comes_last() -> None:
 )
 def test_date_of_a_path_is_that_of_the_last_row(separator: str, date: str) -> None:
     context = Context({"transport": "storage", "date-separator": separator}, (TABLE,))
-    (file,) = FORMAT.encode([insert(1)], context)
+    (file,) = FORMAT.from_events([insert(1)], context=context)
     assert isinstance(file, StoredFile)
     assert file.path == f"s/t/5/{date}CDC00000000000000000001.json"
 
@@ -268,13 +268,13 @@ CREATE = SchemaChange("create", "CREATE", 3, TABLE, Position(commit_ts=5))
 
 
 def test_schema_files_among_the_messages_tell_what_mysqltype_leaves_open() -> None:
-    files = list(FORMAT.encode([CREATE, insert(1)], Context(OPTIONS)))
+    files = list(FORMAT.from_events([CREATE, insert(1)], context=Context(OPTIONS)))
     context = FORMAT.prepared(files, Context(OPTIONS))
     assert [(table.name, table.version) for table in context.tables] == [("t", 5)]
     data = next(file for file in files if isinstance(file, StoredFile) and "/CDC" in file.path)
     kinds = []
     for each in (context, Context(OPTIONS)):
-        (row,) = FORMAT.decode(data, each)
+        (row,) = FORMAT.to_events(data, context=each)
         assert isinstance(row, RowChange)
         assert row.after is not None
         kinds.append(row.after.columns[1].type)
@@ -282,10 +282,10 @@ def test_schema_files_among_the_messages_tell_what_mysqltype_leaves_open() -> No
 
 
 def test_broken_schema_file_is_passed_over_first_and_rejected_when_read() -> None:
-    (schema,) = FORMAT.encode([CREATE], Context(OPTIONS))
+    (schema,) = FORMAT.from_events([CREATE], context=Context(OPTIONS))
     assert isinstance(schema, StoredFile)
     broken = replace(schema, value=schema.value.replace(b'"v"', b'"w"'))
     assert FORMAT.prepared([broken], Context(OPTIONS)).tables == ()
     with pytest.raises(DecodeError) as caught:
-        list(FORMAT.decode(broken, Context(OPTIONS)))
+        list(FORMAT.to_events(broken, context=Context(OPTIONS)))
     assert caught.value.clause == "storage: schema hash"

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.formats.canal_json import Settings, decode, from_event, to_events
+from cdcwire.formats.canal_json import Settings, decode, from_event
+from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.wire import write_object
 from cdcwire.model.events import (
     Column,
@@ -57,7 +58,7 @@ def message(**members: Any) -> bytes:
 def rows_of(value: bytes, settings: Settings = CANAL) -> list[RowChange]:
     found = decode(value)
     assert found is not None
-    events: list[Event] = to_events(found, settings)
+    events: list[Event] = events_of(found, settings)
     return [event for event in events if isinstance(event, RowChange)]
 
 
@@ -142,7 +143,7 @@ def test_ddl_comes_back() -> None:
     assert b'"sql":"a < b"' in value
     found = decode(value)
     assert found is not None
-    (again,) = to_events(found, CANAL)
+    (again,) = events_of(found, CANAL)
     assert isinstance(again, SchemaChange)
     assert (again.what, again.query, again.table) == ("alter", "a < b", Table("t", "s"))
 

@@ -14,15 +14,9 @@ from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.format import Compression, Context
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionError, OptionValue
-from cdcwire.formats.canal_json import (
-    FORMAT,
-    Settings,
-    decode,
-    from_event,
-    from_events,
-    to_events,
-)
-from cdcwire.formats.canal_json.batching import RECORD_OVERHEAD
+from cdcwire.formats.canal_json import FORMAT, Settings, decode, from_event
+from cdcwire.formats.canal_json.batching import RECORD_OVERHEAD, messages_of
+from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.queue import read_message
 from cdcwire.formats.canal_json.wire import write_object
 from cdcwire.model.events import (
@@ -75,7 +69,7 @@ def test_each_event_is_a_message_without_key() -> None:
     events: list[Event] = [change("insert", 1), change("update", 1), change("delete", 1)]
     events.append(SchemaChange("alter", "q", 5, TABLE, Position(commit_ts=1 << 18)))
     events.append(Progress("watermark", Position(commit_ts=1 << 18)))
-    messages = list(from_events(events, Settings(tidb_extension=True)))
+    messages = list(messages_of(events, Settings(tidb_extension=True)))
     assert [message.key for message in messages if isinstance(message, KafkaMessage)] == [None] * 5
     types = [json.loads(value)["type"] for value in values_of(messages)]
     assert types == ["INSERT", "UPDATE", "DELETE", "ALTER", "TIDB_WATERMARK"]
@@ -84,23 +78,23 @@ def test_each_event_is_a_message_without_key() -> None:
 def test_size_of_a_message_may_reach_the_limit_but_not_exceed_it() -> None:
     event = change("insert", 1)
     size = len(write_object(from_event(event))) + RECORD_OVERHEAD
-    assert len(list(from_events([event], Settings(max_message_bytes=size)))) == 1
+    assert len(list(messages_of([event], Settings(max_message_bytes=size)))) == 1
     with pytest.raises(EncodeError) as caught:
-        list(from_events([change("insert", 0), event], Settings(max_message_bytes=size - 1)))
+        list(messages_of([change("insert", 0), event], Settings(max_message_bytes=size - 1)))
     assert caught.value.path == ("events", 1)
     assert caught.value.clause == "canal-json: limits"
 
 
 @each_op
 def test_large_row_is_cut_to_its_handle_key(op: Op) -> None:
-    (message,) = from_events([change(op)], CUT)
+    (message,) = messages_of([change(op)], CUT)
     found = json.loads(message.value or b"")
     assert found["_tidb"] == {"commitTs": 1 << 18, "onlyHandleKey": True}
     assert found["data"] == [{"id": "1"}]
     assert found["old"] == ([{"id": "1"}] if op == "update" else None)
     assert (found["sqlType"], found["mysqlType"]) == ({"id": 4}, {"id": "int"})
     assert found["pkNames"] == ["id"]
-    (event,) = FORMAT.decode(message, Context())
+    (event,) = FORMAT.to_events(message, context=Context())
     assert isinstance(event, RowChange)
     assert event.sent == "key"
 
@@ -108,7 +102,7 @@ def test_large_row_is_cut_to_its_handle_key(op: Op) -> None:
 @each_op
 def test_large_row_is_stored_beside_the_queue(op: Op) -> None:
     event = change(op)
-    stored, message = from_events([event], CLAIM)
+    stored, message = messages_of([event], CLAIM)
     assert isinstance(stored, StoredFile)
     held = json.loads(stored.value)
     assert held == {"key": None, "value": held["value"]}
@@ -118,8 +112,8 @@ def test_large_row_is_stored_beside_the_queue(op: Op) -> None:
     assert found["_tidb"] == {"commitTs": 1 << 18, "claimCheckLocation": place}
 
     context = Context(blobs={place: stored.value})
-    (whole,) = FORMAT.decode(message, context)
-    (cut,) = FORMAT.decode(message, Context())
+    (whole,) = FORMAT.to_events(message, context=context)
+    (cut,) = FORMAT.to_events(message, context=Context())
     assert isinstance(whole, RowChange)
     assert isinstance(cut, RowChange)
     side = "before" if op == "delete" else "after"
@@ -131,7 +125,7 @@ def test_large_row_is_stored_beside_the_queue(op: Op) -> None:
 
 def test_event_that_came_cut_is_written_as_it_came() -> None:
     event = replace(change("insert", 1), sent="key", extra={"claim_check": "file:///x"})
-    (message,) = from_events([event], Settings(tidb_extension=True))
+    (message,) = messages_of([event], Settings(tidb_extension=True))
     extension = json.loads(message.value or b"")["_tidb"]
     assert extension == {"commitTs": 1 << 18, "claimCheckLocation": "file:///x"}
 
@@ -154,7 +148,7 @@ def test_row_that_stays_too_large_is_refused(
     event: RowChange, settings: Settings, clause: str
 ) -> None:
     with pytest.raises(EncodeError) as caught:
-        list(from_events([event], settings))
+        list(messages_of([event], settings))
     assert caught.value.clause == f"canal-json: {clause}"
     assert caught.value.path[:2] == ("events", 0)
 
@@ -164,7 +158,7 @@ def _stored(value: bytes) -> bytes:
 
 
 ROW = write_object(from_event(change("insert"), CLAIM))
-MESSAGE = values_of(list(from_events([change("insert")], CLAIM)))[0]
+MESSAGE = values_of(list(messages_of([change("insert")], CLAIM)))[0]
 PLACE = json.loads(MESSAGE)["_tidb"]["claimCheckLocation"]
 DDL = write_object(from_event(SchemaChange("alter", "q", 5, TABLE, Position(commit_ts=1)), CLAIM))
 BAD_FILES = {
@@ -199,7 +193,7 @@ def test_claim_check_file_that_is_wrong_is_rejected(
     message = decode(MESSAGE)
     assert message is not None
     with pytest.raises(DecodeError) as caught:
-        to_events(message, CLAIM, {PLACE: stored})
+        events_of(message, CLAIM, {PLACE: stored})
     assert caught.value.path == path
     assert offset is None or caught.value.offset == offset
 
@@ -207,7 +201,7 @@ def test_claim_check_file_that_is_wrong_is_rejected(
 def test_message_is_compressed_as_a_whole() -> None:
     settings = Settings(tidb_extension=True, compression_name="lz4", compressions={"lz4": ZLIB})
     events: list[Event] = [change("insert", 5), Progress("watermark", Position(commit_ts=1))]
-    for event, value in zip(events, values_of(list(from_events(events, settings))), strict=True):
+    for event, value in zip(events, values_of(list(messages_of(events, settings))), strict=True):
         plain = write_object(from_event(event, settings))
         assert zlib.decompress(value) == plain
         assert read_message(value, ZLIB) == decode(plain)
@@ -215,7 +209,7 @@ def test_message_is_compressed_as_a_whole() -> None:
 
 def test_size_counts_after_compression() -> None:
     settings = Settings(compression_name="lz4", compressions={"lz4": ZLIB}, max_message_bytes=500)
-    assert len(list(from_events([change("insert", 5000)], settings))) == 1
+    assert len(list(messages_of([change("insert", 5000)], settings))) == 1
 
 
 def test_claim_check_holds_a_compressed_message() -> None:
@@ -223,7 +217,7 @@ def test_claim_check_holds_a_compressed_message() -> None:
     image = Image(COLUMNS, (1, noise))
     event = RowChange(TABLE, "insert", None, image, Position(commit_ts=1 << 18))
     settings = replace(CLAIM, compression_name="lz4", compressions={"lz4": ZLIB})
-    stored, message = from_events([event], settings)
+    stored, message = messages_of([event], settings)
     assert isinstance(stored, StoredFile)
     held = base64.b64decode(json.loads(stored.value)["value"])
     assert zlib.decompress(held) == write_object(from_event(event, settings))
@@ -231,7 +225,7 @@ def test_claim_check_holds_a_compressed_message() -> None:
     assert found is not None
     assert found.tidb is not None
     blobs = {found.tidb.claim_check_location: stored.value}
-    (whole,) = to_events(found, settings, blobs)
+    (whole,) = events_of(found, settings, blobs)
     assert isinstance(whole, RowChange)
     assert whole.after is not None
     assert whole.after.values == image.values
@@ -254,7 +248,7 @@ def test_error_in_a_compressed_message_is_at_its_first_byte(value: bytes, clause
 
 @pytest.mark.parametrize("value", [None, b""])
 def test_empty_message_says_nothing(value: bytes | None) -> None:
-    assert list(FORMAT.decode(KafkaMessage(None, value), Context())) == []
+    assert list(FORMAT.to_events(KafkaMessage(None, value), context=Context())) == []
 
 
 @pytest.mark.parametrize("end", [b"\r\n", b"\n", b" \t"])
@@ -277,7 +271,7 @@ def test_line_end_behind_a_message_is_passed_over(end: bytes) -> None:
 )
 def test_option_that_can_not_be_is_refused(options: dict[str, OptionValue]) -> None:
     with pytest.raises(OptionError):
-        list(FORMAT.decode(KafkaMessage(None, ROW), Context(options)))
+        list(FORMAT.to_events(KafkaMessage(None, ROW), context=Context(options)))
 
 
 def test_compression_is_taken_from_the_context() -> None:
@@ -285,7 +279,7 @@ def test_compression_is_taken_from_the_context() -> None:
         {"large-message-handle-compression": "lz4", "sink.enable-tidb-extension": "true"},
         compressions={"lz4": ZLIB},
     )
-    (message,) = FORMAT.encode([change("insert", 1)], context)
-    (event,) = FORMAT.decode(message, context)
+    (message,) = FORMAT.from_events([change("insert", 1)], context=context)
+    (event,) = FORMAT.to_events(message, context=context)
     assert isinstance(event, RowChange)
     assert event.position.commit_ts == 1 << 18

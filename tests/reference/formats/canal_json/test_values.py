@@ -8,7 +8,8 @@ from decimal import Decimal
 import pytest
 
 from cdcwire.core.errors import DecodeError, EncodeError
-from cdcwire.formats.canal_json import Settings, decode, from_event, to_events
+from cdcwire.formats.canal_json import Settings, decode, from_event
+from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.wire import write_object
 from cdcwire.model.events import UNAVAILABLE, Column, Image, Position, RowChange, Table, Value
 from cdcwire.model.kind_text import kind_text
@@ -137,7 +138,7 @@ def read_value(mysql_type: str, text: str) -> Value:
     )
     message = decode(value.encode())
     assert message is not None
-    (event,) = to_events(message)
+    (event,) = events_of(message)
     assert isinstance(event, RowChange)
     assert event.after is not None
     return event.after["c"]
@@ -200,7 +201,7 @@ def test_kind_says_what_mysqltype_says_and_no_more(mysql_type: str, kind: str) -
     )
     message = decode(value.encode())
     assert message is not None
-    (event,) = to_events(message)
+    (event,) = events_of(message)
     assert isinstance(event, RowChange)
     assert event.after is not None
     assert kind_text(event.after.columns[0].type) == kind

@@ -79,7 +79,7 @@ def message(**members: Any) -> bytes:
 
 
 def events(data: bytes | None, **options: Any) -> list[Any]:
-    return list(FORMAT.decode(KafkaMessage(None, data), Context(options=options)))
+    return list(FORMAT.to_events(KafkaMessage(None, data), context=Context(options=options)))
 
 
 def test_sample_has_the_documents_size_and_comes_back() -> None:
@@ -129,7 +129,7 @@ ROWS: dict[str, dict[str, Any]] = {
 def test_events_give_the_same_bytes(case: str) -> None:
     """encode(events(b)) == b for bytes as the producer writes them."""
     data = message(**ROWS[case])
-    (written,) = FORMAT.encode(events(data), Context())
+    (written,) = FORMAT.from_events(events(data), context=Context())
     assert written == KafkaMessage(None, data)
 
 
@@ -189,9 +189,9 @@ def test_unknown_message_type_is_kept_with_a_warning() -> None:
 def test_tombstone_is_a_marker_both_ways() -> None:
     key = b'{"schema":{"type":"int32","optional":false},"payload":7}'
     tombstone = KafkaMessage(key, None)
-    (event,) = FORMAT.decode(tombstone, Context())
+    (event,) = FORMAT.to_events(tombstone, context=Context())
     assert event == Marker("tombstone", extra={"message_key": key})
-    assert list(FORMAT.encode([event], Context())) == [tombstone]
+    assert list(FORMAT.from_events([event], context=Context())) == [tombstone]
 
 
 def test_heartbeat_table_is_told_by_its_name() -> None:
@@ -210,9 +210,9 @@ def test_lsn_beyond_doubles_keeps_all_bits() -> None:
 def test_selection_leaves_out_tables_and_columns() -> None:
     kafka = KafkaMessage(None, message())
     none = Selection(tables=frozenset({("public", "other")}))
-    assert list(FORMAT.decode(kafka, Context(selection=none))) == []
+    assert list(FORMAT.to_events(kafka, context=Context(selection=none))) == []
     some = Selection(columns=frozenset({"id"}))
-    (event,) = FORMAT.decode(kafka, Context(selection=some))
+    (event,) = FORMAT.to_events(kafka, context=Context(selection=some))
     assert isinstance(event, RowChange)
     assert event.after is not None
     assert event.after.names == ("id",)
@@ -221,17 +221,17 @@ def test_selection_leaves_out_tables_and_columns() -> None:
 def test_message_without_schema_has_the_types_that_are_told() -> None:
     data = json.dumps(PAYLOAD, separators=(",", ":")).encode()
     kafka = KafkaMessage(None, data)
-    (plain,) = FORMAT.decode(kafka, Context())
+    (plain,) = FORMAT.to_events(kafka, context=Context())
     assert isinstance(plain, RowChange)
     assert plain.after is not None
     assert plain.after.columns[1].type == IntType(64)
     (full,) = events(message())
     table = Table("ct_pg2hudi", "public", columns=full.after.columns)
-    (typed,) = FORMAT.decode(kafka, Context(tables=(table,)))
+    (typed,) = FORMAT.to_events(kafka, context=Context(tables=(table,)))
     assert isinstance(typed, RowChange)
     assert typed.after == full.after
     assert cdl_json.encode(cdl_json.decode(data)) == (None, data)
-    written = FORMAT.encode([full], Context(options={"schemas-enable": "false"}))
+    written = FORMAT.from_events([full], context=Context(options={"schemas-enable": "false"}))
     assert [found.value for found in written] == [data]
 
 
@@ -240,7 +240,7 @@ def test_explain_covers_every_byte(data: st.DataObject) -> None:
     """The spans run without gap from the first byte to the last, or to the error."""
     value = message(**ROWS[data.draw(st.sampled_from(sorted(ROWS)))])
     cut = data.draw(st.integers(0, len(value)))
-    found = FORMAT.explain(KafkaMessage(None, value[:cut]), Context())
+    found = FORMAT.explain(KafkaMessage(None, value[:cut]), context=Context())
     end = 0
     for span in found.spans:
         assert span.start == end
@@ -255,7 +255,7 @@ def test_events_without_form_are_refused() -> None:
     unplaced = RowChange(table, "insert", None, image)
     for event in (unplaced, Marker("begin")):
         with pytest.raises(EncodeError) as caught:
-            list(FORMAT.encode([event], Context()))
+            list(FORMAT.from_events([event], context=Context()))
         assert caught.value.clause.startswith("cdl-json: ")
 
 
@@ -263,7 +263,7 @@ def test_half_of_an_update_is_refused_by_name() -> None:
     image = Image((Column("a", TextType()),), ("x",))
     half = RowChange(Table("t", "s"), "update", None, image, Position(commit_ms=1), half="after")
     with pytest.raises(EncodeError, match="two halves") as caught:
-        list(FORMAT.encode([half], Context()))
+        list(FORMAT.from_events([half], context=Context()))
     assert (caught.value.clause, caught.value.path[-1]) == ("cdl-json: operation", "half")
 
 
@@ -271,7 +271,7 @@ def test_tso_gives_the_time_of_the_commit() -> None:
     table = Table("t", "s", key=())
     image = Image((Column("a", TextType()),), ("x",))
     event = RowChange(table, "insert", None, image, Position(commit_ts=(1700000000123 << 18) + 5))
-    (written,) = FORMAT.encode([event], Context())
+    (written,) = FORMAT.from_events([event], context=Context())
     (back,) = events(written.value)
     assert back.position.commit_ms == 1700000000123
     assert back.table.key == ()
@@ -283,7 +283,7 @@ def test_null_beside_a_value_is_no_other_column_without_schema() -> None:
     column = Column("a", IntType(32))
     old, new = Image((column,), (None,)), Image((column,), (1,))
     event = RowChange(table, "update", old, new, Position(commit_ms=1))
-    (written,) = FORMAT.encode([event], Context({"schemas-enable": "false"}))
-    (back,) = FORMAT.decode(written, Context({"lint": "strict"}))
+    (written,) = FORMAT.from_events([event], context=Context({"schemas-enable": "false"}))
+    (back,) = FORMAT.to_events(written, context=Context({"lint": "strict"}))
     assert isinstance(back, RowChange)
     assert (back.before and back.before.values, back.after and back.after.values) == ((None,), (1,))

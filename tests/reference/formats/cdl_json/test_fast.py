@@ -51,7 +51,9 @@ def events() -> list[Event]:
     return found
 
 
-MESSAGES = [one for one in FORMAT.encode(events(), Context()) if isinstance(one, KafkaMessage)]
+MESSAGES = [
+    one for one in FORMAT.from_events(events(), context=Context()) if isinstance(one, KafkaMessage)
+]
 
 
 def outcome(decode: object, message: KafkaMessage) -> object:
@@ -69,7 +71,7 @@ def test_feed_is_that_of_the_plain_decoder(options: str, columns: frozenset[str]
     decoder = RowDecoder(context)
     odd = [KafkaMessage(None, None), KafkaMessage(MESSAGES[0].value, MESSAGES[0].value)]
     for message in MESSAGES * 2 + odd:
-        plain = outcome(lambda one: FORMAT.decode(one, context), message)
+        plain = outcome(lambda one: FORMAT.to_events(one, context=context), message)
         assert outcome(decoder.decode, message) == plain
 
 
@@ -87,7 +89,7 @@ def test_damaged_message_is_that_of_the_plain_decoder(data: st.DataObject) -> No
     at = data.draw(st.integers(value.index(b'},"payload":') + 1, len(value)))
     end = data.draw(st.integers(at, min(at + 8, len(value))))
     damaged = KafkaMessage(None, value[:at] + data.draw(st.sampled_from(CHANGES)) + value[end:])
-    plain = outcome(lambda one: FORMAT.decode(one, Context()), damaged)
+    plain = outcome(lambda one: FORMAT.to_events(one, context=Context()), damaged)
     assert outcome(decoder.decode, damaged) == plain
 
 

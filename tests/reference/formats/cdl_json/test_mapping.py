@@ -36,7 +36,7 @@ def change(op: Op, before: Image | None, after: Image | None, **extra: str) -> R
 
 
 def envelope(format_: Any, event: RowChange, context: Context) -> Envelope:
-    (message,) = format_.encode([event], context)
+    (message,) = format_.from_events([event], context=context)
     assert isinstance(message, KafkaMessage)
     assert message.value is not None
     return connect.decode(message.value)
@@ -152,7 +152,7 @@ def test_change_of_the_heartbeat_table_is_a_heartbeat_in_version_2() -> None:
     event = change("insert", None, ROW)
     for name, expected in (("CDC_Heartbeat", True), ("t", False)):
         table = Table(name, "cdc_cdl", key=("id",))
-        (message,) = VERSION_2.encode([replace(event, table=table)], CDL)
+        (message,) = VERSION_2.from_events([replace(event, table=table)], context=CDL)
         assert isinstance(message, KafkaMessage)
         found = decode(message.value)
         assert isinstance(found, Change)

@@ -126,8 +126,8 @@ def _round_trip(
     kind, value = sample
     image = Image((Column("c", kind),), (value,))
     event = RowChange(Table("t", "s", key=()), "insert", None, image, Position(commit_ts=1))
-    (message,) = wire_format.encode([event], context)
-    (back,) = wire_format.decode(message, context)
+    (message,) = wire_format.from_events([event], context=context)
+    (back,) = wire_format.to_events(message, context=context)
     assert isinstance(back, RowChange)
     assert back.after is not None
     return back.after.columns[0].type, back.after.values[0]

@@ -11,16 +11,8 @@ import pytest
 from cdcwire.core.errors import EncodeError, Path
 from cdcwire.core.options import OptionValue
 from cdcwire.formats.craft import Column as WireColumn
-from cdcwire.formats.craft import (
-    ColumnGroup,
-    DDLEvent,
-    Message,
-    ResolvedEvent,
-    RowEvent,
-    encode,
-    from_events,
-    to_events,
-)
+from cdcwire.formats.craft import ColumnGroup, DDLEvent, Message, ResolvedEvent, RowEvent, encode
+from cdcwire.formats.craft.events import events_of, messages_of
 from cdcwire.formats.craft.settings import OPTIONS, Settings, read_settings
 from cdcwire.model.events import (
     UNAVAILABLE,
@@ -92,8 +84,8 @@ PAIRS = [
 
 @pytest.mark.parametrize(("event", "wire"), [p[1:] for p in PAIRS], ids=[p[0] for p in PAIRS])
 def test_event_has_one_form_on_the_wire(event: Event, wire: RowEvent | DDLEvent) -> None:
-    assert to_events(Message((wire,))) == [event]
-    assert list(from_events([event])) == [Message((wire,))]
+    assert events_of(Message((wire,))) == [event]
+    assert list(messages_of([event])) == [Message((wire,))]
 
 
 VALUES: list[tuple[str, int, int, WireValue, Type, Value]] = [
@@ -119,19 +111,19 @@ def test_value_has_its_kind_in_the_model(
     code: int, flags: int, wire: WireValue, kind: Type, value: Value
 ) -> None:
     column = WireColumn("c", code, flags, wire)
-    (event,) = to_events(Message((RowEvent(1, "s", "t", (ColumnGroup(1, (column,)),)),)))
+    (event,) = events_of(Message((RowEvent(1, "s", "t", (ColumnGroup(1, (column,)),)),)))
     assert isinstance(event, RowChange)
     assert event.after is not None
     assert event.after.columns[0].type == kind
     assert event.after.values == (value,)
     assert event.table.key == ()
-    (message,) = from_events([event])
-    (back,) = to_events(message)
+    (message,) = messages_of([event])
+    (back,) = events_of(message)
     assert back == event
 
 
 def test_rows_of_one_layout_share_their_columns() -> None:
-    rows = to_events(Message((RowEvent(1, "s", "t", (NEW_GROUP,)),) * 2))
+    rows = events_of(Message((RowEvent(1, "s", "t", (NEW_GROUP,)),) * 2))
     first, second = (row.after for row in rows if isinstance(row, RowChange))
     assert first is not None
     assert second is not None
@@ -142,11 +134,11 @@ def test_time_zone_told_is_the_zone_of_timestamps() -> None:
     column = WireColumn("c", 7, 65, "2021-04-06 12:34:56")
     message = Message((RowEvent(1, "s", "t", (ColumnGroup(1, (column,)),)),))
     settings = Settings(time_zone="+00:00")
-    (event,) = to_events(message, settings)
+    (event,) = events_of(message, settings)
     assert isinstance(event, RowChange)
     assert event.after is not None
     assert event.after.columns[0].type == TimestampType(zone="+00:00")
-    assert list(from_events([event], settings)) == [message]
+    assert list(messages_of([event], settings)) == [message]
 
 
 @pytest.mark.parametrize(
@@ -190,7 +182,7 @@ def test_column_given_by_kind_only_is_completed_from_its_definition() -> None:
 
 
 def _first_column(event: RowChange, tables: list[Table] | None = None) -> WireColumn:
-    (message,) = from_events([event], tables=tables or ())
+    (message,) = messages_of([event], tables=tables or ())
     (row,) = message.events
     assert isinstance(row, RowEvent)
     return row.groups[0].columns[0]
@@ -198,10 +190,10 @@ def _first_column(event: RowChange, tables: list[Table] | None = None) -> WireCo
 
 def test_delete_with_handle_key_only_keeps_the_flagged_columns() -> None:
     settings = Settings(delete_only_handle_key=True)
-    messages = list(from_events([DELETE, UPDATE], settings))
+    messages = list(messages_of([DELETE, UPDATE], settings))
     deleted = RowEvent(5, "s", "t", (ColumnGroup(2, OLD_GROUP.columns[:1]),))
     assert messages == [Message((deleted, RowEvent(5, "s", "t", (NEW_GROUP, OLD_GROUP))))]
-    found = to_events(messages[0], settings)
+    found = events_of(messages[0], settings)
     assert [event.sent for event in found if isinstance(event, RowChange)] == ["key", None]
 
 
@@ -209,7 +201,7 @@ def test_delete_with_handle_key_only_but_no_handle_key_is_not_encoded() -> None:
     settings = Settings(delete_only_handle_key=True)
     keyless = replace(DELETE, table=replace(TABLE, key=()))
     with pytest.raises(EncodeError) as caught:
-        list(from_events([RESOLVED, keyless], settings))
+        list(messages_of([RESOLVED, keyless], settings))
     assert caught.value.path == ("events", 1, "before")
     assert caught.value.clause == "craft: delete only handle key"
 
@@ -231,29 +223,29 @@ UPDATE_SIZE = INSERT_SIZE + 19 + 17
     ],
 )
 def test_batch_ends_once_its_estimate_is_beyond_the_limit(limit: int, counts: list[int]) -> None:
-    messages = list(from_events([UPDATE] * 4, Settings(max_message_bytes=limit)))
+    messages = list(messages_of([UPDATE] * 4, Settings(max_message_bytes=limit)))
     assert [len(message.events) for message in messages] == counts
 
 
 @pytest.mark.parametrize(("rows", "counts"), [(16, [16]), (17, [16, 1]), (32, [16, 16])])
 def test_batch_ends_at_16_rows(rows: int, counts: list[int]) -> None:
-    messages = list(from_events([INSERT] * rows))
+    messages = list(messages_of([INSERT] * rows))
     assert [len(message.events) for message in messages] == counts
 
 
 def test_batch_ends_before_what_is_no_row() -> None:
-    messages = list(from_events([INSERT, INSERT, CREATE, RESOLVED, DELETE]))
+    messages = list(messages_of([INSERT, INSERT, CREATE, RESOLVED, DELETE]))
     assert [len(message.events) for message in messages] == [2, 1, 1, 1]
 
 
 def test_batch_mixes_tables_and_timestamps() -> None:
     other = replace(INSERT, table=Table("u", "s", key=("id",)), position=Position(commit_ts=4))
-    (message,) = from_events([INSERT, other])
-    assert to_events(message) == [INSERT, other]
+    (message,) = messages_of([INSERT, other])
+    assert events_of(message) == [INSERT, other]
 
 
 def test_no_events_give_no_message() -> None:
-    assert list(from_events([])) == []
+    assert list(messages_of([])) == []
 
 
 NOT_CARRIED: list[tuple[str, Event, Path, str]] = [
@@ -305,14 +297,14 @@ def test_event_that_the_format_cannot_carry_is_not_encoded(
     event: Event, path: Path, clause: str
 ) -> None:
     with pytest.raises(EncodeError) as caught:
-        list(from_events([RESOLVED, event]))
+        list(messages_of([RESOLVED, event]))
     assert (caught.value.path, caught.value.clause) == (("events", 1, *path), f"craft: {clause}")
 
 
 def test_flag_bits_above_7_are_not_in_the_model() -> None:
     column = WireColumn("c", 3, 1 << 9 | 65, 1)
     message = Message((RowEvent(1, "s", "t", (ColumnGroup(1, (column,)),)),))
-    (back,) = from_events(to_events(message))
+    (back,) = messages_of(events_of(message))
     assert encode(back) == encode(
         Message((RowEvent(1, "s", "t", (ColumnGroup(1, (replace(column, flags=65),)),)),))
     )

@@ -20,7 +20,7 @@ ROW = bytes.fromhex(
 
 
 def explain(value: bytes | None) -> Explanation:
-    return FORMAT.explain(KafkaMessage(None, value), NO_CONTEXT)
+    return FORMAT.explain(KafkaMessage(None, value), context=NO_CONTEXT)
 
 
 @pytest.mark.parametrize("data", [RESOLVED, DDL, ROW])
@@ -87,7 +87,7 @@ def test_message_without_value_is_an_error() -> None:
 
 
 def test_key_that_is_there_is_one_span_of_its_own() -> None:
-    spans = FORMAT.explain(KafkaMessage(b"k", RESOLVED), NO_CONTEXT).spans
+    spans = FORMAT.explain(KafkaMessage(b"k", RESOLVED), context=NO_CONTEXT).spans
     assert [(span.part, span.start, span.end) for span in spans[:2]] == [
         ("key", 0, 1),
         ("value", 0, 1),
@@ -95,7 +95,7 @@ def test_key_that_is_there_is_one_span_of_its_own() -> None:
 
 
 def test_stored_file_is_explained_as_its_bytes() -> None:
-    assert FORMAT.explain(StoredFile("a", RESOLVED), NO_CONTEXT) == explain(RESOLVED)
+    assert FORMAT.explain(StoredFile("a", RESOLVED), context=NO_CONTEXT) == explain(RESOLVED)
 
 
 @pytest.mark.parametrize(

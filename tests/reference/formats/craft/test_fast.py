@@ -25,9 +25,8 @@ from cdcwire.formats.craft import (
     decode,
     encode,
     fast,
-    from_events,
-    to_events,
 )
+from cdcwire.formats.craft.events import events_of, messages_of
 from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.formats.craft.row_plan import read_uvarint, split_varints
 from cdcwire.formats.craft.settings import DEFAULT_SETTINGS, Settings
@@ -91,7 +90,7 @@ def outcome(decoded: Callable[[], list[Event]]) -> Outcome:
 
 def assert_same(value: bytes, fast_decoder: RowDecoder) -> None:
     plain = outcome(
-        lambda: to_events(
+        lambda: events_of(
             decode(value, context=Context(selection=fast_decoder.selection)), fast_decoder.settings
         )
     )
@@ -112,7 +111,7 @@ def feed_messages(name: str, rows_per_message: int) -> list[bytes]:
     made = Settings(max_batch_size=rows_per_message)
     return [
         encode(message)
-        for message in from_events(workload(name, 40, 1), made, workload_tables(name))
+        for message in messages_of(workload(name, 40, 1), made, workload_tables(name))
     ]
 
 

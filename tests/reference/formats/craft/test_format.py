@@ -23,31 +23,35 @@ def test_registry_has_the_format() -> None:
 
 @pytest.mark.parametrize("message", [KafkaMessage(None, RESOLVED), StoredFile("a", RESOLVED)])
 def test_message_is_decoded_from_any_carrier(message: KafkaMessage | StoredFile) -> None:
-    events = list(FORMAT.decode(message, NO_CONTEXT))
+    events = list(FORMAT.to_events(message, context=NO_CONTEXT))
     assert events == [Progress("resolved", Position(commit_ts=1))]
 
 
 def test_message_is_encoded_with_a_null_key() -> None:
     nullable = ROW[:18] + b"\x41" + ROW[19:]
-    events = list(FORMAT.decode(KafkaMessage(None, nullable), NO_CONTEXT))
-    assert list(FORMAT.encode(events, NO_CONTEXT)) == [KafkaMessage(None, nullable)]
+    events = list(FORMAT.to_events(KafkaMessage(None, nullable), context=NO_CONTEXT))
+    assert list(FORMAT.from_events(events, context=NO_CONTEXT)) == [KafkaMessage(None, nullable)]
 
 
 def test_message_key_is_not_looked_at() -> None:
-    assert list(FORMAT.decode(KafkaMessage(b"key", RESOLVED), NO_CONTEXT))
+    assert list(FORMAT.to_events(KafkaMessage(b"key", RESOLVED), context=NO_CONTEXT))
 
 
 def test_message_without_value_is_rejected() -> None:
     with pytest.raises(DecodeError) as caught:
-        list(FORMAT.decode(KafkaMessage(None, None), NO_CONTEXT))
+        list(FORMAT.to_events(KafkaMessage(None, None), context=NO_CONTEXT))
     assert caught.value.clause == "craft: kafka message"
 
 
 def test_selection_of_the_context_is_kept_to() -> None:
     context = Context(selection=Selection(tables=frozenset({("test", "other")})))
-    assert list(FORMAT.decode(KafkaMessage(None, ROW), context)) == []
+    assert list(FORMAT.to_events(KafkaMessage(None, ROW), context=context)) == []
 
 
 def test_options_of_the_context_are_parsed() -> None:
     with pytest.raises(ValueError, match="max-batch-size"):
-        list(FORMAT.decode(KafkaMessage(None, ROW), Context(options={"max-batch-size": "many"})))
+        list(
+            FORMAT.to_events(
+                KafkaMessage(None, ROW), context=Context(options={"max-batch-size": "many"})
+            )
+        )

@@ -16,9 +16,8 @@ from cdcwire.formats.craft.proposal import (
     RowEvent,
     UnknownEvent,
     UnknownGroup,
-    from_events,
-    to_events,
 )
+from cdcwire.formats.craft.proposal.events import events_of, messages_of
 from cdcwire.formats.craft.settings import Settings
 from cdcwire.model.events import Event, Position, Progress, RowChange, SchemaChange
 
@@ -41,15 +40,15 @@ WIRE: list[tuple[str, RowEvent | DDLEvent | ResolvedEvent]] = [
 def test_event_and_wire_are_the_same_both_ways(
     wire: RowEvent | DDLEvent | ResolvedEvent,
 ) -> None:
-    (event,) = to_events(Message((wire,)))
-    assert list(from_events([event])) == [Message((wire,))]
+    (event,) = events_of(Message((wire,)))
+    assert list(messages_of([event])) == [Message((wire,))]
 
 
 @pytest.mark.parametrize(
     ("groups", "op"), [((NEW,), "insert"), ((OLD, NEW), "update"), ((GONE,), "delete")]
 )
 def test_operation_follows_from_the_groups(groups: tuple[ColumnGroup, ...], op: str) -> None:
-    (event,) = to_events(Message((replace(INSERT, groups=groups),)))
+    (event,) = events_of(Message((replace(INSERT, groups=groups),)))
     assert isinstance(event, RowChange)
     assert event.op == op
     assert event.table.key == ("id",)
@@ -57,7 +56,7 @@ def test_operation_follows_from_the_groups(groups: tuple[ColumnGroup, ...], op: 
 
 
 def test_row_id_is_an_extra() -> None:
-    (event,) = to_events(Message((replace(INSERT, row_id=-5),)))
+    (event,) = events_of(Message((replace(INSERT, row_id=-5),)))
     assert event.extra == {"row_id": "-5"}
 
 
@@ -65,7 +64,7 @@ def test_row_id_is_an_extra() -> None:
 def test_row_id_that_is_none_is_not_encoded(row_id: str | bytes) -> None:
     event = Progress("resolved", Position(commit_ts=1), {"row_id": row_id})
     with pytest.raises(EncodeError) as caught:
-        list(from_events([event]))
+        list(messages_of([event]))
     assert caught.value.clause == "craft-proposal: row id"
 
 
@@ -78,30 +77,30 @@ def test_what_is_not_known_gives_no_event() -> None:
             replace(INSERT, groups=(unknown, NEW)),
         )
     )
-    assert to_events(message) == to_events(Message((INSERT,)))
+    assert events_of(message) == events_of(Message((INSERT,)))
 
 
 def test_mixed_message_is_read_and_written_apart() -> None:
     mixed = Message((INSERT, DDLEvent(5, 3, "x", "s", "t"), ResolvedEvent(5), INSERT))
-    messages = list(from_events(to_events(mixed)))
+    messages = list(messages_of(events_of(mixed)))
     assert [len(message.events) for message in messages] == [1, 1, 1, 1]
     assert tuple(event for message in messages for event in message.events) == mixed.events
 
 
 def test_batch_ends_at_65535_rows_whatever_the_settings_say() -> None:
-    (event,) = to_events(Message((INSERT,)))
+    (event,) = events_of(Message((INSERT,)))
     settings = Settings(max_message_bytes=10**9, max_batch_size=10**9)
-    messages = list(from_events([event] * 65536, settings))
+    messages = list(messages_of([event] * 65536, settings))
     assert [len(message.events) for message in messages] == [65535, 1]
 
 
 def test_delete_with_handle_key_only_keeps_the_flagged_columns() -> None:
     settings = Settings(delete_only_handle_key=True)
     columns = (Column("id", 3, 11, 1), Column("a", 3, 65, 2))
-    (event,) = to_events(Message((replace(INSERT, groups=(ColumnGroup(3, columns),)),)))
-    (message,) = from_events([event], settings)
+    (event,) = events_of(Message((replace(INSERT, groups=(ColumnGroup(3, columns),)),)))
+    (message,) = messages_of([event], settings)
     assert message == Message((replace(INSERT, groups=(GONE,)),))
-    (back,) = to_events(message, settings)
+    (back,) = events_of(message, settings)
     assert isinstance(back, RowChange)
     assert back.sent == "key"
 
@@ -116,5 +115,5 @@ def test_delete_with_handle_key_only_keeps_the_flagged_columns() -> None:
 )
 def test_event_that_the_format_cannot_carry_is_not_encoded(event: Event, clause: str) -> None:
     with pytest.raises(EncodeError) as caught:
-        list(from_events([event]))
+        list(messages_of([event]))
     assert caught.value.clause == f"craft-proposal: {clause}"

@@ -23,7 +23,7 @@ UNKNOWN = bytes.fromhex(
 
 @pytest.mark.parametrize("data", [DELETE, UNKNOWN])
 def test_spans_cover_every_byte_once_and_in_order(data: bytes) -> None:
-    found = FORMAT.explain(KafkaMessage(None, data), NO_CONTEXT)
+    found = FORMAT.explain(KafkaMessage(None, data), context=NO_CONTEXT)
     assert found.error is None
     assert found.spans[0].start == 0
     assert found.spans[-1].end == len(data)
@@ -32,7 +32,7 @@ def test_spans_cover_every_byte_once_and_in_order(data: bytes) -> None:
 
 
 def test_spans_name_codes() -> None:
-    found = FORMAT.explain(KafkaMessage(None, DELETE), NO_CONTEXT)
+    found = FORMAT.explain(KafkaMessage(None, DELETE), context=NO_CONTEXT)
     texts = {path_text(span.path): span.text for span in found.spans}
     assert texts["events[0].type"] == "1 (row)"
     assert texts["events[0].partition"] == "-1 (none)"
@@ -43,7 +43,7 @@ def test_spans_name_codes() -> None:
 
 
 def test_warnings_name_what_is_passed_over() -> None:
-    found = FORMAT.explain(KafkaMessage(None, UNKNOWN), NO_CONTEXT)
+    found = FORMAT.explain(KafkaMessage(None, UNKNOWN), context=NO_CONTEXT)
     assert [warning.split(":")[0] for warning in found.warnings] == [
         "keys",
         "events[0]",
@@ -61,7 +61,7 @@ def test_warnings_name_what_is_passed_over() -> None:
 
 @pytest.mark.parametrize("cut", range(len(DELETE)))
 def test_truncated_message_is_explained_as_far_as_it_goes(cut: int) -> None:
-    found = FORMAT.explain(KafkaMessage(None, DELETE[:cut]), NO_CONTEXT)
+    found = FORMAT.explain(KafkaMessage(None, DELETE[:cut]), context=NO_CONTEXT)
     assert found.error is not None
     assert found.warnings == ()
     assert all(0 <= span.start < span.end <= cut for span in found.spans)
@@ -69,16 +69,16 @@ def test_truncated_message_is_explained_as_far_as_it_goes(cut: int) -> None:
 
 def test_registry_decodes_and_encodes() -> None:
     assert get_format("craft-proposal") is FORMAT
-    events = list(FORMAT.decode(KafkaMessage(None, DELETE), NO_CONTEXT))
-    assert list(FORMAT.encode(events, NO_CONTEXT)) == [KafkaMessage(None, DELETE)]
+    events = list(FORMAT.to_events(KafkaMessage(None, DELETE), context=NO_CONTEXT))
+    assert list(FORMAT.from_events(events, context=NO_CONTEXT)) == [KafkaMessage(None, DELETE)]
 
 
 def test_selection_of_the_context_is_kept_to() -> None:
     context = Context(selection=Selection(tables=frozenset({("s", "other")})))
-    assert list(FORMAT.decode(KafkaMessage(None, DELETE), context)) == []
+    assert list(FORMAT.to_events(KafkaMessage(None, DELETE), context=context)) == []
 
 
 def test_message_without_value_is_rejected() -> None:
     with pytest.raises(DecodeError) as caught:
-        list(FORMAT.decode(KafkaMessage(None, None), NO_CONTEXT))
+        list(FORMAT.to_events(KafkaMessage(None, None), context=NO_CONTEXT))
     assert caught.value.clause == "craft-proposal: kafka message"

@@ -8,8 +8,9 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
 from cdcwire.core.options import OptionValue
-from cdcwire.formats.csv import FORMAT, from_events, read_settings
+from cdcwire.formats.csv import FORMAT, read_settings
 from cdcwire.formats.csv import fast as fast_module
+from cdcwire.formats.csv.batching import messages_of
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.model.events import Column, Event, RowChange, Table
 from cdcwire.mysql.declared import parse_declared, type_of_declared
@@ -124,11 +125,11 @@ def test_last_text_of_a_type_is_read_and_written_the_same(
     source: str, field: bytes, options: dict[str, OptionValue]
 ) -> None:
     table, value = table_of(source), b'"I","t","s",' + field + b"\r\n"
-    found = list(FORMAT.decode(StoredFile("x.csv", value), Context(options, (table,))))
+    found = list(FORMAT.to_events(StoredFile("x.csv", value), context=Context(options, (table,))))
     settings = read_settings(options)
     decoder = RowDecoder(Context(tables=(table,)), settings)
     assert decoder.decode_events(StoredFile("x.csv", value)) == found
-    (file,) = from_events(found, settings, [table])
+    (file,) = messages_of(found, settings, [table])
     assert file.value == value
 
 
@@ -141,7 +142,7 @@ def test_first_text_beyond_a_type_is_refused_at_its_byte(
     file = StoredFile("x.csv", b'"I","t","s",' + field + b"\r\n")
     table = table_of(source)
     decoder = RowDecoder(Context(options, (table,)))
-    plain = FORMAT.decode(file, Context(options, (table,)))
+    plain = FORMAT.to_events(file, context=Context(options, (table,)))
     for events in (plain, decoder.decode(file)):
         with pytest.raises(DecodeError) as caught:
             list(events)
@@ -154,17 +155,19 @@ def test_first_text_beyond_a_type_is_refused_at_its_byte(
 def test_every_type_may_be_null(source: str) -> None:
     table = table_of(source)
     value = b'"D","t","s",\\N\r\n'
-    (found,) = FORMAT.decode(StoredFile("x.csv", value), Context({}, (table,)))
+    (found,) = FORMAT.to_events(StoredFile("x.csv", value), context=Context({}, (table,)))
     assert isinstance(found, RowChange)
     assert found.before is not None
     assert found.before.values == (None,)
-    (file,) = from_events([found], tables=[table])
+    (file,) = messages_of([found], tables=[table])
     assert file.value == value
 
 
 def test_decimal_is_written_with_all_digits_of_its_scale() -> None:
     table = table_of("decimal(10,4)")
     value = b'"I","t","s","1.5"\r\n'
-    found: list[Event] = list(FORMAT.decode(StoredFile("x.csv", value), Context({}, (table,))))
-    (file,) = from_events(found, tables=[table])
+    found: list[Event] = list(
+        FORMAT.to_events(StoredFile("x.csv", value), context=Context({}, (table,)))
+    )
+    (file,) = messages_of(found, tables=[table])
     assert file.value == b'"I","t","s","1.5000"\r\n'

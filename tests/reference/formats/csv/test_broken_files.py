@@ -214,7 +214,7 @@ def outcome(
         if fast:
             found += RowDecoder(Context(OPTIONS[name], (table,))).decode_events(file)
         else:
-            for event in FORMAT.decode(file, Context(OPTIONS[name], (table,))):
+            for event in FORMAT.to_events(file, context=Context(OPTIONS[name], (table,))):
                 found.append(event)
     except DecodeError as error:
         return found, error
@@ -227,7 +227,7 @@ def place_of(error: DecodeError | None) -> object:
 
 def assert_explained(value: bytes, name: str) -> None:
     """The spans have each byte up to the error, or the end, once."""
-    found = explain(StoredFile("x.csv", value), read_settings(OPTIONS[name]), [TABLE])
+    found = explain(StoredFile("x.csv", value), context=Context(OPTIONS[name], (TABLE,)))
     error = outcome(value, name)[1]
     if error is not None and error.clause == "csv: schema" and not error.path:
         assert found.warnings  # it is explained without a definition
@@ -328,7 +328,7 @@ def test_header_line_has_a_limit() -> None:
     ):
         file = StoredFile("s/t/100/CDC000001.csv", start + rest)
         with pytest.raises(DecodeError) as caught:
-            list(FORMAT.decode(file, Context(options, (TABLE,))))
+            list(FORMAT.to_events(file, context=Context(options, (TABLE,))))
         assert (caught.value.path, caught.value.clause) == (("header",), clause)
 
 
@@ -336,7 +336,7 @@ def test_header_line_is_looked_for_among_many_tables() -> None:
     tables = [Table(f"t{n}", "s", None, COLUMNS, version=n) for n in range(300)]
     value = GOOD["all fields"].replace(b'"t"', b'"t299"')
     context = Context(OPTIONS["all fields"], tuple(tables))
-    (found,) = FORMAT.decode(StoredFile("x.csv", value), context)
+    (found,) = FORMAT.to_events(StoredFile("x.csv", value), context=context)
     assert getattr(found, "table", None) == Table("t299", "s", key=())
 
 

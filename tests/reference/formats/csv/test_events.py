@@ -11,15 +11,9 @@ from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.options import OptionValue
-from cdcwire.formats.csv import (
-    FORMAT,
-    Field,
-    decode,
-    explain,
-    from_event,
-    from_events,
-    to_events,
-)
+from cdcwire.formats.csv import FORMAT, Field, decode, explain, from_event
+from cdcwire.formats.csv.batching import messages_of
+from cdcwire.formats.csv.events import events_of
 from cdcwire.formats.csv.settings import Settings, read_settings
 from cdcwire.model.events import (
     Column,
@@ -59,13 +53,15 @@ def change(op: str, before: Image | None, after: Image | None, **more: object) -
 
 def read(value: bytes, *tables: Table, path: str = "x.csv", **options: OptionValue) -> list[Event]:
     given = {**PLAIN, **{name.replace("_", "-"): each for name, each in options.items()}}
-    return list(FORMAT.decode(StoredFile(path, value), Context(options=given, tables=tables)))
+    return list(
+        FORMAT.to_events(StoredFile(path, value), context=Context(options=given, tables=tables))
+    )
 
 
 def written(events: list[Event], *tables: Table, **options: OptionValue) -> list[StoredFile]:
     given = {**PLAIN, **{name.replace("_", "-"): each for name, each in options.items()}}
     found = []
-    for file in FORMAT.encode(events, Context(options=given, tables=tables)):
+    for file in FORMAT.from_events(events, context=Context(options=given, tables=tables)):
         assert isinstance(file, StoredFile)
         found.append(file)
     return found
@@ -206,7 +202,7 @@ def test_fault_in_a_value_has_its_place_and_path() -> None:
     value = b'"I","t","s",1,"a"\r\n"I","t","s",-1,"a"\r\n'
     file = decode(value)
     given: list[Callable[[], list[Event]]] = [
-        lambda: to_events(file, TABLE),
+        lambda: events_of(file, TABLE),
         lambda: read(value, TABLE),
     ]
     for each in given:
@@ -258,14 +254,14 @@ def test_partition_is_that_of_the_path() -> None:
 def test_files_of_other_tables_are_not_looked_into() -> None:
     context = Context(PLAIN, (), selection=Selection(tables=frozenset({("s", "u")})))
     file = StoredFile("s/t/100/CDC000001.csv", b"broken")
-    assert list(FORMAT.decode(file, context)) == []
+    assert list(FORMAT.to_events(file, context=context)) == []
 
 
 def test_columns_that_are_not_wanted_are_left_out() -> None:
     selection = Selection(columns=frozenset({"name"}))
     context = Context(PLAIN, (TABLE,), selection=selection)
     file = StoredFile("x.csv", b'"I","t","s",no number,"a"\r\n')
-    assert row(list(FORMAT.decode(file, context))).after == Image((NAME,), ("a",))
+    assert row(list(FORMAT.to_events(file, context=context))).after == Image((NAME,), ("a",))
 
 
 def test_time_zone_is_that_of_the_option() -> None:
@@ -295,7 +291,7 @@ def test_a_prefix_goes_through_and_comes_back() -> None:
     context = Context({**PLAIN, "include-commit-ts": True})
     prepared = FORMAT.prepared(files, context)
     assert [(table.name, table.version) for table in prepared.tables] == [("t", 100)]
-    found = [event for file in files for event in FORMAT.decode(file, prepared)]
+    found = [event for file in files for event in FORMAT.to_events(file, context=prepared)]
     assert [type(event) for event in found] == [type(event) for event in events]
     assert row(found, 1).after is not None
     assert [row(found, i).position for i in (1, 2)] == [row(rows, i).position for i in (0, 1)]
@@ -312,7 +308,7 @@ def test_schema_file_must_fit_its_path() -> None:
     ):
         odd = StoredFile(path, file.value)
         with pytest.raises(DecodeError):
-            list(FORMAT.decode(odd, context))
+            list(FORMAT.to_events(odd, context=context))
         assert FORMAT.prepared([odd], context) == context
 
 
@@ -320,7 +316,7 @@ def test_schema_files_of_other_tables_are_left_out() -> None:
     (file,) = written([CREATE])
     for name, count in (("t", 1), ("u", 0)):
         context = Context(PLAIN, selection=Selection(tables=frozenset({("s", name)})))
-        assert len(list(FORMAT.decode(file, context))) == count
+        assert len(list(FORMAT.to_events(file, context=context))) == count
 
 
 def test_what_the_caller_knows_completes_a_schema_file() -> None:
@@ -349,7 +345,7 @@ def test_broken_file_or_path_is_refused(path: str, value: bytes) -> None:
     with pytest.raises(DecodeError) as caught:
         read(value, TABLE, path=path)
     assert caught.value.clause.startswith("storage: ")
-    found = explain(StoredFile(path, value), read_settings(PLAIN), [TABLE])
+    found = explain(StoredFile(path, value), context=Context(PLAIN, (TABLE,)))
     assert str(found.error) == str(caught.value)
 
 
@@ -359,7 +355,7 @@ def test_index_file_says_nothing() -> None:
 
 def test_kafka_message_is_no_file() -> None:
     with pytest.raises(TypeError):
-        list(FORMAT.decode(KafkaMessage(None, b""), Context()))
+        list(FORMAT.to_events(KafkaMessage(None, b""), context=Context()))
 
 
 def test_file_ends_at_its_size() -> None:
@@ -415,13 +411,13 @@ def test_date_is_that_of_the_last_row_and_numbers_count_by_directory() -> None:
 
 def test_explain_marks_what_is_ambiguous_and_stops_at_an_error() -> None:
     options: dict[str, OptionValue] = {**PLAIN, "quote": "", "null": ""}
-    found = explain(StoredFile("x.csv", b"I,t,s,1,\r\n"), read_settings(options), [TABLE])
+    found = explain(StoredFile("x.csv", b"I,t,s,1,\r\n"), context=Context(options, (TABLE,)))
     assert found.error is None
     assert (found.spans[-1].clause, found.spans[-1].text) == ("csv: ambiguous null", "NULL")
-    found = explain(StoredFile("x.csv", b'"I","t","s",1,x\r\n'), read_settings(PLAIN), [TABLE])
+    found = explain(StoredFile("x.csv", b'"I","t","s",1,x\r\n'), context=Context(PLAIN, (TABLE,)))
     assert found.error is not None
     assert found.spans[-1].end == found.error.offset == 14
-    without = explain(StoredFile("x.csv", b'"I","t","s",1\r\n'), read_settings(PLAIN))
+    without = explain(StoredFile("x.csv", b'"I","t","s",1\r\n'), context=Context(PLAIN))
     assert without.error is None
     assert without.warnings
     assert without.spans[-1].path == ("records", 0, "columns", 0)
@@ -435,7 +431,7 @@ def test_wire_values_are_what_the_event_says() -> None:
 
 def test_files_are_the_same_through_from_events() -> None:
     event = change("insert", None, image(1, "a"))
-    (file,) = from_events([event], read_settings(PLAIN), [TABLE])
-    assert to_events(decode(file.value), TABLE) == [
+    (file,) = messages_of([event], read_settings(PLAIN), [TABLE])
+    assert events_of(decode(file.value), TABLE) == [
         replace(event, table=Table("t", "s", key=("id",)))
     ]

@@ -14,13 +14,9 @@ from cdcwire.core.errors import DecodeError, TruncatedError
 from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
 from cdcwire.core.options import OptionValue
-from cdcwire.formats.csv import (
-    FORMAT,
-    Settings,
-    explain,
-    from_events,
-    to_events,
-)
+from cdcwire.formats.csv import FORMAT, Settings, explain
+from cdcwire.formats.csv.batching import messages_of
+from cdcwire.formats.csv.events import events_of
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.settings import read_settings
 from cdcwire.formats.csv.wire import read_file, write_file
@@ -224,7 +220,7 @@ def assembled(name: str) -> bytes:
 
 @each_settings
 def test_events_are_written_as_worked_out(name: str) -> None:
-    (file,) = from_events(EVENTS, settings_of(name), [TABLE])
+    (file,) = messages_of(EVENTS, settings_of(name), [TABLE])
     assert file.path == "test/every/441349361156227074/CDC00000000000000000001.csv"
     assert file.value == assembled(name)
 
@@ -238,7 +234,7 @@ def test_wire_layer_is_lossless(name: str) -> None:
 @each_settings
 def test_bytes_are_read_as_the_events(name: str) -> None:
     settings = settings_of(name)
-    found = list(join_halves(to_events(read_file(assembled(name), settings), TABLE, settings)))
+    found = list(join_halves(events_of(read_file(assembled(name), settings), TABLE, settings)))
     assert len(found) == len(EVENTS)
     is_empty = settings.null == b""
     for event, wanted in zip(found, EVENTS, strict=True):
@@ -262,7 +258,7 @@ def test_bytes_are_read_as_the_events(name: str) -> None:
 @each_settings
 def test_ambiguous_null_is_marked(name: str) -> None:
     settings = settings_of(name)
-    events = to_events(read_file(assembled(name), settings), TABLE, settings)
+    events = events_of(read_file(assembled(name), settings), TABLE, settings)
     marked = [event.extra.get("ambiguous_null") for event in events]
     strings = "c_char,c_varchar,c_text,c_binary,c_varbinary,c_blob,c_enum,c_set"
     if settings.quote or settings.null == b"\\N":
@@ -280,12 +276,13 @@ def test_fast_decoder_gives_the_same_events(name: str) -> None:
         "x.csv", assembled(name) if settings.output_field_header else assembled(name) * 3
     )
     context = Context(options={**SETTINGS[name], "date-separator": "none"}, tables=(TABLE,))
-    assert RowDecoder(context).decode_events(file) == list(FORMAT.decode(file, context))
+    assert RowDecoder(context).decode_events(file) == list(FORMAT.to_events(file, context=context))
 
 
 @each_settings
 def test_every_byte_is_explained(name: str) -> None:
-    found = explain(StoredFile("x.csv", assembled(name)), settings_of(name), [TABLE])
+    context = Context(options={**SETTINGS[name], "date-separator": "none"}, tables=(TABLE,))
+    found = explain(StoredFile("x.csv", assembled(name)), context=context)
     assert found.error is None
     ends = [0, *(span.end for span in found.spans)]
     assert [span.start for span in found.spans] == ends[:-1]
@@ -295,7 +292,7 @@ def test_every_byte_is_explained(name: str) -> None:
 def read_until_error(value: bytes, context: Context) -> tuple[list[Event], DecodeError | None]:
     events: list[Event] = []
     try:
-        for event in FORMAT.decode(StoredFile("x.csv", value), context):
+        for event in FORMAT.to_events(StoredFile("x.csv", value), context=context):
             events.append(event)
     except DecodeError as error:
         return events, error

@@ -15,7 +15,8 @@ from cdcwire.core.format import EVERYTHING, Context, Selection
 from cdcwire.core.message import StoredFile
 from cdcwire.core.options import OptionValue
 from cdcwire.core.rows import Row
-from cdcwire.formats.csv import FORMAT, fast, from_events, read_settings
+from cdcwire.formats.csv import FORMAT, fast, read_settings
+from cdcwire.formats.csv.batching import messages_of
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.settings import Settings
 from cdcwire.model.events import Column, Event, RowChange, Table
@@ -198,7 +199,7 @@ def text_of(events: list[Event], error: DecodeError | None) -> object:
 def assert_same(value: bytes, decoder: RowDecoder, context: Context, path: str = "x.csv") -> None:
     file = StoredFile(path, value)
     outcomes = []
-    for changes in (FORMAT.decode(file, context), decoder.decode(file)):
+    for changes in (FORMAT.to_events(file, context=context), decoder.decode(file)):
         events: list[Event] = []
         error = None
         try:
@@ -269,8 +270,8 @@ def test_a_workload_never_needs_the_plain_decoder(
     }
     settings, tables = read_settings(options), workload_tables(name)
     context = Context(options=options, tables=tables)
-    stored = list(from_events(workload(name, 60, 1), settings, tables))
-    plain = [[*FORMAT.decode(file, context)] for file in stored]
+    stored = list(messages_of(workload(name, 60, 1), settings, tables))
+    plain = [[*FORMAT.to_events(file, context=context)] for file in stored]
 
     def refuse(*arguments: object) -> object:
         raise AssertionError("the plain decoder was asked")
@@ -284,7 +285,7 @@ def test_every_change_is_a_row_with_its_operation() -> None:
     tables = workload_tables("orders-10")
     settings = read_settings({"date-separator": "none"})
     events = list(workload("orders-10", 200, 1))
-    (file,) = from_events(events, settings, tables)
+    (file,) = messages_of(events, settings, tables)
     found = list(RowDecoder(Context(tables=tuple(tables)), settings).decode(file))
     ops = [event.op for event in events if isinstance(event, RowChange)]
     assert [change.op for change in found if isinstance(change, Row)] == ops

@@ -16,14 +16,9 @@ from hypothesis import strategies as st
 from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
 from cdcwire.core.options import OptionError, OptionValue
-from cdcwire.formats.csv import (
-    FORMAT,
-    Settings,
-    explain,
-    from_events,
-    read_settings,
-)
+from cdcwire.formats.csv import FORMAT, Settings, explain, read_settings
 from cdcwire.formats.csv import fast as fast_module
+from cdcwire.formats.csv.batching import messages_of
 from cdcwire.formats.csv.fast import RowDecoder
 from cdcwire.formats.csv.values import file_kind
 from cdcwire.formats.csv.wire import read_file, write_file
@@ -146,22 +141,22 @@ def test_events_come_back_and_so_do_bytes(data: st.DataObject) -> None:
     options = data.draw(all_options())
     events = data.draw(feeds(options))
     context = Context(options, (TABLE,))
-    (file,) = FORMAT.encode(events, context)
+    (file,) = FORMAT.from_events(events, context=context)
     assert isinstance(file, StoredFile)
-    halves = list(FORMAT.decode(file, context))
+    halves = list(FORMAT.to_events(file, context=context))
 
     settings = read_settings(options)
     assert (
         write_file(read_file(file.value, settings, [each.name for each in COLUMNS]), settings)
         == file.value
     )
-    (again,) = from_events(map(unmarked, halves), settings, [TABLE])
+    (again,) = messages_of(map(unmarked, halves), settings, [TABLE])
     assert again == file
 
     decoder = RowDecoder(Context(tables=(TABLE,)), settings)
     assert decoder.decode_events(file) == halves
 
-    found = explain(file, settings, [TABLE])
+    found = explain(file, context=context)
     assert found.error is None
     assert [0, *(span.end for span in found.spans)][:-1] == [span.start for span in found.spans]
     assert found.spans[-1].end == len(file.value)

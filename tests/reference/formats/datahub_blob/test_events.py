@@ -100,8 +100,8 @@ EVENTS: tuple[Event, ...] = (
 def there_and_back(events: list[Event], **options: Any) -> tuple[int, list[Event]]:
     named = {name.replace("_", "-"): value for name, value in options.items()}
     context = Context(options=named)
-    messages = list(FORMAT.encode(events, context))
-    found = [event for message in messages for event in FORMAT.decode(message, context)]
+    messages = list(FORMAT.from_events(events, context=context))
+    found = [event for message in messages for event in FORMAT.to_events(message, context=context)]
     return len(messages), list(join_halves(found))
 
 
@@ -121,17 +121,17 @@ def test_compressed_bodies_come_back_and_are_recognised(
 ) -> None:
     named = {name.replace("_", "-"): value for name, value in more.items()}
     context = Context(options={"encoding": encoding, **named})
-    (message,) = FORMAT.encode([INSERT] * 9, context)
+    (message,) = FORMAT.from_events([INSERT] * 9, context=context)
     for options in ({"encoding": "auto"}, context.options):
-        assert list(FORMAT.decode(message, Context(options=options))) == [INSERT] * 9
+        assert list(FORMAT.to_events(message, context=Context(options=options))) == [INSERT] * 9
 
 
 def test_body_that_would_not_become_shorter_comes_back_all_the_same() -> None:
     context = Context(options={"encoding": "protobuf", "content-encoding": "deflate"})
     beat = Progress("heartbeat", Position(commit_ms=1), {"version": "0.0.1"})
     for events in ([beat], [beat] * 16):
-        (message,) = FORMAT.encode(events, context)
-        assert list(FORMAT.decode(message, context)) == events
+        (message,) = FORMAT.from_events(events, context=context)
+        assert list(FORMAT.to_events(message, context=context)) == events
 
 
 def test_bodies_have_so_many_records_and_keep_halves_together() -> None:
@@ -149,19 +149,23 @@ def test_body_is_closed_before_it_is_too_large() -> None:
 
 def test_lz4_is_not_written_without_functions() -> None:
     with pytest.raises(OptionError):
-        list(FORMAT.encode([INSERT], Context(options={"encoding": "batch", "compression": "lz4"})))
+        list(
+            FORMAT.from_events(
+                [INSERT], context=Context(options={"encoding": "batch", "compression": "lz4"})
+            )
+        )
 
 
 def test_update_in_one_message_comes_back() -> None:
     context = Context(options={"split-updates": False})
-    (message,) = FORMAT.encode([UPDATE], context)
-    assert list(FORMAT.decode(message, context)) == [UPDATE]
+    (message,) = FORMAT.from_events([UPDATE], context=context)
+    assert list(FORMAT.to_events(message, context=context)) == [UPDATE]
 
 
 def test_half_is_written_as_it_is() -> None:
     half = replace(UPDATE, after=None, half="before")
-    (message,) = FORMAT.encode([half], Context())
-    assert list(FORMAT.decode(message, Context())) == [half]
+    (message,) = FORMAT.from_events([half], context=Context())
+    assert list(FORMAT.to_events(message, context=Context())) == [half]
 
 
 def test_schema_name_is_the_schema() -> None:
@@ -303,21 +307,21 @@ def test_event_without_a_form_is_refused(event: Event) -> None:
 
 
 def test_selection_leaves_out_tables_and_columns() -> None:
-    (message,) = FORMAT.encode([INSERT], Context())
+    (message,) = FORMAT.from_events([INSERT], context=Context())
     for tables, columns, names in (
         (frozenset({("db", "t")}), frozenset({"v"}), [("v",)]),
         (frozenset({("db", "u")}), None, []),
     ):
-        found = FORMAT.decode(message, Context(selection=Selection(tables, columns)))
+        found = FORMAT.to_events(message, context=Context(selection=Selection(tables, columns)))
         assert [e.after.names for e in found if isinstance(e, RowChange) and e.after] == names
 
 
 def test_selection_leaves_out_statements_about_other_tables() -> None:
     of_table = SchemaChange("alter", "x", None, Table("t", "db"), AT)
     of_schema = SchemaChange("query", "y", None, Table(None, "db"), AT)
-    messages = list(FORMAT.encode([of_table, of_schema], Context()))
+    messages = list(FORMAT.from_events([of_table, of_schema], context=Context()))
     wanted = Context(selection=Selection(frozenset({("db", "u")})))
-    found = [event for message in messages for event in FORMAT.decode(message, wanted)]
+    found = [event for message in messages for event in FORMAT.to_events(message, context=wanted)]
     assert [event.query for event in found if isinstance(event, SchemaChange)] == ["y"]
 
 
@@ -332,10 +336,12 @@ def test_selection_leaves_out_statements_about_other_tables() -> None:
 def test_error_in_a_body_names_the_record(encoding: str, path: tuple[str | int, ...]) -> None:
     date = Column("d", TimestampType(form="ms", zone="+00:00"))
     other = replace(INSERT, table=Table("t", "db", key=()), after=Image((date,), (5,)))
-    (message,) = FORMAT.encode([INSERT, other], Context(options={"encoding": encoding}))
+    (message,) = FORMAT.from_events(
+        [INSERT, other], context=Context(options={"encoding": encoding})
+    )
     strict = Context(options={"encoding": encoding, "date-digits": 13})
     with pytest.raises(DecodeError) as caught:
-        list(FORMAT.decode(message, strict))
+        list(FORMAT.to_events(message, context=strict))
     assert caught.value.path == (*path, "payload", "after", "dataColumn", "d")
     assert caught.value.clause == "datahub-blob: date values"
     assert caught.value.offset > 0
@@ -353,8 +359,8 @@ def spans_cover(explanation: Explanation, size: int) -> None:
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
 def test_every_byte_is_explained(encoding: str, event: Event) -> None:
     context = Context(options={"encoding": encoding})
-    for message in FORMAT.encode([event], context):
-        found = FORMAT.explain(message, context)
+    for message in FORMAT.from_events([event], context=context):
+        found = FORMAT.explain(message, context=context)
         assert found.error is None
         assert isinstance(message, KafkaMessage)
         spans_cover(found, len(message.value or b""))
@@ -363,7 +369,7 @@ def test_every_byte_is_explained(encoding: str, event: Event) -> None:
 
 @given(st.integers(0, 10**4), st.integers(0, 255))
 def test_damaged_bytes_are_explained_up_to_the_error(place: int, byte: int) -> None:
-    (message,) = FORMAT.encode([INSERT], Context())
+    (message,) = FORMAT.from_events([INSERT], context=Context())
     assert isinstance(message, KafkaMessage)
     raw = bytearray(message.value or b"")
     raw[place % len(raw)] = byte

@@ -24,7 +24,7 @@ from cdcwire.formats.datahub_blob import (
     encode,
     to_event,
 )
-from cdcwire.formats.datahub_blob.batching import to_events
+from cdcwire.formats.datahub_blob.batching import events_of
 from cdcwire.formats.datahub_blob.fast import RowDecoder
 from cdcwire.model.events import Event
 
@@ -57,7 +57,7 @@ def outcome(decode_events: Decode, value: bytes) -> object:
 
 
 def plain(value: bytes, options: Settings = DEFAULT, selection: Selection = EVERYTHING) -> object:
-    return outcome(lambda message: to_events(message, options, selection), value)
+    return outcome(lambda message: events_of(message, options, selection), value)
 
 
 @st.composite

@@ -31,8 +31,8 @@ def test_sample_is_the_same_json_when_written(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_sample_comes_back_from_its_event(name: str) -> None:
-    (event,) = FORMAT.decode(KafkaMessage(None, sample(name)), Context())
-    (message,) = FORMAT.encode([event], Context())
+    (event,) = FORMAT.to_events(KafkaMessage(None, sample(name)), context=Context())
+    (message,) = FORMAT.from_events([event], context=Context())
     assert isinstance(message, KafkaMessage)
     assert message.value is not None
     assert json.loads(message.value) == json.loads(sample(name))

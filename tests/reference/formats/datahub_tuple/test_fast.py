@@ -20,14 +20,8 @@ from cdcwire.datahub.fields import MAX_TIMESTAMP, MIN_TIMESTAMP
 from cdcwire.datahub.frame import write_frame
 from cdcwire.datahub.message import Batch, Body, Record
 from cdcwire.datahub.protobuf import write_bytes
-from cdcwire.formats.datahub_tuple import (
-    Settings,
-    TupleRow,
-    record_of,
-    to_event,
-    to_events,
-    topic_of,
-)
+from cdcwire.formats.datahub_tuple import Settings, TupleRow, record_of, to_event, topic_of
+from cdcwire.formats.datahub_tuple.events import events_of
 from cdcwire.formats.datahub_tuple.fast import RowDecoder
 from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS
 from cdcwire.model.events import Column, Event, RowChange, Table
@@ -88,14 +82,14 @@ def body(rows: list[TupleRow], compression: Any = "none", attributes: Any = ()) 
 
 
 def plain(message: KafkaMessage, options: Settings) -> list[Event]:
-    return to_events(message, TOPIC, options)
+    return events_of(message, TOPIC, options)
 
 
 def fast(message: KafkaMessage, options: Settings = DEFAULT_SETTINGS) -> list[Event]:
     return RowDecoder(NO_CONTEXT, options, TOPIC).decode_events(message)
 
 
-def events_of(rows: list[TupleRow]) -> list[RowChange]:
+def plain_events(rows: list[TupleRow]) -> list[RowChange]:
     return [to_event(row, TOPIC) for row in rows]
 
 
@@ -114,11 +108,13 @@ def test_bodies_are_read_as_the_plain_decoder_reads_them(
 ) -> None:
     message = body(rows, compression)
     options = Settings()
-    assert fast(message) == events_of(rows + rows[:1])
+    assert fast(message) == plain_events(rows + rows[:1])
     for each in (message, KafkaMessage(None, message.value)):
         assert outcome(fast, each) == outcome(plain, each, options)
     usual = RowDecoder(NO_CONTEXT, options, TOPIC)._usual_rows(message)
-    assert [row.to_event() for row in usual if isinstance(row, Row)] == events_of(rows + rows[:1])
+    assert [row.to_event() for row in usual if isinstance(row, Row)] == plain_events(
+        rows + rows[:1]
+    )
 
 
 @given(
@@ -180,7 +176,7 @@ def test_other_bodies_are_read_by_the_plain_decoder(encoding: Any, content: Any)
 )
 def test_attributes_and_long_texts_are_read(row: TupleRow) -> None:
     for message in (body([row]), body([row], attributes=(("k", "v"),))):
-        assert fast(message) == events_of([row, row])
+        assert fast(message) == plain_events([row, row])
 
 
 @pytest.mark.parametrize(

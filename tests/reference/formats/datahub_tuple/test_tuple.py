@@ -89,8 +89,8 @@ def context_of(tables: Sequence[Table] = (TABLE,), **options: Any) -> Context:
 
 
 def there_and_back(events: list[Event], context: Context) -> list[Event]:
-    messages = list(FORMAT.encode(events, context))
-    return [event for message in messages for event in FORMAT.decode(message, context)]
+    messages = list(FORMAT.from_events(events, context=context))
+    return [event for message in messages for event in FORMAT.to_events(message, context=context)]
 
 
 @pytest.mark.parametrize("encoding", ["auto", "json", "protobuf", "batch"])
@@ -104,7 +104,7 @@ def test_events_come_back(encoding: str, more: dict[str, Any]) -> None:
 
 
 def test_rows_of_an_update_are_as_the_document_shows() -> None:
-    (message,) = FORMAT.encode([INSERT, UPDATE, DELETE], context_of())
+    (message,) = FORMAT.from_events([INSERT, UPDATE, DELETE], context=context_of())
     assert isinstance(message, KafkaMessage)
     records = json.loads(message.value or b"")["Records"]
     at = ["1649991610688000000"]
@@ -126,7 +126,7 @@ def test_lone_half_is_an_incomplete_update() -> None:
 
 def test_update_stays_in_one_body() -> None:
     context = context_of(max_batch_size=3)
-    messages = list(FORMAT.encode([UPDATE] * 4, context))
+    messages = list(FORMAT.from_events([UPDATE] * 4, context=context))
     assert len(messages) == 4
 
 
@@ -249,7 +249,7 @@ def test_metadata_that_breaks_a_rule_is_rejected(
 
 def test_rows_are_written_again_byte_for_byte() -> None:
     topic = topic_of(TABLE)
-    (message,) = FORMAT.encode([INSERT, UPDATE], context_of(encoding="batch"))
+    (message,) = FORMAT.from_events([INSERT, UPDATE], context=context_of(encoding="batch"))
     assert isinstance(message, KafkaMessage)
     records = [record for _, record in read_records(message, topic.fields, BodySettings())]
     assert [record_of(row, topic) for row in read_rows(message, topic)] == records
@@ -388,19 +388,19 @@ def test_bytes_that_are_not_base64_are_rejected() -> None:
     data = ("1", "I", 5, "t", "N", "Y", "not base64!")
     raw, _ = write_body(Body("json", (Record(data),)), topic.fields)
     with pytest.raises(DecodeError) as caught:
-        list(FORMAT.decode(KafkaMessage(None, raw), context_of([table])))
+        list(FORMAT.to_events(KafkaMessage(None, raw), context=context_of([table])))
     assert caught.value.clause == "datahub-tuple: bytes values"
     assert caught.value.path == ("Records", 0, "Data", "b")
 
 
 def test_selection_leaves_out_tables_and_columns() -> None:
-    (message,) = FORMAT.encode([INSERT], context_of())
+    (message,) = FORMAT.from_events([INSERT], context=context_of())
     for tables, columns, names in (
         (frozenset({("db", "t")}), frozenset({"v"}), [("v",)]),
         (frozenset({("db", "u")}), None, []),
     ):
         context = replace(context_of(), selection=Selection(tables, columns))
-        found = FORMAT.decode(message, context)
+        found = FORMAT.to_events(message, context=context)
         assert [e.after.names for e in found if isinstance(e, RowChange) and e.after] == names
 
 
@@ -417,14 +417,14 @@ def spans_cover(explanation: Explanation, size: int) -> None:
 def test_every_byte_is_explained(encoding: str, more: dict[str, Any]) -> None:
     context = context_of(encoding=encoding, **more)
     long = replace(INSERT, after=row(1, "a text that is longer than a slot"))
-    (message,) = FORMAT.encode([long, UPDATE, DELETE] * 2, context)
+    (message,) = FORMAT.from_events([long, UPDATE, DELETE] * 2, context=context)
     assert isinstance(message, KafkaMessage)
-    found = FORMAT.explain(message, context)
+    found = FORMAT.explain(message, context=context)
     assert found.error is None
     spans_cover(found, len(message.value or b""))
     raw = bytearray(message.value or b"")
     raw[-1] ^= 1
-    damaged = FORMAT.explain(KafkaMessage(None, bytes(raw), message.headers), context)
+    damaged = FORMAT.explain(KafkaMessage(None, bytes(raw), message.headers), context=context)
     assert damaged.error is not None
     spans_cover(damaged, damaged.error.offset)
 

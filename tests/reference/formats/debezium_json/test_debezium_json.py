@@ -72,8 +72,8 @@ def change(op: Any, before: Image | None, after: Image | None, **more: Any) -> R
 
 def back(events: list[Any], **options: Any) -> list[Any]:
     context = Context(options={name.replace("_", "-"): value for name, value in options.items()})
-    messages = list(FORMAT.encode(events, context))
-    return [event for message in messages for event in FORMAT.decode(message, context)]
+    messages = list(FORMAT.from_events(events, context=context))
+    return [event for message in messages for event in FORMAT.to_events(message, context=context)]
 
 
 def plain(*payload: tuple[str, Any]) -> bytes:
@@ -183,13 +183,13 @@ def test_sample_of_the_document_comes_back_both_ways() -> None:
     assert len(data) == 2299
     assert debezium_json.encode(debezium_json.decode(data)) == (None, data)
     context = Context(options={"dialect": "cdl"})
-    (event,) = FORMAT.decode(KafkaMessage(None, data), context)
+    (event,) = FORMAT.to_events(KafkaMessage(None, data), context=context)
     assert isinstance(event, RowChange)
     assert event.table == Table("ct_pg2hudi", "public", "cdl", key=("id",))
     assert event.position.sent_ms == 1707048984208
     assert event.after is not None
     assert event.after.columns[2].type == DatetimeType(form="text")
-    assert list(FORMAT.encode([event], context)) == [KafkaMessage(None, data)]
+    assert list(FORMAT.from_events([event], context=context)) == [KafkaMessage(None, data)]
 
 
 ROWS: dict[str, RowChange] = {
@@ -276,7 +276,7 @@ def test_snapshot_outside_the_list_is_kept_with_a_warning() -> None:
 
 def test_mysql_database_is_the_schema() -> None:
     source = {k: v for k, v in SOURCE.items() if k != "schema"} | {"connector": "mysql"}
-    (event,) = FORMAT.decode(KafkaMessage(None, message(source=source)), Context())
+    (event,) = FORMAT.to_events(KafkaMessage(None, message(source=source)), context=Context())
     assert isinstance(event, RowChange)
     assert (event.table.schema, event.table.database) == ("d", None)
 
@@ -291,24 +291,26 @@ def test_delete_takes_other_columns_from_the_definition() -> None:
     table = replace(KEYED, columns=columns)
     event = change("delete", image((ID, 1)), None, sent="key")
     context = Context(tables=(table,))
-    (written,) = FORMAT.encode([event], context)
+    (written,) = FORMAT.from_events([event], context=context)
     assert isinstance(written, KafkaMessage)
     assert written.value is not None
     before = json.loads(written.value)["payload"]["before"]
     assert before == {"id": 1, "n": 0, "s": "", "x": None}
-    assert list(FORMAT.decode(written, Context())) == [event]
+    assert list(FORMAT.to_events(written, context=Context())) == [event]
 
 
 def test_message_without_schema_has_the_types_that_are_told() -> None:
     day = Column("d", DateType("d"), "io.debezium.time.Date", True)
     event = change("insert", None, image((ID, 1), (day, 19000)))
     options = {"schemas-enable": "false"}
-    (written,) = FORMAT.encode([event], Context(options=options))
+    (written,) = FORMAT.from_events([event], context=Context(options=options))
     assert isinstance(written, KafkaMessage)
     assert written.value is not None
     assert written.value.startswith(b'{"before":null')
     table = replace(KEYED, columns=(ID, day))
-    assert list(FORMAT.decode(written, Context(options=options, tables=(table,)))) == [event]
+    assert list(FORMAT.to_events(written, context=Context(options=options, tables=(table,)))) == [
+        event
+    ]
 
 
 KINDS: dict[str, tuple[Column, Any, dict[str, Any]]] = {
@@ -401,7 +403,7 @@ def test_delete_makes_up_iso_texts_with_their_zone() -> None:
     row = [(replace(column, nullable=False), value) for column, value in iso_row("")]
     table = replace(KEYED, columns=(ID, *(column for column, _ in row)))
     event = replace(change("delete", image((ID, 1)), None), sent="key")
-    (message, *_) = FORMAT.encode([event], Context(tables=(table,)))
+    (message, *_) = FORMAT.from_events([event], context=Context(tables=(table,)))
     assert isinstance(message, KafkaMessage)
     before = json.loads(message.value or b"")["payload"]["before"]
     assert before == {"id": 1, "d": "1970-01-01Z", "t": "00:00:00Z", "m": "1970-01-01T00:00:00Z"}
@@ -467,7 +469,7 @@ def test_value_without_form_is_refused_with_its_column(case: str) -> None:
 @given(st.data())
 def test_broken_message_never_escapes_as_another_error(data: st.DataObject) -> None:
     """Any bytes give a message or a DecodeError that points into them."""
-    (written,) = FORMAT.encode([ROWS["update"]], Context())
+    (written,) = FORMAT.from_events([ROWS["update"]], context=Context())
     assert isinstance(written, KafkaMessage)
     value = bytearray(written.value or b"")
     for _ in range(data.draw(st.integers(1, 3))):
@@ -475,7 +477,7 @@ def test_broken_message_never_escapes_as_another_error(data: st.DataObject) -> N
         value[place] = data.draw(st.integers(0, 255))
     found: DecodeError | None = None
     try:
-        list(FORMAT.decode(KafkaMessage(written.key, bytes(value)), Context()))
+        list(FORMAT.to_events(KafkaMessage(written.key, bytes(value)), context=Context()))
     except DecodeError as error:
         found = error
     assert found is None or (0 <= found.offset <= len(value) and found.clause)
@@ -484,11 +486,11 @@ def test_broken_message_never_escapes_as_another_error(data: st.DataObject) -> N
 def test_text_that_is_no_timestamp_is_refused_at_its_place() -> None:
     column = Column("a", DatetimeType(), "com.xxx.cdc.data.timestamp")
     event = change("insert", None, image((ID, 1), (column, "2024-02-29 12:34:56")))
-    (written,) = FORMAT.encode([event], Context(options={"dialect": "cdl"}))
+    (written,) = FORMAT.from_events([event], context=Context(options={"dialect": "cdl"}))
     assert isinstance(written, KafkaMessage)
     assert written.value is not None
     data = written.value.replace(b'"2024-02-29 12:34:56.000"', b'"soon"')
     with pytest.raises(DecodeError) as caught:
-        list(FORMAT.decode(KafkaMessage(None, data), Context()))
+        list(FORMAT.to_events(KafkaMessage(None, data), context=Context()))
     assert caught.value.offset == data.index(b'"soon"')
     assert caught.value.path == ("value", "payload", "after", "a")

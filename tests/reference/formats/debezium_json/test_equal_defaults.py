@@ -20,7 +20,7 @@ def test_each_column_keeps_its_own_default() -> None:
         image = Image((column,), (None,))
         event = RowChange(Table("t", "s", key=()), "insert", None, image, Position(commit_ms=1))
         context = Context({"dialect": "debezium-2.7"})
-        (message,) = get_format("debezium-json").encode([event], context)
+        (message,) = get_format("debezium-json").from_events([event], context=context)
         schema = connect.decode(message.value or b"").schema
         assert schema is not None
         row = next(field.schema for field in schema.fields if field.name == "after")

@@ -65,7 +65,7 @@ def test_feed_is_that_of_the_plain_decoder(options: str, selection: str) -> None
     context = Context(options=OPTIONS[options], selection=SELECTIONS[selection])
     decoder = RowDecoder(context)
     for message in messages() * 2:
-        plain = outcome(lambda one: FORMAT.decode(one, context), message)
+        plain = outcome(lambda one: FORMAT.to_events(one, context=context), message)
         assert outcome(decoder.decode, message) == plain
 
 
@@ -89,7 +89,7 @@ def test_damaged_message_is_that_of_the_plain_decoder(data: st.DataObject) -> No
     part = part[:at] + data.draw(st.sampled_from(CHANGES)) + part[end:]
     key, value = (message.key, part) if name == "value" else (part, message.value)
     damaged = KafkaMessage(key, value)
-    plain = outcome(lambda one: FORMAT.decode(one, Context()), damaged)
+    plain = outcome(lambda one: FORMAT.to_events(one, context=Context()), damaged)
     assert outcome(decoder.decode, damaged) == plain
 
 
@@ -129,7 +129,7 @@ def alone(dialect: str) -> list[KafkaMessage]:
             events.append(RowChange(table, "update", old, new, position))
             events.append(RowChange(table, "delete", old, None, position))
     options: dict[str, OptionValue] = {"dialect": dialect, "schemas-enable": "false"}
-    found = FORMAT.encode(events, Context(options=options))
+    found = FORMAT.from_events(events, context=Context(options=options))
     return [one for one in found if isinstance(one, KafkaMessage)]
 
 
@@ -142,7 +142,7 @@ def test_payload_alone_is_that_of_the_plain_decoder(dialect: str, enable: str) -
     context = Context(options={"schemas-enable": enable}, tables=TABLES)
     decoder = RowDecoder(context)
     for message in alone(dialect) * 2:
-        plain = outcome(lambda one: FORMAT.decode(one, context), message)
+        plain = outcome(lambda one: FORMAT.to_events(one, context=context), message)
         assert outcome(decoder.decode, message) == plain
 
 
@@ -160,7 +160,7 @@ def test_damaged_payload_alone_is_that_of_the_plain_decoder(data: st.DataObject)
     end = data.draw(st.integers(at, min(at + 8, len(value))))
     damaged = value[:at] + data.draw(st.sampled_from(CHANGES)) + value[end:]
     message = KafkaMessage(message.key, damaged)
-    plain = outcome(lambda one: FORMAT.decode(one, context), message)
+    plain = outcome(lambda one: FORMAT.to_events(one, context=context), message)
     assert outcome(decoder.decode, message) == plain
 
 

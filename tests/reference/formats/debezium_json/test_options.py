@@ -61,7 +61,7 @@ def column_of(kind: Type, value: object, **options: str | bool) -> tuple[dict[st
     column = Column("a", kind, nullable=True)
     event = RowChange(TABLE, "insert", None, Image((ID, column), (1, value)), POSITION)
     given = {name.replace("_", "-"): told for name, told in options.items()}
-    (message,) = FORMAT.encode([event], Context(options=given))
+    (message,) = FORMAT.from_events([event], context=Context(options=given))
     assert isinstance(message, KafkaMessage)
     found = json.loads(message.value or b"")
     (after,) = [field for field in found["schema"]["fields"] if field["field"] == "after"]
@@ -232,7 +232,11 @@ def test_unavailable_value_without_placeholder_is_refused(kind: Type) -> None:
 
 def test_half_of_an_update_is_refused_by_name() -> None:
     with pytest.raises(EncodeError, match="two halves") as caught:
-        list(FORMAT.encode([replace(change("update", None, 1), half="after")], Context()))
+        list(
+            FORMAT.from_events(
+                [replace(change("update", None, 1), half="after")], context=Context()
+            )
+        )
     assert (caught.value.clause, caught.value.path[-1]) == ("debezium-json: operation", "half")
 
 
@@ -240,7 +244,7 @@ def written(events: list[Event], dialect: str, **options: str | bool) -> list[An
     given = {name.replace("_", "-"): told for name, told in options.items()}
     context = Context(options={"dialect": dialect, "schemas-enable": "false", **given})
     found = []
-    for message in FORMAT.encode(events, context):
+    for message in FORMAT.from_events(events, context=context):
         assert isinstance(message, KafkaMessage)
         found.append(None if message.value is None else json.loads(message.value))
     return found
@@ -296,7 +300,7 @@ def test_delete_is_filled_by_the_version() -> None:
     event = replace(change("delete", 1, None), sent="key")
     for dialect, expected in (("debezium-1.4", 0), ("debezium-2.7", 5)):
         context = Context(options={"dialect": dialect, "schemas-enable": "false"}, tables=(table,))
-        (message,) = FORMAT.encode([event], context)
+        (message,) = FORMAT.from_events([event], context=context)
         assert isinstance(message, KafkaMessage)
         before = json.loads(message.value or b"")["before"]
         assert before == {"id": 1, "n": expected, "v": "", "w": None}
@@ -305,7 +309,7 @@ def test_delete_is_filled_by_the_version() -> None:
 @pytest.mark.parametrize(("dialect", "name"), [(VERSIONS[0], "a_b_c"), (VERSIONS[1], "a-b_c")])
 def test_schema_name_has_the_letters_that_the_version_allows(dialect: str, name: str) -> None:
     event = replace(change("insert", None, 1), table=Table("a-b c", "public", key=("id",)))
-    (message,) = FORMAT.encode([event], Context(options={"dialect": dialect}))
+    (message,) = FORMAT.from_events([event], context=Context(options={"dialect": dialect}))
     assert isinstance(message, KafkaMessage)
     assert f'"cdl.public.{name}.Key"'.encode() in (message.key or b"")
 
@@ -315,14 +319,14 @@ def test_snapshot_outside_of_its_own_schema_is_a_warning() -> None:
     event = replace(
         change("insert", None, 1), op="read", extra={"snapshot": "first_in_data_collection"}
     )
-    (message,) = FORMAT.encode([event], Context(options={"dialect": "debezium-2.7"}))
+    (message,) = FORMAT.from_events([event], context=Context(options={"dialect": "debezium-2.7"}))
     assert isinstance(message, KafkaMessage)
     (warning,) = FORMAT.warnings(message)
     assert "debezium-json: snapshot" in warning
     with pytest.raises(DecodeError) as caught:
-        list(FORMAT.decode(message, Context(options={"lint": "strict"})))
+        list(FORMAT.to_events(message, context=Context(options={"lint": "strict"})))
     assert caught.value.clause == "debezium-json: lint"
-    (message,) = FORMAT.encode([event], Context(options={"dialect": "debezium-3.2"}))
+    (message,) = FORMAT.from_events([event], context=Context(options={"dialect": "debezium-3.2"}))
     assert FORMAT.warnings(message) == ()
 
 
@@ -335,17 +339,17 @@ def test_database_of_a_logical_message_comes_back() -> None:
         {**extra, "snapshot": "false", "content": "text", "database": "d"},
     )
     context = Context(options={"dialect": "debezium-3.2"})
-    (message,) = FORMAT.encode([event], context)
-    assert list(FORMAT.decode(message, context)) == [event]
+    (message,) = FORMAT.from_events([event], context=context)
+    assert list(FORMAT.to_events(message, context=context)) == [event]
 
 
 def test_number_out_of_range_without_schema_has_its_place() -> None:
     context = Context(options={"schemas-enable": "false"})
-    (message,) = FORMAT.encode([change("insert", None, 1)], context)
+    (message,) = FORMAT.from_events([change("insert", None, 1)], context=context)
     assert isinstance(message, KafkaMessage)
     value = (message.value or b"").replace(b'"after":{"id":1}', b'"after":{"id":1e999}')
     with pytest.raises(DecodeError) as caught:
-        list(FORMAT.decode(KafkaMessage(message.key, value), context))
+        list(FORMAT.to_events(KafkaMessage(message.key, value), context=context))
     error = caught.value
     assert (error.path, error.clause) == (("value", "after", "id"), "connect: float values")
     assert value[error.offset :].startswith(b"1e999")

@@ -36,7 +36,7 @@ def rows(topic: str, context: Context = NO_CONTEXT) -> list[Event]:
         event
         for name, message in feed()
         if name == topic
-        for event in FORMAT.decode(message, context)
+        for event in FORMAT.to_events(message, context=context)
     ]
 
 
@@ -46,7 +46,7 @@ def test_message_of_the_producer_comes_back(index: int) -> None:
     _, message = feed()[index]
     found = debezium_json.decode(message.value, key=message.key)
     assert debezium_json.encode(found) == (message.key, message.value)
-    spans = FORMAT.explain(message, Context()).spans
+    spans = FORMAT.explain(message, context=Context()).spans
     assert sum(span.end - span.start for span in spans) == sum(
         len(part) for part in (message.key, message.value) if part is not None
     )
@@ -55,12 +55,14 @@ def test_message_of_the_producer_comes_back(index: int) -> None:
 @pytest.mark.parametrize("index", range(COUNT))
 def test_events_of_the_producer_give_its_bytes(index: int) -> None:
     _, message = feed()[index]
-    events = list(FORMAT.decode(message, FULL))
-    assert list(FORMAT.encode(events, FULL)) == [message]
+    events = list(FORMAT.to_events(message, context=FULL))
+    assert list(FORMAT.from_events(events, context=FULL)) == [message]
 
 
 def test_feed_has_the_operations_that_were_done() -> None:
-    events = [event for _, message in feed() for event in FORMAT.decode(message, Context())]
+    events = [
+        event for _, message in feed() for event in FORMAT.to_events(message, context=Context())
+    ]
     ops = Counter(event.op if isinstance(event, RowChange) else "other" for event in events)
     assert sum(ops.values()) == COUNT
     assert ops["read"] == 3

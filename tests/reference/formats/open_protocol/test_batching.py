@@ -13,18 +13,10 @@ import pytest
 from cdcwire.core.errors import DecodeError, EncodeError, Path
 from cdcwire.core.format import Compression
 from cdcwire.core.message import KafkaMessage, StoredFile
-from cdcwire.formats.open_protocol import (
-    Item,
-    Key,
-    Message,
-    Settings,
-    decode,
-    encode,
-    from_event,
-    from_events,
-    to_events,
-)
+from cdcwire.formats.open_protocol import Item, Key, Message, Settings, decode, encode, from_event
+from cdcwire.formats.open_protocol.batching import messages_of
 from cdcwire.formats.open_protocol.claim_check import read_file, write_file
+from cdcwire.formats.open_protocol.events import events_of
 from cdcwire.formats.open_protocol.wire import read_message
 from cdcwire.model.events import Event, Image, Position, Progress, RowChange, Table
 from cdcwire.mysql.types import column_of
@@ -58,7 +50,7 @@ def counts(messages: Sequence[object]) -> list[int]:
 
 
 def test_batch_ends_at_max_batch_size() -> None:
-    messages = list(from_events(map(insert, range(9)), Settings(max_batch_size=4)))
+    messages = list(messages_of(map(insert, range(9)), Settings(max_batch_size=4)))
     assert counts(messages) == [4, 4, 1]
 
 
@@ -66,7 +58,7 @@ def test_batch_ends_at_max_batch_size() -> None:
 def test_batch_ends_before_max_message_bytes(spare: int, expected: list[int]) -> None:
     rows = [insert(number) for number in range(4)]
     limit = 8 + 3 * (16 + sum(sizes(rows[0]))) + 36 + spare
-    messages = list(from_events(rows, Settings(max_message_bytes=limit)))
+    messages = list(messages_of(rows, Settings(max_message_bytes=limit)))
     assert counts(messages) == expected
     assert len({single_size(row) for row in rows}) == 1
 
@@ -74,13 +66,13 @@ def test_batch_ends_before_max_message_bytes(spare: int, expected: list[int]) ->
 def test_other_events_end_the_batch_and_stand_alone() -> None:
     resolved = Progress("resolved", Position(2))
     events: list[Event] = [insert(1), insert(2), resolved, resolved, insert(3)]
-    messages = list(from_events(events))
+    messages = list(messages_of(events))
     assert counts(messages) == [2, 1, 1, 1]
     found = [
         event
         for message in messages
         if isinstance(message, KafkaMessage)
-        for event in to_events(decode(message.value, key=message.key))
+        for event in events_of(decode(message.value, key=message.key))
     ]
     assert found == events
 
@@ -92,7 +84,7 @@ def test_messages_come_as_soon_as_they_are_full() -> None:
             yield insert(number)
             number += 1
 
-    stream = from_events(endless())  # type: ignore[arg-type]  # a generator without end
+    stream = messages_of(endless())  # type: ignore[arg-type]  # a generator without end
     assert counts([next(stream), next(stream)]) == [16, 16]
 
 
@@ -102,12 +94,12 @@ LIMIT = single_size(LARGE)
 
 
 def test_row_of_just_the_largest_size_is_sent() -> None:
-    assert counts(list(from_events([LARGE], Settings(max_message_bytes=LIMIT)))) == [1]
+    assert counts(list(messages_of([LARGE], Settings(max_message_bytes=LIMIT)))) == [1]
 
 
 def test_row_that_is_too_large_is_not_encoded() -> None:
     with pytest.raises(EncodeError) as caught:
-        list(from_events([insert(1), LARGE], Settings(max_message_bytes=LIMIT - 1)))
+        list(messages_of([insert(1), LARGE], Settings(max_message_bytes=LIMIT - 1)))
     assert "message too large" in caught.value.problem
     assert (caught.value.path, caught.value.clause) == (("events", 1), "open-protocol: batching")
 
@@ -120,16 +112,16 @@ KEY_ONLY = Image(COLUMNS[:1], (1,))
 
 
 def test_handle_key_only_cuts_the_row() -> None:
-    (message,) = from_events([insert(1), LARGE], CUT)
+    (message,) = messages_of([insert(1), LARGE], CUT)
     assert isinstance(message, KafkaMessage)
     small, cut = decode(message.value, key=message.key).items
     assert (small.key.ohk, cut.key.ohk, cut.key.ccl) == (False, True, "")
-    event = to_events(Message((cut,)))[0]
+    event = events_of(Message((cut,)))[0]
     assert event == replace(LARGE, after=KEY_ONLY, sent="key")
 
 
 def test_claim_check_stores_the_row_and_sends_its_key() -> None:
-    before, stored, cut, after = from_events([insert(1), LARGE, insert(3)], CHECK)
+    before, stored, cut, after = messages_of([insert(1), LARGE, insert(3)], CHECK)
     assert isinstance(stored, StoredFile)
     assert counts([before, cut, after]) == [1, 1, 1]
     assert isinstance(cut, KafkaMessage)
@@ -144,9 +136,9 @@ def test_claim_check_stores_the_row_and_sends_its_key() -> None:
 
 
 def test_claim_check_is_the_same_at_every_run() -> None:
-    first, second = (list(from_events([LARGE], CHECK)) for _ in range(2))
+    first, second = (list(messages_of([LARGE], CHECK)) for _ in range(2))
     assert first == second
-    other = next(from_events([insert(2, "x" * 400)], CHECK))
+    other = next(messages_of([insert(2, "x" * 400)], CHECK))
     assert isinstance(first[0], StoredFile)
     assert isinstance(other, StoredFile)
     assert first[0].path != other.path
@@ -154,19 +146,19 @@ def test_claim_check_is_the_same_at_every_run() -> None:
 
 
 def test_claim_check_is_read_where_its_file_is_there() -> None:
-    stored, cut = from_events([LARGE], CHECK)
+    stored, cut = messages_of([LARGE], CHECK)
     assert isinstance(stored, StoredFile)
     assert isinstance(cut, KafkaMessage)
     message = decode(cut.value, key=cut.key)
     location = message.items[0].key.ccl
-    assert to_events(message, blobs={location: stored.value}) == [LARGE]
-    reduced = to_events(message, blobs={"another": b""})
+    assert events_of(message, blobs={location: stored.value}) == [LARGE]
+    reduced = events_of(message, blobs={"another": b""})
     assert reduced == [replace(LARGE, after=KEY_ONLY, sent="key", extra={"claim_check": location})]
-    assert list(from_events(reduced, CHECK)) == [cut]
+    assert list(messages_of(reduced, CHECK)) == [cut]
 
 
 def test_claim_check_without_a_storage_is_named_by_its_file() -> None:
-    stored, cut = from_events([LARGE], replace(CHECK, claim_check_storage_uri=""))
+    stored, cut = messages_of([LARGE], replace(CHECK, claim_check_storage_uri=""))
     assert isinstance(stored, StoredFile)
     assert isinstance(cut, KafkaMessage)
     assert decode(cut.value, key=cut.key).items[0].key.ccl == stored.path
@@ -188,7 +180,7 @@ def test_row_that_can_not_be_cut_is_not_encoded(
     settings: Settings, clause: str, row: RowChange
 ) -> None:
     with pytest.raises(EncodeError) as caught:
-        list(from_events([row], settings))
+        list(messages_of([row], settings))
     assert (caught.value.path, caught.value.clause) == (("events", 0), clause)
 
 
@@ -198,7 +190,7 @@ def test_sizes_are_those_after_compression() -> None:
         compression_name="lz4",
         compressions=ZLIB,
     )
-    (message,) = from_events([LARGE], settings)
+    (message,) = messages_of([LARGE], settings)
     assert isinstance(message, KafkaMessage)
     assert read_message(message.key, message.value, compression=settings.compression) == Message(
         (from_event(LARGE),)
@@ -270,7 +262,7 @@ def test_file_that_breaks_a_rule_is_rejected(
 ) -> None:
     message = Message((replace(ITEM, key=replace(ITEM.key, ccl="x")),))
     with pytest.raises(DecodeError) as caught:
-        to_events(message, blobs={"x": data})
+        events_of(message, blobs={"x": data})
     assert caught.value.offset == offset
     assert caught.value.path == ("claim_check", 0, *path)
     assert caught.value.clause == f"open-protocol: {clause}"
@@ -280,7 +272,7 @@ def test_file_that_breaks_a_rule_is_rejected(
 def test_file_of_another_row_is_rejected(name: str, value: int | str) -> None:
     key = replace(ITEM.key, ccl="x", **{name: value})  # type: ignore[arg-type]  # by name
     with pytest.raises(DecodeError) as caught:
-        to_events(Message((replace(ITEM, key=key),)), blobs={"x": FILE})
+        events_of(Message((replace(ITEM, key=key),)), blobs={"x": FILE})
     assert caught.value.path == ("claim_check", 0, "key", 0, name)
     assert caught.value.clause == "open-protocol: claim check"
 

@@ -9,17 +9,8 @@ import pytest
 
 from cdcwire.core.errors import EncodeError, Path
 from cdcwire.core.format import Selection
-from cdcwire.formats.open_protocol import (
-    Column,
-    Ddl,
-    Item,
-    Key,
-    Message,
-    Row,
-    Settings,
-    from_event,
-    to_events,
-)
+from cdcwire.formats.open_protocol import Column, Ddl, Item, Key, Message, Row, Settings, from_event
+from cdcwire.formats.open_protocol.events import events_of
 from cdcwire.formats.open_protocol.images import ColumnWriter
 from cdcwire.model.events import (
     UNAVAILABLE,
@@ -127,7 +118,7 @@ NO_OLD = Settings(output_old_value=False)
     ],
 )
 def test_event_both_ways(item: Item, event: Event, settings: Settings) -> None:
-    assert to_events(Message((item,)), settings) == [event]
+    assert events_of(Message((item,)), settings) == [event]
     assert from_event(event, settings) == item
 
 
@@ -148,17 +139,17 @@ def test_options_choose_what_is_sent(event: Event, settings: Settings, value: Ro
 
 
 def test_empty_old_columns_make_an_insert() -> None:
-    assert to_events(Message((Item(KEY, Row(u=ALL, p=())),))) == [INSERT]
+    assert events_of(Message((Item(KEY, Row(u=ALL, p=())),))) == [INSERT]
 
 
 def test_handle_key_of_old_producers_is_told_by_h_alone() -> None:
-    event = to_events(Message((Item(KEY, Row(u=(replace(ID, flag=0), NOTE))),)))[0]
+    event = events_of(Message((Item(KEY, Row(u=(replace(ID, flag=0), NOTE))),)))[0]
     assert isinstance(event, RowChange)
     assert event.table.key == ("id",)
 
 
 def test_rows_of_one_layout_share_their_columns() -> None:
-    first, second = to_events(Message((Item(KEY, Row(u=ALL)), Item(KEY, Row(u=OLD_ALL)))))
+    first, second = events_of(Message((Item(KEY, Row(u=ALL)), Item(KEY, Row(u=OLD_ALL)))))
     assert isinstance(first, RowChange)
     assert isinstance(second, RowChange)
     assert first.after is not None
@@ -168,14 +159,14 @@ def test_rows_of_one_layout_share_their_columns() -> None:
 
 def test_selection_of_columns_keeps_the_key_known() -> None:
     selection = Selection(columns=frozenset({"note"}))
-    event = to_events(Message((Item(KEY, Row(u=ALL)),)), selection=selection)[0]
+    event = events_of(Message((Item(KEY, Row(u=ALL)),)), selection=selection)[0]
     assert event == replace(INSERT, after=Image(COLUMNS[1:2], ("x",)))
 
 
 def test_time_zone_of_timestamps_is_told_by_the_option() -> None:
     column = Column("at", 7, False, 65, "2021-04-06 12:34:56")
     message = Message((Item(KEY, Row(u=(ID, column))),))
-    event = to_events(message, Settings(time_zone="+08:00"))[0]
+    event = events_of(message, Settings(time_zone="+08:00"))[0]
     assert isinstance(event, RowChange)
     assert event.after is not None
     assert event.after.columns[1].type == TimestampType(zone="+08:00")

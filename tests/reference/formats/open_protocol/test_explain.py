@@ -6,9 +6,9 @@ import zlib
 
 import pytest
 
-from cdcwire.core.format import Compression, Explanation
+from cdcwire.core.format import Compression, Context, Explanation
 from cdcwire.core.message import KafkaMessage
-from cdcwire.formats.open_protocol import Settings, explain
+from cdcwire.formats.open_protocol import explain
 
 ZLIB = {"lz4": Compression(zlib.compress, zlib.decompress)}
 
@@ -123,10 +123,10 @@ def test_error_comes_with_the_spans_before_it(
 
 
 def test_compressed_item_is_one_span() -> None:
-    settings = Settings(compression_name="lz4", compressions=ZLIB)
+    options = {"large-message-handle-compression": "lz4"}
     packed = zlib.compress(b'{"q":"DROP","t":4}')
     given = KafkaMessage(DDL.key, len(packed).to_bytes(8, "big") + packed)
-    found = explain(given, settings)
+    found = explain(given, context=Context(options, compressions=ZLIB))
     check(found, given)
     assert found.spans[-1].clause == "open-protocol: compression"
     assert "DROP" in found.spans[-1].text

@@ -13,18 +13,10 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import EVERYTHING, Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
-from cdcwire.formats.open_protocol import (
-    Column,
-    Dialect,
-    Item,
-    Key,
-    Message,
-    encode,
-    fast,
-    from_events,
-    to_events,
-)
+from cdcwire.formats.open_protocol import Column, Dialect, Item, Key, Message, encode, fast
 from cdcwire.formats.open_protocol import Row as RowItem
+from cdcwire.formats.open_protocol.batching import messages_of
+from cdcwire.formats.open_protocol.events import events_of
 from cdcwire.formats.open_protocol.fast import RowDecoder
 from cdcwire.formats.open_protocol.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.open_protocol.wire import read_message, write_message
@@ -87,7 +79,7 @@ def outcome(decoded: Callable[[], list[Event]]) -> object:
 def assert_same(pair: Pair, each: RowDecoder) -> None:
     def plain() -> list[Event]:
         message = read_message(*pair, each.selection, each.settings.compression)
-        return to_events(message, each.settings, selection=each.selection)
+        return events_of(message, each.settings, selection=each.selection)
 
     assert outcome(lambda: each.decode_events(KafkaMessage(*pair))) == outcome(plain)
 
@@ -111,7 +103,7 @@ def no_plain_decoder(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def feed(name: str) -> list[Pair]:
-    messages = from_events(workload(name, 40, 1), DEFAULT_SETTINGS, workload_tables(name))
+    messages = messages_of(workload(name, 40, 1), DEFAULT_SETTINGS, workload_tables(name))
     return [(each.key, each.value) for each in messages if isinstance(each, KafkaMessage)]
 
 

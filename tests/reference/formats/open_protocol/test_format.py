@@ -33,31 +33,31 @@ OPTIONS: dict[str, str | int | bool] = {
 
 
 def test_events_go_through_and_come_back() -> None:
-    messages = list(FORMAT.encode([ROW], Context()))
-    assert [event for m in messages for event in FORMAT.decode(m, Context())] == [ROW]
+    messages = list(FORMAT.from_events([ROW], context=Context()))
+    assert [event for m in messages for event in FORMAT.to_events(m, context=Context())] == [ROW]
 
 
 def test_claim_check_goes_through_the_blobs() -> None:
-    stored, sent = FORMAT.encode([ROW], Context(options=OPTIONS))
+    stored, sent = FORMAT.from_events([ROW], context=Context(options=OPTIONS))
     assert isinstance(stored, StoredFile)
     blobs = {f"file:///store/{stored.path}": stored.value}
-    assert list(FORMAT.decode(sent, Context(options=OPTIONS, blobs=blobs))) == [ROW]
+    assert list(FORMAT.to_events(sent, context=Context(options=OPTIONS, blobs=blobs))) == [ROW]
 
 
 def test_stored_file_is_no_message() -> None:
     with pytest.raises(TypeError):
-        list(FORMAT.decode(StoredFile("x.json", b"{}"), Context()))
+        list(FORMAT.to_events(StoredFile("x.json", b"{}"), context=Context()))
 
 
 @pytest.mark.parametrize("name", ["lz4", "snappy"])
 def test_compression_without_functions_is_a_value_error(name: str) -> None:
     context = Context(options={"large-message-handle-compression": name})
     with pytest.raises(ValueError, match=name):
-        list(FORMAT.encode([ROW], context))
+        list(FORMAT.from_events([ROW], context=context))
     with pytest.raises(ValueError, match=name):
-        list(FORMAT.decode(KafkaMessage(b"", b""), context))
+        list(FORMAT.to_events(KafkaMessage(b"", b""), context=context))
     with pytest.raises(ValueError, match=name):
-        FORMAT.explain(KafkaMessage(b"", b""), context)
+        FORMAT.explain(KafkaMessage(b"", b""), context=context)
 
 
 def test_compression_is_given_by_the_caller() -> None:
@@ -65,14 +65,14 @@ def test_compression_is_given_by_the_caller() -> None:
         options={"large-message-handle-compression": "lz4"},
         compressions={"lz4": Compression(zlib.compress, zlib.decompress)},
     )
-    messages = list(FORMAT.encode([ROW], context))
-    assert [event for m in messages for event in FORMAT.decode(m, context)] == [ROW]
-    assert messages != list(FORMAT.encode([ROW], Context()))
+    messages = list(FORMAT.from_events([ROW], context=context))
+    assert [event for m in messages for event in FORMAT.to_events(m, context=context)] == [ROW]
+    assert messages != list(FORMAT.from_events([ROW], context=Context()))
 
 
 def test_explain_is_the_format_s() -> None:
-    (message,) = FORMAT.encode([ROW], Context())
-    found = FORMAT.explain(message, Context())
+    (message,) = FORMAT.from_events([ROW], context=Context())
+    found = FORMAT.explain(message, context=Context())
     assert found.error is None
     assert found.spans[-1].end == len(message.value or b"")
 

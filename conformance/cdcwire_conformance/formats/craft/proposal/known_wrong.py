@@ -9,7 +9,7 @@ from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Reader
 from cdcwire.formats.craft.profile import PROPOSAL, present
-from cdcwire.formats.craft.proposal.events import to_events
+from cdcwire.formats.craft.proposal.events import events_of
 from cdcwire.formats.craft.proposal.wire import decode, read_message
 from cdcwire.formats.craft.settings import read_settings
 from cdcwire.model.events import Event
@@ -19,7 +19,7 @@ from cdcwire_conformance.known_wrong.decoder import KnownWrong, right, wrong_dec
 
 def _events_of(reader: Reader, context: Context) -> list[Event]:
     decoded = read_message(reader, context.selection)
-    return list(to_events(decoded, read_settings(context)))
+    return list(events_of(decoded, read_settings(context)))
 
 
 @wrong_decoder("the first column group is taken for the new row, the second for the old", "C11")
@@ -27,7 +27,7 @@ def groups_by_position(format_: Format, message: Message, context: Context) -> l
     """Take the first column group for the new row and the second for the old row."""
     decoded = decode(message.value, context=context)
     swapped = replace(decoded, events=by_position(decoded.events))
-    return list(to_events(swapped, read_settings(context)))
+    return list(events_of(swapped, read_settings(context)))
 
 
 def _with_another_name(error: DecodeError, value: bytes) -> bytes:

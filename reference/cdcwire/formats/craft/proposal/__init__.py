@@ -1,8 +1,8 @@
 """TiCDC's Craft protocol as its proposal describes it; no producer writes it."""
 
 from cdcwire.formats.craft.message import SKIPPED, Column, Skipped
-from cdcwire.formats.craft.proposal.events import from_events, to_events
 from cdcwire.formats.craft.proposal.explain import explain
+from cdcwire.formats.craft.proposal.format import FORMAT, from_events, to_events
 from cdcwire.formats.craft.proposal.message import (
     ColumnGroup,
     DDLEvent,
@@ -18,6 +18,7 @@ from cdcwire.formats.craft.proposal.message import (
 from cdcwire.formats.craft.proposal.wire import decode, encode
 
 __all__ = [
+    "FORMAT",
     "SKIPPED",
     "Column",
     "ColumnGroup",

@@ -58,13 +58,13 @@ _ROW_ID_CLAUSE = "craft-proposal: row id"
 _DIGITS = re.compile(r"-?[1-9][0-9]{0,18}")
 
 
-def to_events(message: Message, settings: Settings = DEFAULT_SETTINGS) -> list[Event]:
+def events_of(message: Message, settings: Settings = DEFAULT_SETTINGS) -> list[Event]:
     """Return the neutral events of a message, in its order, without what is not known."""
     found = (_event(event, settings) for event in message.events)
     return [event for event in found if event is not None]
 
 
-def from_events(
+def messages_of(
     events: Iterable[Event], settings: Settings = DEFAULT_SETTINGS, tables: Iterable[Table] = ()
 ) -> Iterator[Message]:
     """Give the messages that a producer with these settings sends.

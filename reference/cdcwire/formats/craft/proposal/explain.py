@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cdcwire.core.format import EVERYTHING, Context, Explanation
+from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Explanation
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Reader
 from cdcwire.formats.craft.explain import explain_with
@@ -11,7 +11,7 @@ from cdcwire.formats.craft.proposal.message import GROUP_DELETE, warnings_of
 from cdcwire.formats.craft.proposal.wire import read_message
 
 
-def explain(message: Message, context: Context) -> Explanation:
+def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     """Return the spans of every byte of a message, in the order of the bytes.
 
     On broken bytes: the spans of what was read, and the error.

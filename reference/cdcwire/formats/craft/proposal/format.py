@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from cdcwire.core.format import Context, Format
+from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.formats.craft.carries import CARRIES
 from cdcwire.formats.craft.format import FEATURES as SHIPPED_FEATURES
-from cdcwire.formats.craft.proposal.events import from_events, to_events
+from cdcwire.formats.craft.proposal.events import events_of, messages_of
 from cdcwire.formats.craft.proposal.explain import explain
 from cdcwire.formats.craft.proposal.message import warnings_of
 from cdcwire.formats.craft.proposal.wire import decode, encode
@@ -26,13 +26,15 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def _decode(message: Message, context: Context) -> Iterator[Event]:
+def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+    """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     decoded = decode(message.value, context=context)
-    yield from to_events(decoded, read_settings(context))
+    yield from events_of(decoded, read_settings(context))
 
 
-def _encode(events: Iterable[Event], context: Context) -> Iterator[Message]:
-    for message in from_events(events, read_settings(context), context.tables):
+def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
+    """Yield messages, batched as the producer does. Raises: EncodeError, OptionError."""
+    for message in messages_of(events, read_settings(context), context.tables):
         yield KafkaMessage(None, encode(message))
 
 
@@ -44,8 +46,8 @@ FORMAT = Format(
     name="craft-proposal",
     title="TiCDC Craft, as proposed",
     page="docs/formats/craft-proposal.md",
-    decode=_decode,
-    encode=_encode,
+    to_events=to_events,
+    from_events=from_events,
     explain=explain,
     options=OPTIONS,
     carries=CARRIES,
