@@ -270,9 +270,10 @@ def _declared(arguments: argparse.Namespace) -> Declared:
 def _slips(description: Description, declared: Declared, cases: Sequence[Case]) -> list[str]:
     """Return a note for each feature that is declined and that nothing has."""
     from cdcwire.core.registry import get_format
+    from cdcwire_conformance.judge.events import FIELDS_TO_DECLINE
     from cdcwire_conformance.run.selection import unknown_features
 
-    known = {feature for case in cases for feature in case.features}
+    known = {feature for case in cases for feature in case.features}.union(FIELDS_TO_DECLINE)
     for name in {case.format for case in cases}:
         known.update(get_format(name).features)
     claims = [description.claim(name) for name in {case.format for case in cases}]

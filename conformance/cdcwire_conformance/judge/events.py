@@ -1,7 +1,11 @@
 """Events: what a testee answers to ``decode``, against what the case expects.
 
-What the format does not carry is not looked at, whichever side has it. The same goes for the fields
-that a testee declared not to have (``without``: position, key, or one member of the position).
+What the format does not carry is not looked at, whichever side has it. The same goes for what a
+testee declared not to have (``without``): position, key, one member of the position, the operation
+(``op``), the kind of a schema change (``what``), the scale of decimals (``scale``).
+
+Unchanged columns that the message leaves out may be filled in: the row before an update then has
+them with the values of the row after.
 """
 
 from __future__ import annotations
@@ -27,7 +31,8 @@ POSITION_MEMBERS = (
     *("commit_ts", "sequence_id", "lsn", "tx_id", "tx_order"),
     *("partition", "commit_ms", "sent_ms"),
 )
-FIELDS_TO_DECLINE = ("position", "key", *POSITION_MEMBERS)
+FIELDS_TO_DECLINE = ("position", "key", "op", "what", "scale", *POSITION_MEMBERS)
+_NOT_DELETES = ("insert", "update", "upsert", "read")  # one and the same without ``op``
 _LISTED = 6
 
 
@@ -60,7 +65,10 @@ def rules_of(codec: Format | None, without: frozenset[str] = frozenset()) -> Eve
         ignored | uncarried,
         frozenset(name for name in POSITION_MEMBERS if verdicts.get(name) in ("exact", "option")),
         # Without a zone the bytes tell none, and an option is believed.
-        ValueRules(zone_needed=zone.verdict == "exact" or zone.detail.startswith(_WITH_ZONE)),
+        ValueRules(
+            zone_needed=zone.verdict == "exact" or zone.detail.startswith(_WITH_ZONE),
+            scale_needed="scale" not in ignored,
+        ),
     )
 
 
@@ -97,15 +105,17 @@ def compare_event(
         return
     match expected["kind"]:
         case "row":
-            yield from _compare_words(expected, given, path, ("op", "half"))
+            yield from _compare_operation(expected, given, path, rules)
+            yield from _compare_words(expected, given, path, ("half",))
             yield from _compare_words(expected, given, path, ("database", "schema", "table"))
             yield from _compare_key(expected, given, path, rules)
             yield from _compare_position(expected, given, path, rules)
             yield from _compare_images(expected, given, path, rules)
-            if "sent" in expected and "sent" in given:
+            if "sent" in expected and "sent" in given and expected.get("sent") != "changed":
                 yield from _compare_words(expected, given, path, ("sent",))
         case "ddl":
-            yield from _compare_kind_of_ddl(expected, given, path)
+            if "what" not in rules.ignored:
+                yield from _compare_kind_of_ddl(expected, given, path)
             yield from _compare_words(expected, given, path, ("database", "schema", "table"))
             yield from _compare_position(expected, given, path, rules)
             yield from _compare_words(expected, given, path, ("query",))
@@ -114,6 +124,16 @@ def compare_event(
             yield from _compare_words(expected, given, path, ("what", "id"))
             yield from _compare_position(expected, given, path, rules)
     yield from _compare_extra(expected, given, path)
+
+
+def _compare_operation(
+    expected: Mapping[str, Json], given: Mapping[str, Json], path: Path, rules: EventRules
+) -> Iterator[Difference]:
+    """Compare the operations; without ``op`` only a delete is told from the others."""
+    operations = (expected.get("op"), given.get("op"))
+    if "op" in rules.ignored and all(op in _NOT_DELETES for op in operations):
+        return
+    yield from _compare_words(expected, given, path, ("op",))
 
 
 def _compare_words(
@@ -174,9 +194,19 @@ def _compare_images(
         if wanted is None and found is None:
             continue
         if wanted is not None and isinstance(found, Mapping):
+            if side == "before" and expected.get("sent") == "changed":
+                wanted = _filled(wanted, expected.get("after") or {}, found)
             yield from compare_columns(wanted, found, place, rules.values)
             continue
         yield Difference(place, _shown_image(wanted), _shown_image(found))
+
+
+def _filled(
+    before: Mapping[str, Json], after: Mapping[str, Json], found: Mapping[str, Json]
+) -> Mapping[str, Json]:
+    """Return the expected old row with those unchanged columns that the answer has filled in."""
+    filled = {name: after[name] for name in found if name in after and name not in before}
+    return {**before, **filled}
 
 
 def _shown_image(image: Json) -> str:

@@ -61,9 +61,14 @@ _NOT_FINITE = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf", "+Inf": "in
 
 @dataclass(frozen=True, slots=True)
 class ValueRules:
-    """What depends on the format. ``zone_needed``: its bytes say the zone of an instant."""
+    """What depends on the format and on the testee.
+
+    ``zone_needed``: the bytes say the zone of an instant. ``scale_needed``: the testee tells the
+    scale of decimals.
+    """
 
     zone_needed: bool = False
+    scale_needed: bool = True
 
 
 def is_null(document: Json) -> bool:
@@ -139,7 +144,7 @@ def _mismatch(
         case FloatType(bits):
             return _float_mismatch(wanted, text, bits)
         case DecimalType():
-            return _decimal_mismatch(wanted, text)
+            return _decimal_mismatch(wanted, text, scale_needed=rules.scale_needed)
         case DateType() | TimeType() | DatetimeType() | TimestampType():
             return temporal_mismatch(kind, expected, given, zone_needed=rules.zone_needed)
         case JsonType():
@@ -208,7 +213,8 @@ def _read_float(text: str, bits: int) -> float:
     return read_float32(text) if bits == 32 else float(text)
 
 
-def _decimal_mismatch(expected: str, given: str) -> str | None:
+def _decimal_mismatch(expected: str, given: str, *, scale_needed: bool) -> str | None:
+    """Return None for the same number with the same scale; zero has no sign."""
     if expected == given:
         return None
     if not _PLAIN.fullmatch(given):
@@ -216,9 +222,10 @@ def _decimal_mismatch(expected: str, given: str) -> str | None:
     if not _PLAIN.fullmatch(expected):
         return ""
     wanted, number = Decimal(expected), Decimal(given)
-    if wanted.as_tuple() == number.as_tuple():
-        return None
-    return "the scale is kept" if wanted == number else ""
+    if wanted != number:
+        return ""
+    same_scale = wanted.as_tuple().exponent == number.as_tuple().exponent
+    return None if same_scale or not scale_needed else "the scale is kept"
 
 
 def _vector_mismatch(expected: str, given: str) -> str | None:

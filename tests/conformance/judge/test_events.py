@@ -20,6 +20,7 @@ ROW: dict[str, Json] = {
     "after": {"a": {"type": "int32", "value": "1"}},
 }
 UPDATE = {**ROW, "op": "update", "before": {"a": "0"}}
+CHANGED = {**UPDATE, "after": {"a": "1", "b": "7"}, "sent": "changed"}
 DDL: dict[str, Json] = {
     "kind": "ddl",
     "what": "alter",
@@ -53,6 +54,9 @@ EQUAL: list[tuple[str, list[Json], list[Json]]] = [
      [{**ROW, "position": {"commit_ts": "433305438660591626", "commit_ms": "7"}}]),
     ("sent-not-given", [{**ROW, "sent": "key"}], [ROW]),
     ("sent-not-expected", [ROW], [{**ROW, "sent": "all"}]),
+    ("unchanged-filled-in", [CHANGED], [{**CHANGED, "before": {"a": "0", "b": "7"}}]),
+    ("unchanged-filled-in-and-sent-all", [CHANGED],
+     [{**CHANGED, "before": {"a": "0", "b": "7"}, "sent": "all"}]),
     ("extra-not-given", [{**ROW, "extra": {"row_id": "5"}}], [ROW]),
     ("extra-not-expected", [ROW], [{**ROW, "extra": {"mine": "x"}}]),
     ("ddl-code-only", [DDL], [{name: v for name, v in DDL.items() if name != "what"}]),
@@ -101,6 +105,12 @@ DIFFERENT: list[tuple[str, list[Json], list[Json], str]] = [
     ("after-no-object", [ROW], [{**ROW, "after": []}], "events[0].after"),
     ("value", [ROW], [{**ROW, "after": {"a": "2"}}], "events[0].after.a"),
     ("sent", [{**ROW, "sent": "key"}], [{**ROW, "sent": "all"}], "events[0].sent"),
+    ("unchanged-filled-wrongly", [CHANGED], [{**CHANGED, "before": {"a": "0", "b": None}}],
+     "events[0].before.b"),
+    ("changed-filled-wrongly", [CHANGED], [{**CHANGED, "before": {"a": "1", "b": "7"}}],
+     "events[0].before.a"),
+    ("filled-in-though-not-unchanged", [{**CHANGED, "sent": "key"}],
+     [{**CHANGED, "before": {"a": "0", "b": "7"}, "sent": "key"}], "events[0].before.b"),
     ("extra", [{**ROW, "extra": {"row_id": "5"}}], [{**ROW, "extra": {"row_id": "6"}}],
      "events[0].extra.row_id"),
     ("query", [DDL], [{**DDL, "query": "ALTER TABLE t "}], "events[0].query"),
@@ -143,6 +153,26 @@ def test_events_field_that_was_declined_is_not_compared(toy: Format, declined: s
 def test_events_key_that_was_declined_is_not_compared(toy: Format) -> None:
     rules = rules_of(toy, frozenset({"key"}))
     assert compare_events([ROW], [{**ROW, "key": None}], rules) == []
+
+
+def test_events_operation_that_was_declined_still_tells_deletes(toy: Format) -> None:
+    rules = rules_of(toy, frozenset({"op"}))
+    assert compare_events([ROW], [{**ROW, "op": "upsert"}], rules) == []
+    deleted = [{**ROW, "op": "delete", "before": ROW["after"], "after": None}]
+    differences = compare_events(deleted, [{**deleted[0], "op": "upsert"}], rules)
+    assert [difference.where for difference in differences] == ["events[0].op"]
+
+
+def test_events_kind_of_a_ddl_that_was_declined_is_not_compared(toy: Format) -> None:
+    answer = {name: value for name, value in DDL.items() if name not in ("what", "code")}
+    assert compare_events([DDL], [answer], rules_of(toy, frozenset({"what"}))) == []
+
+
+def test_events_scale_that_was_declined_is_not_compared(toy: Format) -> None:
+    row = {**ROW, "after": {"a": {"type": "decimal", "value": "12.10"}}}
+    rules = rules_of(toy, frozenset({"scale"}))
+    assert compare_events([row], [{**row, "after": {"a": "12.1"}}], rules) == []
+    assert compare_events([row], [{**row, "after": {"a": "12.11"}}], rules) != []
 
 
 def test_events_after_a_missing_one_are_not_compared_one_by_one(rules: EventRules) -> None:
