@@ -137,9 +137,13 @@ def has_labels(kind: EnumType | SetType) -> bool:
 def canonical_column(column: Column) -> Column:
     """Return a column as canonical tables hold it: its kind says nothing of the form on the wire.
 
-    An instant whose zone is known is one in UTC.
+    An instant of a known zone becomes an instant in UTC. TINYINT(1) is an integer: MySQL stores
+    every number from -128 to 127 in it.
     """
-    return replace(column, type=canonical_kind(column.type))
+    kind = canonical_kind(column.type)
+    if isinstance(kind, BoolType) and (column.source or "").lower().startswith("tinyint"):
+        kind = IntType(8)
+    return replace(column, type=kind)
 
 
 def canonical_kind(kind: Type) -> Type:

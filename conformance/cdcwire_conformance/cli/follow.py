@@ -124,6 +124,8 @@ def follow(
             progress.clear()
     if not windows:
         raise UsageError("no window was complete, so nothing was compared")
+    if not changes and not different:
+        raise UsageError("nothing was compared: no window has a change")
     counted = f"{changes:,} changes{last}"
     if different:
         print(f"DIFFERENT: {different:,} of {windows:,} windows, {counted}")

@@ -8,6 +8,7 @@ import pytest
 from cdcwire.model.events import Column
 from cdcwire.model.kind_text import parse_kind
 from cdcwire.model.kinds import (
+    BoolType,
     DatetimeType,
     DecimalType,
     EnumType,
@@ -23,6 +24,7 @@ from cdcwire_conformance.arrow.types import (
     SchemaError,
     Temporal,
     arrow_type,
+    canonical_column,
     canonical_kind,
     column_arrow_type,
 )
@@ -127,6 +129,11 @@ def test_boolean_column_is_boolean_in_the_flink_profile(source: str) -> None:
 def test_flink_profile_refuses_decimals_that_flink_lacks(kind: Type) -> None:
     with pytest.raises(SchemaError, match=r"^column c20: "):
         column_arrow_type(Column("c20", kind), profile="flink")
+
+
+def test_tinyint_1_is_an_integer_and_a_boolean_of_other_databases_is_none() -> None:
+    assert canonical_column(Column("c26", BoolType(), "tinyint(1)")).type == IntType(8)
+    assert canonical_column(Column("c26", BoolType(), "BOOLEAN")).type == BoolType()
 
 
 def test_canonical_kind_says_nothing_of_the_wire_form() -> None:

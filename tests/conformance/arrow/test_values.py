@@ -48,6 +48,7 @@ EXACT: list[tuple[Type, Type, Any, Any]] = [
     (IntType(64), DecimalType(20, 0), -(2**63), Decimal(-(2**63))),
     (IntType(8), IntType(64), -128, -128),
     (IntType(8), BoolType(), 1, True),
+    (BoolType(), IntType(8), -128, -128),
     (BoolType(), IntType(8), True, 1),
     (IntType(8), DecimalType(6, 3), 7, Decimal("7.000")),
     (IntType(32), FloatType(64), 7, 7.0),

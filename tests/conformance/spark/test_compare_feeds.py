@@ -18,7 +18,8 @@ import pytest
 from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import get_format
-from cdcwire.model.events import Event, Image, RowChange
+from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
+from cdcwire.model.kinds import BytesType, IntType, StructType
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_generators.workloads import workload
@@ -424,6 +425,81 @@ def test_feeds_without_rows_are_not_called_equal(compare: Compare, tmp_path: Pat
     code, error, _ = compare(*empty)
     assert code == 2
     assert "nothing to compare" in error
+
+
+@pytest.mark.parametrize("mode", ["events", "final"])
+def test_window_without_a_change_is_not_called_equal(
+    compare: Compare, tmp_path: Path, mode: str
+) -> None:
+    feeds = [write(tmp_path / name, "craft", workload("tiny", 9, 1)) for name in "ab"]
+    code, error, _ = compare(*feeds, "--mode", mode, "--from", "1", "--to", "2")
+    assert code == 2
+    assert error == (
+        "cdcwire compare: nothing was compared: neither feed has a change "
+        "(only changes with commit_ts from 1 and below 2)\n"
+    )
+
+
+def test_deleted_rows_against_no_rows_are_not_called_equal(
+    compare: Compare, tmp_path: Path
+) -> None:
+    first, *rest = inserts(4)
+    assert first.after is not None
+    last = replace(rest[-1].position, commit_ts=(rest[-1].position.commit_ts or 0) + 1)
+    gone = replace(first, op="delete", before=first.after, after=None, position=last)
+    left = write(tmp_path / "a", "craft", [first, *rest, gone])
+    right = write(tmp_path / "b", "craft", [first, *rest])
+    window = ["--from", str(last.commit_ts)]
+    code, error, _ = compare(left, right, "--mode", "final", *window)
+    assert code == 2
+    assert "nothing was compared: the right feed has no change (only changes with" in error
+
+
+@pytest.mark.parametrize("name", ["wkb", "metadata"])
+def test_members_named_as_spark_names_its_own_are_compared(
+    compare: Compare, tmp_path: Path, name: str
+) -> None:
+    point = StructType((Column(name, BytesType()), Column("srid", IntType(32))))
+    columns = (
+        Column("id", IntType(64), roles=frozenset({"primary"})),
+        Column(name, BytesType()),
+        Column("at", point),
+    )
+    place = Image(point.columns, (b"\x01\x02", 4326))
+    image = Image(columns, (1, b"\x03", place))
+    table = Table("t", "s", columns=columns, key=("id",))
+    event = RowChange(table, "insert", None, image, Position(lsn=5, commit_ms=1))
+    moved = Image(columns, (1, b"\x03", replace(place, values=(b"\x01\x07", 4326))))
+    feeds = [
+        write(tmp_path / side, "debezium-json", [replace(event, after=after)])
+        for side, after in (("a", image), ("b", image), ("c", moved))
+    ]
+    code, out, _ = compare(*feeds[:2])
+    assert code == 0, out
+    code, _, document = compare(feeds[0], feeds[2])
+    assert code == 1
+    (difference,) = document["tables"][0]["differences"]
+    assert [column["column"] for column in difference["columns"]] == ["at"]
+
+
+def test_any_number_in_a_tinyint_1_is_compared(compare: Compare, tmp_path: Path) -> None:
+    columns = (
+        Column("id", IntType(32), "int", roles=frozenset({"primary", "handle"})),
+        Column("flag", IntType(8), "tinyint"),
+    )
+    table = Table("t", "s", columns=columns, key=("id",))
+    ddl = tmp_path / "t.sql"
+    ddl.write_text("CREATE TABLE s.t (id int primary key, flag tinyint(1))", "utf-8")
+    events = [
+        RowChange(table, "insert", None, Image(columns, (n, flag)), Position(commit_ts=n))
+        for n, flag in enumerate((0, 1, 2, -128), 1)
+    ]
+    code, out, _ = compare(
+        write(tmp_path / "a", "craft", events),
+        write(tmp_path / "b", "open-protocol", events),
+        *("--ddl", str(ddl)),
+    )
+    assert code == 0, out
 
 
 def test_examples_of_the_page_print_what_it_says(

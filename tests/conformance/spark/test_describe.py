@@ -133,7 +133,7 @@ def test_definition_tells_what_the_bytes_do_not(spark: SparkSession, tmp_path: P
             ID,
             replace(price, type=DecimalType(6, 3)),
             replace(state, type=EnumType(("new", "old"))),
-            replace(flag, type=BoolType()),
+            replace(flag, type=BoolType(), source="boolean"),
         ),
         key=("id",),
     )

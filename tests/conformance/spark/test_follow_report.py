@@ -50,6 +50,12 @@ def test_a_window_is_told_with_what_is_in_no_window() -> None:
         ": EQUAL: 3 changes of 1 table, by 128 bits of hash a row, 2 late on the left"
     )
     assert not replace(late, allows_repeats=True).is_equal
+    notices_only = replace(repeated, comparison=replace(repeated.comparison, tables=()))
+    assert (
+        window_text(notices_only)
+        .splitlines()[0]
+        .endswith(": NOT COMPARED: no change of 0 tables, 2 late on the left")
+    )
     document = window_document(late)
     assert (document["start"], document["end"], document["equal"]) == ("10", "20", False)
     assert document["late"] == {"left": 0, "right": 3}

@@ -80,7 +80,18 @@ def compare_feeds(
     right, theirs = right.named_like(theirs, left, ours)
     _check_names({**ours, **theirs}, options)
     found = compare_tables(spark, left, right, ours, theirs, options, report)
+    if not found.is_different and not found.is_equal:
+        raise SchemaError(_nothing_compared(found))
     return replace(found, seconds=time.monotonic() - start)
+
+
+def _nothing_compared(found: Comparison) -> str:
+    """Return why a comparison without a difference is not EQUAL: a side had nothing to compare."""
+    has_left, has_right = found.has_changes("left"), found.has_changes("right")
+    who = "neither feed has a" if has_left is has_right else "the left feed has no"
+    who = "the right feed has no" if has_left else who
+    notes = [*found.notes, *("without deletes" for name, _ in found.left_out if name == "deletes")]
+    return f"nothing was compared: {who} change" + (f" ({', '.join(notes)})" if notes else "")
 
 
 def compare_tables(

@@ -91,6 +91,8 @@ def verdict_line(found: Comparison) -> str:
         how = "by all columns" if found.is_exact else "by 128 bits of hash a row"
         what = "last row" if any(table.is_final for table in found.tables) else "change"
         return f"EQUAL: {_counted(changes, what)} of {tables}, {how}"
+    if not found.is_different:
+        return f"NOT COMPARED: no change of {tables}"
     reasons = []
     differing = sum(table.differing for table in found.tables)
     if found.has_schema_differences:

@@ -14,6 +14,7 @@ RowVerdict: TypeAlias = Literal[
     "changed", "only left", "only right", "repeated", "doubled", "out of order"
 ]
 ImageName: TypeAlias = Literal["before", "after"]
+SideName: TypeAlias = Literal["left", "right"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +172,15 @@ class TableComparison:
             return False
         return self.differing == 0 and self.counts.unreadable == 0
 
+    def has_changes(self, side: SideName) -> bool:
+        """Return whether any change of a side was compared."""
+        counts = self.counts
+        if counts is None:
+            return False
+        if side == "left":
+            return counts.left > 0 or counts.left_rows > 0
+        return counts.right > 0 or counts.right_rows > 0
+
     @property
     def differing(self) -> int:
         """How many differences count."""
@@ -204,10 +214,19 @@ class Comparison:
 
     @property
     def is_equal(self) -> bool:
-        """Whether the feeds have equal tables and everything could be read."""
+        """Whether the feeds have equal tables with changes, and everything could be read."""
+        return not self.is_different and self.has_changes("left") and self.has_changes("right")
+
+    @property
+    def is_different(self) -> bool:
+        """Whether anything differs or could not be read."""
         if self.differences or self.errors:
-            return False
-        return all(table.is_equal for table in self.tables)
+            return True
+        return not all(table.is_equal for table in self.tables)
+
+    def has_changes(self, side: SideName) -> bool:
+        """Return whether any change of a side was compared."""
+        return any(table.has_changes(side) for table in self.tables)
 
     @property
     def errors(self) -> int:

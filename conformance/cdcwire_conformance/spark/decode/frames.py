@@ -177,7 +177,24 @@ def job_of(
 def spark_schema(job: Job) -> StructType:
     """Return the schema of the frame that a job makes."""
     schema = event_schema(job.table, job.temporal, job.profile)
-    return from_arrow_schema(schema, prefer_timestamp_ntz=True)
+    fields = [_with_metadata(each) for each in schema]
+    return from_arrow_schema(pa.schema(fields), prefer_timestamp_ntz=True)
+
+
+def _with_metadata(field: pa.Field) -> pa.Field:
+    """Return a field in which every member of a struct has metadata.
+
+    PySpark looks for marks of its own in the metadata of members named ``wkb`` or ``metadata``, and
+    fails where a member has none.
+    """
+    kind = field.type
+    if pa.types.is_struct(kind):
+        kind = pa.struct([_with_metadata(each) for each in kind])
+    elif pa.types.is_map(kind):
+        kind = pa.map_(_with_metadata(kind.key_field), _with_metadata(kind.item_field))
+    elif pa.types.is_list(kind):
+        kind = pa.list_(_with_metadata(kind.value_field))
+    return field.with_type(kind).with_metadata({})
 
 
 def _decoded_records(records: DataFrame, job: Job) -> DataFrame:

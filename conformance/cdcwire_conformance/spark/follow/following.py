@@ -80,11 +80,11 @@ class WindowComparison:
 
     @property
     def is_equal(self) -> bool:
-        """Whether all rows of the window are equal, and no notice counts as a difference."""
+        """Whether no row of the window differs, and no notice counts as a difference."""
         for each in (self.left, self.right):
             if each.total > (each.late if self.allows_repeats else 0):
                 return False
-        return self.comparison.is_equal
+        return not self.comparison.is_different
 
     @property
     def changes(self) -> int:

@@ -64,8 +64,9 @@ def _verdict(found: WindowComparison) -> str:
     ]
     if not reasons:
         return verdict
-    if found.comparison.is_equal and not found.is_equal:
-        return f"DIFFERENT: {', '.join(reasons)}; the rest is equal"
+    if not found.comparison.is_different and not found.is_equal:
+        rest = "; the rest is equal" if found.comparison.is_equal else ""
+        return f"DIFFERENT: {', '.join(reasons)}{rest}"
     return ", ".join((verdict, *reasons))
 
 
