@@ -16,7 +16,7 @@ import contextlib
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from types import ModuleType
 
@@ -42,15 +42,15 @@ COULD_NOT_RUN = 2
 INTERRUPTED = 130
 OUTPUT_CLOSED = 141
 
-_DESCRIPTION = "Reference codecs, golden bytes and a judge for change-data-capture formats."
+_DESCRIPTION = "Test decoders of change-data-capture formats; decode, explain and compare feeds."
 _EXAMPLES = """\
 examples:
   cdcwire verify craft -- node testee.js     judge a decoder, in any language
   cdcwire explain craft message.bin          every byte with its field and its clause
   cdcwire decode open-protocol feed.jsonl    events as JSON lines
-  cdcwire corpus list craft                  what there is to be judged by
+  cdcwire corpus list craft                  the golden cases of a format
 
-cdcwire VERB --help says more.
+Run `cdcwire VERB --help` for the options of a verb.
 """
 
 
@@ -83,21 +83,41 @@ def run_verb(module: ModuleType, words: list[str]) -> int:
         return COULD_NOT_RUN
 
 
-def _main_help(words: list[str]) -> int:
-    """Answer what is no verb: help, version, or a mistake."""
-    parser = argparse.ArgumentParser(
-        prog="cdcwire",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
+def verb_modules() -> Iterator[ModuleType]:
+    """Yield the module of each verb: those of every format first, then those of single formats."""
+    for name in VERBS:
+        yield import_module(f"{__name__}.{name}")
+    yield from map(import_module, filter(None, (get_suite(name).command for name in FORMAT_NAMES)))
+
+
+def parser_of(module: ModuleType) -> argparse.ArgumentParser:
+    """Return the parser of a verb's arguments."""
+    parser = _parser(
+        f"cdcwire {module.NAME}",
+        getattr(module, "DESCRIPTION", module.HELP),
+        getattr(module, "EXAMPLES", None),
+    )
+    module.add_arguments(parser)
+    return parser
+
+
+def _parser(name: str, description: str, examples: str | None) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(
+        prog=name,
+        description=description,
+        epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def _main_help(words: list[str]) -> int:
+    """Print the help or the version, or refuse an unknown verb."""
+    parser = _parser("cdcwire", _DESCRIPTION, _EXAMPLES)
     from cdcwire import __version__
 
     parser.add_argument("--version", action="version", version=f"cdcwire {__version__}")
     verbs = parser.add_subparsers(metavar="VERB", required=True)
-    modules = [f"{__name__}.{name}" for name in VERBS]
-    modules += filter(None, (get_suite(name).command for name in FORMAT_NAMES))
-    for module in map(import_module, modules):
+    for module in verb_modules():
         verbs.add_parser(module.NAME, help=module.HELP, add_help=False)
     try:
         parser.parse_args(words or ["--help"])
@@ -107,13 +127,7 @@ def _main_help(words: list[str]) -> int:
 
 
 def _run(module: ModuleType, words: list[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog=f"cdcwire {module.NAME}",
-        description=getattr(module, "DESCRIPTION", module.HELP),
-        epilog=getattr(module, "EXAMPLES", None),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    module.add_arguments(parser)
+    parser = parser_of(module)
     command: list[str] | None = None
     if getattr(module, "TAKES_COMMAND", False) and "--" in words:
         at = words.index("--")
