@@ -141,12 +141,14 @@ def _claim(name: str, document: Json) -> Claim:
 
 
 def parse_answer(document: Mapping[str, Json], seq: int | None, cmd: str) -> Answer:
-    """Return the answer to a request. ``seq`` None: the one-shot door, where it may be missing.
+    """Return the answer to a request. ``seq`` None: one-shot mode, where it may be missing.
 
     Raises: ProtocolError.
     """
     if seq is not None and document.get("seq") != seq:
         raise ProtocolError(f"the answer has seq {document.get('seq')!r}, the request had {seq}")
+    if "error" in document:
+        raise ProtocolError(f"the testee reports an error: {_error_text(document['error'])}")
     wanted = "events" if cmd == "decode" else "messages"
     found = [name for name in ("events", "messages", "rejected") if name in document]
     if found == ["rejected"]:
@@ -163,6 +165,11 @@ def parse_answer(document: Mapping[str, Json], seq: int | None, cmd: str) -> Ans
                 raise ProtocolError(f"events[{index}] has to be an object; found {item!r:.80}")
         return Events(items)
     return Messages(tuple(_message(index, item) for index, item in enumerate(items)))
+
+
+def _error_text(error: Json) -> str:
+    problem = error.get("problem") if isinstance(error, Mapping) else error
+    return visible(problem if isinstance(problem, str) else repr(problem))[:200]
 
 
 def _message(index: int, item: Json) -> Message:

@@ -27,13 +27,19 @@ class CannotStartError(Exception):
 
 
 class NoAnswer(Exception):
-    """The testee gave no answer that can be judged. ``kind`` is the verdict of the case."""
+    """The testee gave no answer that can be judged.
 
-    def __init__(self, kind: FailureKind, problem: str, stderr: str = "") -> None:
+    ``kind`` is the verdict of the case. ``is_fresh``: the process had answered no request before.
+    """
+
+    def __init__(
+        self, kind: FailureKind, problem: str, stderr: str = "", *, is_fresh: bool = True
+    ) -> None:
         super().__init__(kind, problem, stderr)
         self.kind = kind
         self.problem = problem
         self.stderr = stderr
+        self.is_fresh = is_fresh
 
     def __str__(self) -> str:
         return self.problem
@@ -41,10 +47,14 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer, and what was written on standard error meanwhile."""
+    """An answer, and what was written on standard error meanwhile.
+
+    ``is_fresh``: the process had answered no request before.
+    """
 
     answer: Answer
     stderr: str = ""
+    is_fresh: bool = True
 
 
 class Testee(Protocol):
@@ -53,8 +63,11 @@ class Testee(Protocol):
     def start(self) -> Description:
         """Make it ready and ask what it is. Raises: CannotStartError."""
 
-    def ask(self, request: Request) -> Reply:
-        """Return its answer; a testee that ended is started again. Raises: NoAnswer."""
+    def ask(self, request: Request, *, fresh: bool = False) -> Reply:
+        """Return its answer; a testee that ended is started again. Raises: NoAnswer.
+
+        ``fresh``: a process that has answered other requests is replaced by a new one first.
+        """
 
     def close(self) -> str | None:
         """End it. Returns: what was odd about its end, if anything."""

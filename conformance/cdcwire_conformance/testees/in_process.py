@@ -69,7 +69,7 @@ class InProcessTestee:
         }
         return Description(self._name, "", "Python", claims)
 
-    def ask(self, request: Request) -> Reply:
+    def ask(self, request: Request, *, fresh: bool = False) -> Reply:
         """Call the function that a request asks for. Raises: NoAnswer."""
         codec = self._codecs[request.format]
         try:

@@ -18,8 +18,15 @@ from cdcwire_conformance.protocol.answers import (
 )
 from cdcwire_conformance.protocol.check import ProtocolChecker
 from cdcwire_conformance.protocol.requests import START_LINE, STOP_LINE, Request
-from cdcwire_conformance.testees.base import CannotStartError, NoAnswer, Reply
-from cdcwire_conformance.testees.pipes import LINE_LIMIT, Ended, LineProcess, TooMuch, exit_text
+from cdcwire_conformance.testees.base import CannotStartError, FailureKind, NoAnswer, Reply
+from cdcwire_conformance.testees.memory import over_limit_text
+from cdcwire_conformance.testees.pipes import (
+    LINE_LIMIT,
+    Ended,
+    LineProcess,
+    TooMuch,
+    exit_text,
+)
 
 START_TIMEOUT = 60.0  # a virtual machine may need its time
 _STOP_PATIENCE = 5.0
@@ -39,6 +46,7 @@ class KeptAliveTestee:
         timeout: float = 10.0,
         start_timeout: float = START_TIMEOUT,
         line_limit: int = LINE_LIMIT,
+        memory_limit: int | None = None,
         env: Mapping[str, str] | None = None,
         checker: ProtocolChecker | None = None,
     ) -> None:
@@ -48,14 +56,21 @@ class KeptAliveTestee:
         self._timeout = timeout
         self._start_timeout = start_timeout
         self._line_limit = line_limit
+        self._memory_limit = memory_limit
         self._env = env
         self._checker = checker
         self._process: LineProcess | None = None
         self._seq = 0
+        self._is_fresh = True  # whether the process has answered no request yet
 
     def start(self) -> Description:
         """Start the command and ask what it is. Raises: CannotStartError."""
-        process = LineProcess(self.command, env=self._env, line_limit=self._line_limit)
+        process = LineProcess(
+            self.command,
+            env=self._env,
+            line_limit=self._line_limit,
+            memory_limit=self._memory_limit,
+        )
         deadline = time.monotonic() + self._start_timeout
         try:
             process.write(START_LINE, deadline)
@@ -64,16 +79,20 @@ class KeptAliveTestee:
                 self._checker.check_start(document)
             description = parse_description(document)
         except (OSError, Ended, TooMuch, ProtocolError) as error:
-            problem, stderr = self._give_up(process, error, 0, self._start_timeout)
+            problem, stderr = self._give_up(process, error, self._start_timeout)
             raise CannotStartError(f"the testee did not start: {problem}", stderr) from error
         except BaseException:
             process.end(0)
             raise
         self._process = process
+        self._is_fresh = True
         return description
 
-    def ask(self, request: Request) -> Reply:
+    def ask(self, request: Request, *, fresh: bool = False) -> Reply:
         """Return the answer to a request. Raises: NoAnswer."""
+        if fresh and self._process is not None and not self._is_fresh:
+            process, self._process = self._process, None
+            process.end(0)
         if self._process is None:
             try:
                 self.start()
@@ -81,8 +100,9 @@ class KeptAliveTestee:
                 raise NoAnswer("crashed", error.problem, error.stderr) from error
             assert self._process is not None
         process = self._process
+        is_fresh, self._is_fresh = self._is_fresh, False
         self._seq += 1
-        mark = process.stderr_mark
+        process.stderr.mark()
         deadline = time.monotonic() + self._timeout
         try:
             process.write(request.line(self._seq), deadline)
@@ -92,22 +112,24 @@ class KeptAliveTestee:
                 self._checker.check_answer(document, request.cmd)
         except (OSError, Ended, TooMuch, ProtocolError) as error:
             self._process = None
-            problem, stderr = self._give_up(process, error, mark, self._timeout)
-            kind = "timed out" if isinstance(error, TimeoutError) else "crashed"
-            raise NoAnswer(kind, problem, stderr) from error  # type: ignore[arg-type]
+            problem, stderr = self._give_up(process, error, self._timeout)
+            kind: FailureKind = "timed out" if isinstance(error, TimeoutError) else "crashed"
+            raise NoAnswer(kind, problem, stderr, is_fresh=is_fresh) from error
         except BaseException:
             self._process = None
             process.end(0)
             raise
-        return Reply(answer, process.stderr_since(mark))
+        return Reply(answer, process.stderr.text, is_fresh)
 
     def _give_up(
-        self, process: LineProcess, error: Exception, mark: int, timeout: float
+        self, process: LineProcess, error: Exception, timeout: float
     ) -> tuple[str, str]:
-        """End the process. Returns: what was wrong, and its standard error since ``mark``."""
+        """End the process. Returns: what was wrong, and its standard error since the last mark."""
         ended = isinstance(error, (Ended, BrokenPipeError))
         code = process.end(_ENDING_PATIENCE if ended else 0)
         match error:
+            case _ if process.is_over_memory:
+                problem = over_limit_text(self._memory_limit)
             case TimeoutError():
                 problem = f"no answer within {timeout:g} s"
             case TooMuch():
@@ -117,7 +139,7 @@ class KeptAliveTestee:
                 problem = str(error)
             case _:
                 problem = f"the testee ended without an answer ({exit_text(code)})"
-        return problem, process.stderr_since(mark)
+        return problem, process.stderr.text
 
     def close(self) -> str | None:
         """Say stop and wait for the end. Returns: what was odd about it, if anything."""

@@ -29,6 +29,7 @@ from cdcwire_conformance.protocol.check import ProtocolChecker
 from cdcwire_conformance.protocol.messages import bytes_from_json
 from cdcwire_conformance.protocol.requests import Request
 from cdcwire_conformance.testees.base import CannotStartError, NoAnswer, Reply
+from cdcwire_conformance.testees.memory import over_limit_text
 from cdcwire_conformance.testees.pipes import LINE_LIMIT, RunResult, exit_text, run_once
 
 ACCEPTED, REJECTED = 0, 1
@@ -60,6 +61,7 @@ class OneShotTestee:
         timeout: float = 10.0,
         raw: bool = False,
         line_limit: int = LINE_LIMIT,
+        memory_limit: int | None = None,
         env: Mapping[str, str] | None = None,
         checker: ProtocolChecker | None = None,
     ) -> None:
@@ -69,6 +71,7 @@ class OneShotTestee:
         self.raw = raw
         self._timeout = timeout
         self._limit = line_limit
+        self._memory_limit = memory_limit
         self._env = env
         self._checker = checker
         self._seq = 0
@@ -82,7 +85,7 @@ class OneShotTestee:
             raise CannotStartError(f"{self.command[0]!r} can't be started: no such program")
         return Description(os.path.basename(self.command[0]))
 
-    def ask(self, request: Request) -> Reply:
+    def ask(self, request: Request, *, fresh: bool = False) -> Reply:
         """Run the command for a request. Raises: NoAnswer; ValueError if it can't go raw."""
         self._seq += 1
         data = raw_bytes(request) if self.raw else request.line(self._seq)
@@ -91,9 +94,18 @@ class OneShotTestee:
         command = (*self.command, request.cmd, request.format)
         deadline = time.monotonic() + self._timeout
         try:
-            result = run_once(command, data, deadline, limit=self._limit, env=self._env)
+            result = run_once(
+                command,
+                data,
+                deadline,
+                limit=self._limit,
+                memory_limit=self._memory_limit,
+                env=self._env,
+            )
         except CannotStartError as error:
             raise NoAnswer("crashed", error.problem) from error
+        if result.is_over_memory:
+            raise NoAnswer("crashed", over_limit_text(self._memory_limit), result.stderr)
         if result.timed_out:
             problem = f"no end within {self._timeout:g} s"
             raise NoAnswer("timed out", problem, result.stderr)

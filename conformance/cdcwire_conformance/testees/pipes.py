@@ -19,30 +19,35 @@ from dataclasses import dataclass
 from typing import IO
 
 from cdcwire_conformance.testees.base import CannotStartError
+from cdcwire_conformance.testees.captured import CapturedText
+from cdcwire_conformance.testees.memory import process_tree, resident_memory
 
-STDERR_LIMIT = 64 * 1024
 LINE_LIMIT = 64 * 1024 * 1024
 _FITS_INTO_A_PIPE = 16 * 1024 if os.name == "posix" else 0
 _PIECE = 64 * 1024
-
+_SECONDS_BETWEEN_MEASUREMENTS = 0.05
 
 _LIVE: set[LineProcess] = set()
 
 
 @contextlib.contextmanager
 def _interrupts_wait() -> Iterator[None]:
-    """Hold an interrupt back until the block ends, so that no process is started and forgotten."""
+    """Hold signals back until the block ends, so that no process is started and forgotten."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # interrupts reach the main thread only
+        yield  # signals reach the main thread only
         return
     held: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: held.append(number))
+    before = {
+        number: signal.signal(number, lambda number, frame: held.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     if held:
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(held[0])
 
 
 def _start(command: Sequence[str], env: Mapping[str, str] | None) -> subprocess.Popen[bytes]:
@@ -74,6 +79,8 @@ class TooMuch(Exception):
 class LineProcess:
     """A running command with its three pipes.
 
+    ``memory_limit``: resident bytes of the process and its children, above which it is killed;
+    ``is_over_memory`` is then true.
     Raises (on creation): CannotStartError.
     """
 
@@ -83,13 +90,16 @@ class LineProcess:
         *,
         env: Mapping[str, str] | None = None,
         line_limit: int = LINE_LIMIT,
+        memory_limit: int | None = None,
     ) -> None:
         self._line_limit = line_limit
+        self._memory_limit = memory_limit
+        self.is_over_memory = False
+        self._has_ended = threading.Event()
         self._lines: queue.SimpleQueue[bytes | Exception] = queue.SimpleQueue()
         self._produced = 0  # bytes put into _lines; written by the reading thread only
         self._consumed = 0  # bytes taken out of it
-        self._stderr = bytearray()
-        self._stderr_total = 0
+        self.stderr = CapturedText()
         with _interrupts_wait():
             self._process = _start(command, env)
             assert self._process.stdout is not None
@@ -101,6 +111,8 @@ class LineProcess:
                     (self._read_stderr, self._process.stderr),
                 )
             ]
+            if memory_limit is not None:
+                self._threads.append(threading.Thread(target=self._watch_memory, daemon=True))
             for thread in self._threads:
                 thread.start()
             _LIVE.add(self)
@@ -124,10 +136,17 @@ class LineProcess:
 
     def _read_stderr(self, stream: IO[bytes]) -> None:
         while piece := _read(stream):
-            self._stderr += piece
-            self._stderr_total += len(piece)
-            if len(self._stderr) > 2 * STDERR_LIMIT:
-                del self._stderr[:-STDERR_LIMIT]
+            self.stderr.add(piece)
+
+    def _watch_memory(self) -> None:
+        assert self._memory_limit is not None
+        while not self._has_ended.wait(_SECONDS_BETWEEN_MEASUREMENTS):
+            if resident_memory(self._process.pid) > self._memory_limit:
+                self.is_over_memory = True
+                for pid in process_tree(self._process.pid):
+                    with contextlib.suppress(OSError):
+                        os.kill(pid, signal.SIGKILL)
+                return
 
     def write(self, data: bytes, deadline: float) -> None:
         """Write a whole line. Raises: TimeoutError; BrokenPipeError when nobody reads any more."""
@@ -169,18 +188,6 @@ class LineProcess:
         self._consumed = self._produced
         return found
 
-    @property
-    def stderr_mark(self) -> int:
-        """How much was written on standard error so far."""
-        return self._stderr_total
-
-    def stderr_since(self, mark: int) -> str:
-        """Return what was written on standard error since ``mark``, or the last part of it."""
-        size = min(self._stderr_total - mark, len(self._stderr), STDERR_LIMIT)
-        if size <= 0:
-            return ""
-        return bytes(self._stderr[-size:]).decode("utf-8", "backslashreplace").rstrip()
-
     def close_input(self) -> None:
         """Tell the process that nothing more will come."""
         assert self._process.stdin is not None
@@ -204,6 +211,7 @@ class LineProcess:
     def _kill(self) -> None:
         """Kill what is left of the process and its children, and let the threads finish."""
         _LIVE.discard(self)
+        self._has_ended.set()
         with contextlib.suppress(OSError):
             if os.name == "posix":
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -213,7 +221,7 @@ class LineProcess:
         for thread in self._threads:
             thread.join(0.5)  # a grandchild in a session of its own may hold the pipe
         for thread, stream in zip(
-            self._threads, (self._process.stdout, self._process.stderr), strict=True
+            self._threads, (self._process.stdout, self._process.stderr), strict=False
         ):
             if stream is not None and not thread.is_alive():
                 stream.close()
@@ -234,6 +242,7 @@ class RunResult:
     stderr: str
     timed_out: bool = False
     too_much: bool = False
+    is_over_memory: bool = False
 
 
 def run_once(
@@ -242,10 +251,11 @@ def run_once(
     deadline: float,
     *,
     limit: int = LINE_LIMIT,
+    memory_limit: int | None = None,
     env: Mapping[str, str] | None = None,
 ) -> RunResult:
     """Run a command on some input and return what it wrote. Raises: CannotStartError."""
-    process = LineProcess(command, env=env, line_limit=limit)
+    process = LineProcess(command, env=env, line_limit=limit, memory_limit=memory_limit)
     lines: list[bytes] = []
     timed_out = too_much = False
     try:
@@ -264,8 +274,15 @@ def run_once(
         patience = 0.0 if timed_out or too_much else max(0.1, deadline - time.monotonic())
         code = process.end(patience)
     stopped_late = code is None and not too_much
-    stderr = process.stderr_since(0)
-    return RunResult(code, b"\n".join(lines), stderr, timed_out or stopped_late, too_much)
+    stderr = process.stderr.text
+    return RunResult(
+        code,
+        b"\n".join(lines),
+        stderr,
+        timed_out or stopped_late,
+        too_much,
+        process.is_over_memory,
+    )
 
 
 def _read(stream: IO[bytes]) -> bytes:

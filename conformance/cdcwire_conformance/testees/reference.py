@@ -1,11 +1,12 @@
-"""The reference codecs as a program behind both doors: ``cdcwire testee``.
+"""The reference codecs as a testee: ``cdcwire testee``.
 
-Also the pattern for a testee in Python. An error that is no rejection is not caught: it ends the
+Also the pattern for a testee in Python. An error that is not a rejection is not caught: it ends the
 program with its traceback on standard error, as a crash should look.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import sys
 import traceback
@@ -17,6 +18,12 @@ from cdcwire.core.format import Format
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.text import Json
 from cdcwire_conformance.compressions import known_compressions
+from cdcwire_conformance.protocol.reading import (
+    RequestError,
+    check_members,
+    parse_object,
+    parse_request,
+)
 from cdcwire_conformance.protocol.requests import PROTOCOL_VERSION
 from cdcwire_conformance.testees.codecs import answer_decode, answer_encode
 from cdcwire_conformance.testees.one_shot import ACCEPTED, REJECTED
@@ -50,35 +57,49 @@ def answer(request: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def serve(stdin: BinaryIO, stdout: BinaryIO) -> int:
-    """Answer line by line until stop, or the end of the input. Returns: the exit code."""
+    """Answer line by line until stop, or the end of the input. Returns: the exit code.
+
+    A line that is not a request of the protocol is answered with an error.
+    """
     for line in stdin:
-        request = json.loads(line)
-        if request["cmd"] == "stop":
-            break
-        if request["cmd"] == "start":
-            document = describe()
-        else:
-            document = {"seq": request["seq"], **answer(request)}
-        stdout.write(json.dumps(document, separators=(",", ":")).encode("ascii") + b"\n")
-        stdout.flush()
+        try:
+            request = parse_request(line)
+            if request["cmd"] == "stop":
+                break
+            if request["cmd"] == "start":
+                document = describe()
+            else:
+                document = {"seq": request["seq"], **answer(request)}
+        except RequestError as error:
+            document = error.answer()
+        _say(stdout, document)
     return 0
 
 
 def answer_once(cmd: str, format_name: str, stdin: BinaryIO, stdout: BinaryIO, raw: bool) -> int:
-    """Answer the one request on standard input. Returns: 0 accepted, 1 rejected."""
+    """Answer the one request on standard input. Returns: 0 accepted, 1 rejected, 70 an error."""
     data = stdin.read()
-    if raw:
-        import base64
-
-        request = {"messages": [{"key": None, "value": base64.b64encode(data).decode("ascii")}]}
-    else:
-        request = json.loads(data)
-    document = answer({**request, "cmd": cmd, "format": format_name})
+    try:
+        if raw:
+            value = base64.b64encode(data).decode("ascii")
+            request: dict[str, Json] = {"messages": [{"key": None, "value": value}]}
+        else:
+            request = parse_object(data)
+        request.update(cmd=cmd, format=format_name)
+        check_members(request, cmd)
+        document = answer(request)
+    except RequestError as error:
+        _say(stdout, error.answer())
+        return CRASHED
     if "seq" in request:
         document = {"seq": request["seq"], **document}
+    _say(stdout, document)
+    return REJECTED if "rejected" in document else ACCEPTED
+
+
+def _say(stdout: BinaryIO, document: Json) -> None:
     stdout.write(json.dumps(document, separators=(",", ":")).encode("ascii") + b"\n")
     stdout.flush()
-    return REJECTED if "rejected" in document else ACCEPTED
 
 
 def main(argv: list[str]) -> int:

@@ -97,7 +97,7 @@ class Driver:
         except (OSError, Ended, TooMuch, ValueError) as error:
             self._process = None
             process.end(0.5)
-            raise SdkEndedError(process.stderr_since(0).strip() or repr(error)) from error
+            raise SdkEndedError(process.stderr.text.strip() or repr(error)) from error
 
     def close(self) -> None:
         """End the program."""

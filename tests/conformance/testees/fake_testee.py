@@ -65,6 +65,18 @@ def answer(mode: str, request: dict[str, object]) -> None:
             say({"seq": seq, "rejected": {}})
         case "deep":
             print(f'{{"seq":{seq},"events":' + "[" * 200_000, flush=True)
+        case "error":
+            say({"seq": seq, "error": {"problem": "what is this"}})
+        case "memory":
+            kept = []
+            while True:
+                kept.append(bytearray(b"x" * 10_000_000))
+        case "memory-of-a-child":
+            eat = "kept = []\nwhile True: kept.append(bytearray(b'x' * 10_000_000))"
+            subprocess.run([sys.executable, "-c", eat], check=False)
+        case "head-and-tail":
+            print("panic: the reason\n" + "goroutine\n" * 50_000 + "the last word", file=sys.stderr)
+            sys.exit(2)
         case "blank-lines":
             print("\n\r\n", flush=True)
             say({"seq": seq, "rejected": {}})

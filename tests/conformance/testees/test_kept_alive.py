@@ -1,4 +1,4 @@
-"""The kept-alive door, with testees that misbehave in every way we know."""
+"""Kept-alive testees that misbehave in every way we know."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import pytest
 
 from cdcwire_conformance.protocol import Description, Events, Rejected, Request
 from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee, NoAnswer
-from cdcwire_conformance.testees.pipes import LINE_LIMIT, STDERR_LIMIT
+from cdcwire_conformance.testees.captured import STDERR_LIMIT
+from cdcwire_conformance.testees.memory import MEBIBYTE, can_measure
+from cdcwire_conformance.testees.pipes import LINE_LIMIT
 
 FAKE = str(Path(__file__).with_name("fake_testee.py"))
 GOOD = Request("decode", "toy", {"messages": [{"key": None, "value": "Z29vZA=="}]})
@@ -26,10 +28,17 @@ class Opened:
         self.testees: list[KeptAliveTestee] = []
 
     def __call__(
-        self, mode: str, *, timeout: float = 10.0, line_limit: int = LINE_LIMIT
+        self,
+        mode: str,
+        *,
+        timeout: float = 10.0,
+        line_limit: int = LINE_LIMIT,
+        memory_limit: int | None = None,
     ) -> KeptAliveTestee:
         command = [sys.executable, FAKE, mode]
-        testee = KeptAliveTestee(command, timeout=timeout, line_limit=line_limit)
+        testee = KeptAliveTestee(
+            command, timeout=timeout, line_limit=line_limit, memory_limit=memory_limit
+        )
         self.testees.append(testee)
         return testee
 
@@ -73,6 +82,7 @@ def test_ask_gives_answers_in_turn(opened: Opened) -> None:
         ("deep", "crashed", "nested too deep"),
         ("hang", "timed out", "no answer within"),
         ("grandchild", "timed out", "no answer within"),
+        ("error", "crashed", "the testee reports an error: what is this"),
     ],
 )
 def test_ask_misbehaviour_is_a_failure_of_that_case_only(
@@ -117,7 +127,35 @@ def test_ask_stderr_is_kept_bounded(opened: Opened) -> None:
     testee.start()
     with_stderr = testee.ask(BAD)
     assert with_stderr.answer == Rejected()
-    assert len(with_stderr.stderr) <= STDERR_LIMIT
+    assert len(with_stderr.stderr) <= STDERR_LIMIT + 100
+    assert "bytes left out" in with_stderr.stderr
+
+
+def test_ask_stderr_keeps_its_head_and_its_tail(opened: Opened) -> None:
+    """Go and Java print the reason of a crash first."""
+    with pytest.raises(NoAnswer, match="exit code 2") as caught:
+        opened("head-and-tail").ask(BAD)
+    assert "panic: the reason" in caught.value.stderr
+    assert caught.value.stderr.endswith("the last word")
+
+
+@pytest.mark.skipif(not can_measure(), reason="memory is measured in /proc")
+@pytest.mark.parametrize("mode", ["memory", "memory-of-a-child"])
+def test_ask_memory_above_the_limit_is_a_crash_of_that_case_only(opened: Opened, mode: str) -> None:
+    testee = opened(mode, timeout=60, memory_limit=300 * MEBIBYTE)
+    testee.start()
+    with pytest.raises(NoAnswer, match="more than 300 MiB of memory") as caught:
+        testee.ask(BAD)
+    assert caught.value.kind == "crashed"
+    assert testee.ask(GOOD).answer == Events([])
+
+
+def test_ask_fresh_replaces_a_process_that_has_answered(opened: Opened) -> None:
+    testee = opened("good")
+    assert testee.ask(GOOD).is_fresh
+    assert not testee.ask(GOOD).is_fresh
+    assert testee.ask(GOOD, fresh=True).is_fresh
+    assert not testee.ask(GOOD).is_fresh
 
 
 def test_ask_blank_lines_and_missing_line_end_are_forgiven(opened: Opened) -> None:

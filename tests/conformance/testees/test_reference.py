@@ -1,4 +1,4 @@
-"""The reference as a program behind both doors."""
+"""The reference as a testee."""
 
 from __future__ import annotations
 
@@ -73,13 +73,59 @@ def test_answer_once_exit_code_tells_accepted_from_rejected(cut: int, code: int)
     assert ("rejected" in json.loads(stdout.getvalue())) == (code == 1)
 
 
+@pytest.mark.parametrize(
+    ("line", "seq", "problem"),
+    [
+        (b"this is no request", None, "not JSON"),
+        (b"[1]", None, "is an object"),
+        (b"7", None, "is an object"),
+        (b'{"cmd":"decode"}', None, "seq is an integer"),
+        (b'{"cmd":"decode","seq":true}', None, "seq is an integer"),
+        (b'{"cmd":"decod","seq":3}', 3, "cmd is one of"),
+        (b'{"cmd":"decode","seq":3,"format":"crafty","messages":[]}', 3, "format is one of"),
+        (b'{"cmd":"decode","seq":3,"format":["craft"],"messages":[]}', 3, "format is one of"),
+        (b'{"cmd":"decode","seq":3,"format":"craft"}', 3, "messages is a list"),
+        (b'{"cmd":"decode","seq":3,"format":"craft","messages":[7]}', 3, "a message is an object"),
+        (b'{"cmd":"decode","seq":3,"format":"craft","messages":[{"value":"?"}]}', 3, "base64"),
+        (b'{"cmd":"decode","seq":3,"format":"craft","messages":[],"options":[]}', 3, "options"),
+        (b'{"cmd":"decode","seq":3,"format":"craft","messages":[],"tables":[1]}', 3, "tables"),
+        (b"[" * 200_000, None, "nested too deeply"),
+        (b'{"cmd":"decode","seq":' + b"9" * 5_000 + b"}", None, "unusable number"),
+        (b'{"cmd":"decode","seq":NaN}', None, "unusable number"),
+        (b'{"cmd":"\xff"}', None, "not UTF-8: byte 8"),
+    ],
+)
+def test_serve_line_that_is_not_a_request_is_answered_with_an_error(
+    line: bytes, seq: int | None, problem: str
+) -> None:
+    stdout = io.BytesIO()
+    follows = json.dumps(decode_request(RESOLVED, 9)).encode()
+    assert reference.serve(io.BytesIO(line + b"\n" + follows + b"\n"), stdout) == 0
+    first, second = map(json.loads, stdout.getvalue().splitlines())
+    assert first["seq"] == seq
+    assert problem in first["error"]["problem"]
+    assert len(first["error"]["problem"]) < 400
+    assert second == {"seq": 9, "events": [EVENT]}
+
+
+def test_answer_once_request_that_is_not_one_is_an_error() -> None:
+    stdout = io.BytesIO()
+    code = reference.answer_once("decode", "craft", io.BytesIO(b"[["), stdout, raw=False)
+    assert code == reference.CRASHED
+    assert "not JSON" in json.loads(stdout.getvalue())["error"]["problem"]
+
+
 def test_main_crash_shows_the_traceback_and_its_own_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Input:
-        buffer = io.BytesIO(b"this is no request\n")
+        buffer = io.BytesIO(b'{"cmd":"start"}\n')
+
+    def broken() -> Json:
+        raise LookupError("a bug of ours")
 
     monkeypatch.setattr("sys.stdin", Input)
+    monkeypatch.setattr(reference, "describe", broken)
     assert reference.main([]) == reference.CRASHED
     assert "Traceback" in capsys.readouterr().err
 
