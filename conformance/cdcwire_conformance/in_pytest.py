@@ -19,8 +19,8 @@ import pytest
 from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire_conformance.corpus import Case
 from cdcwire_conformance.output.text import failure_lines
+from cdcwire_conformance.run.asking import Judge
 from cdcwire_conformance.run.results import Outcome
-from cdcwire_conformance.run.runner import Judge
 from cdcwire_conformance.run.selection import Chosen, Declared, Task, choose, tasks_of
 from cdcwire_conformance.testees.codecs import Decode, Encode
 from cdcwire_conformance.testees.in_process import Codec, InProcessTestee
@@ -29,7 +29,7 @@ from cdcwire_conformance.testees.in_process import Codec, InProcessTestee
 def chosen_tasks(chosen: Chosen) -> Iterator[Task]:
     """Yield the questions of the cases that are chosen, stored ones first."""
     for case in chain(chosen.stored, chosen.derived()):
-        yield from tasks_of(case)
+        yield from filter(chosen.has, tasks_of(case))
 
 
 def settle(outcome: Outcome) -> None:

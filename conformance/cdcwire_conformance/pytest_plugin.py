@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from cdcwire_conformance.run.asking import Judge
     from cdcwire_conformance.run.expected_failures import ExpectedFailures
-    from cdcwire_conformance.run.runner import Judge
     from cdcwire_conformance.run.selection import Task
     from cdcwire_conformance.testees import KeptAliveTestee
 
@@ -94,12 +94,14 @@ class CommandCases(pytest.Collector):
         import shlex
 
         from cdcwire.core.registry import FORMAT_NAMES
+        from cdcwire_conformance.corpus.store import case_sums, retired_ids
         from cdcwire_conformance.in_pytest import chosen_tasks
+        from cdcwire_conformance.run.asking import Judge
         from cdcwire_conformance.run.expected_failures import (
             ExpectedFailures,
+            check_ids,
             read_expected_failures,
         )
-        from cdcwire_conformance.run.runner import Judge
         from cdcwire_conformance.run.selection import Declared, choose
         from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee
 
@@ -107,6 +109,7 @@ class CommandCases(pytest.Collector):
         file = option("--cdcwire-expected-failures")
         try:
             self._expected = read_expected_failures(Path(file)) if file else ExpectedFailures()
+            check_ids(self._expected, case_sums(), retired_ids())
             command = shlex.split(option("--cdcwire-command"))
         except ValueError as error:
             raise pytest.UsageError(f"cdcwire: {error}") from error
@@ -152,6 +155,8 @@ class CommandCases(pytest.Collector):
         outcome = self._judge.settle(task) or self._judge.ask(self._testee, task)
         if outcome.is_bad:
             outcome = compare_with_expected(outcome, self._expected)
+        elif outcome.leak and not self._expected.expects_leaks(outcome.case.format):
+            pytest.fail(f"state leaks between messages: {outcome.leak}", pytrace=False)
         elif (entry := self._expected.find(outcome.id)) is not None and not entry.is_pattern:
             reason = f"{entry.pattern} ({entry.reason}), line {entry.line}"
             pytest.fail(f"stale expected failure: {reason}: it does not fail", pytrace=False)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from types import FrameType
+from typing import TYPE_CHECKING, TypedDict, get_args
 
 from cdcwire.core.registry import FORMAT_NAMES
 
@@ -19,15 +23,26 @@ if TYPE_CHECKING:
     from cdcwire_conformance.run.selection import Declared
     from cdcwire_conformance.testees.base import Testee
 
+    class Limits(TypedDict):
+        """What a testee may use for one answer."""
+
+        timeout: float
+        memory_limit: int | None
+
+
 NAME = "verify"
 HELP = "judge a decoder, in any language, by the golden cases"
 TAKES_COMMAND = True
 DESCRIPTION = """\
-Judge a decoder by the golden cases, and by malformed ones that are made from them by rule.
+Judge a decoder by the golden cases, and by malformed ones that are derived from them.
 COMMAND is a program that speaks the testee protocol (docs/testee-protocol.md); without one the
 reference codecs are judged. Without FORMAT all formats that the testee claims are run.
 
-Exit code 0: all passed. 1: some failed. 2: nothing could be judged.
+The report begins with what went wrong: a line for each kind of failure, with the number of its
+cases. Then it shows the first case of each kind in full.
+
+Exit code 0: all passed. 1: some failed. 2: nothing could be judged. 130, 143: interrupted; the
+reports then hold what was known.
 """
 EXAMPLES = """\
 examples:
@@ -36,7 +51,11 @@ examples:
   cdcwire verify craft --one-shot --raw --without vector -- ./decode
   cdcwire verify --expected-failures known.txt --junit results.xml -- ./testee
 """
-MAX_JOBS = 4
+DEFAULT_JOBS = 4
+MOST_JOBS = 256
+MAX_CRASHES = 2
+SUMMARY_FILE = "GITHUB_STEP_SUMMARY"
+_SHOWN = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,8 +66,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("formats", nargs="*", metavar="FORMAT", help=", ".join(FORMAT_NAMES))
     cases = parser.add_argument_group("which cases")
     cases.add_argument(
-        "--case", metavar="PATTERN", help="only cases like this: an id, its beginning, or with *"
+        "--case",
+        metavar="PATTERN",
+        help="only these cases: an id, its beginning up to a slash, or a pattern with *. Cases "
+        "derived from them need --derived, or an id with @",
     )
+    cases.add_argument("--root", metavar="DIR", help="a golden folder other than the built-in one")
     cases.add_argument(
         "--level",
         action="append",
@@ -59,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--derived",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="malformed cases made by rule (default: yes, except with --one-shot)",
+        help="malformed cases derived by rule (default: yes, except with --case or --one-shot)",
     )
     testee = parser.add_argument_group("the testee")
     testee.add_argument("--one-shot", action="store_true", help="start COMMAND once a case")
@@ -92,14 +115,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="for one answer (10); to start it has a minute",
     )
     testee.add_argument(
-        "--jobs", type=_count, metavar="N", help=f"testees at a time (processors, up to {MAX_JOBS})"
+        "--jobs",
+        type=_jobs,
+        metavar="N",
+        help=f"run N testees at a time, 1 to {MOST_JOBS} (processors, up to {DEFAULT_JOBS})",
+    )
+    testee.add_argument(
+        "--memory",
+        type=_mebibytes,
+        metavar="MIB",
+        help="kill a testee that holds more memory than this with all its children, in MiB; 0: no "
+        "limit (2048, or less where the machine has less)",
     )
     testee.add_argument(
         "--max-crashes",
         type=_count,
-        default=100,
+        default=MAX_CRASHES,
         metavar="N",
-        help="so many crashes on derived cases, then no more of them; 0: no limit (100)",
+        help="of the cases that one rule derives from one base case, leave out the rest after N "
+        f"crashes; 0: no limit ({MAX_CRASHES})",
     )
     output = parser.add_argument_group("what comes out")
     output.add_argument(
@@ -112,7 +146,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--junit", metavar="FILE", help="results as JUnit XML")
     output.add_argument("--markdown", metavar="FILE", help="results as Markdown")
     output.add_argument(
-        "--show", type=_count, default=20, metavar="N", help="failures shown in full; 0: all (20)"
+        "--github-summary",
+        action="store_true",
+        help="append results to the job summary of GitHub Actions ($GITHUB_STEP_SUMMARY)",
+    )
+    output.add_argument(
+        "--show",
+        type=_count,
+        default=_SHOWN,
+        metavar="N",
+        help=f"show the first case in full for N kinds of failure; 0: for all ({_SHOWN})",
     )
 
 
@@ -122,14 +165,34 @@ def _seconds(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < 1e6:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number of seconds above 0")
     return number
 
 
 def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0")
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number from 0")
     return int(text)
+
+
+def _jobs(text: str) -> int:
+    number = _count(text)
+    if not 1 <= number <= MOST_JOBS:
+        raise argparse.ArgumentTypeError(f"{number} is not a number from 1 to {MOST_JOBS}")
+    return number
+
+
+def _mebibytes(text: str) -> int:
+    from cdcwire_conformance.testees.memory import can_measure
+
+    number = _count(text)
+    if number and not can_measure():
+        raise argparse.ArgumentTypeError("the memory of processes cannot be measured here")
+    return number
+
+
+class Terminated(KeyboardInterrupt):
+    """The run was asked to end by SIGTERM."""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -145,28 +208,51 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.raw and not arguments.one_shot:
         raise UsageError("--raw needs --one-shot")
     if arguments.command is not None and not arguments.command:
-        raise UsageError("there is no command behind --")
+        raise UsageError("no command follows --")
+    if arguments.github_summary and not os.environ.get(SUMMARY_FILE):
+        raise UsageError(f"--github-summary needs the environment variable {SUMMARY_FILE}")
     try:
-        return _verify(arguments)
+        with _termination_raises():
+            return _verify(arguments)
     except CannotStartError as error:
         print(f"cdcwire verify: {error.problem}", file=sys.stderr)
         for line in error.stderr.splitlines()[-20:]:
             print(f"  {line}", file=sys.stderr)
         return 2
+    except Terminated:
+        print("cdcwire verify: terminated", file=sys.stderr)
+        return 128 + signal.SIGTERM
+
+
+@contextlib.contextmanager
+def _termination_raises() -> Iterator[None]:
+    """Let SIGTERM end the block as an interrupt does, so that reports are written."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _verify(arguments: argparse.Namespace) -> int:
     from cdcwire_conformance.cli.context import UsageError
     from cdcwire_conformance.cli.progress import ProgressLine
     from cdcwire_conformance.corpus.store import corpus_version
-    from cdcwire_conformance.output.text import report_lines
     from cdcwire_conformance.run.results import Results
     from cdcwire_conformance.run.runner import Settings
     from cdcwire_conformance.run.runner import run as run_cases
     from cdcwire_conformance.run.selection import choose
     from cdcwire_conformance.testees.pipes import kill_all
 
-    expected = _expected_failures(arguments.expected_failures)
+    root = Path(arguments.root) if arguments.root else None
+    expected = _expected_failures(arguments.expected_failures, root)
     declared = _declared(arguments)
     testees = _open_testees(arguments)
     try:
@@ -178,7 +264,9 @@ def _verify(arguments: argparse.Namespace) -> int:
         name for name in FORMAT_NAMES if description.claim(name) is not None
     ]
     wants_derived = _wants_derived(arguments)
-    chosen = choose(formats, pattern=arguments.case, levels=arguments.level, derived=wants_derived)
+    chosen = choose(
+        formats, pattern=arguments.case, levels=arguments.level, derived=wants_derived, root=root
+    )
     if not chosen.stored and not chosen.bases:
         testees[0].close()
         raise UsageError(_nothing(arguments, description))
@@ -186,36 +274,48 @@ def _verify(arguments: argparse.Namespace) -> int:
         description,
         " ".join(arguments.command or ["(reference)"]),
         "one-shot" if arguments.one_shot else "kept alive",
-        corpus_version(),
+        corpus_version(root),
         tuple(formats),
-        notes=_slips(description, declared, chosen.stored),
+        notes=_misspelled(description, declared, chosen.stored),
     )
     is_complete = wants_derived and not arguments.case and not arguments.level
     complete = frozenset(formats if is_complete else ())
-    settings = Settings(arguments.max_crashes, declared, complete)
+    settings = Settings(arguments.max_crashes, declared, complete, chosen.has)
     bad = 0
-    with ProgressLine() as line:
+    try:
+        with ProgressLine() as line:
 
-        def progress(done: int, outcome: Outcome) -> None:
-            nonlocal bad
-            bad += outcome.is_bad
-            line.show(f"{done} cases, {bad} bad: {outcome.id}"[:79])
+            def progress(done: int, outcome: Outcome) -> None:
+                nonlocal bad
+                bad += outcome.is_bad
+                line.show(f"{done} cases, {bad} bad: {outcome.id}"[:79])
 
-        run_cases(
-            chosen.stored,
-            chosen.derived(),
-            testees,
-            results,
-            settings=settings,
-            expected_failures=expected,
-            progress=progress,
-        )
-    for text in report_lines(results, failures_shown=arguments.show):
-        print(text)
-    _write_files(arguments, results, expected)
+            run_cases(
+                chosen.stored,
+                chosen.derived(),
+                testees,
+                results,
+                settings=settings,
+                expected_failures=expected,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        arguments.write_expected_failures = None  # a list of some failures would lose the others
+        _report(arguments, results, expected)
+        raise
+    _report(arguments, results, expected)
     if not results.was_run:
         return 2
     return 1 if results.has_failed else 0
+
+
+def _report(arguments: argparse.Namespace, results: Results, expected: ExpectedFailures) -> None:
+    """Write the files first: they are there even if nobody reads the text."""
+    from cdcwire_conformance.output.text import report_lines
+
+    _write_files(arguments, results, expected)
+    for text in report_lines(results, failures_shown=arguments.show):
+        print(text)
 
 
 def _nothing(arguments: argparse.Namespace, description: Description) -> str:
@@ -228,31 +328,36 @@ def _nothing(arguments: argparse.Namespace, description: Description) -> str:
 
 
 def _wants_derived(arguments: argparse.Namespace) -> bool:
-    """Return whether malformed cases are run: by default, unless each starts a process."""
+    """Return whether malformed cases are run: by default, unless each starts a process.
+
+    With ``--case`` they are run only where the pattern is about them.
+    """
     if arguments.derived is not None:
         return bool(arguments.derived)
-    return not arguments.one_shot or "@" in (arguments.case or "")
+    if arguments.case:
+        return "@" in arguments.case
+    return not arguments.one_shot
 
 
 def _open_testees(arguments: argparse.Namespace) -> list[Testee]:
     from cdcwire_conformance.protocol.check import ProtocolChecker
     from cdcwire_conformance.testees import KeptAliveTestee, OneShotTestee
+    from cdcwire_conformance.testees.memory import MEBIBYTE, default_limit
 
     checker = ProtocolChecker() if arguments.check_protocol else None
-    jobs = arguments.jobs or min(os.cpu_count() or 1, MAX_JOBS)
+    jobs = arguments.jobs or min(os.cpu_count() or 1, DEFAULT_JOBS)
     command, env = arguments.command, None
     if command is None:
         command = [sys.executable, "-m", "cdcwire_conformance.testees.reference"]
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    timeout = arguments.timeout
+    memory = default_limit(jobs) if arguments.memory is None else arguments.memory * MEBIBYTE
+    limits: Limits = {"timeout": arguments.timeout, "memory_limit": memory or None}
     if arguments.one_shot:
         return [
-            OneShotTestee(command, timeout=timeout, raw=arguments.raw, env=env, checker=checker)
+            OneShotTestee(command, raw=arguments.raw, env=env, checker=checker, **limits)
             for _ in range(jobs)
         ]
-    return [
-        KeptAliveTestee(command, timeout=timeout, env=env, checker=checker) for _ in range(jobs)
-    ]
+    return [KeptAliveTestee(command, env=env, checker=checker, **limits) for _ in range(jobs)]
 
 
 def _declared(arguments: argparse.Namespace) -> Declared:
@@ -267,7 +372,7 @@ def _declared(arguments: argparse.Namespace) -> Declared:
     return Declared(frozenset(arguments.without), choices, encode, arguments.raw)
 
 
-def _slips(description: Description, declared: Declared, cases: Sequence[Case]) -> list[str]:
+def _misspelled(description: Description, declared: Declared, cases: Sequence[Case]) -> list[str]:
     """Return a note for each feature that is declined and that nothing has."""
     from cdcwire.core.registry import get_format
     from cdcwire_conformance.judge.events import FIELDS_TO_DECLINE
@@ -284,10 +389,19 @@ def _slips(description: Description, declared: Declared, cases: Sequence[Case]) 
     ]
 
 
-def _expected_failures(file: str | None) -> ExpectedFailures:
-    from cdcwire_conformance.run.expected_failures import ExpectedFailures, read_expected_failures
+def _expected_failures(file: str | None, root: Path | None) -> ExpectedFailures:
+    from cdcwire_conformance.corpus.store import case_sums, retired_ids
+    from cdcwire_conformance.run.expected_failures import (
+        ExpectedFailures,
+        check_ids,
+        read_expected_failures,
+    )
 
-    return ExpectedFailures() if file is None else read_expected_failures(Path(file))
+    if file is None:
+        return ExpectedFailures()
+    expected = read_expected_failures(Path(file))
+    check_ids(expected, case_sums(root), retired_ids(root))
+    return expected
 
 
 def _write_files(
@@ -306,23 +420,22 @@ def _write_files(
     if arguments.json:
         from cdcwire_conformance.output.json_document import json_text
 
-        Path(arguments.json).write_text(
-            json_text(results), encoding="utf-8", errors="backslashreplace"
-        )
+        _write(arguments.json, json_text(results))
     if arguments.junit:
         from cdcwire_conformance.output.junit import junit_text
 
-        Path(arguments.junit).write_text(
-            junit_text(results), encoding="utf-8", errors="backslashreplace"
-        )
-    if arguments.markdown:
+        _write(arguments.junit, junit_text(results))
+    if arguments.markdown or arguments.github_summary:
         from cdcwire_conformance.output.markdown import markdown_text
 
-        Path(arguments.markdown).write_text(
-            markdown_text(results), encoding="utf-8", errors="backslashreplace"
-        )
+        text = markdown_text(results)
+        if arguments.markdown:
+            _write(arguments.markdown, text)
+        if arguments.github_summary:
+            _write(os.environ[SUMMARY_FILE], text, "a")
 
 
-def _write(file: str, text: str) -> None:
+def _write(file: str, text: str, mode: str = "w") -> None:
     # What a testee says may hold lone surrogates, which have no form in UTF-8.
-    Path(file).write_text(text, encoding="utf-8", errors="backslashreplace")
+    with open(file, mode, encoding="utf-8", errors="backslashreplace") as stream:
+        stream.write(text)

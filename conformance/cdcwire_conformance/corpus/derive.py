@@ -18,8 +18,8 @@ From each case of one message, of level must or should, come:
 ``key-`` stands in front where it is the key that is changed. A message of over 2,048 bytes is cut
 near the borders of its fields only, and of many fields of one kind four are changed. Which
 numbers, and what is excepted because it would be legal: ``mutations``. Every derived case is a
-*must reject*, and has the clauses, options and tables of the case it comes from; which clause it
-breaks is not said.
+*must reject*, and has the options and tables of the case it comes from. ``broken_clause`` says
+which clause it breaks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.options import parse_options
 from cdcwire.core.reader import Span
-from cdcwire.core.registry import get_format
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus.case import Case, CorpusError, Fault
 from cdcwire_conformance.corpus.hexdump import message_parts
 from cdcwire_conformance.corpus.mutations.rules import (
@@ -85,6 +85,26 @@ def derive_cases(case: Case) -> Iterator[Case]:
             if change.is_certain or not _is_read(format_, changed, context):
                 fault = Fault(part, change.offset)
                 yield _derived(case, prefix + change.name, change.title, changed, fault)
+
+
+def broken_clause(format_name: str, message: Message, context: Context) -> str | None:
+    """Return the clause that the reference names when it rejects a message."""
+    try:
+        for _ in get_format(format_name).to_events(message, context=context):
+            pass
+    except DecodeError as error:
+        return error.clause
+    except ValueError:  # a setting that the reference does not support
+        pass
+    return None
+
+
+def clauses_of(case: Case) -> tuple[str, ...]:
+    """Return the clauses that a case shows; of a derived case the one that it breaks."""
+    if case.derived is None or case.format not in FORMAT_NAMES:
+        return case.clauses
+    clause = broken_clause(case.format, case.messages[0], case.context())
+    return case.clauses if clause is None else (clause,)
 
 
 def find_case(case_id: str, root: Path | None = None) -> Case:

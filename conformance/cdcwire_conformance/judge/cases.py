@@ -1,4 +1,4 @@
-"""One judgement a case.
+"""One judgement per case.
 
 accept: the events have to agree. reject: a refusal is enough; where it was noticed is a note, since
 the offset of a rejection is only a "should". encode: the bytes have to agree where the format fixes
@@ -56,7 +56,7 @@ def judge_decoded(case: Case, answer: Answer, rules: EventRules) -> Judgement:
     if isinstance(answer, Rejected):
         return Judgement(
             "rejected, though it is valid",
-            (Difference((), _summary(case.events or []), rejection_text(answer)),),
+            (_refused(_summary(case.events or []), answer),),
             focus=_focus_of_rejection(case, answer),
         )
     assert isinstance(answer, Events)
@@ -64,6 +64,11 @@ def judge_decoded(case: Case, answer: Answer, rules: EventRules) -> Judgement:
     if not differences:
         return PASSED
     return Judgement(_count(differences), tuple(differences))
+
+
+def _refused(wanted: str, answer: Rejected) -> Difference:
+    change = "accepted", f"rejected: {answer.problem or 'no reason given'}"
+    return Difference((), wanted, rejection_text(answer), change=change)
 
 
 def _summary(events: Sequence[Json]) -> str:
@@ -113,7 +118,7 @@ def _judge_rejection(case: Case, answer: Answer) -> Judgement:
     wanted = f"a rejection{where}: {error.get('clause') or case.title}"
     return Judgement(
         "accepted, though it is malformed",
-        (Difference((), wanted, _summary(answer.events)),),
+        (Difference((), wanted, _summary(answer.events), change=("rejected", "accepted")),),
         focus=focus,
     )
 
@@ -145,7 +150,7 @@ def judge_encoded(case: Case, answer: Answer, codec: Format, rules: EventRules) 
         wanted = f"{len(case.messages)} messages" if len(case.messages) > 1 else "a message"
         return Judgement(
             "rejected, though the format can carry it",
-            (Difference((), wanted, rejection_text(answer)),),
+            (_refused(wanted, answer),),
         )
     assert isinstance(answer, Messages)
     if _same_bytes(case.messages, answer.messages):

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cdcwire.core.errors import Path, path_text
+from cdcwire.model.kinds import Type
 from cdcwire.model.text import Json
 from cdcwire_conformance.visible import visible
 
@@ -16,14 +17,26 @@ ABSENT_TEXT = "absent"
 _LONGEST = 120
 
 
+A_VALUE = "a value"
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """``path`` leads into the answer; ``hint`` says what may have happened, or what is allowed."""
+    """One difference between an expected answer and the given one.
+
+    ``path`` leads into the answer; ``hint`` says what may have happened, or what is allowed.
+    ``change``: what differences of the same cause share, as expected and as given. ``type``: that
+    of a column. ``events``: the indexes of the expected event in the case; two for an update that
+    travels as two records.
+    """
 
     path: Path
     expected: str
     got: str
     hint: str = ""
+    change: tuple[str, str] = (A_VALUE, A_VALUE)
+    type: Type | None = None
+    events: tuple[int, ...] = ()
 
     @property
     def where(self) -> str:
@@ -53,7 +66,7 @@ def shown_bytes(text: Json) -> str:
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError, TypeError):
-        return f"bytes {quoted(text)} that are no base64"
+        return f"bytes {quoted(text)} that are not base64"
     return f"{shorten(data.hex(' ') or 'no bytes')} ({len(data)} bytes)"
 
 
@@ -81,6 +94,22 @@ def shown_value(document: Json) -> str:
         if name in document:
             parts.append(f"{name} {document[name]}")
     return (", ".join(parts) or quoted(document)) + kind
+
+
+def state_of(document: Json) -> str:
+    """Return whether a column is a value, NULL or unavailable."""
+    if is_null(document):
+        return "NULL"
+    if isinstance(document, Mapping) and document.get("unavailable") is True:
+        return "unavailable"
+    return A_VALUE
+
+
+def is_null(document: Json) -> bool:
+    """Return whether a column is SQL NULL."""
+    if isinstance(document, Mapping):
+        return "value" in document and document["value"] is None
+    return document is None
 
 
 def shown_event(document: Json) -> str:

@@ -10,21 +10,24 @@ them with the values of the row after.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cdcwire.core.errors import Path
 from cdcwire.core.format import Format
 from cdcwire.model.carries import Carries
 from cdcwire.model.text import Json
 from cdcwire_conformance.judge.difference import (
+    A_VALUE,
     ABSENT_TEXT,
     Difference,
     quoted,
+    shorten,
     shown_event,
     shown_value,
 )
-from cdcwire_conformance.judge.halves import is_tombstone, join_halves, without_tombstones
+from cdcwire_conformance.judge.halves import group_halves, is_tombstone, join_halves
 from cdcwire_conformance.judge.values import ValueRules, compare_columns
 
 POSITION_MEMBERS = (
@@ -64,7 +67,7 @@ def rules_of(codec: Format | None, without: frozenset[str] = frozenset()) -> Eve
     return EventRules(
         ignored | uncarried,
         frozenset(name for name in POSITION_MEMBERS if verdicts.get(name) in ("exact", "option")),
-        # Without a zone the bytes tell none, and an option is believed.
+        # Bytes without a zone do not say one, and an option is believed.
         ValueRules(
             zone_needed=zone.verdict == "exact" or zone.detail.startswith(_WITH_ZONE),
             scale_needed="scale" not in ignored,
@@ -76,17 +79,36 @@ def compare_events(
     expected: Sequence[Json], given: Sequence[Json], rules: EventRules
 ) -> list[Difference]:
     """Return how the answered events differ from the expected ones; none: they agree."""
+    indexes = list(range(len(expected)))
     if not any(map(is_tombstone, given)):
-        expected = without_tombstones(expected)
-    expected, given = join_halves(expected), join_halves(given)
+        indexes = [index for index in indexes if not is_tombstone(expected[index])]
+    kept = [expected[index] for index in indexes]
+    origins = [tuple(indexes[index] for index in group) for group in group_halves(kept)]
+    wanted_events, given_events = join_halves(kept), join_halves(given)
     differences: list[Difference] = []
-    if len(expected) != len(given):
-        differences.append(Difference(("events",), _listed(expected), _listed(given)))
-    for index, (wanted, found) in enumerate(zip(expected, given, strict=False)):
-        differences.extend(compare_event(wanted, found, ("events", index), rules))
-        if differences and len(expected) != len(given):
+    if len(wanted_events) != len(given_events):
+        change = _listed_change(wanted_events, given_events)
+        texts = _listed(wanted_events), _listed(given_events)
+        differences.append(Difference(("events",), *texts, change=change))
+    pairs = zip(wanted_events, given_events, strict=False)
+    for index, (wanted, found) in enumerate(pairs):
+        for difference in compare_event(wanted, found, ("events", index), rules):
+            differences.append(replace(difference, events=origins[index]))
+        if differences and len(wanted_events) != len(given_events):
             break  # from here on the wrong ones are compared
     return differences
+
+
+def _listed_change(expected: Sequence[Json], given: Sequence[Json]) -> tuple[str, str]:
+    """Return which kinds of event are missing, and which are too many."""
+    wanted, found = (Counter(map(_kind_of_event, events)) for events in (expected, given))
+    missing, added = (sorted((a - b).keys()) for a, b in ((wanted, found), (found, wanted)))
+    return ", ".join(missing) or "no more events", ", ".join(added) or ABSENT_TEXT
+
+
+def _kind_of_event(event: Json) -> str:
+    words = ("kind", "op", "what", "half")
+    return " ".join(str(event[word]) for word in words if event.get(word))
 
 
 def _listed(events: Sequence[Json]) -> str:
@@ -101,7 +123,9 @@ def compare_event(
 ) -> Iterator[Difference]:
     """Yield how one event differs from the expected one."""
     if expected.get("kind") != given.get("kind"):
-        yield Difference(path, shown_event(expected), shown_event(given) or quoted(given))
+        change = _kind_of_event(expected), shorten(_kind_of_event(given) or ABSENT_TEXT, 40)
+        texts = shown_event(expected), shown_event(given) or quoted(given)
+        yield Difference(path, *texts, change=change)
         return
     match expected["kind"]:
         case "row":
@@ -146,7 +170,17 @@ def _compare_words(
     for name in names:
         wanted, found = expected.get(name), given.get(name)
         if wanted != found:
-            yield Difference((*path, name), _shown(wanted), _shown(found))
+            change = _change_of(wanted, found)
+            if name in _WORDS:
+                change = _shown(wanted), shorten(_shown(found), 40)
+            yield Difference((*path, name), _shown(wanted), _shown(found), change=change)
+
+
+_WORDS = ("op", "half", "what", "sent")
+
+
+def _change_of(wanted: Json, found: Json) -> tuple[str, str]:
+    return ABSENT_TEXT if wanted is None else A_VALUE, ABSENT_TEXT if found is None else A_VALUE
 
 
 def _shown(word: Json) -> str:
@@ -162,7 +196,8 @@ def _compare_key(
         return
     if not isinstance(found, list) or sorted(map(str, found)) != sorted(wanted):
         hint = "" if wanted else "[] says that there is no key"
-        yield Difference((*path, "key"), quoted(wanted), _shown(found), hint)
+        change = _change_of(wanted, found)
+        yield Difference((*path, "key"), quoted(wanted), _shown(found), hint, change)
 
 
 def _compare_position(
@@ -180,9 +215,11 @@ def _compare_position(
             continue
         if wanted is None and name not in rules.extra_is_wrong:
             continue
-        is_number = isinstance(found, (int, float))
+        is_number = isinstance(found, (int, float))  # also true and false
         hint = "it is text: readers of JSON round large numbers" if is_number else ""
-        yield Difference((*path, "position", name), _shown(wanted), _shown(found), hint)
+        change = _change_of(wanted, found)
+        texts = _shown(wanted), _shown(found)
+        yield Difference((*path, "position", name), *texts, hint, change)
 
 
 def _compare_images(
@@ -198,7 +235,9 @@ def _compare_images(
                 wanted = _filled(wanted, expected.get("after") or {}, found)
             yield from compare_columns(wanted, found, place, rules.values)
             continue
-        yield Difference(place, _shown_image(wanted), _shown_image(found))
+        change = ("no row" if wanted is None else "a row", "no row" if found is None else "a row")
+        texts = _shown_image(wanted), _shown_image(found)
+        yield Difference(place, *texts, change=change)
 
 
 def _filled(

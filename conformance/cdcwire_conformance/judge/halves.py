@@ -1,4 +1,4 @@
-"""Two normal forms before events are compared: joined halves, and tombstones or none.
+"""Two normal forms for a comparison of events: joined halves, and tombstones or none.
 
 A format that sends an update as two records gives two events with ``half``; a testee may answer
 these, or one update. Both sides are joined, so that either meets either.
@@ -61,8 +61,3 @@ def is_tombstone(event: Json) -> bool:
         and event.get("kind") == "marker"
         and event.get("what") == "tombstone"
     )
-
-
-def without_tombstones(events: Sequence[Json]) -> list[Json]:
-    """Return the events without the tombstones."""
-    return [event for event in events if not is_tombstone(event)]

@@ -12,32 +12,22 @@ from cdcwire.core.errors import DecodeError, Path, Step
 from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Span, Subject
-from cdcwire.model.text import Json, event_to_json
 from cdcwire_conformance.corpus.case import Case
-from cdcwire_conformance.judge.cases import Focus, Judgement
+from cdcwire_conformance.judge.cases import Focus
 from cdcwire_conformance.judge.difference import Difference
-from cdcwire_conformance.judge.halves import group_halves
-
-
-def with_focus(judgement: Judgement, case: Case, codec: Format) -> Judgement:
-    """Return a judgement of a decoded case with the byte of its first difference, if found."""
-    if judgement.focus is not None or not judgement.differences:
-        return judgement
-    focus = find_focus(judgement.differences[0], case, codec)
-    if focus is None:
-        return judgement
-    return Judgement(judgement.problem, judgement.differences, judgement.notes, focus)
 
 
 def find_focus(difference: Difference, case: Case, codec: Format) -> Focus | None:
     """Return the byte of the case's messages that a difference is about."""
     path = difference.path
-    if len(path) < 2 or path[0] != "events" or not isinstance(path[1], int):
+    if len(path) < 2 or path[0] != "events" or not difference.events:
         return None
+    # Of an update that travels as two records, the side says which one is meant.
+    event = difference.events[-1 if path[2:3] == ("after",) else 0]
     try:
         context = codec.prepared(case.messages, case.context())
-        found = _message_of_event(path[1], path[2:3] == ("after",), case.messages, codec, context)
-    except ValueError:  # a setting that the reference can't serve
+        found = _message_of_event(event, case.messages, codec, context)
+    except ValueError:  # a setting that the reference does not support
         return None
     if found is None:
         return None
@@ -51,29 +41,19 @@ def find_focus(difference: Difference, case: Case, codec: Format) -> Focus | Non
 
 
 def _message_of_event(
-    event_index: int,
-    is_after: bool,
-    messages: Sequence[Message],
-    codec: Format,
-    context: Context,
+    event_index: int, messages: Sequence[Message], codec: Format, context: Context
 ) -> tuple[Message, int] | None:
-    """Return the message that holds an event, and the event's index in it.
-
-    Two halves are one event; ``is_after`` says which of them is meant.
-    """
-    places: list[tuple[Message, int]] = []
-    documents: list[Json] = []
+    """Return the message that holds an event, and the event's index in it."""
+    first = 0
     for message in messages:
         try:
-            for index, event in enumerate(codec.to_events(message, context=context)):
-                places.append((message, index))
-                documents.append(event_to_json(event))
+            count = sum(1 for _ in codec.to_events(message, context=context))
         except DecodeError:
-            break
-    groups = group_halves(documents)
-    if event_index >= len(groups):
-        return None
-    return places[groups[event_index][-1 if is_after else 0]]
+            return None
+        if event_index < first + count:
+            return message, event_index - first
+        first += count
+    return None
 
 
 def _find_span(event: int, path: Path, spans: Iterable[Span]) -> tuple[Span, bool] | None:

@@ -45,8 +45,10 @@ from cdcwire.model.text.members import INTEGER
 from cdcwire_conformance.judge.difference import (
     ABSENT_TEXT,
     Difference,
+    is_null,
     quoted,
     shown_value,
+    state_of,
 )
 from cdcwire_conformance.judge.json_values import json_difference
 from cdcwire_conformance.judge.kinds import same_kind
@@ -71,13 +73,6 @@ class ValueRules:
     scale_needed: bool = True
 
 
-def is_null(document: Json) -> bool:
-    """Return whether a column is SQL NULL."""
-    if isinstance(document, Mapping):
-        return "value" in document and document["value"] is None
-    return document is None
-
-
 def compare_values(
     expected: Json, given: Json, path: Path, rules: ValueRules, known: Type | None = None
 ) -> Iterator[Difference]:
@@ -85,32 +80,43 @@ def compare_values(
 
     ``known``: the type of an expected value that does not say it, within an array, map or struct.
     """
+    kind = _type_of(expected, known)
+
+    def differ(hint: str = "") -> Difference:
+        change = state_of(expected), state_of(given)
+        return Difference(path, shown_value(expected), shown_value(given), hint, change, kind)
+
     if is_null(expected) or is_null(given):
         if not (is_null(expected) and is_null(given)):
-            yield Difference(path, shown_value(expected), shown_value(given))
+            yield differ()
         return
     wanted: Mapping[str, Json] = {"value": expected} if isinstance(expected, str) else expected
     if isinstance(given, str):
         given = {"value": given}
     if not isinstance(given, Mapping):
-        hint = "values are text, never JSON numbers or booleans"
-        yield Difference(path, shown_value(expected), quoted(given), hint)
+        yield differ("values are text, never JSON numbers or booleans")
         return
     if wanted.get("unavailable") is True or given.get("unavailable") is True:
         if wanted.get("unavailable") != given.get("unavailable"):
-            yield Difference(path, shown_value(expected), shown_value(given))
+            yield differ()
         return
-    kind = parse_kind(wanted["type"]) if "type" in wanted else known or TextType()
+    kind = kind or TextType()
     problem = _type_problem(kind, given)
     if problem is not None:
-        yield Difference(path, shown_value(expected), shown_value(given), problem)
+        yield differ(problem)
         return
     if isinstance(kind, (ArrayType, MapType, StructType)):
         yield from _compare_nested(kind, wanted, given, path, rules)
         return
     mismatch = _mismatch(kind, wanted, given, rules)
     if mismatch is not None:
-        yield Difference(path, shown_value(expected), shown_value(given), mismatch)
+        yield differ(mismatch)
+
+
+def _type_of(document: Json, known: Type | None = None) -> Type | None:
+    """Return the type that an expected value says, or else the known one."""
+    is_typed = isinstance(document, Mapping) and "type" in document
+    return parse_kind(document["type"]) if is_typed else known
 
 
 def _type_problem(kind: Type, given: Mapping[str, Json]) -> str | None:
@@ -120,7 +126,7 @@ def _type_problem(kind: Type, given: Mapping[str, Json]) -> str | None:
         if same_kind(kind, parse_kind(given["type"])):
             return None
     except (ValueError, TypeError):
-        return f"{quoted(given['type'])} is no type of the protocol; it may be left out"
+        return f"{quoted(given['type'])} is not a type of the protocol; it may be left out"
     if isinstance(kind, BytesType):
         return 'the type is bytes: answer {"bytes": base64}'
     return f"the type is {kind_text(kind)}"
@@ -174,7 +180,7 @@ def _bytes_mismatch(
 
 def _text_hint(expected: str, given: str) -> str:
     if "\ufffd" in given and "\ufffd" not in expected:
-        return "U+FFFD stands where bytes were lost"
+        return "U+FFFD is in place of bytes that were lost"
     if expected.rstrip(" \0") == given.rstrip(" \0"):
         return "the ends differ: spaces or zero bytes"
     return ""
@@ -199,7 +205,7 @@ def _float_mismatch(expected: str, given: str, bits: int) -> str | None:
     if given in _NOT_FINITE:
         return f"it is written {_NOT_FINITE[given]}"
     if not _FLOAT.fullmatch(given):
-        return "no number"
+        return "it is not a number"
     wanted, number = _read_float(expected, bits), _read_float(given, bits)
     if math.isnan(wanted) or math.isnan(number):
         return None if math.isnan(wanted) and math.isnan(number) else ""
@@ -304,8 +310,11 @@ def compare_columns(
         else:
             alike = [other for other in given if other.casefold() == name.casefold()]
             hint = f"there is {alike[0]!r}" if alike else ""
-            yield Difference((*path, name), shown_value(value), ABSENT_TEXT, hint)
+            change = state_of(value), ABSENT_TEXT
+            kind = _type_of(value, kinds.get(name))
+            yield Difference((*path, name), shown_value(value), ABSENT_TEXT, hint, change, kind)
     for name, value in given.items():
         if name not in expected:
             hint = "a column that the message does not have is left out" if is_null(value) else ""
-            yield Difference((*path, name), ABSENT_TEXT, shown_value(value), hint)
+            change = ABSENT_TEXT, state_of(value)
+            yield Difference((*path, name), ABSENT_TEXT, shown_value(value), hint, change)

@@ -12,7 +12,7 @@ from cdcwire.model.events import Event
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.known_wrong.decoder import KnownWrong
-from cdcwire_conformance.run.runner import Judge
+from cdcwire_conformance.run.asking import Judge
 from cdcwire_conformance.run.selection import Declared, Task
 from cdcwire_conformance.testees.in_process import Codec, InProcessTestee
 

@@ -1,6 +1,6 @@
 """Results as one JSON document; ``protocol/schemas/results.schema.json`` is its schema.
 
-Everything else can be made from it. Derived cases that were passed stand in the counts only.
+Everything else can be made from it. Derived cases that passed are in the counts only.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ import json
 from collections.abc import Mapping
 
 from cdcwire.model.text import Json
+from cdcwire_conformance.corpus.derive import clauses_of
 from cdcwire_conformance.judge.difference import Difference
-from cdcwire_conformance.run.exhibits import exhibit_of
+from cdcwire_conformance.run.excerpt import excerpt_of
+from cdcwire_conformance.run.groups import FailureGroup, failure_groups
 from cdcwire_conformance.run.results import VERDICTS, Outcome, Results
 
 DOCUMENT_VERSION = 1
-_EXHIBITS = 200  # of so many failures the bytes are shown
+_EXCERPTS = 200  # for this many failures the bytes are shown, and for the first of each group
 
 
 def json_text(results: Results) -> str:
@@ -24,15 +26,18 @@ def json_text(results: Results) -> str:
 
 def document_of(results: Results) -> dict[str, Json]:
     """Return the document of a run."""
-    exhibits_left = _EXHIBITS
+    groups = failure_groups(results)
+    firsts = {group.first.id for group in groups}
+    excerpts_left = _EXCERPTS
     outcomes: list[Json] = []
     for outcome in results.outcomes:
         shown = _outcome(outcome)
-        if outcome.is_bad and outcome.focus is not None and exhibits_left:
-            exhibits_left -= 1
-            exhibit = exhibit_of(outcome)
-            if exhibit is not None:
-                shown["bytes"] = {"title": exhibit.title, "lines": list(exhibit.lines)}
+        is_first = outcome.id in firsts
+        if outcome.is_bad and (is_first or excerpts_left):
+            excerpt = excerpt_of(outcome)
+            if excerpt is not None:
+                excerpts_left -= not is_first
+                shown["bytes"] = {"title": excerpt.title, "lines": list(excerpt.lines)}
         outcomes.append(shown)
     return {
         "results": DOCUMENT_VERSION,
@@ -40,13 +45,35 @@ def document_of(results: Results) -> dict[str, Json]:
         "corpus": results.corpus_version,
         "seconds": round(results.seconds, 3),
         "passed": bool(results.was_run) and not results.has_failed,
+        "interrupted": results.is_interrupted,
         "formats": {name: _counts(results, name) for name in results.formats},
+        "groups": [_group(group) for group in groups],
         "outcomes": outcomes,
         "stale": [
             {"id": stale.pattern, "reason": stale.reason, "line": stale.line, "why": stale.why}
             for stale in results.stale
         ],
+        "leaks": [
+            {"id": leak.id, "first": leak.first, "fresh": leak.fresh} for leak in results.leaks
+        ],
+        "left_out": dict(sorted(results.left_out.items())),
         "notes": list(results.notes),
+    }
+
+
+def _group(group: FailureGroup) -> dict[str, Json]:
+    return {
+        "section": group.section,
+        "binding": group.is_binding,
+        "part": group.part,
+        "types": list(group.types),
+        "expected": group.expected,
+        "got": group.got,
+        "hint": group.hint,
+        "decline": group.decline,
+        "count": len(group.outcomes),
+        "alone": group.alone,
+        "cases": [outcome.id for outcome in group.outcomes],
     }
 
 
@@ -57,7 +84,7 @@ def _testee(results: Results) -> dict[str, Json]:
         "version": testee.version,
         "language": testee.language,
         "command": results.command,
-        "door": results.door,
+        "mode": results.mode,
         "formats": {
             name: {
                 "encode": claim.encode,
@@ -91,7 +118,7 @@ def _outcome(outcome: Outcome) -> dict[str, Json]:
         "expect": case.expect,
         "verdict": outcome.verdict,
         "binding": outcome.is_binding,
-        "clause": list(case.clauses),
+        "clause": list(clauses_of(case) if outcome.is_bad else case.clauses),
     }
     if outcome.problem:
         shown["problem"] = outcome.problem

@@ -1,7 +1,7 @@
-"""Results as JUnit XML, for the servers that show it: a suite a format, a test case a case.
+"""Results as JUnit XML: a suite per format, a test case per case.
 
-Malformed cases that were made by rule and passed are one test case a format, with their number in
-its name. A failure that does not bind is shown as skipped, so that it does not break a build.
+Derived cases that passed are one test case per format, with their number in its name. A failure
+that does not bind is shown as skipped, so that it does not break a build.
 """
 
 from __future__ import annotations
@@ -31,6 +31,15 @@ def junit_text(results: Results) -> str:
             )
             SubElement(case, "failure", message=_fit(f"stale: {stale.why} ({stale.reason})"))
         _count(suite)
+    if results.leaks:
+        suite = SubElement(root, "testsuite", name="state leaks")
+        for leak in results.leaks:
+            case = SubElement(suite, "testcase", classname="state leaks", name=_fit(leak.id))
+            message = (
+                f"state leaks between messages: {leak.first}; in a fresh process: {leak.fresh}"
+            )
+            SubElement(case, "failure", message=_fit(message))
+        _count(suite)
     _count_all(root)
     indent(root, " ")
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
@@ -43,7 +52,7 @@ def _add_suite(root: Element, name: str, outcomes: Iterable[Outcome], derived_pa
             continue
         _add_case(suite, outcome)
     if derived_passed:
-        title = f"{derived_passed} malformed by rule are rejected"
+        title = f"{derived_passed} derived cases are rejected"
         SubElement(suite, "testcase", classname=f"{name}.derived", name=title)
     _count(suite)
 

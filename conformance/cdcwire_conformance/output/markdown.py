@@ -1,14 +1,18 @@
-"""Results as Markdown: for a pull request, a wiki, or the report of the project."""
+"""Results as Markdown: for a pull request, a job summary of GitHub, or a wiki."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from cdcwire_conformance.output.text import describe, grouped, verdict_line
-from cdcwire_conformance.run.exhibits import exhibit_of
+from cdcwire_conformance.corpus.derive import clauses_of
+from cdcwire_conformance.judge.difference import shorten
+from cdcwire_conformance.output.text import describe, remarks, stderr_lines, verdict_line
+from cdcwire_conformance.run.excerpt import excerpt_of
+from cdcwire_conformance.run.groups import SECTIONS, FailureGroup, failure_groups
 from cdcwire_conformance.run.results import VERDICTS, Outcome, Results
 
-_FAILURES_SHOWN = 50
+_FAILURES_SHOWN = 25
+_SIDE = 60  # of an expected or given value in a table
 _DIFFERENCES_SHOWN = 8
 
 
@@ -20,29 +24,54 @@ def markdown_text(results: Results) -> str:
 def _lines(results: Results) -> Iterator[str]:
     yield f"# {_inline(describe(results.testee))}"
     yield ""
-    yield f"{verdict_line(results)} ({results.door}, corpus {results.corpus_version})"
+    yield f"{verdict_line(results)} ({results.mode}, corpus {results.corpus_version})"
     yield ""
     yield from count_table(results)
     for stale in results.stale:
         yield ""
         yield f"Stale expected failure: `{stale.pattern}` ({_inline(stale.reason)}): {stale.why}."
-    for note in results.notes:
+    lines = list(remarks(results))
+    if lines:
         yield ""
-        yield f"Note: {_inline(note)}."
-    groups = list(grouped(results.bad()))
+        yield from (f"- {_inline(line)}" for line in lines)
+    groups = failure_groups(results)
     if groups:
         yield ""
-        yield "## Failures"
-    for outcomes in groups[:_FAILURES_SHOWN]:
+        yield "## What went wrong"
+        yield from _group_tables(groups)
         yield ""
-        yield from _failure(outcomes[0], len(outcomes) - 1)
+        yield "## The first case of each"
+    shown: set[str] = set()
+    for group in groups[:_FAILURES_SHOWN]:
+        if group.first.id not in shown:
+            shown.add(group.first.id)
+            yield ""
+            yield from _failure(group.first, len(group.outcomes) - 1)
     if len(groups) > _FAILURES_SHOWN:
         yield ""
-        yield f"{len(groups) - _FAILURES_SHOWN} more are not shown."
+        yield f"{len(groups) - _FAILURES_SHOWN} more kinds of failure have no example here."
+
+
+def _group_tables(groups: Sequence[FailureGroup]) -> Iterator[str]:
+    heading = ""
+    for group in groups:
+        binding = "must" if group.is_binding else "does not fail the run"
+        title = f"{SECTIONS[group.section].capitalize()} ({binding})"
+        if title != heading:
+            heading = title
+            yield ""
+            yield f"**{title}**"
+            yield ""
+            yield "| cases | part | expected | got | first case | hint |"
+            yield "| ---: | --- | --- | --- | --- | --- |"
+        hint = "; ".join(filter(None, (group.hint, group.advice)))
+        values = shorten(group.expected, _SIDE), shorten(group.got, _SIDE)
+        cells = (group.title, *values, group.first.id, hint)
+        yield f"| {len(group.outcomes)} | {' | '.join(map(_inline, cells))} |"
 
 
 def count_table(results: Results) -> Iterator[str]:
-    """Yield the counts as a table: a line a format, and one for what is malformed by rule."""
+    """Yield the counts as a table: a line per format, and one for its derived cases."""
     verdicts = [
         verdict for verdict in VERDICTS if verdict == "passed" or results.count(verdict) > 0
     ]
@@ -57,7 +86,7 @@ def count_table(results: Results) -> Iterator[str]:
                 str(results.count(verdict, format_name=name, derived=derived))
                 for verdict in verdicts
             ]
-            title = f"{name}, malformed by rule" if derived else name
+            title = f"{name}, malformed" if derived else name
             yield f"| {title} | {total} | {' | '.join(numbers)} |"
 
 
@@ -67,7 +96,7 @@ def _failure(outcome: Outcome, others: int) -> Iterator[str]:
     yield f"### `{outcome.id}` ({outcome.verdict}, {case.level}{binding})"
     yield ""
     yield f"{_inline(case.title)}. {_inline(outcome.problem).capitalize()}."
-    yield f"Clause: {_inline(', '.join(case.clauses))}."
+    yield f"Clause: {_inline(', '.join(clauses_of(case)))}."
     if others:
         yield f"{others} more fail like this."
     if outcome.differences:
@@ -77,10 +106,10 @@ def _failure(outcome: Outcome, others: int) -> Iterator[str]:
         for difference in outcome.differences[:_DIFFERENCES_SHOWN]:
             cells = (difference.where, difference.expected, difference.got, difference.hint)
             yield f"| {' | '.join(map(_inline, cells))} |"
-    exhibit = exhibit_of(outcome)
-    blocks = [] if exhibit is None else [(exhibit.title, list(exhibit.lines))]
+    excerpt = excerpt_of(outcome)
+    blocks = [] if excerpt is None else [(excerpt.title, list(excerpt.lines))]
     if outcome.stderr:
-        blocks.append(("Standard error of the testee", outcome.stderr.splitlines()[-12:]))
+        blocks.append(("Standard error of the testee", stderr_lines(outcome.stderr)))
     for title, lines in blocks:
         yield ""
         yield f"{title[:1].upper()}{title[1:]}:"
@@ -89,6 +118,6 @@ def _failure(outcome: Outcome, others: int) -> Iterator[str]:
 
 
 def _inline(text: str) -> str:
-    """Return text that Markdown takes as it stands, on one line and inside a table."""
+    """Return text escaped for Markdown, on one line, also inside a table."""
     escaped = "".join(f"\\{sign}" if sign in "\\`*_|<>[]" else sign for sign in text)
     return " ".join(escaped.split())

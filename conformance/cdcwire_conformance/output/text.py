@@ -1,45 +1,91 @@
-"""The report on the terminal: each failure with what was expected, what came, and at which byte."""
+"""The report on the terminal: what went wrong in groups, then the first case of each in full."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from cdcwire_conformance.corpus.case import Case
+from cdcwire_conformance.corpus.derive import clauses_of
+from cdcwire_conformance.judge.difference import shorten
 from cdcwire_conformance.protocol.answers import Description
-from cdcwire_conformance.run.exhibits import exhibit_of
+from cdcwire_conformance.run.excerpt import excerpt_of
+from cdcwire_conformance.run.groups import SECTIONS, FailureGroup, failure_groups
 from cdcwire_conformance.run.results import VERDICTS, Outcome, Results, Verdict
 from cdcwire_conformance.visible import visible
 
 DIFFERENCES_SHOWN = 8
-STDERR_LINES_SHOWN = 12
+STDERR_ENDS_SHOWN = 6
 _IDS_SHOWN = 6
-_NUMBERS = re.compile(r"\d+|'[^']*'|\"[^\"]*\"")
+_LEAKS_SHOWN = 5
+_SIDE = 48  # of an expected or given value in a line
 _TITLES: dict[Verdict, str] = {"expected failure": "expected"}
 
 
-def report_lines(results: Results, *, failures_shown: int = 20) -> Iterator[str]:
-    """Yield the whole report. ``failures_shown``: 0 shows all."""
-    groups = list(grouped(results.bad()))
-    shown = groups if not failures_shown else groups[:failures_shown]
-    for outcomes in shown:
-        yield from failure_lines(outcomes[0], others=outcomes[1:])
+def report_lines(results: Results, *, failures_shown: int = 10) -> Iterator[str]:
+    """Yield the whole report: what went wrong in groups, the first case of each, the counts.
+
+    ``failures_shown``: of how many groups the first case is shown; 0 shows all.
+    """
+    groups = failure_groups(results)
+    if groups:
+        yield verdict_line(results)
         yield ""
+        yield from group_lines(groups)
+        yield ""
+    shown = groups if not failures_shown else groups[:failures_shown]
+    already: set[str] = set()
+    for group in shown:
+        if group.first.id not in already:
+            already.add(group.first.id)
+            yield from failure_lines(group.first, others=group.outcomes[1:])
+            yield ""
     if len(shown) < len(groups):
-        yield f"{len(groups) - len(shown)} more failures are not shown (--show 0 shows all)"
+        left = _counted(len(groups) - len(shown), "more kind")
+        yield f"{left} of failure without an example here (--show 0 shows all)"
         yield ""
     yield from summary_lines(results)
 
 
+def group_lines(groups: Sequence[FailureGroup]) -> Iterator[str]:
+    """Yield the groups: how many cases, which part, expected and got, the first case, a hint."""
+    heading = ""
+    width = len(str(max((len(group.outcomes) for group in groups), default=0)))
+    for group in groups:
+        binding = "must" if group.is_binding else "does not fail the run"
+        title = f"{SECTIONS[group.section]} ({binding}):"
+        if title != heading:
+            yield title
+            heading = title
+        change = f"{shorten(group.expected, _SIDE)} -> {shorten(group.got, _SIDE)}"
+        yield f"  {len(group.outcomes):>{width}}  {group.title}: {change}"
+        notes = [f"first {group.first.id}", *filter(None, (group.hint, group.advice))]
+        yield f"  {'':>{width}}    {'; '.join(notes)}"
+
+
 def summary_lines(results: Results) -> Iterator[str]:
     """Yield the table of counts, what is odd about the run, and its verdict."""
-    yield f"{describe(results.testee)}, {results.door}; corpus {results.corpus_version}"
+    yield f"{describe(results.testee)}, {results.mode}; corpus {results.corpus_version}"
     yield ""
     yield from table_lines(results)
     yield ""
     for stale in results.stale:
         entry = f"{stale.pattern} ({stale.reason})"
         yield f"stale expected failure in line {stale.line}: {entry}: {stale.why}"
+    yield from remarks(results)
+    yield verdict_line(results)
+
+
+def remarks(results: Results) -> Iterator[str]:
+    """Yield what is odd about a run: state leaks, cases that were left out, notes."""
+    if results.leaks:
+        yield (
+            f"state leaks between messages: {_counted(len(results.leaks), 'case')} changed when "
+            "asked again in a fresh process; the second answer counts"
+        )
+        for leak in results.leaks[:_LEAKS_SHOWN]:
+            yield f"  {leak.id}: {shorten(leak.first)}; fresh: {shorten(leak.fresh)}"
+        if len(results.leaks) > _LEAKS_SHOWN:
+            yield f"  and {len(results.leaks) - _LEAKS_SHOWN} more"
     elsewhere = sum(
         1 for outcome in results.outcomes if outcome.verdict == "passed" and outcome.notes
     )
@@ -48,9 +94,13 @@ def summary_lines(results: Results) -> Iterator[str]:
             f"note: {_counted(elsewhere, 'rejection')} at another byte or path than the"
             " reference's (no failure)"
         )
+    if results.left_out:
+        named = ", ".join(f"{name} {number}" for name, number in results.left_out.most_common(3))
+        more = ", …" if len(results.left_out) > 3 else ""
+        total = _counted(results.left_out.total(), "malformed case")
+        yield f"note: {total} not run after crashes on similar ones (--max-crashes): {named}{more}"
     for note in results.notes:
         yield f"note: {note}"
-    yield verdict_line(results)
 
 
 def describe(testee: Description) -> str:
@@ -68,15 +118,18 @@ def verdict_line(results: Results) -> str:
     aside = f"; {_counted(others, 'failure')} that {'does' if others == 1 else 'do'} not bind"
     if not others:
         aside = ""
+    run = _counted(results.was_run, "case")
+    if results.is_interrupted:
+        return f"INTERRUPTED: {binding} of {run} failed so far{aside}"
     if not results.was_run:
         return "NOTHING WAS RUN: every case is declined or skipped"
     if not results.has_failed:
-        return f"PASSED: {results.count('passed')} of {_counted(results.was_run, 'case')}{aside}"
-    reasons = [f"{binding} of {_counted(results.was_run, 'case')}"] if binding else []
+        return f"PASSED: {results.count('passed')} of {run}{aside}"
+    reasons = [f"{binding} of {run}"] if binding else []
     if results.stale:
         reasons.append(_counted(len(results.stale), "stale expected failure"))
-    if results.count("not run"):
-        reasons.append(f"{results.count('not run')} not run")
+    if results.leaks:
+        reasons.append(_counted(len(results.leaks), "state leak"))
     return f"FAILED: {', '.join(reasons)}{aside}"
 
 
@@ -85,7 +138,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def table_lines(results: Results) -> Iterator[str]:
-    """Yield the counts: a line a format, and a line for what was derived from its cases."""
+    """Yield the counts: a line per format, and a line for the cases derived from its cases."""
     rows: list[list[str]] = []
     verdicts = [
         verdict for verdict in VERDICTS if verdict == "passed" or results.count(verdict) > 0
@@ -98,7 +151,7 @@ def table_lines(results: Results) -> Iterator[str]:
                     results.count(verdict, format_name=name, derived=derived)
                     for verdict in verdicts
                 ]
-                title = f"{name}, malformed by rule" if derived else name
+                title = f"{name}, malformed" if derived else name
                 rows.append([title, str(total), *map(str, numbers)])
     headings = ["format", "cases", *(_TITLES.get(verdict, verdict) for verdict in verdicts)]
     yield from aligned([headings, *rows])
@@ -115,23 +168,6 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join([first, *numbers]).rstrip()
 
 
-def grouped(outcomes: Iterable[Outcome]) -> Iterator[list[Outcome]]:
-    """Yield failures one by one; those of one case by one rule, and equal crashes, together."""
-    groups: dict[tuple[str, ...], list[Outcome]] = {}
-    for outcome in outcomes:
-        groups.setdefault(_group_key(outcome), []).append(outcome)
-    yield from groups.values()
-
-
-def _group_key(outcome: Outcome) -> tuple[str, ...]:
-    binding = str(outcome.is_binding)
-    if outcome.verdict == "crashed" and outcome.stderr:
-        return outcome.verdict, binding, outcome.problem, _NUMBERS.sub("0", outcome.stderr)
-    if outcome.is_derived:
-        return outcome.verdict, binding, outcome.id.partition(":")[0]
-    return outcome.verdict, binding, outcome.id
-
-
 def failure_lines(outcome: Outcome, *, others: Sequence[Outcome] = ()) -> Iterator[str]:
     """Yield all about one failure; ``others`` are like it."""
     case = outcome.case
@@ -143,21 +179,28 @@ def failure_lines(outcome: Outcome, *, others: Sequence[Outcome] = ()) -> Iterat
         more = ", …" if len(others) > _IDS_SHOWN else ""
         yield f"  and {len(others)} more like this: {ids}{more}"
     yield from _difference_lines(outcome)
-    yield f"  clause: {', '.join(case.clauses)}"
+    yield f"  clause: {', '.join(clauses_of(case))}"
     for note in outcome.notes:
         yield f"  note: {note}"
-    exhibit = exhibit_of(outcome)
-    if exhibit is not None:
-        yield f"  {exhibit.title}:"
-        for line in exhibit.lines:
+    excerpt = excerpt_of(outcome)
+    if excerpt is not None:
+        yield f"  {excerpt.title}:"
+        for line in excerpt.lines:
             yield f"    {line}"
     if outcome.stderr:
         yield "  standard error of the testee:"
-        lines = outcome.stderr.splitlines()
-        if len(lines) > STDERR_LINES_SHOWN:
-            yield f"    … {len(lines) - STDERR_LINES_SHOWN} lines before"
-        for line in lines[-STDERR_LINES_SHOWN:]:
-            yield f"    {visible(line.expandtabs())}"
+        for line in stderr_lines(outcome.stderr):
+            yield f"    {line}"
+
+
+def stderr_lines(text: str) -> list[str]:
+    """Return the first and the last lines of standard error."""
+    lines = [visible(line.expandtabs()) for line in text.splitlines()]
+    if len(lines) <= 2 * STDERR_ENDS_SHOWN:
+        return lines
+    left_out = len(lines) - 2 * STDERR_ENDS_SHOWN
+    head, tail = lines[:STDERR_ENDS_SHOWN], lines[-STDERR_ENDS_SHOWN:]
+    return [*head, f"… {left_out} lines left out", *tail]
 
 
 def _short_id(outcome: Outcome, case: Case) -> str:

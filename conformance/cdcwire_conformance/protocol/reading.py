@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import NoReturn, TypeVar
 
 from cdcwire.core.format import Context
 from cdcwire.core.message import Message
@@ -13,6 +13,8 @@ from cdcwire.model.events import Event, Table
 from cdcwire.model.text import Json, event_from_json, table_from_json
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.protocol.messages import bytes_from_json, message_from_json
+
+_Read = TypeVar("_Read")
 
 _COMMANDS = ("start", "decode", "encode", "stop")
 _LONGEST_SHOWN = 80
@@ -119,7 +121,7 @@ def read_events(documents: Sequence[Json], tables: Sequence[Table]) -> list[Even
     ]
 
 
-def _reading(read: Callable[[], Any], request: Mapping[str, Json]) -> Any:
+def _reading(read: Callable[[], _Read], request: Mapping[str, Json]) -> _Read:
     try:
         return read()
     except (ValueError, RecursionError) as error:

@@ -1,6 +1,6 @@
 """What a run found: an outcome for each case, and how many there are of each kind.
 
-Derived cases that were passed are only counted; there are tens of thousands of them.
+Derived cases that passed are only counted; there are tens of thousands of them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from cdcwire.core.errors import Path
 from cdcwire_conformance.corpus.case import Case, Level
 from cdcwire_conformance.judge.cases import Focus
 from cdcwire_conformance.judge.difference import Difference
@@ -36,16 +37,17 @@ VERDICTS: tuple[Verdict, ...] = (
     "skipped",
     "not run",
 )
-BAD: frozenset[Verdict] = frozenset({"failed", "crashed", "timed out", "not run"})
+BAD: frozenset[Verdict] = frozenset({"failed", "crashed", "timed out"})
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """One case and its verdict.
 
-    ``id``: that of the case; ``@encode`` behind it when events of a case to accept were encoded.
+    ``id``: that of the case, followed by ``@encode`` when events of an accept case were encoded.
     ``is_binding``: whether a failure fails the run. ``reason``: why it was not claimed, not run,
-    skipped or expected to fail.
+    skipped or expected to fail. ``leak``: what a process answered that had answered other requests
+    before, where a fresh process gave the outcome.
     """
 
     id: str
@@ -59,10 +61,11 @@ class Outcome:
     focus: Focus | None = None
     stderr: str = ""
     reason: str = ""
+    leak: str = ""
 
     @property
     def is_bad(self) -> bool:
-        """Whether the case failed, crashed, timed out or was not run."""
+        """Whether the case failed, crashed or timed out."""
         return self.verdict in BAD
 
     @property
@@ -81,10 +84,26 @@ class Outcome:
         first = f"; {self.differences[0]}" if self.differences else ""
         return f"{self.problem}{first}"
 
+    @property
+    def rule(self) -> str:
+        """The rule that made a derived case: ``cut``. Empty for a stored case."""
+        return (self.case.derived or "").partition(":")[0]
+
+    def is_like(self, other: Outcome) -> bool:
+        """Return whether two answers to one request mean the same.
+
+        The text of a rejection is not compared: it may contain addresses or times.
+        """
+        return self.verdict == other.verdict and _places(self) == _places(other)
+
+
+def _places(outcome: Outcome) -> list[tuple[Path, str]]:
+    return [(each.path, each.got if each.path else "") for each in outcome.differences]
+
 
 @dataclass(frozen=True, slots=True)
 class StaleEntry:
-    """An expected failure that is none."""
+    """An entry of the expected failures that no longer fails."""
 
     pattern: str
     reason: str
@@ -93,7 +112,19 @@ class StaleEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class StateLeak:
+    """A case whose answer changed when it was asked again in a fresh process.
+
+    ``first``: the failure in a process that had answered other requests. ``fresh``: the outcome.
+    """
+
+    id: str
+    first: str
+    fresh: str
+
+
+@dataclass(frozen=True, slots=True)
+class CountKey:
     """What outcomes are counted by."""
 
     format: str
@@ -103,18 +134,25 @@ class Group:
 
 @dataclass(slots=True)
 class Results:
-    """All of a run. ``outcomes`` stand in the order of the cases."""
+    """All of a run.
+
+    ``outcomes`` are in the order of the cases. ``leaks``: state leaks between messages, without the
+    expected ones. ``left_out``: how many derived cases were not run, by ``BASE@RULE``.
+    """
 
     testee: Description
     command: str
-    door: str
+    mode: str
     corpus_version: str
     formats: tuple[str, ...]
     outcomes: list[Outcome] = field(default_factory=list)
-    counts: dict[Group, Counter[Verdict]] = field(default_factory=dict)
+    counts: dict[CountKey, Counter[Verdict]] = field(default_factory=dict)
     stale: list[StaleEntry] = field(default_factory=list)
+    leaks: list[StateLeak] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    is_interrupted: bool = False
 
     def count(
         self,
@@ -133,18 +171,18 @@ class Results:
         )
 
     def bad(self) -> Iterator[Outcome]:
-        """Yield what did not pass, what fails the run first."""
+        """Yield what failed, crashed or timed out: what fails the run first."""
         bad = [outcome for outcome in self.outcomes if outcome.is_bad]
         yield from (outcome for outcome in bad if outcome.is_binding)
         yield from (outcome for outcome in bad if not outcome.is_binding)
 
     @property
     def was_run(self) -> int:
-        """How many cases were put to the testee."""
+        """How many cases the testee was asked."""
         return self.count() - self.count("not claimed", "skipped", "not run")
 
     @property
     def has_failed(self) -> bool:
-        """Whether the run failed: a binding failure, a stale entry or a case that was not run."""
-        unrun = self.count("not run") > 0
-        return unrun or bool(self.stale) or any(outcome.fails_run for outcome in self.outcomes)
+        """Whether the run failed: a binding failure, a stale entry, a state leak, an interrupt."""
+        is_whole = not (self.is_interrupted or self.stale or self.leaks)
+        return not is_whole or any(outcome.fails_run for outcome in self.outcomes)

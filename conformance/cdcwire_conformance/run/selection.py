@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.derive import derive_cases
@@ -37,6 +38,11 @@ class Chosen:
                 if self.pattern is None or id_fits(case.id, self.pattern):
                     yield case
 
+    def has(self, task: Task) -> bool:
+        """Return whether a question about a chosen case is asked; ``ID@encode`` is one of two."""
+        fits = self.pattern is None or id_fits(task.case.id, self.pattern)
+        return fits or id_fits(task.id, str(self.pattern))
+
 
 def choose(
     formats: Iterable[str] | None,
@@ -44,17 +50,18 @@ def choose(
     pattern: str | None = None,
     levels: Iterable[str] | None = None,
     derived: bool = True,
+    root: Path | None = None,
 ) -> Chosen:
     """Return the cases of these formats whose id fits and whose level is asked for.
 
-    Derived cases are of level must. Raises: CorpusError.
+    Derived cases are of level must. ``root``: see ``corpus.store``. Raises: CorpusError.
     """
-    everything = load_cases(formats)
+    everything = load_cases(formats, root=root)
     allowed = None if levels is None else set(levels)
     stored = [
         case
         for case in everything
-        if (pattern is None or id_fits(case.id, pattern))
+        if (pattern is None or any(id_fits(task.id, pattern) for task in tasks_of(case)))
         and (allowed is None or case.level in allowed)
     ]
     if not derived or (allowed is not None and "must" not in allowed):
@@ -79,10 +86,10 @@ class Task:
 
 
 def tasks_of(case: Case) -> Iterator[Task]:
-    """Yield the questions of a case: one, or two where a case to accept is canonical.
+    """Yield the questions of a case: one, or two where an accept case is canonical.
 
-    Then its events are to be encoded too, and have to give its bytes. Encoding rows needs the
-    definition of their table.
+    Its events are then encoded too, and have to give its bytes. Encoding rows needs the definition
+    of their table.
     """
     if case.expect == "encode":
         yield Task(case.id, case, "encode")
@@ -96,7 +103,7 @@ def tasks_of(case: Case) -> Iterator[Task]:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What is said for a testee on the command line, beside its own words.
+    """What the command line says of a testee, in addition to its own description.
 
     ``raw``: it takes nothing but the bytes of one value.
     """
@@ -115,7 +122,7 @@ class CaseSelection:
         self._declared = declared
 
     def claim(self, format_name: str) -> Claim | None:
-        """Return the claim on a format, with what was declared beside; None: it has none."""
+        """Return the claim on a format with what was declared; None where there is no claim."""
         claim = self._description.claim(format_name)
         if claim is None:
             return None
@@ -140,7 +147,7 @@ class CaseSelection:
         return ""
 
     def skipped(self, case: Case) -> str:
-        """Return why a case is left out though claimed; nothing if it is put to the testee."""
+        """Return why a case is left out though claimed; empty if the testee is asked."""
         subject, stated = self._stated_choice(case)
         if stated is None or f"{subject}: {stated}" == case.choice:
             return ""
@@ -170,5 +177,5 @@ def parse_choice(text: str) -> tuple[str, str]:
 
 
 def unknown_features(without: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return the declared features that no case and no format knows: slips of the pen."""
+    """Return the declared features that no case and no format knows: misspelled ones."""
     return sorted(set(without) - set(known))

@@ -121,9 +121,7 @@ class KeptAliveTestee:
             raise
         return Reply(answer, process.stderr.text, is_fresh)
 
-    def _give_up(
-        self, process: LineProcess, error: Exception, timeout: float
-    ) -> tuple[str, str]:
+    def _give_up(self, process: LineProcess, error: Exception, timeout: float) -> tuple[str, str]:
         """End the process. Returns: what was wrong, and its standard error since the last mark."""
         ended = isinstance(error, (Ended, BrokenPipeError))
         code = process.end(_ENDING_PATIENCE if ended else 0)

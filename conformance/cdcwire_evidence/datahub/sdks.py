@@ -367,9 +367,9 @@ def surprises(findings: Sequence[Finding], known: ExpectedFailures) -> list[str]
             found.append(f"{finding.id}: {finding.problem}")
         elif entry.fragment not in finding.problem:
             found.append(f"{finding.id}: {finding.problem}; known is: {entry.fragment}")
-            entry.uses += 1
+            entry.use(finding.id)
         else:
-            entry.uses += 1
+            entry.use(finding.id)
     asked = {finding.sdk for finding in findings}
     for entry, why in known.stale((finding.id for finding in findings), asked):
         found.append(f"{entry.pattern}: {why}")

@@ -15,7 +15,7 @@ from cdcwire.model.text import Json, event_to_json
 from cdcwire_conformance.corpus import Case
 from cdcwire_conformance.corpus.case import Fault
 from cdcwire_conformance.judge import judge_decoded, judge_encoded, rules_of
-from cdcwire_conformance.judge.locate import with_focus
+from cdcwire_conformance.judge.locate import find_focus
 from cdcwire_conformance.protocol import Events, Messages, Rejected
 
 Make = Callable[..., Case]
@@ -40,12 +40,13 @@ def test_accept_other_value_fails_at_its_byte(toy: Format, a_case: Make) -> None
     case = replace(case, events=events_of(toy, case))
     given = events_of(toy, case)
     given[4]["after"]["n"] = "334"
-    judgement = with_focus(judge_decoded(case, Events(given), rules_of(toy)), case, toy)
+    judgement = judge_decoded(case, Events(given), rules_of(toy))
     assert judgement.problem == "1 difference"
     assert judgement.differences[0].where == "events[4].after.n"
-    assert judgement.focus is not None
-    assert judgement.focus.message == case.messages[1]
-    assert (judgement.focus.part, judgement.focus.offset) == ("value", 5)
+    focus = find_focus(judgement.differences[0], case, toy)
+    assert focus is not None
+    assert focus.message == case.messages[1]
+    assert (focus.part, focus.offset) == ("value", 5)
 
 
 def test_accept_rejected_fails_with_what_the_testee_said(toy: Format, a_case: Make) -> None:

@@ -12,14 +12,17 @@ from cdcwire.core.reader import Span
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.corpus import Case, load_case, load_cases
 from cdcwire_conformance.judge.difference import Difference
-from cdcwire_conformance.judge.halves import join_halves
+from cdcwire_conformance.judge.halves import group_halves, join_halves
 from cdcwire_conformance.judge.locate import find_focus
 
 
 def span_at(case: Case, *path: str | int) -> Span | None:
     """Return the span of the byte that is found; None if none is found."""
     codec = get_format(case.format)
-    focus = find_focus(Difference(path, "", ""), case, codec)
+    groups = group_halves(case.events or ())
+    index = path[1] if path[:1] == ("events",) and path[1:] else None
+    events = groups[index] if isinstance(index, int) and index < len(groups) else ()
+    focus = find_focus(Difference(path, "", "", events=events), case, codec)
     if focus is None:
         return None
     context = codec.prepared(case.messages, case.context())

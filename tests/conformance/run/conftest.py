@@ -27,13 +27,15 @@ class FakeTestee:
         self.asked: list[Request] = []
         self.is_closed = False
         self.remark: str | None = None
+        self.is_fresh = True
 
     def start(self) -> Description:
         return Description("fake", "1", "Python", {"toy": self._claim})
 
-    def ask(self, request: Request) -> Reply:
+    def ask(self, request: Request, *, fresh: bool = False) -> Reply:
         self.asked.append(request)
-        return Reply(self._answer(request), "a word on standard error")
+        is_fresh = fresh or self.is_fresh
+        return Reply(self._answer(request), "a word on standard error", is_fresh)
 
     def close(self) -> str | None:
         self.is_closed = True

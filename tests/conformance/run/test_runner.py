@@ -19,6 +19,7 @@ from cdcwire_conformance.testees import NoAnswer
 
 Make = Callable[..., Case]
 Fake = Callable[..., Any]
+RIGHT = Events([{"kind": "progress", "what": "resolved", "position": {"commit_ts": "1"}}])
 
 
 def verdicts(results: Results) -> dict[str, str]:
@@ -156,16 +157,51 @@ def test_run_derived_cases_that_fail_are_kept(results: Results, a_case: Make, fa
     assert results.has_failed
 
 
-def test_run_too_many_crashes_end_the_derived_cases(
+def test_run_crashes_are_counted_by_rule_and_base_case(
     results: Results, a_case: Make, fake: Fake
 ) -> None:
     testee = fake(crash)
-    settings = Settings(max_crashes=5)
-    run([a_case("a")], derived_cases(a_case, 50), [testee], results, settings=settings)
-    assert len(testee.asked) == 6  # the stored case does not count
-    assert results.count("not run") == 45
-    assert "45 derived cases were not run" in results.notes[0]
+    derived = [
+        a_case(name, derived=f"{rule}:{size}", expect="reject")
+        for name in ("b", "c")
+        for rule in ("cut", "count")
+        for size in range(10)
+    ]
+    run([a_case("a")], derived, [testee], results, settings=Settings(max_crashes=3))
+    assert len(testee.asked) == 1 + 4 * 3  # the stored case does not count
+    assert results.count("not run") == 28
+    assert results.left_out == {
+        f"toy/rows/{base}": 7 for base in ("b@cut", "b@count", "c@cut", "c@count")
+    }
     assert results.has_failed
+
+
+def test_run_sampled_crashes_do_not_depend_on_the_number_of_testees(
+    a_case: Make, fake: Fake
+) -> None:
+    """An expected-failure list with these ids is as good for --jobs 4 as for --jobs 1."""
+    found = []
+    for jobs in (1, 4):
+        results = Results(Description("fake"), "", "kept alive", "", ("toy",))
+        cases = [a_case(f"{number:03}") for number in range(200)]
+        derived = [
+            a_case(case.name, derived=f"cut:{size}", expect="reject")
+            for case in cases
+            for size in range(4)
+        ]
+        run(cases, derived, [fake(crash) for _ in range(jobs)], results)
+        found.append(sorted(outcome.id for outcome in results.outcomes))
+    assert found[0] == found[1]
+
+
+def test_run_expected_crash_excuses_what_is_left_out(
+    results: Results, a_case: Make, fake: Fake
+) -> None:
+    expected = known(("toy/rows/case@cut:{0..9}", ""))
+    run([], derived_cases(a_case, 10), [fake(crash)], results, expected_failures=expected)
+    assert results.count("not run") == 8
+    assert results.stale == []
+    assert not results.has_failed
 
 
 def test_run_no_limit_of_crashes_asks_all(results: Results, a_case: Make, fake: Fake) -> None:
@@ -249,6 +285,70 @@ def test_run_many_testees_share_the_cases_and_keep_their_order(
     assert all(testee.asked for testee in testees)
     assert all(testee.is_closed for testee in testees)
     assert [outcome.id for outcome in results.outcomes] == [case.id for case in cases]
+
+
+@pytest.mark.parametrize("is_expected", [False, True])
+def test_run_failure_that_a_fresh_process_does_not_repeat_is_a_state_leak(
+    results: Results, a_case: Make, fake: Fake, is_expected: bool
+) -> None:
+    answers = iter([Events([]), RIGHT, RIGHT])
+    testee = fake(lambda _: next(answers))
+    testee.is_fresh = False
+    expected = known(("toy@state-leaks", "")) if is_expected else None
+    run([a_case("a"), a_case("b")], [], [testee], results, expected_failures=expected)
+    assert verdicts(results) == {"toy/rows/a": "passed", "toy/rows/b": "passed"}
+    assert [leak.id for leak in results.leaks] == ([] if is_expected else ["toy/rows/a"])
+    assert results.has_failed != is_expected
+    assert results.stale == []
+
+
+def test_run_failure_that_a_fresh_process_repeats_is_no_leak(
+    results: Results, a_case: Make, fake: Fake
+) -> None:
+    texts = iter("abcdef")
+
+    def answer(request: Request) -> Answer:
+        return Rejected(f"at 0x{next(texts)}")
+
+    testee = fake(answer)
+    testee.is_fresh = False
+    run([a_case()], [], [testee], results)
+    assert len(testee.asked) == 2
+    assert results.leaks == []
+    assert verdicts(results) == {"toy/rows/case": "failed"}
+
+
+def test_run_timeout_that_a_fresh_process_does_not_repeat_is_a_note(
+    results: Results, a_case: Make, fake: Fake
+) -> None:
+    def answer(request: Request) -> Answer:
+        if len(testee.asked) == 1:
+            raise NoAnswer("timed out", "no answer within 1 s", is_fresh=False)
+        return RIGHT
+
+    testee = fake(answer)
+    run([a_case()], [], [testee], results)
+    assert results.leaks == []
+    assert verdicts(results) == {"toy/rows/case": "passed"}
+    assert "no answer within 1 s at first" in results.outcomes[0].notes[0]
+
+
+def test_run_that_is_interrupted_leaves_what_it_knows(
+    results: Results, a_case: Make, fake: Fake
+) -> None:
+    def answer(request: Request) -> Answer:
+        if len(testee.asked) == 3:
+            raise KeyboardInterrupt
+        return Events([])
+
+    testee = fake(answer)
+    expected = known(("toy/rows/e", ""))
+    with pytest.raises(KeyboardInterrupt):
+        run([a_case(name) for name in "abcde"], [], [testee], results, expected_failures=expected)
+    assert verdicts(results) == {"toy/rows/a": "failed", "toy/rows/b": "failed"}
+    assert results.is_interrupted
+    assert results.has_failed
+    assert results.stale == []
 
 
 def test_run_few_cases_take_one_testee(results: Results, a_case: Make, fake: Fake) -> None:

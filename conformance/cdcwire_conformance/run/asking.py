@@ -1,0 +1,101 @@
+"""Asks one question at a time and makes an outcome of the answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from cdcwire.core.format import Format
+from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire_conformance.judge.cases import Judgement, judge_decoded, judge_encoded
+from cdcwire_conformance.judge.events import EventRules, rules_of
+from cdcwire_conformance.protocol.answers import Description
+from cdcwire_conformance.run.results import Outcome, Verdict
+from cdcwire_conformance.run.selection import CaseSelection, Declared, Task
+from cdcwire_conformance.testees.base import NoAnswer, Testee
+
+
+class Judge:
+    """Asks testees of one description and judges their answers. Threads may share it."""
+
+    def __init__(self, testee: Description, declared: Declared) -> None:
+        self._selection = CaseSelection(testee, declared)
+        self._codecs: dict[str, Format | None] = {}
+        self._rules: dict[str, EventRules] = {}
+        self._has_leaked = False
+        self._confirmed: set[tuple[str, str]] = set()
+
+    def settle(self, task: Task) -> Outcome | None:
+        """Return the outcome of a question that is not asked; None if it is."""
+        if reason := self._selection.not_claimed(task):
+            return self.outcome(task, "not claimed", reason=reason)
+        if reason := self._selection.skipped(task.case):
+            return self.outcome(task, "skipped", reason=reason)
+        return None
+
+    def outcome(self, task: Task, verdict: Verdict, **members: Any) -> Outcome:
+        """Return an outcome with the members that the question determines."""
+        binding = self._selection.is_binding(task.case)
+        return Outcome(task.id, task.case, task.cmd, verdict, binding, **members)
+
+    def ask(self, testee: Testee, task: Task) -> Outcome:
+        """Ask a testee and judge its answer; what fails is asked again in a fresh process.
+
+        The second answer counts. Of the failures that one rule derives from one base case, the
+        first is asked again; all are once a process was seen that mixes up its messages.
+        """
+        outcome, is_fresh = self._ask(testee, task, fresh=False)
+        if is_fresh or not outcome.is_bad:
+            return outcome
+        if outcome.is_derived:
+            key = task.case.id.partition("@")[0], outcome.rule
+            if key in self._confirmed and not self._has_leaked:
+                return outcome
+            self._confirmed.add(key)
+        again, _ = self._ask(testee, task, fresh=True)
+        if again.is_like(outcome):
+            return again
+        if outcome.verdict == "timed out":
+            note = f"{outcome.problem} at first; the second answer counts"
+            return replace(again, notes=(*again.notes, note))
+        self._has_leaked = True
+        return replace(again, leak=outcome.text)
+
+    def _ask(self, testee: Testee, task: Task, *, fresh: bool) -> tuple[Outcome, bool]:
+        """Return the outcome, and whether a fresh process gave it."""
+        try:
+            reply = testee.ask(task.request(), fresh=fresh)
+        except NoAnswer as failure:
+            problem, stderr = failure.problem, failure.stderr
+            outcome = self.outcome(task, failure.kind, problem=problem, stderr=stderr)
+            return outcome, failure.is_fresh
+        case = task.case
+        codec, rules = self._codec(case.format)
+        try:
+            if task.cmd == "encode":
+                assert codec is not None, "there are encode cases for known formats only"
+                judgement = judge_encoded(case, reply.answer, codec, rules)
+            else:
+                judgement = judge_decoded(case, reply.answer, rules)
+        except Exception as error:  # noqa: BLE001  (the edge: the other cases are still judged)
+            judgement = Judgement(f"the answer can't be judged: {error!r:.200}")
+        if judgement.passed:
+            return self.outcome(task, "passed", notes=judgement.notes), reply.is_fresh
+        outcome = self.outcome(
+            task,
+            "failed",
+            problem=judgement.problem,
+            differences=judgement.differences,
+            notes=judgement.notes,
+            focus=judgement.focus,
+            stderr=reply.stderr,
+        )
+        return outcome, reply.is_fresh
+
+    def _codec(self, format_name: str) -> tuple[Format | None, EventRules]:
+        if format_name not in self._rules:
+            codec = get_format(format_name) if format_name in FORMAT_NAMES else None
+            claim = self._selection.claim(format_name)
+            self._codecs[format_name] = codec
+            self._rules[format_name] = rules_of(codec, claim.without if claim else frozenset())
+        return self._codecs[format_name], self._rules[format_name]

@@ -1,0 +1,277 @@
+"""Failures grouped by what went wrong: the part of the answer, what was expected, what was given.
+
+A case with several differences is in several groups. A decoder with three faults then gives three
+groups, even if one of the faults shows in every case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from cdcwire.core.errors import Path
+from cdcwire.model.kind_text import kind_text
+from cdcwire.model.kinds import IntType, Type
+from cdcwire_conformance.judge.difference import ABSENT_TEXT, Difference
+from cdcwire_conformance.judge.events import FIELDS_TO_DECLINE
+from cdcwire_conformance.protocol.requests import Command
+from cdcwire_conformance.run.results import Outcome, Results
+
+Section: TypeAlias = Literal["accept", "reject", "encode"]
+SECTIONS: Mapping[Section, str] = {
+    "accept": "valid messages",
+    "encode": "events to encode",
+    "reject": "malformed messages",
+}
+_FEW_TYPES = 4  # the same change in columns of more types is one group
+_ENOUGH = 3  # cases, before a feature is said to explain them
+_MANY = 20  # cases that differ in one field only, before it is said that it can be declined
+_SIDES = ("before", "after")
+_VARIABLE = re.compile(r"0x[0-9a-f]+|\d+|'[^']*'|\"[^\"]*\"|\S*[/\\]\S*")
+_REASON = re.compile(
+    r"^(?:panic: |fatal error: |Exception in thread|thread '.*' panicked)"
+    r"|^\w[\w.]*(?:Error|Exception|Exit|Interrupt)\b"
+)
+
+
+@dataclass(slots=True)
+class FailureGroup:
+    """Failures of one kind.
+
+    ``part``: the part of the answer that is wrong. ``types``: of the columns, where it is about
+    columns. ``expected`` and ``got`` are those of the first case. ``alone``: how many of the cases
+    differ in nothing else. ``decline``: a feature that explains all of them.
+    """
+
+    section: Section
+    is_binding: bool
+    part: str
+    types: tuple[str, ...]
+    expected: str
+    got: str
+    hint: str
+    outcomes: list[Outcome] = field(default_factory=list)
+    alone: int = 0
+    decline: str = ""
+
+    @property
+    def first(self) -> Outcome:
+        """The first case of the group: one that shows nothing else, if there is one."""
+        return self.outcomes[0]
+
+    @property
+    def title(self) -> str:
+        """The part, with the types of its columns where these are few."""
+        if not self.types:
+            return self.part
+        few = len(self.types) <= _FEW_TYPES
+        return f"{self.part} of {', '.join(self.types) if few else f'{len(self.types)} types'}"
+
+    @property
+    def advice(self) -> str:
+        """What may be declined, if one feature explains the group."""
+        if not self.decline:
+            return ""
+        if self.decline in FIELDS_TO_DECLINE and self.alone:
+            number = "it" if self.alone == 1 else f"{self.alone} of them"
+            verb = "differs" if self.alone == 1 else "differ"
+            what = f"{number} {verb} only here"
+        else:
+            what = f"all cases with the feature {self.decline!r} fail"
+        return f"{what}: decline it with --without {self.decline}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    section: Section
+    is_binding: bool
+    part: str
+    change: tuple[str, str]
+    hint: str
+    family: str
+
+    def without_family(self) -> _Key:
+        return _Key(self.section, self.is_binding, self.part, self.change, self.hint, "")
+
+
+def failure_groups(results: Results) -> list[FailureGroup]:
+    """Return what went wrong, what fails the run first, valid messages before malformed ones."""
+    found: dict[_Key, list[tuple[Outcome, Difference, bool]]] = defaultdict(list)
+    for outcome in results.bad():
+        keys: dict[_Key, Difference] = {}
+        for key, difference in _keys_of(outcome):
+            keys.setdefault(key, difference)
+        for key, difference in keys.items():
+            found[key].append((outcome, difference, len(keys) == 1))
+    merged = _merged(found)
+    groups = [_group(key, members) for key, members in merged.items()]
+    passed = _passed_features(results)
+    for key, group in zip(merged, groups, strict=True):
+        group.decline = _feature_of(group, key.change[1] == ABSENT_TEXT, passed)
+    order = list(SECTIONS)
+    groups.sort(key=lambda g: (not g.is_binding, order.index(g.section), -len(g.outcomes)))
+    return groups
+
+
+def _merged(
+    found: Mapping[_Key, list[tuple[Outcome, Difference, bool]]],
+) -> dict[_Key, list[tuple[Outcome, Difference, bool]]]:
+    """Return the groups with those joined that differ in the types of columns only, if many."""
+    alike: dict[_Key, list[_Key]] = defaultdict(list)
+    for key in found:
+        alike[key.without_family()].append(key)
+    merged = {}
+    for general, keys in alike.items():
+        if len(keys) > _FEW_TYPES:
+            members = [member for key in keys for member in found[key]]
+            first: dict[str, tuple[Outcome, Difference, bool]] = {}
+            for member in members:
+                first.setdefault(member[0].id, member)
+            merged[general] = sorted(first.values(), key=lambda member: member[0].id)
+        else:
+            merged.update({key: found[key] for key in keys})
+    return merged
+
+
+def _group(key: _Key, members: list[tuple[Outcome, Difference, bool]]) -> FailureGroup:
+    members = sorted(members, key=lambda member: not member[2])  # stable: what shows nothing else
+    difference = members[0][1]
+    types = dict.fromkeys(_type_name(each.type) for _, each, _ in members if each.type is not None)
+    return FailureGroup(
+        key.section,
+        key.is_binding,
+        key.part,
+        tuple(types),
+        difference.expected,
+        difference.got,
+        difference.hint,
+        [outcome for outcome, _, _ in members],
+        sum(is_alone for _, _, is_alone in members),
+    )
+
+
+def _keys_of(outcome: Outcome) -> Iterator[tuple[_Key, Difference]]:
+    """Yield the groups that a failure belongs to, each with the difference that says so."""
+    section: Section = "encode" if outcome.cmd == "encode" else "accept"
+    if outcome.case.expect == "reject":
+        section = "reject"
+
+    def key(part: str, change: tuple[str, str], hint: str = "", family: str = "") -> _Key:
+        return _Key(section, outcome.is_binding, part, change, _general(hint), family)
+
+    if outcome.verdict in ("crashed", "timed out"):
+        reason = crash_reason(outcome)
+        yield (
+            key(outcome.verdict, ("an answer", _general(reason))),
+            Difference((), "an answer", reason),
+        )
+        return
+    if section == "reject":
+        what = outcome.rule or (outcome.case.error or {}).get("clause") or outcome.case.clauses[0]
+        difference = outcome.differences[0] if outcome.differences else None
+        shown = difference or Difference((), "rejected", outcome.problem)
+        yield key(f"accepted, though {_malformed(outcome)}", ("rejected", what)), shown
+        return
+    if not outcome.differences:
+        yield key("answer", ("", _general(outcome.problem))), Difference((), "", outcome.problem)
+    for difference in _telling(outcome.differences):
+        part = part_of(difference.path)
+        change = difference.change[0], _general(difference.change[1])
+        if part == "column" and ABSENT_TEXT in change:
+            part = f"column {difference.path[2]}"
+        family = "" if difference.type is None else _family(difference.type)
+        yield key(part, change, difference.hint, family), difference
+
+
+def _malformed(outcome: Outcome) -> str:
+    return f"malformed (rule {outcome.rule})" if outcome.is_derived else "malformed"
+
+
+def _telling(differences: Iterable[Difference]) -> Iterator[Difference]:
+    """Yield the differences that are not a consequence of another one.
+
+    Where the number of events differs, the wrong events are compared. Where the operation differs,
+    the images before and after do too.
+    """
+    found = list(differences)
+    if found and found[0].path == ("events",):
+        yield found[0]
+        return
+    other_op = {each.path[1] for each in found if each.path[2:] == ("op",)}
+    for each in found:
+        is_image = len(each.path) == 3 and each.path[2] in _SIDES
+        if not (is_image and each.path[1] in other_op):
+            yield each
+
+
+def part_of(path: Path) -> str:
+    """Return the part of an answer that a path leads to, without the numbers and columns of it."""
+    match path:
+        case ():
+            return "answer"
+        case ("events",):
+            return "number of events"
+        case ("events", _):
+            return "kind of event"
+        case ("events", _, ("before" | "after"), _, *_):
+            return "column"
+        case ("events", _, *steps):
+            return ".".join(map(str, steps))
+        case ("messages",):
+            return "number of messages"
+        case _:
+            return ".".join(str(step) for step in path if not isinstance(step, int))
+
+
+def _general(text: str) -> str:
+    """Return a text without what differs from case to case: numbers, quoted text, paths."""
+    return _VARIABLE.sub("#", text)
+
+
+def crash_reason(outcome: Outcome) -> str:
+    """Return the line of standard error that gives the reason of a crash, or else the problem."""
+    lines = [line.strip() for line in outcome.stderr.splitlines() if line.strip()]
+    reasons = [line for line in lines if _REASON.search(line)]
+    if not reasons:
+        return outcome.problem
+    is_python = any(line.startswith("Traceback ") for line in lines)
+    return f"{outcome.problem}: {reasons[-1 if is_python else 0]}"
+
+
+def _family(kind: Type) -> str:
+    if isinstance(kind, IntType):
+        return "unsigned integer" if kind.unsigned else "integer"
+    return _type_name(kind)
+
+
+def _type_name(kind: Type) -> str:
+    return kind_text(kind).partition("(")[0].partition("<")[0]
+
+
+def _passed_features(results: Results) -> dict[tuple[str, Command], set[str]]:
+    """Return the features of the valid cases that passed, by format and direction."""
+    passed: dict[tuple[str, Command], set[str]] = defaultdict(set)
+    for outcome in results.outcomes:
+        if outcome.verdict == "passed" and outcome.case.expect != "reject":
+            passed[outcome.case.format, outcome.cmd].update(outcome.case.features)
+    return passed
+
+
+def _feature_of(
+    group: FailureGroup,
+    is_absent: bool,
+    passed: Mapping[tuple[str, Command], Collection[str]],
+) -> str:
+    """Return the feature that explains a group: each of its cases has it, and none that passed."""
+    field_name = group.part.removeprefix("position.")
+    if group.section == "accept" and field_name in FIELDS_TO_DECLINE:
+        return field_name if is_absent or group.alone >= _MANY else ""
+    if group.section == "reject" or len({outcome.case.id for outcome in group.outcomes}) < _ENOUGH:
+        return ""
+    shared = set.intersection(*(set(outcome.case.features) for outcome in group.outcomes))
+    for outcome in group.outcomes:
+        shared.difference_update(passed.get((outcome.case.format, outcome.cmd), ()))
+    return min(shared, default="")
