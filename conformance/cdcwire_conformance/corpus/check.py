@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from cdcwire.core.errors import path_text
 from cdcwire.core.options import parse_options
@@ -41,6 +42,7 @@ from cdcwire_conformance.corpus.store import (
 )
 
 _TOP_FILES = (INDEX_FILE, RETIRED_FILE, VERSION_FILE, WITNESSES_FILE)
+FindBreaks: TypeAlias = Callable[[Json], Iterable[str]]
 _REBUILD = "`cdcwire corpus rebuild` makes it"
 
 
@@ -70,17 +72,16 @@ def check_corpus(root: Path | None = None, pages: Path | None = None) -> CheckRe
     pages = pages or pages_folder()
     problems: list[Problem] = []
     skipped: list[str] = []
-    cases, made = _read_all(corpus, problems)
+    find = _schema_check("case")
+    if find is None:
+        skipped.append("JSON Schemas: jsonschema is not installed (pip install 'cdcwire[check]')")
+    cases, made, broken = _read_all(corpus, problems, find)
     problems += _version_and_index(root, corpus, cases, made)
     problems += _files_without_case(corpus, cases, made)
     problems += _retired(root, cases)
     for case in cases:
-        problems += _meaning(case)
-    find = _schema_check("case")
-    if find is None:
-        skipped.append("JSON Schemas: jsonschema is not installed (pip install 'cdcwire[check]')")
-    else:
-        problems += _by_schema(corpus, cases, find)
+        if case.id not in broken:
+            problems += _meaning(case)
     if pages is None:
         skipped.append("clauses: the pages of the formats are in a checkout only")
     else:
@@ -88,20 +89,33 @@ def check_corpus(root: Path | None = None, pages: Path | None = None) -> CheckRe
     return CheckResult(len(cases), tuple(sorted(set(problems))), tuple(skipped))
 
 
-def _read_all(corpus: CorpusFiles, problems: list[Problem]) -> tuple[list[Case], dict[str, str]]:
-    """Read every case; return those that can be read, and the made files that they ask for."""
+def _read_all(
+    corpus: CorpusFiles, problems: list[Problem], find: FindBreaks | None
+) -> tuple[list[Case], dict[str, str], set[str]]:
+    """Read every case.
+
+    Returns: the cases that can be read, the made files that they ask for, and the ids of cases that
+    break the schema.
+    """
+    broken = set()
     cases = []
     made: dict[str, str] = {}
     for where in case_files(corpus):
+        breaks: list[Problem] = []
         try:
             document = read_json(corpus, where)
+            breaks = [Problem(where, each) for each in find(document)] if find else []
+            problems += breaks
             case = case_from_json(document, corpus, where)
             cases.append(case)
+            if breaks:
+                broken.add(case.id)
             made[where] = case_text(document, sums_of(case, corpus))
             if corpus.has_hexdumps:
                 made[f"{case.id}.hex"] = case_hexdump(case)
         except CorpusError as error:
-            problems.append(Problem(error.where, error.problem))
+            if not breaks:
+                problems.append(Problem(error.where, error.problem))
             continue
         if _text(corpus, where) != made[where]:
             problems.append(Problem(where, f"is not in its usual form; {_REBUILD}"))
@@ -110,7 +124,7 @@ def _read_all(corpus: CorpusFiles, problems: list[Problem]) -> tuple[list[Case],
             problems.append(Problem(hexdump, f"is not up to date; {_REBUILD}"))
         for name in set(case.sha256) ^ set(bytes_files(case)):
             problems.append(Problem(where, f"sha256: {name} has a sum and a use, or neither"))
-    return cases, made
+    return cases, made, broken
 
 
 def _version_and_index(
@@ -166,6 +180,10 @@ def _retired(root: Path | None, cases: list[Case]) -> Iterator[Problem]:
 def _meaning(case: Case) -> Iterator[Problem]:
     """Check what a codec is given: options, tables, features, and that the events can be read."""
     where = f"{case.id}.json"
+    if case.error is not None and case.error.get("message", 0) >= len(case.messages):
+        yield Problem(where, "error.message is not the number of a message")
+    if case.error is not None and case.error.get("clause") not in case.clauses:
+        yield Problem(where, "error.clause is none of the clauses of the case")
     try:
         format_ = format_of(case)
         context = case.context()
@@ -186,16 +204,7 @@ def _meaning(case: Case) -> Iterator[Problem]:
             yield Problem(where, str(error))
 
 
-def _by_schema(
-    corpus: CorpusFiles, cases: Iterable[Case], find: Callable[[Json], Iterable[str]]
-) -> Iterator[Problem]:
-    for case in cases:
-        where = f"{case.id}.json"
-        for problem in find(read_json(corpus, where)):
-            yield Problem(where, problem)
-
-
-def _schema_check(name: str) -> Callable[[Json], Iterable[str]] | None:
+def _schema_check(name: str) -> FindBreaks | None:
     """Return what finds the breaks of a schema; None where there is no library to do so."""
     try:
         from jsonschema import Draft202012Validator
@@ -206,7 +215,9 @@ def _schema_check(name: str) -> Callable[[Json], Iterable[str]] | None:
     def find(document: Json) -> Iterator[str]:
         for error in validator.iter_errors(document):
             place = path_text(tuple(error.absolute_path))
-            yield f"{place or 'the document'}: {error.message:.120}"
+            is_unfit = error.validator == "not"
+            message = "not allowed in a case of this kind" if is_unfit else error.message
+            yield f"{place or 'the document'}: {message:.120}"
 
     return find
 

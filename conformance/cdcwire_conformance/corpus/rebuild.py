@@ -18,7 +18,6 @@ from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import (
-    MEMBERS,
     Case,
     CorpusError,
     beside,
@@ -28,6 +27,7 @@ from cdcwire_conformance.corpus.case import (
 from cdcwire_conformance.corpus.files import CorpusFiles, FolderFiles
 from cdcwire_conformance.corpus.hexdump import hexdump_lines
 from cdcwire_conformance.corpus.json_form import json_text
+from cdcwire_conformance.corpus.schemas import schema
 from cdcwire_conformance.corpus.store import (
     INDEX_FILE,
     case_files,
@@ -86,9 +86,10 @@ def stale_hexdumps(corpus: CorpusFiles, made: Container[str]) -> list[str]:
 
 
 def case_text(document: Mapping[str, Json], sums: Mapping[str, str]) -> str:
-    """Return the text of a case file: its members in the usual order, with these sums."""
+    """Return the text of a case file: its members in the order of the schema, with these sums."""
+    usual = schema("case")["properties"]
     members = {**document, "sha256": dict(sums)}
-    return json_text({name: members[name] for name in MEMBERS if name in members})
+    return json_text({name: members[name] for name in (*usual, *members) if name in members})
 
 
 def case_hexdump(case: Case) -> str:

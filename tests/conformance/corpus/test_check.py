@@ -53,6 +53,66 @@ def test_wrong_member_is_found(
     assert all(text.startswith("craft/events/resolved.json: ") for text in found)
 
 
+SLIPS: list[tuple[str, dict[str, Any], str]] = [
+    ("level-unknown", {"level": "perhaps"}, "level: 'perhaps' is not one of"),
+    ("expect-missing", {"expect": None}, "the document: 'expect' is a required property"),
+    ("title-number", {"title": 7}, "title: 7 is not of type 'string'"),
+    ("member-unknown", {"colour": "red"}, "('colour' was unexpected)"),
+    ("clause-empty", {"clause": []}, "clause: []"),
+    ("clause-text", {"clause": "craft: limits"}, "clause: 'craft: limits' is not of type 'array'"),
+    ("clause-of-numbers", {"clause": [1]}, "clause[0]: 1 is not of type 'string'"),
+    ("messages-empty", {"messages": []}, "messages: []"),
+    ("message-no-key", {"messages": [{"value": "resolved.bin"}]}, "messages[0]: 'key' is a"),
+    ("file-outside", {"messages": [{"key": None, "value": "../x.bin"}]}, "messages[0].value: "),
+    ("events-missing", {"events": None}, "'events' is a required property"),
+    (
+        "error-on-accept",
+        {"error": {"clause": "x"}},
+        "error: not allowed in a case of this kind",
+    ),
+    ("may-without-choice", {"level": "may"}, "'choice' is a required property"),
+    ("must-with-choice", {"choice": "a: b"}, "choice: not allowed in a case of this kind"),
+    ("canonical-text", {"canonical": "yes"}, "canonical: 'yes' is not of type 'boolean'"),
+    ("option-list", {"options": {"a": []}}, "options.a: [] is not of type"),
+    ("sum-number", {"sha256": {"resolved.bin": 1}}, "sha256.resolved.bin: 1 is not of type"),
+]
+
+
+@pytest.mark.parametrize(("members", "problem"), [s[1:] for s in SLIPS], ids=[s[0] for s in SLIPS])
+def test_slip_in_accept_case_is_named(
+    golden: Path, pages: Path, edit: Any, members: dict[str, Any], problem: str
+) -> None:
+    edit(**members)
+    found = [text for text in problems_of(golden, pages) if problem in text]
+    assert found
+    assert found[0].startswith("craft/events/resolved.json: ")
+
+
+@pytest.mark.parametrize(
+    ("error", "problem"),
+    [
+        ({"clause": "craft: limits"}, "none of the clauses of the case"),
+        ({"clause": "craft: version", "offset": -1}, "error.offset: -1 is less than the minimum"),
+        ({"clause": "craft: version", "message": 1}, "not the number of a message"),
+        ({"clause": "craft: version", "path": [None]}, "error.path[0]: None"),
+        ({"clause": "craft: version", "part": "blob"}, "error.part: 'blob' is not one of"),
+        ({"clause": "craft: version", "byte": 0}, "('byte' was unexpected)"),
+        ({}, "error: 'clause' is a required property"),
+    ],
+)
+def test_slip_in_error_is_named(
+    golden: Path, pages: Path, edit: Any, error: dict[str, Any], problem: str
+) -> None:
+    edit("version-2", error=error)
+    assert any(problem in text for text in problems_of(golden, pages))
+
+
+def test_rebuild_keeps_a_member_that_is_unknown(golden: Path, pages: Path, edit: Any) -> None:
+    edit(colour="red")
+    rebuild(golden)
+    assert any("'colour' was unexpected" in text for text in problems_of(golden, pages))
+
+
 def rebuild_as_far_as_possible(golden: Path) -> None:
     from cdcwire_conformance.corpus.case import CorpusError
 
