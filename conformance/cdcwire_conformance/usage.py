@@ -23,7 +23,9 @@ def parse_option_arguments(arguments: list[str]) -> dict[str, OptionValue]:
     for argument in arguments:
         name, equals, value = argument.partition("=")
         if not equals or not name:
-            raise UsageError(f"--option {argument!r} is not NAME=VALUE")
+            raise UsageError(
+                f"--option {argument!r} is not NAME=VALUE; see `cdcwire options FORMAT`"
+            )
         options[name] = value
     return options
 

@@ -28,6 +28,7 @@ VERBS: tuple[str, ...] = (
     "decode",
     "encode",
     "explain",
+    "options",
     "generate",
     "size",
     "compare",

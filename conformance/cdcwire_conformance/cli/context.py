@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cdcwire.core.format import Context, Selection, TableName
+from cdcwire_conformance.cli.options import OptionArgument
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.ddl import read_ddl_file
 from cdcwire_conformance.registry import open_schemas
@@ -29,17 +30,21 @@ __all__ = [
 ]
 
 
-def add_context_arguments(parser: argparse.ArgumentParser, *, has_ddl: bool = True) -> None:
+def add_context_arguments(
+    parser: argparse.ArgumentParser, *, has_ddl: bool = True, has_selection: bool = True
+) -> None:
     """Add --option, --tables, --ddl, --schema, --blobs, --include and --columns.
 
-    ``has_ddl``: False where a verb has a --ddl of its own.
+    ``has_ddl``: False where a verb has a --ddl of its own. ``has_selection``: False where a verb
+    takes all tables and columns.
     """
     parser.add_argument(
         "--option",
-        action="append",
+        action=OptionArgument,
         default=[],
         metavar="NAME=VALUE",
-        help="a setting of the producer, spelled as in its configuration: max-batch-size=16",
+        help="a setting of the producer, spelled as in its configuration: max-batch-size=16; "
+        '"--option help" or "cdcwire options FORMAT" lists them',
     )
     parser.add_argument(
         "--tables", metavar="FILE", help="table definitions, a JSON list or one a line"
@@ -55,6 +60,9 @@ def add_context_arguments(parser: argparse.ArgumentParser, *, has_ddl: bool = Tr
     parser.add_argument(
         "--blobs", metavar="DIR", help="folder of claim-check files, named as in their locations"
     )
+    if not has_selection:
+        parser.set_defaults(include=[], columns=None)
+        return
     parser.add_argument(
         "--include",
         action="append",

@@ -10,7 +10,7 @@ from cdcwire.core.format import Format
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.options import parse_options
 from cdcwire.core.registry import FORMAT_NAMES, get_format
-from cdcwire_conformance.cli.context import UsageError, add_schema_arguments, context_from
+from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.corpus.hexdump import hexdump_lines
 from cdcwire_conformance.sources.messages_io import InputError, read_messages
 
@@ -44,31 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--message", type=int, metavar="N", help="only this message of the file, counted from 0"
     )
     parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a setting of the producer, spelled as in its configuration: dialect=ticdc",
-    )
-    parser.add_argument(
-        "--tables", metavar="FILE", help="table definitions, a JSON list or one a line"
-    )
-    parser.add_argument(
-        "--ddl",
-        dest="context_ddl",
-        metavar="FILE",
-        help="table definitions, as CREATE TABLE statements",
-    )
-    add_schema_arguments(parser)
-    parser.add_argument(
         "--prefix",
         metavar="DIR",
         help="the storage prefix that the file is in: its path counts, and its schema files",
     )
-    parser.add_argument(
-        "--blobs", metavar="DIR", help="folder of claim-check files, named as in their locations"
-    )
-    parser.set_defaults(include=[], columns=None)  # every byte is explained
+    add_context_arguments(parser, has_selection=False)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -55,7 +55,7 @@ class Option:
         """
         parsed = self._convert(value)
         if parsed is None or (self.values is not None and parsed not in self.values):
-            raise OptionError(f"option {self.name}={value!r} is not {self._allowed()}")
+            raise OptionError(f"option {self.name}={value!r} is not {self.allowed}")
         return parsed
 
     def _convert(self, value: OptionValue) -> OptionValue | None:
@@ -68,7 +68,9 @@ class Option:
             return int(text) if is_number and not isinstance(value, bool) else None
         return value if isinstance(value, str) else None
 
-    def _allowed(self) -> str:
+    @property
+    def allowed(self) -> str:
+        """The allowed values, in words: ``one of 'none', 'lz4'``."""
         if self.values is not None:
             return "one of " + ", ".join(map(repr, self.values))
         if isinstance(self.default, bool):
