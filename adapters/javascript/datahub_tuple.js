@@ -3,7 +3,7 @@
 import { readBody } from "./datahub.js";
 import { isOn, option } from "./events.js";
 import { strictBase64 } from "./json_members.js";
-import { doubleText, floatText, parseDouble, parseFloat32 } from "./numbers.js";
+import { doubleText, floatText, parseDouble, parseFloat32, plainDecimal } from "./numbers.js";
 import { Rejection, inside } from "./rejection.js";
 import { decodeUtf8 } from "./utf8.js";
 
@@ -153,7 +153,7 @@ function readField(bytes, { type, kind }) {
     case "DOUBLE":
       return readFloat(text, type);
     case "DECIMAL":
-      return { type: "decimal", value: plainDecimal(text) };
+      return { type: "decimal", value: decimalText(text) };
     case "TIMESTAMP":
       return { type: "timestamp", value: readInteger(text, FIRST_TIME, LAST_TIME), unit: "us", zone: "+00:00" };
     default: {
@@ -187,17 +187,10 @@ function readFloat(text, type) {
   return { type: kind, value: type === "FLOAT" ? floatText(parseFloat32(plain)) : doubleText(parseDouble(plain)) };
 }
 
-const DECIMAL = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:e([+-]?[0-9]+))?$/i;
 const EXPONENT_LIMIT = 400;
 
-function plainDecimal(text) {
-  const [all, sign, whole, fraction = "", exponentText = "0"] = (text.length <= NUMBER_LIMIT && DECIMAL.exec(text)) || [];
-  const exponent = Number(exponentText);
-  if (all === undefined || whole + fraction === "" || Math.abs(exponent) > EXPONENT_LIMIT)
-    throw new Rejection(`${text.slice(0, 40)} is not a DECIMAL`);
-  const scale = fraction.length - exponent;
-  const digits = (whole + fraction + "0".repeat(Math.max(0, -scale))).padStart(Math.max(0, scale) + 1, "0");
-  const at = digits.length - Math.max(0, scale);
-  const number = digits.slice(0, at).replace(/^0+(?=[0-9])/, "");
-  return `${sign === "-" ? "-" : ""}${number}${scale > 0 ? `.${digits.slice(at)}` : ""}`;
+function decimalText(text) {
+  const plain = text.length > NUMBER_LIMIT ? null : plainDecimal(text, EXPONENT_LIMIT);
+  if (plain === null) throw new Rejection(`${text.slice(0, 40)} is not a DECIMAL`);
+  return plain;
 }

@@ -74,6 +74,20 @@ function exactDecimal(number) {
   return `${(BigInt(number * 2 ** 150) * 10n ** 150n) >> 150n}e-150`;
 }
 
+const DECIMAL = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:e([+-]?[0-9]+))?$/i;
+
+/** A decimal number without its exponent, all digits kept; null if it is not one, or its exponent is too large. */
+export function plainDecimal(text, exponentLimit) {
+  const [all, sign, whole, fraction = "", exponentText = "0"] = DECIMAL.exec(text) ?? [];
+  const exponent = Number(exponentText);
+  if (all === undefined || whole + fraction === "" || Math.abs(exponent) > exponentLimit) return null;
+  const scale = Math.max(0, fraction.length - exponent);
+  const zeros = "0".repeat(Math.max(0, exponent - fraction.length));
+  const digits = `${whole}${fraction}${zeros}`.padStart(scale + 1, "0");
+  const number = digits.slice(0, digits.length - scale).replace(/^0+(?=[0-9])/, "");
+  return `${sign === "-" ? "-" : ""}${number}${scale > 0 ? `.${digits.slice(-scale)}` : ""}`;
+}
+
 // ---- writing ---------------------------------------------------------------------------------------------------
 
 /** Shortest digits that read back to the same value, as D.DDDe±X. Of equally short ones, the nearest. */

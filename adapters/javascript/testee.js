@@ -2,12 +2,15 @@
 // `serve` your table of formats.
 
 import * as canalJson from "./canal_json.js";
+import * as cdlJson from "./cdl_json.js";
 import * as craft from "./craft.js";
 import * as craftProposal from "./craft_proposal.js";
+import * as maxwellJson from "./maxwell_json.js";
 import * as openProtocol from "./open_protocol.js";
 import * as csv from "./csv.js";
 import * as datahubBlob from "./datahub_blob.js";
 import * as datahubTuple from "./datahub_tuple.js";
+import * as debeziumJson from "./debezium_json.js";
 import { serve } from "./protocol.js";
 
 serve("cdcwire-javascript", "0.2.0", {
@@ -18,4 +21,7 @@ serve("cdcwire-javascript", "0.2.0", {
   "canal-json": canalJson,
   "datahub-tuple": datahubTuple,
   "datahub-blob": datahubBlob,
+  "cdl-json": cdlJson,
+  "debezium-json": debeziumJson,
+  "maxwell-json": maxwellJson,
 });

@@ -1,0 +1,163 @@
+// Columns of Kafka Connect as the testee protocol has them: what the logical names of Connect, Debezium and CDL mean.
+
+import { createHash } from "node:crypto";
+
+import { CONNECT, SCALE_LIMIT, bigInteger } from "./connect.js";
+import { doubleText, floatText } from "./numbers.js";
+import { Rejection, inside } from "./rejection.js";
+
+const counted = (type, unit) => (value) => ({ type, value: String(value), unit });
+const texted = (type) => (value) => ({ type, value });
+const TIME = "io.debezium.time.";
+const DATA = "io.debezium.data.";
+export const PLACEHOLDER = "__debezium_unavailable_value";
+
+const LOGICAL = {
+  [`${CONNECT}Date`]: counted("date", "d"),
+  [`${CONNECT}Time`]: counted("time", "ms"),
+  [`${CONNECT}Timestamp`]: counted("datetime", "ms"),
+  [`${CONNECT}Decimal`]: ({ unscaled, scale }) => ({ type: "decimal", value: plainDecimal(unscaled, scale) }),
+  [`${TIME}Date`]: counted("date", "d"),
+  [`${TIME}Time`]: counted("time", "ms"),
+  [`${TIME}MicroTime`]: counted("time", "us"),
+  [`${TIME}NanoTime`]: counted("time", "ns"),
+  [`${TIME}Timestamp`]: counted("datetime", "ms"),
+  [`${TIME}MicroTimestamp`]: counted("datetime", "us"),
+  [`${TIME}NanoTimestamp`]: counted("datetime", "ns"),
+  [`${TIME}IsoDate`]: texted("date"),
+  [`${TIME}IsoTime`]: texted("time"),
+  [`${TIME}IsoTimestamp`]: texted("datetime"),
+  [`${TIME}ZonedTimestamp`]: (value) => ({ type: "timestamp", value, ...zoneOf(value) }),
+  [`${TIME}ZonedTime`]: (value) => ({ type: "time", value, ...zoneOf(value) }),
+  [`${TIME}MicroDuration`]: counted("interval", "us"),
+  [`${TIME}Interval`]: texted("interval"),
+  [`${TIME}Year`]: (value) => ({ type: "year", value: String(value) }),
+  [`${DATA}Enum`]: (label) => ({ type: "enum", label }),
+  [`${DATA}EnumSet`]: (label) => ({ type: "set", label }),
+  [`${DATA}Json`]: texted("json"),
+  [`${DATA}Bits`]: (value) => ({ type: "bit", value: String(littleEndian(value)) }),
+  [`${DATA}VariableScaleDecimal`]: variableDecimal,
+};
+const BASE = {
+  int8: "int8", int16: "int16", int32: "int32", int64: "int64", boolean: "bool", string: "text",
+}; // prettier-ignore
+
+/** The logical meaning of a schema, or undefined. */
+function meaningOf({ type, name }) {
+  if (name === null) return undefined;
+  if (name.endsWith(".cdc.data.Decimal") && type === "string") return texted("decimal");
+  if (name.endsWith(".cdc.data.timestamp") && type === "string") return (value) => ({ type: "datetime", value: instantText(value) });
+  return Object.hasOwn(LOGICAL, name) ? LOGICAL[name] : undefined;
+}
+
+/** The column object of a value of `schema`. `placeholder` is what the producer writes for a value that it does not have. */
+export function toColumn(value, schema, placeholder = PLACEHOLDER) {
+  if (value === null) return null;
+  if (isUnavailable(value, schema, placeholder)) return { unavailable: true };
+  const meaning = meaningOf(schema);
+  if (meaning) return meaning(value);
+  switch (schema.type) {
+    case "float":
+      return { type: "float32", value: floatText(value) };
+    case "double":
+      return { type: "float64", value: doubleText(value) };
+    case "bytes":
+      return { type: "bytes", bytes: value.toString("base64") };
+    case "array":
+      return { items: value.map((item) => toColumn(item, schema.items, placeholder)) };
+    case "map":
+      return { entries: value.map(([key, each]) => [toColumn(key, schema.keys, ""), toColumn(each, schema.values, "")]) };
+    case "struct":
+      return { fields: toImage(value, schema, placeholder) };
+    default:
+      return { type: BASE[schema.type], value: String(value) };
+  }
+}
+
+/** The columns of a struct. */
+export function toImage(struct, schema, placeholder) {
+  const image = Object.create(null); // a column may be named __proto__
+  for (const [name, value] of struct)
+    image[name] = inside([name], () => toColumn(value, schema.fields.get(name), placeholder));
+  return image;
+}
+
+function isUnavailable(value, schema, placeholder) {
+  if (placeholder === "") return false;
+  switch (schema.type) {
+    case "string":
+      return value === placeholder || (schema.name === `${DATA}Json` && value === JSON.stringify({ [placeholder]: placeholder }));
+    case "bytes":
+      return Buffer.isBuffer(value) && value.equals(Buffer.from(placeholder));
+    case "map":
+      return value.length === 1 && value[0][0] === placeholder && value[0][1] === placeholder;
+    case "array":
+      return isUnavailableArray(value, schema.items, placeholder);
+    default:
+      return false;
+  }
+}
+
+function isUnavailableArray(items, { type, name }, placeholder) {
+  if (type === "string") {
+    const marker = name === `${DATA}Uuid` ? uuidOf(placeholder) : placeholder;
+    return items.length === 1 && items[0] === marker;
+  }
+  const bytes = Buffer.from(placeholder);
+  if (!/^int/.test(type) || items.length !== bytes.length) return false;
+  return items.every((item, index) => item === BigInt(bytes[index]) || item === BigInt(bytes.readInt8(index)));
+}
+
+/** A UUID of version 3 of the MD5, as java.util.UUID.nameUUIDFromBytes gives it. */
+function uuidOf(text) {
+  const bytes = createHash("md5").update(text).digest();
+  bytes[6] = (bytes[6] & 0x0f) | 0x30;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+// ---- texts -----------------------------------------------------------------------------------------------------
+
+export function plainDecimal(unscaled, scale) {
+  const sign = unscaled < 0n ? "-" : "";
+  const digits = String(unscaled < 0n ? -unscaled : unscaled);
+  if (scale <= 0) return unscaled === 0n ? "0" : `${sign}${digits}${"0".repeat(-scale)}`;
+  const padded = digits.padStart(scale + 1, "0");
+  return `${sign}${padded.slice(0, -scale)}.${padded.slice(-scale)}`;
+}
+
+function variableDecimal(struct) {
+  const [scale, value] = [struct.get("scale"), struct.get("value")];
+  if (typeof scale !== "bigint" || !Buffer.isBuffer(value)) throw new Rejection("a VariableScaleDecimal has scale and value");
+  if (scale > SCALE_LIMIT || scale < -SCALE_LIMIT) throw new Rejection(`a scale of ${scale}`);
+  return { type: "decimal", value: plainDecimal(bigInteger(value), Number(scale)) };
+}
+
+const littleEndian = (bytes) => (bytes.length === 0 ? 0n : BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`));
+
+/** The zone that a text ends in. Zoned types are in UTC, `infinity` too, which has no place for a zone. */
+function zoneOf(text) {
+  const zone = /(Z|[+-][0-9]{2}:?[0-9]{2})$/.exec(text)?.[1] ?? "Z";
+  return { zone: zone === "Z" ? "+00:00" : zone };
+}
+
+const TEXT = /^([0-9]{4})-([0-9]{2})-([0-9]{2})[ T]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(Z|[+-][0-9]{2}:?[0-9]{2})?$/;
+
+/** A timestamp of CDL in any of its forms, as `yyyy-MM-dd HH:mm:ss` in UTC with the digits of a second that it has. */
+function instantText(text) {
+  if (/^-?[0-9]{1,16}$/.test(text)) return utcText(Number(text), String(((BigInt(text) % 1000n) + 1000n) % 1000n).padStart(3, "0"));
+  const [all, year, month, day, hour, minute, second, fraction = "", zone = "Z"] = TEXT.exec(text) ?? [];
+  const ms = all === undefined ? NaN : Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  if (Number.isNaN(ms) || new Date(ms).getUTCDate() !== Number(day) || hour > "23")
+    throw new Rejection(`${text.slice(0, 40)} is not a date and time`);
+  const [, sign, hours, minutes] = /^([+-])([0-9]{2}):?([0-9]{2})$/.exec(zone) ?? [null, "+", "0", "0"];
+  const offset = (Number(hours) * 60 + Number(minutes)) * 60000 * (sign === "-" ? -1 : 1);
+  return utcText(ms - offset, fraction);
+}
+
+function utcText(ms, fraction) {
+  const date = new Date(ms);
+  if (Number.isNaN(date.valueOf())) throw new Rejection(`${ms} milliseconds are not a date and time`);
+  const text = date.toISOString().slice(0, -5).replace("T", " ");
+  return /[1-9]/.test(fraction) ? `${text}.${fraction}` : text;
+}
