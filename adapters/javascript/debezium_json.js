@@ -174,6 +174,7 @@ function addTransaction(message, position, extra) {
 function logicalMessage(message) {
   const source = message.struct("source") ?? fail("source is missing");
   const { position, extra } = inside(["source"], () => readSource(source, false));
+  tableOf(source); // its names are empty, and are there
   addTimes(message, position, extra);
   addTransaction(message, position, extra);
   const content = message.struct("message") ?? fail("message is missing");

@@ -171,9 +171,10 @@ export function defineColumn({ name, type, source, nullable, roles = [] }) {
   if (code === undefined) throw new Rejection(`column ${name}: type ${source ?? type} has no code`);
   const holdsText = kind ? ["text", "enum", "set"].includes(kind) : /char|text|enum|set/.test(sourceWord);
   const words = [...kindRest, ...sourceRest];
+  const isBinary = !holdsText || /\bcharacter set binary\b|\bcharset binary\b/.test(sourceRest.join(" "));
   const unsigned = code === BIT || code === YEAR || words.includes("unsigned") || words.includes("zerofill");
   let flags = 0;
-  if (!holdsText) flags |= FLAG.binary;
+  if (isBinary) flags |= FLAG.binary;
   for (const role of ROLES) if (roles.includes(role)) flags |= FLAG[role];
   if (nullable) flags |= FLAG.nullable;
   if (unsigned) flags |= FLAG.unsigned;

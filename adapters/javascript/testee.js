@@ -1,6 +1,7 @@
 // The testee of this folder's own decoders and encoders. To test yours, keep protocol.js and rejection.js, and give
 // `serve` your table of formats.
 
+import * as avro from "./avro.js";
 import * as canalJson from "./canal_json.js";
 import * as cdlJson from "./cdl_json.js";
 import * as craft from "./craft.js";
@@ -19,6 +20,7 @@ serve("cdcwire-javascript", "0.2.0", {
   "open-protocol": openProtocol,
   csv,
   "canal-json": canalJson,
+  avro,
   "datahub-tuple": datahubTuple,
   "datahub-blob": datahubBlob,
   "cdl-json": cdlJson,
