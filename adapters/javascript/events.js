@@ -15,10 +15,10 @@ export const option = (options, name, otherwise) => options?.[name] ?? otherwise
 export const isOn = (options, name, otherwise = false) => String(option(options, name, otherwise)) === "true";
 export const number = (options, name, otherwise) => Number(option(options, name, otherwise));
 
-/** Compression is declared in `without`, so a request that has it is a mistake of the caller. */
+/** No encoder here compresses. */
 export function refuseCompression(options) {
   const compression = option(options, "large-message-handle-compression", "none");
-  if (compression !== "none") throw new Error(`large-message-handle-compression ${compression} is not implemented`);
+  if (compression !== "none") throw new Rejection(`large-message-handle-compression ${compression} is for reading only`);
 }
 
 // ---- decoding --------------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 // TiCDC Open Protocol: a Kafka key and value with the same number of items, each a length and a JSON text.
 
 import { Rejection, inside } from "./rejection.js";
-import { isOn, operation, refuseCompression, toEvent } from "./events.js";
+import { openMessage } from "./compression.js";
+import { isOn, operation, option, toEvent } from "./events.js";
 import { FLAG, checkVector, groupOf, isUnsigned, parseInteger } from "./mysql_values.js";
 import { parseDouble, parseFloat32 } from "./numbers.js";
 import { unquote } from "./go_strings.js";
@@ -16,17 +17,17 @@ const DDL = 2n;
 const RESOLVED = 3n;
 const LENGTH_SIZE = 8; // of the version too
 
-export const without = ["compression"];
+export const without = [];
 
 export function decodeMessage({ key, value }, { options, blobs }) {
-  refuseCompression(options);
-  return readPairs(key, value).map(({ header, images }) => {
+  const compression = option(options, "large-message-handle-compression", "none");
+  return readPairs(key, value, compression).map(({ header, images }) => {
     const { type, onlyHandleKey, claimCheck, ...change } = header;
     if (type === RESOLVED) return toEvent({ kind: "resolved", ...change }, options);
     if (type === DDL) return toEvent({ kind: "ddl", ...images, ...change }, options);
 
     const stored = claimCheck !== null && blobs !== undefined;
-    const { before, after } = stored ? inside(["claim check"], () => readStored(claimCheck, blobs)) : images;
+    const { before, after } = stored ? inside(["claim check"], () => readStored(claimCheck, blobs, compression)) : images;
     const op = operation(before, after);
     const marks = { extra: claimCheck === null ? {} : { claim_check: claimCheck } };
     if (onlyHandleKey && !stored) marks.sent = "key";
@@ -38,7 +39,7 @@ export function decodeMessage({ key, value }, { options, blobs }) {
 
 // ---- framing ---------------------------------------------------------------------------------------------------
 
-function readPairs(key, value) {
+function readPairs(key, value, compression) {
   if (key === null || key.length < LENGTH_SIZE)
     throw new Rejection("the key is shorter than its version", key?.length ?? 0);
   const version = key.readBigUInt64BE(0);
@@ -59,8 +60,14 @@ function readPairs(key, value) {
     throw new Rejection(`${headers.length} keys and ${items.length} values`, value?.length ?? 0);
   return headers.map((header, index) => ({
     header,
-    images: inside(["value", index], () => readValue(items[index], header)),
+    images: inside(["value", index], () => readValue(openItem(items[index], compression), header)),
   }));
+}
+
+/** An item without its compression. A place inside a compressed item is that of its first byte. */
+function openItem({ bytes, offset }, compression) {
+  if (compression === "none" || bytes.length === 0) return { bytes, offset };
+  return { bytes: openMessage(bytes, compression), offset };
 }
 
 function readItems(bytes, start) {
@@ -166,13 +173,13 @@ function readColumnValue(json, code, flags) {
 // ---- claim check -----------------------------------------------------------------------------------------------
 
 /** The full row from the file that a claim check names: a key and a value with one item each. */
-function readStored(location, blobs) {
+function readStored(location, blobs, compression) {
   if (!Object.hasOwn(blobs, location)) throw new Rejection(`no file at ${location}`);
   const { key, value } = readJson(Buffer.from(blobs[location], "base64"), (json) => ({
     key: base64(required(json, "key")),
     value: base64(required(json, "value")),
   }));
-  const pairs = readPairs(key, value);
+  const pairs = readPairs(key, value, compression);
   const [{ header, images }] = pairs;
   if (pairs.length !== 1 || header.type !== ROW || header.claimCheck !== null)
     throw new Rejection("a stored message holds one row");
