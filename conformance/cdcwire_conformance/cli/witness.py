@@ -14,8 +14,8 @@ NAME = "witness"
 HELP = "record which golden cases an independent implementation confirms"
 TAKES_COMMAND = True
 DESCRIPTION = """\
-Put the stored cases to an implementation that shares nothing with the reference, and record in
-golden/witnesses.json those that it reads or writes as they say. Without COMMAND: show what is
+Run the stored cases against an implementation that shares nothing with the reference. Record in
+golden/witnesses.json the cases that it reads or writes as they say. Without COMMAND: show what is
 recorded. A case that changes afterwards loses its witness.
 """
 EXAMPLES = """\
@@ -52,9 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
         witnesses[found.name] = found
         write_witnesses(witnesses.values(), root)
     formats = arguments.formats or FORMAT_NAMES
-    for name, counted in confirmations(
-        load_cases(formats, root=root), sums, witnesses.values()
-    ).items():
+    counts = confirmations(load_cases(formats, root=root), sums, witnesses.values())
+    for name, counted in counts.items():
         print(
             f"{name}: {counted.cases} cases; {counted.by_producer} written by a producer, "
             f"{counted.by_others} confirmed by other implementations, "
@@ -62,6 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
         )
         for case_id in counted.by_nobody:
             print(f"  {case_id}")
+    cases = sum(counted.cases for counted in counts.values())
+    alone = sum(len(counted.by_nobody) for counted in counts.values())
+    print(f"{cases} cases; {alone} ({alone / max(cases, 1):.1%}) confirmed by their author only")
     return 0
 
 

@@ -50,10 +50,12 @@ def witnesses_part(cases: Sequence[Case]) -> Part:
     for name, found in confirmations(cases, case_sums(), witnesses).items():
         rows.append((name, found.cases, found.by_producer, found.by_others, len(found.by_nobody)))
         alone += found.by_nobody
+    share = f"{len(alone) / max(len(cases), 1):.1%} of {len(cases):,} cases"
     head = ("format", "cases", "written by a producer", "confirmed by others", "by nobody else")
     part.lines += table(head, rows)
     if alone:
-        part.lines += ["", "Confirmed by their author only: " + ", ".join(f"`{c}`" for c in alone)]
+        listed = ", ".join(f"`{case_id}`" for case_id in alone)
+        part.lines += ["", f"Confirmed by their author only, {share}: {listed}"]
     return part
 
 
