@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from cdcwire.core.format import EVERYTHING, Context, Format, Selection
-from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.message import Message
 from cdcwire.model.events import Column, Event, Marker, Progress, RowChange, Table
 from cdcwire.model.kinds import IntType
 from cdcwire_generators.comparing import gathered
@@ -116,15 +116,7 @@ def decoded(
         context = through.prepared(messages, replace(context, tables=(*known, *tables)))
         return [event for file in messages for event in through.to_events(file, context=context)]
     context = through.prepared(messages, context)
-    events: list[Event] = []
-    blobs: dict[str, bytes] = {}
-    prefix = str((options or {}).get("claim-check-storage-uri", "")).rstrip("/")
-    for message in messages:
-        if isinstance(message, StoredFile):
-            blobs[f"{prefix}/{message.path}" if prefix else message.path] = message.value
-            continue
-        events += through.to_events(message, context=replace(context, blobs=blobs))
-    return events
+    return [event for message in messages for event in through.to_events(message, context=context)]
 
 
 def round_trip(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from pathlib import Path
 
 from cdcwire.core.format import Context, Selection, TableName
+from cdcwire_conformance.cli.claim_checks import read_claim_checks
 from cdcwire_conformance.cli.options import OptionArgument
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.ddl import read_ddl_file
@@ -58,7 +58,9 @@ def add_context_arguments(
         )
     add_schema_arguments(parser)
     parser.add_argument(
-        "--blobs", metavar="DIR", help="folder of claim-check files, named as in their locations"
+        "--blobs",
+        metavar="DIR",
+        help="directory of claim-check files: the claim-check-storage-uri, or one above it",
     )
     if not has_selection:
         parser.set_defaults(include=[], columns=None)
@@ -101,21 +103,10 @@ def context_from(arguments: argparse.Namespace) -> Context:
         options=parse_option_arguments(arguments.option),
         tables=tables,
         schemas=schemas_from(arguments),
-        blobs=_read_blobs(arguments.blobs) if arguments.blobs else {},
+        blobs=read_claim_checks(arguments.blobs),
         selection=_selection(arguments.include, arguments.columns),
         compressions=known_compressions(),
     )
-
-
-def _read_blobs(folder: str) -> dict[str, bytes]:
-    root = Path(folder)
-    if not root.is_dir():
-        raise UsageError(f"--blobs {folder}: there is no such folder")
-    return {
-        file.relative_to(root).as_posix(): file.read_bytes()
-        for file in root.rglob("*")
-        if file.is_file()
-    }
 
 
 def _selection(include: list[str], columns: str | None) -> Selection:

@@ -6,14 +6,16 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Format
-from cdcwire.core.message import StoredFile
+from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Event
 from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire.model.text import event_to_json
+from cdcwire_conformance.cli.claim_checks import RecordedClaimChecks
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, read_messages
 from cdcwire_conformance.sources.storage.forms import is_prefix
@@ -78,7 +80,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Decode the files and print their events. Returns 1 if a fault was reported, else 0."""
     format_ = get_format(arguments.format)
     faults = _Faults()
-    events = _events(arguments, format_, context_from(arguments), faults)
+    context = context_from(arguments)
+    claim_checks = RecordedClaimChecks(context.blobs)
+    context = replace(context, blobs=claim_checks)
+    events = _events(arguments, format_, context, faults, claim_checks)
     try:
         _print(join_halves(events) if arguments.join_halves else events)
     except IncompleteUpdateError as error:
@@ -99,7 +104,11 @@ class _Faults:
 
 
 def _events(
-    arguments: argparse.Namespace, format_: Format, context: Context, faults: _Faults
+    arguments: argparse.Namespace,
+    format_: Format,
+    context: Context,
+    faults: _Faults,
+    claim_checks: RecordedClaimChecks,
 ) -> Iterator[Event]:
     """Yield the events of all files, up to the first fault unless asked to go on."""
     for file in arguments.files:
@@ -108,21 +117,31 @@ def _events(
                 raise UsageError(f"{file}: a storage prefix has neither --hex nor --key")
             yield from _events_of_prefix(file, format_, context, arguments, faults)
             continue
-        known = _prepared(file, format_, context, arguments)
-        messages = read_messages(
+        messages: Iterable[tuple[str, Message]] = read_messages(
             file, hex=arguments.hex, key=arguments.key, carriers=format_.carriers
         )
+        if file == STANDARD_STREAM:  # it cannot be read twice
+            messages = list(messages)
+            known = format_.prepared((message for _, message in messages), context)
+        else:
+            known = _prepared(file, format_, context, arguments)
         for where, message in messages:
-            if isinstance(message, StoredFile):  # a schema file describes the files that follow
-                known = format_.prepared([message], known)
+            if isinstance(message, StoredFile) and not _takes_files(format_):
+                raise UsageError(f"{where}: {message.path} is a file; {format_.name} has no files")
             try:
                 yield from format_.to_events(message, context=known)
+                for problem in claim_checks.problems():
+                    faults.report(f"{where}: {problem}")
                 for warning in format_.warnings(message):
                     print(f"cdcwire decode: {where}: warning: {warning}", file=sys.stderr)
             except DecodeError as error:
                 faults.report(f"{where}: {error}")
                 if not arguments.keep_going:
                     return
+
+
+def _takes_files(format_: Format) -> bool:
+    return "storage" in format_.carriers or format_.has_claim_checks
 
 
 def _print(events: Iterable[Event]) -> None:
@@ -133,11 +152,8 @@ def _print(events: Iterable[Event]) -> None:
 def _prepared(
     file: str, format_: Format, context: Context, arguments: argparse.Namespace
 ) -> Context:
-    """Return the context with the definitions in the schema files among the files.
-
-    Standard input can't be read twice: there only what came before is known.
-    """
-    if "storage" not in format_.carriers or file == STANDARD_STREAM or arguments.hex:
+    """Return the context with the schema files and claim-check files among the messages."""
+    if not _takes_files(format_) or arguments.hex:
         return context
     messages = read_messages(file, carriers=format_.carriers)
     return format_.prepared((message for _, message in messages), context)

@@ -8,10 +8,15 @@ neither a clock nor random numbers, so the name here is a UUID made from the con
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid5
 
 from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, step
+from cdcwire.core.format import Context, Explanation
+from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.reader import Span
 from cdcwire.core.strict_json import JsonObject, JsonRules, json_kind, read_json
 
 _NAMESPACE = UUID("6f6b9d1e-1f0c-5b0a-9d5e-0c3f5a7e2b61")
@@ -55,6 +60,68 @@ def write_claim_check(key: bytes | None, value: bytes) -> tuple[str, bytes]:
     return f"{uuid5(_NAMESPACE, text)}.json", text.encode("ascii")
 
 
+def write_raw_claim_check(value: bytes) -> tuple[str, bytes]:
+    """Return name and content of the file that stores the value of a message as it is."""
+    return f"{uuid5(_NAMESPACE, write_base64(value))}.json", value
+
+
 def location(storage_uri: str, name: str) -> str:
     """Return the location that a message tells: the file below the storage's URI."""
     return f"{storage_uri.rstrip('/')}/{name}" if storage_uri else name
+
+
+def names_of(location: str) -> Iterator[str]:
+    """Yield the names under which the file of a location may be kept, the longest first.
+
+    ``s3://b/p/x.json`` may be ``s3://b/p/x.json``, ``b/p/x.json``, ``p/x.json`` or ``x.json``.
+    """
+    yield location
+    _, scheme, name = location.partition("://")
+    name = name if scheme else location
+    if scheme:
+        yield name
+    while "/" in name:
+        name = name.partition("/")[2]
+        yield name
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimChecks(Mapping[str, bytes]):
+    """Claim-check files by location.
+
+    ``files``: by path; a location is looked up under each of its names. ``others``: more of them.
+    ``is_feed``: the files are among the messages of the feed.
+    """
+
+    files: Mapping[str, bytes]
+    others: Mapping[str, bytes] = field(default_factory=dict)
+    is_feed: bool = False
+
+    def __getitem__(self, location: str) -> bytes:
+        for name in names_of(location):
+            if name in self.files:
+                return self.files[name]
+        return self.others[location]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self.others, **self.files})
+
+    def __len__(self) -> int:
+        return len({**self.others, **self.files})
+
+
+def with_claim_checks(messages: Iterable[Message], context: Context) -> Context:
+    """Return the context with the claim-check files among the messages of a queue."""
+    files = {file.path: file.value for file in messages if isinstance(file, StoredFile)}
+    return replace(context, blobs=ClaimChecks(files, context.blobs, True)) if files else context
+
+
+def is_claim_check(file: StoredFile, blobs: Mapping[str, bytes]) -> bool:
+    """Return whether a file is one of the feed's claim checks. It has no events of its own."""
+    return isinstance(blobs, ClaimChecks) and blobs.is_feed and file.path in blobs.files
+
+
+def explained_file(file: StoredFile, clause: str) -> Explanation:
+    """Return the explanation of a claim-check file: one span."""
+    text = "claim-check file; the message that names it has its row"
+    return Explanation((Span((), 0, len(file.value), text, clause),) if file.value else ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cdcwire.core.claim_check import location, write_claim_check
+from cdcwire.core.claim_check import location, write_claim_check, write_raw_claim_check
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.message import Message as OutMessage
@@ -49,7 +49,8 @@ def _fit(event: Event, settings: Settings, images: ImageWriter) -> tuple[StoredF
     clause = "canal-json: handle key only"
     if settings.large_message == "claim-check":
         clause = "canal-json: claim check"
-        name, content = write_claim_check(None, value)
+        is_raw = settings.claim_check_raw_value
+        name, content = write_raw_claim_check(value) if is_raw else write_claim_check(None, value)
         stored = StoredFile(name, content)
         place = location(settings.claim_check_storage_uri, name)
     cut = from_event(event, settings, images, Cut(place))

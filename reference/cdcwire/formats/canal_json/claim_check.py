@@ -1,9 +1,12 @@
 """Claim-check files of Canal-JSON: the whole message of one row (``cdcwire.core.claim_check``).
 
-The message in the file is compressed as messages are; there is no Kafka key.
+The message in the file is compressed as messages are; there is no Kafka key. With
+``claim-check-raw-value`` the file is that message and nothing else.
 """
 
 from __future__ import annotations
+
+from contextlib import nullcontext
 
 from cdcwire.core.claim_check import read_claim_check
 from cdcwire.core.errors import DecodeError, step
@@ -17,15 +20,19 @@ CLAUSE = "canal-json: claim check"
 
 
 def read_file(
-    data: bytes, compression: Compression | None, definitions: Definitions = NO_DEFINITIONS
+    data: bytes,
+    compression: Compression | None,
+    definitions: Definitions = NO_DEFINITIONS,
+    *,
+    is_raw: bool = False,
 ) -> Message:
-    """Return the row of a claim-check file.
+    """Return the row of a claim-check file. ``is_raw``: the file is the bare message.
 
     Offsets of errors count in the file; under the path ``value`` in the decoded bytes of it.
     Raises: DecodeError.
     """
-    _, value = read_claim_check(data, CLAUSE, RULES)
-    with step("value"):
+    value = data if is_raw else _stored_value(data)
+    with nullcontext() if is_raw else step("value"):
         message = read_message(value, compression, EVERYTHING, definitions)
         if message is None or message.is_ddl or message.type not in ROW_TYPES:
             raise DecodeError("the stored message is no row", 0, CLAUSE)
@@ -34,7 +41,16 @@ def read_file(
     return message
 
 
-def check_belongs(stored: Message, sent: Message) -> None:
+def _stored_value(data: bytes) -> bytes:
+    try:
+        return read_claim_check(data, CLAUSE, RULES)[1]
+    except DecodeError as error:
+        if not error.path:
+            error.problem += "; a file of the bare message needs claim-check-raw-value"
+        raise
+
+
+def check_belongs(stored: Message, sent: Message, *, is_raw: bool = False) -> None:
     """Raise DecodeError unless the stored row is of the event that points to it."""
     pairs = {
         "database": (stored.database, sent.database),
@@ -45,7 +61,7 @@ def check_belongs(stored: Message, sent: Message) -> None:
     for name, (left, right) in pairs.items():
         if left != right:
             problem = f"the stored row is another one: its {name} differs from the message's"
-            raise DecodeError(problem, 0, CLAUSE, ("value", name))
+            raise DecodeError(problem, 0, CLAUSE, (name,) if is_raw else ("value", name))
 
 
 def _commit_ts(message: Message) -> int | None:

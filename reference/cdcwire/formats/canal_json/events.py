@@ -103,8 +103,9 @@ def events_of(
     location = extension.claim_check_location
     if location and location in blobs:
         with step("claim_check"):
-            stored = read_file(blobs[location], settings.compression, definitions)
-            check_belongs(stored, message)
+            is_raw = settings.claim_check_raw_value
+            stored = read_file(blobs[location], settings.compression, definitions, is_raw=is_raw)
+            check_belongs(stored, message, is_raw=is_raw)
         is_cut = stored.tidb is not None and stored.tidb.only_handle_key
         message = replace(stored, id=message.id, gtid=message.gtid)
     elif location:

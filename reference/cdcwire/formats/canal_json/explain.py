@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 
+from cdcwire.core.claim_check import explained_file, is_claim_check
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Explanation
 from cdcwire.core.message import Message, StoredFile
@@ -90,6 +91,8 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     """
     settings, definitions = read_settings(context), definitions_of(context.tables)
     if isinstance(message, StoredFile):
+        if is_claim_check(message, context.blobs):
+            return explained_file(message, _EXTENSION_CLAUSES["claimCheckLocation"])
         return _explain_file(message, settings, definitions)
     spans = _Spans(message.value or b"")
     if settings.compression is not None and message.value:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from cdcwire.core.claim_check import is_claim_check
 from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, Credit, FastDecoder, Irregular
 from cdcwire.core.errors import step
 from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context
@@ -87,7 +88,7 @@ class RowDecoder(FastDecoder):
 
     def _usual(self, message: AnyMessage) -> Iterable[Row | Event]:
         if isinstance(message, StoredFile):
-            return self._file(message)
+            return () if is_claim_check(message, self.blobs) else self._file(message)
         value = message.value
         if not value or self.settings.compression is not None:
             raise Irregular

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from cdcwire.core.claim_check import is_claim_check, with_claim_checks
 from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.options import OptionValue
@@ -72,7 +73,8 @@ def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Ev
     settings = read_settings(context)
     selection = context.selection
     if isinstance(message, StoredFile):
-        yield from read_file(message, settings, context.tables, selection)
+        if not is_claim_check(message, context.blobs):
+            yield from read_file(message, settings, context.tables, selection)
         return
     definitions = definitions_of(context.tables)
     found = read_message(message.value, settings.compression, selection, definitions)
@@ -89,7 +91,16 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
 
 def _prepared(messages: Iterable[Message], context: Context) -> Context:
     settings = read_settings(context)
-    return with_definitions(messages, context, settings.layout, settings.time_zone)
+    files: list[StoredFile] = []
+    is_queue = settings.transport == "queue" and settings.large_message == "claim-check"
+    for message in messages:
+        if isinstance(message, StoredFile):
+            files.append(message)
+        else:
+            is_queue = True
+    if is_queue:
+        return with_claim_checks(files, context)
+    return with_definitions(files, context, settings.layout, settings.time_zone)
 
 
 def _sends_changed_columns(options: Mapping[str, OptionValue]) -> bool:

@@ -41,6 +41,11 @@ class Settings(LargeMessageSettings):
     tidb_extension: bool = option(
         "enable-tidb-extension", False, "Write _tidb in each message, and watermarks."
     )
+    claim_check_raw_value: bool = option(
+        "claim-check-raw-value",
+        False,
+        "Store the bare message in a claim-check file, not an object with key and value.",
+    )
     content_compatible: bool = option(
         "content-compatible",
         False,

@@ -29,7 +29,7 @@ RECORD_OVERHEAD = 36  # bytes that a Kafka record needs beside key and value
 def messages_of(
     events: Iterable[Event], settings: Settings = DEFAULT_SETTINGS, tables: Iterable[Table] = ()
 ) -> Iterator[OutMessage]:
-    """Yield the Kafka messages of events, and the claim-check files just before their messages.
+    """Yield the Kafka messages of events, and claim-check files before the messages of their rows.
 
     ``tables`` completes columns that come with their kind only.
     Raises: EncodeError for what the format can't carry, with the number of the event in the path.
@@ -40,13 +40,13 @@ def messages_of(
         with step("events", index):
             item = from_event(event, settings, columns)
             stored, item, pair = _fit(item, settings)
-        if item.key.t != EVENT_ROW or item.key.ccl:
-            yield from batch.finish()
-            if stored is not None:
-                yield stored
-            yield _message([pair])
-        else:
+        if stored is not None:
+            yield stored
+        if item.key.t == EVENT_ROW:
             yield from batch.add(pair)
+        else:
+            yield from batch.finish()
+            yield _message([pair])
     yield from batch.finish()
 
 

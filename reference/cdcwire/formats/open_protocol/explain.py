@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from cdcwire.core.claim_check import explained_file
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import NO_CONTEXT, Context, Explanation
-from cdcwire.core.message import Message, expect_kafka
+from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Span, Subject
 from cdcwire.core.strict_json import JsonObject, JsonRules, JsonValue, Member, Number, read_json
 from cdcwire.formats.open_protocol.framing import (
@@ -75,13 +76,15 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
 
     On broken bytes: the spans up to the place of the error, and the error.
     """
-    settings, kafka = read_settings(context), expect_kafka(message)
+    if isinstance(message, StoredFile):
+        return explained_file(message, _KEY_CLAUSES["ccl"])
+    settings = read_settings(context)
     error: DecodeError | None = None
     try:
-        read_message(kafka.key, kafka.value, compression=settings.compression)
+        read_message(message.key, message.value, compression=settings.compression)
     except DecodeError as caught:
         error = caught
-    key, value = _Part(kafka.key or b"", "key"), _Part(kafka.value or b"", "value")
+    key, value = _Part(message.key or b"", "key"), _Part(message.value or b"", "value")
     with suppress(DecodeError):  # what can't be walked can't be decoded either: it is in ``error``
         event_types = _key_spans(key)
         if error is None or error.path[0] == "value":

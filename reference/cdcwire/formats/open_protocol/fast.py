@@ -16,9 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from cdcwire.core.compiled import BoundedCache, Credit, FastDecoder, Irregular
-from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import NO_CONTEXT, Context
-from cdcwire.core.message import KafkaMessage
+from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
 from cdcwire.formats.open_protocol.events import events_of
@@ -226,9 +225,8 @@ class RowDecoder(FastDecoder):
         return self.selection.columns is None or column.name in self.selection.columns
 
     def _plain(self, message: AnyMessage) -> list[Row | Event]:
-        if not isinstance(message, KafkaMessage):
-            problem = "the message is a stored file, not a Kafka message"
-            raise DecodeError(problem, 0, "open-protocol: framing")
+        if isinstance(message, StoredFile):
+            return []
         found: list[Row | Event] = []
         key, value, compression = message.key, message.value, self.settings.compression
         for item in read_message(key, value, self.selection, compression).items:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from cdcwire.core.claim_check import with_claim_checks
 from cdcwire.core.format import NO_CONTEXT, Context, Format
-from cdcwire.core.message import Message, expect_kafka
+from cdcwire.core.message import Message, StoredFile
 from cdcwire.formats.open_protocol.batching import messages_of
 from cdcwire.formats.open_protocol.carries import CARRIES
 from cdcwire.formats.open_protocol.events import events_of
@@ -63,8 +64,9 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
-    kafka = expect_kafka(message)
-    decoded = read_message(kafka.key, kafka.value, context.selection, settings.compression)
+    if isinstance(message, StoredFile):
+        return  # a claim-check file: the message that names it has its row
+    decoded = read_message(message.key, message.value, context.selection, settings.compression)
     yield from events_of(decoded, settings, context.blobs, context.selection)
 
 
@@ -85,6 +87,7 @@ FORMAT = Format(
     carries=CARRIES,
     features=FEATURES,
     choices=CHOICES,
+    prepared=with_claim_checks,
     has_claim_checks=True,
     fast_decoder=RowDecoder,
     skips_columns=True,

@@ -44,9 +44,10 @@ def test_claim_check_goes_through_the_blobs() -> None:
     assert list(FORMAT.to_events(sent, context=Context(options=OPTIONS, blobs=blobs))) == [ROW]
 
 
-def test_stored_file_is_no_message() -> None:
-    with pytest.raises(TypeError):
-        list(FORMAT.to_events(StoredFile("x.json", b"{}"), context=Context()))
+def test_claim_check_among_the_messages_is_found_by_its_name() -> None:
+    messages = list(FORMAT.from_events([ROW], context=Context(options=OPTIONS)))
+    context = FORMAT.prepared(messages, Context())
+    assert [event for m in messages for event in FORMAT.to_events(m, context=context)] == [ROW]
 
 
 @pytest.mark.parametrize("name", ["lz4", "snappy"])
