@@ -100,7 +100,9 @@ def broken_clause(format_name: str, message: Message, context: Context) -> str |
 
 
 def clauses_of(case: Case) -> tuple[str, ...]:
-    """Return the clauses that a case shows; of a derived case the one that it breaks."""
+    """Return the clauses that a case shows; of a malformed one the clause that it breaks."""
+    if case.error is not None and "clause" in case.error:
+        return (case.error["clause"],)
     if case.derived is None or case.format not in FORMAT_NAMES:
         return case.clauses
     clause = broken_clause(case.format, case.messages[0], case.context())

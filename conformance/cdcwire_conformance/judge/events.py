@@ -107,8 +107,8 @@ def _listed_change(expected: Sequence[Json], given: Sequence[Json]) -> tuple[str
 
 
 def _kind_of_event(event: Json) -> str:
-    words = ("kind", "op", "what", "half")
-    return " ".join(str(event[word]) for word in words if event.get(word))
+    """Return the kind of an event, of a row with its operation."""
+    return " ".join(str(event[word]) for word in ("kind", "op") if event.get(word))
 
 
 def _listed(events: Sequence[Json]) -> str:
@@ -223,6 +223,19 @@ def _compare_position(
 
 
 def _compare_images(
+    expected: Mapping[str, Json], given: Mapping[str, Json], path: Path, rules: EventRules
+) -> Iterator[Difference]:
+    differences = list(_differences_of_images(expected, given, path, rules))
+    swapped = {**given, "before": given.get("after"), "after": given.get("before")}
+    if differences and not any(_differences_of_images(expected, swapped, path, rules)):
+        texts = (_shown_image(given.get("after")), _shown_image(given.get("before")))
+        hint, change = "before and after are swapped", ("before", "after")
+        yield Difference((*path, "before"), *texts, hint, change)
+        return
+    yield from differences
+
+
+def _differences_of_images(
     expected: Mapping[str, Json], given: Mapping[str, Json], path: Path, rules: EventRules
 ) -> Iterator[Difference]:
     for side in ("before", "after"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
@@ -56,6 +57,7 @@ from cdcwire_conformance.judge.labels import labels_mismatch
 from cdcwire_conformance.judge.temporal import temporal_mismatch
 
 _FLOAT = re.compile(r"-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,4})?|nan|-?inf")
+_TOO_SMALL = 4  # numbers up to here are doubled or halved by chance
 _PLAIN = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 NO_KINDS: Mapping[str, Type] = MappingProxyType({})
 _NOT_FINITE = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf", "+Inf": "inf", "-Inf": "-inf"}
@@ -181,6 +183,10 @@ def _bytes_mismatch(
 def _text_hint(expected: str, given: str) -> str:
     if "\ufffd" in given and "\ufffd" not in expected:
         return "U+FFFD is in place of bytes that were lost"
+    for charset in ("latin-1", "cp1252"):
+        with suppress(UnicodeError):
+            if given.encode(charset).decode() == expected:
+                return "UTF-8 was read as Latin-1"
     if expected.rstrip(" \0") == given.rstrip(" \0"):
         return "the ends differ: spaces or zero bytes"
     return ""
@@ -196,7 +202,13 @@ def _integer_mismatch(expected: str, given: str) -> str | None:
         return f"off by 2**{abs(wanted - number).bit_length() - 1}: the sign is misread"
     if number == int(float(wanted)):
         return "it went through a 64-bit float"
-    if number in (-wanted * 2, wanted * 2, -wanted * 2 - 1, -(wanted // 2) - 1, wanted // 2):
+    if abs(wanted) > _TOO_SMALL and number in (
+        -wanted * 2,
+        wanted * 2,
+        -wanted * 2 - 1,
+        -(wanted // 2) - 1,
+        wanted // 2,
+    ):
         return "zigzag and plain varint are mixed up"
     return ""
 
@@ -210,7 +222,8 @@ def _float_mismatch(expected: str, given: str, bits: int) -> str | None:
     if math.isnan(wanted) or math.isnan(number):
         return None if math.isnan(wanted) and math.isnan(number) else ""
     if wanted != number:
-        return ""
+        is_rounded = bits == 64 and _read_float(expected, 32) == number
+        return "it went through a 32-bit float" if is_rounded else ""
     same_sign = math.copysign(1, wanted) == math.copysign(1, number)
     return None if same_sign else "the sign of zero is kept"
 

@@ -69,6 +69,7 @@ def _group(group: FailureGroup) -> dict[str, Json]:
         "types": list(group.types),
         "expected": group.expected,
         "got": group.got,
+        "clauses": list(group.clauses),
         "hint": group.hint,
         "decline": group.decline,
         "count": len(group.outcomes),

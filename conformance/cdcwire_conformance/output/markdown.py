@@ -12,7 +12,8 @@ from cdcwire_conformance.run.groups import SECTIONS, FailureGroup, failure_group
 from cdcwire_conformance.run.results import VERDICTS, Outcome, Results
 
 _FAILURES_SHOWN = 25
-_SIDE = 60  # of an expected or given value in a table
+_CLAUSES = 160  # of a row's clauses
+_SIDE = 64  # of an expected or given value in a table
 _DIFFERENCES_SHOWN = 8
 
 
@@ -65,7 +66,8 @@ def _group_tables(groups: Sequence[FailureGroup]) -> Iterator[str]:
             yield "| cases | part | expected | got | first case | hint |"
             yield "| ---: | --- | --- | --- | --- | --- |"
         hint = "; ".join(filter(None, (group.hint, group.advice)))
-        values = shorten(group.expected, _SIDE), shorten(group.got, _SIDE)
+        limit = _CLAUSES if group.clauses else _SIDE
+        values = (shorten(side, limit) for side in group.change)
         cells = (group.title, *values, group.first.id, hint)
         yield f"| {len(group.outcomes)} | {' | '.join(map(_inline, cells))} |"
 

@@ -17,7 +17,8 @@ DIFFERENCES_SHOWN = 8
 STDERR_ENDS_SHOWN = 6
 _IDS_SHOWN = 6
 _LEAKS_SHOWN = 5
-_SIDE = 48  # of an expected or given value in a line
+_CLAUSES = 160  # of a line's clauses
+_SIDE = 64  # of an expected or given value in a line
 _TITLES: dict[Verdict, str] = {"expected failure": "expected"}
 
 
@@ -56,7 +57,8 @@ def group_lines(groups: Sequence[FailureGroup]) -> Iterator[str]:
         if title != heading:
             yield title
             heading = title
-        change = f"{shorten(group.expected, _SIDE)} -> {shorten(group.got, _SIDE)}"
+        limit = _CLAUSES if group.clauses else _SIDE
+        change = " -> ".join(shorten(side, limit) for side in group.change if side)
         yield f"  {len(group.outcomes):>{width}}  {group.title}: {change}"
         notes = [f"first {group.first.id}", *filter(None, (group.hint, group.advice))]
         yield f"  {'':>{width}}    {'; '.join(notes)}"

@@ -7,7 +7,7 @@ groups, even if one of the faults shows in every case.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 from cdcwire.core.errors import Path
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import IntType, Type
+from cdcwire_conformance.corpus.derive import clauses_of
 from cdcwire_conformance.judge.difference import ABSENT_TEXT, Difference
 from cdcwire_conformance.judge.events import FIELDS_TO_DECLINE
 from cdcwire_conformance.protocol.requests import Command
@@ -27,8 +28,10 @@ SECTIONS: Mapping[Section, str] = {
     "reject": "malformed messages",
 }
 _FEW_TYPES = 4  # the same change in columns of more types is one group
+_FEW_CLAUSES = 8  # malformed messages of more clauses that are accepted are one group
 _ENOUGH = 3  # cases, before a feature is said to explain them
 _MANY = 20  # cases that differ in one field only, before it is said that it can be declined
+_CLAUSES_SHOWN = 3
 _SIDES = ("before", "after")
 _VARIABLE = re.compile(r"0x[0-9a-f]+|\d+|'[^']*'|\"[^\"]*\"|\S*[/\\]\S*")
 _REASON = re.compile(
@@ -42,8 +45,9 @@ class FailureGroup:
     """Failures of one kind.
 
     ``part``: the part of the answer that is wrong. ``types``: of the columns, where it is about
-    columns. ``expected`` and ``got`` are those of the first case. ``alone``: how many of the cases
-    differ in nothing else. ``decline``: a feature that explains all of them.
+    columns. ``expected`` and ``got`` are those of the first case. ``clauses``: of the malformed
+    messages that were accepted, the most frequent first. ``alone``: how many of the cases differ in
+    nothing else. ``decline``: a feature that explains all of them.
     """
 
     section: Section
@@ -54,12 +58,13 @@ class FailureGroup:
     got: str
     hint: str
     outcomes: list[Outcome] = field(default_factory=list)
+    clauses: tuple[str, ...] = ()
     alone: int = 0
     decline: str = ""
 
     @property
     def first(self) -> Outcome:
-        """The first case of the group: one that shows nothing else, if there is one."""
+        """The smallest case of the group, if possible one that differs in nothing else."""
         return self.outcomes[0]
 
     @property
@@ -69,6 +74,15 @@ class FailureGroup:
             return self.part
         few = len(self.types) <= _FEW_TYPES
         return f"{self.part} of {', '.join(self.types) if few else f'{len(self.types)} types'}"
+
+    @property
+    def change(self) -> tuple[str, str]:
+        """What was expected and what was given; the clauses where a rejection was expected."""
+        if not self.clauses:
+            return self.expected, self.got
+        named = ", ".join(self.clauses[:_CLAUSES_SHOWN])
+        left = len(self.clauses) - _CLAUSES_SHOWN
+        return f"{named} and {left} more clauses" if left > 0 else named, ""
 
     @property
     def advice(self) -> str:
@@ -81,7 +95,7 @@ class FailureGroup:
             what = f"{number} {verb} only here"
         else:
             what = f"all cases with the feature {self.decline!r} fail"
-        return f"{what}: decline it with --without {self.decline}"
+        return f"{what}; a decoder that does not have it takes --without {self.decline}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +107,14 @@ class _Key:
     hint: str
     family: str
 
-    def without_family(self) -> _Key:
-        return _Key(self.section, self.is_binding, self.part, self.change, self.hint, "")
+    @property
+    def is_acceptance(self) -> bool:
+        return self.section == "reject" and self.change[0] == "rejected"
+
+    def without_details(self) -> _Key:
+        """Return the key without types of columns, or without the clause that was broken."""
+        change = ("rejected", "") if self.is_acceptance else self.change
+        return _Key(self.section, self.is_binding, self.part, change, self.hint, "")
 
 
 def failure_groups(results: Results) -> list[FailureGroup]:
@@ -119,38 +139,47 @@ def failure_groups(results: Results) -> list[FailureGroup]:
 def _merged(
     found: Mapping[_Key, list[tuple[Outcome, Difference, bool]]],
 ) -> dict[_Key, list[tuple[Outcome, Difference, bool]]]:
-    """Return the groups with those joined that differ in the types of columns only, if many."""
+    """Return the groups; many that differ in types of columns or in clauses only are joined."""
     alike: dict[_Key, list[_Key]] = defaultdict(list)
     for key in found:
-        alike[key.without_family()].append(key)
+        alike[key.without_details()].append(key)
     merged = {}
     for general, keys in alike.items():
-        if len(keys) > _FEW_TYPES:
+        if len(keys) > (_FEW_CLAUSES if general.is_acceptance else _FEW_TYPES):
             members = [member for key in keys for member in found[key]]
-            first: dict[str, tuple[Outcome, Difference, bool]] = {}
-            for member in members:
-                first.setdefault(member[0].id, member)
-            merged[general] = sorted(first.values(), key=lambda member: member[0].id)
+            merged[general] = list({member[0].id: member for member in reversed(members)}.values())
         else:
             merged.update({key: found[key] for key in keys})
     return merged
 
 
 def _group(key: _Key, members: list[tuple[Outcome, Difference, bool]]) -> FailureGroup:
-    members = sorted(members, key=lambda member: not member[2])  # stable: what shows nothing else
+    members = sorted(members, key=lambda member: (not member[2], _size(member[0])))
     difference = members[0][1]
+    sides = {each.path[2] for _, each, _ in members if part_of(each.path) == "column"}
+    is_one_sided = len(sides) == 1 and ABSENT_TEXT in key.change
     types = dict.fromkeys(_type_name(each.type) for _, each, _ in members if each.type is not None)
     return FailureGroup(
         key.section,
         key.is_binding,
-        key.part,
+        f"{key.part} {sides.pop()}" if is_one_sided else key.part,
         tuple(types),
         difference.expected,
         difference.got,
         difference.hint,
         [outcome for outcome, _, _ in members],
+        _clauses([outcome for outcome, _, _ in members]) if key.is_acceptance else (),
         sum(is_alone for _, _, is_alone in members),
     )
+
+
+def _size(outcome: Outcome) -> int:
+    return sum(len(message.value or b"") for message in outcome.case.messages)
+
+
+def _clauses(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
+    counted = Counter(clauses_of(outcome.case)[0] for outcome in outcomes)
+    return tuple(clause for clause, _ in counted.most_common())
 
 
 def _keys_of(outcome: Outcome) -> Iterator[tuple[_Key, Difference]]:
@@ -180,9 +209,9 @@ def _keys_of(outcome: Outcome) -> Iterator[tuple[_Key, Difference]]:
     for difference in _telling(outcome.differences):
         part = part_of(difference.path)
         change = difference.change[0], _general(difference.change[1])
-        if part == "column" and ABSENT_TEXT in change:
-            part = f"column {difference.path[2]}"
-        family = "" if difference.type is None else _family(difference.type)
+        # A hint says more than the type: one fault in several types is one group.
+        is_typed = difference.type is not None and not difference.hint
+        family = _family(difference.type) if is_typed and difference.type else ""
         yield key(part, change, difference.hint, family), difference
 
 

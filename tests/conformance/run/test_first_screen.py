@@ -1,0 +1,131 @@
+"""The first screen names the faults of a decoder that has three, in each format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+import pytest
+
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import Message
+from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.model.events import Event
+from cdcwire_conformance.corpus import load_cases
+from cdcwire_conformance.known_wrong import KnownWrong
+from cdcwire_conformance.output.json_document import document_of
+from cdcwire_conformance.output.markdown import markdown_text
+from cdcwire_conformance.output.text import report_lines
+from cdcwire_conformance.run.groups import FailureGroup, failure_groups
+from cdcwire_conformance.run.results import Results
+from cdcwire_conformance.run.runner import run
+from cdcwire_conformance.suite import get_suite
+from cdcwire_conformance.testees.in_process import Codec, InProcessTestee
+
+SCREEN = 24  # lines
+NO_CONTEXT = Context()
+
+# Name of a known-wrong decoder to what its line says.
+NUMBERS_NULLS_KEYS = {
+    "integers-through-double": "it went through a 64-bit float",
+    "null-left-out": "NULL -> absent",
+    "key-lost": '  key: ["',
+}
+TEXTS_AND_IMAGES = {
+    "empty-text-as-null": '"" as text',
+    "text-as-latin-1": "UTF-8 was read as Latin-1",
+    "insert-with-null-before": "before: no row (null) -> a row of",
+}
+BYTES_AND_ERRORS = {
+    "null-as-zero": 'NULL -> "',
+    "binary-as-text": 'the type is bytes: answer {"bytes": base64}',
+    "errors-swallowed": "accepted, though malformed: ",
+}
+FAULTS = (NUMBERS_NULLS_KEYS, TEXTS_AND_IMAGES, BYTES_AND_ERRORS)
+
+
+def with_fault(format_: Format, fault: KnownWrong) -> Format:
+    """Return a format whose decoder also has this fault."""
+
+    def to_events(message: Message, /, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+        return iter(fault.decode(format_, message, context))
+
+    return replace(format_, to_events=to_events)
+
+
+def results_of(format_name: str, faults: Iterable[str]) -> Results:
+    known = {wrong.name: wrong for wrong in get_suite(format_name).known_wrong}
+    right = wrong = get_format(format_name)
+    for name in faults:
+        wrong = with_fault(wrong, known[name])
+    codec = Codec(wrong.to_events, prepared=right.prepared)
+    testee = InProcessTestee("three faults", {format_name: codec})
+    results = Results(testee.start(), "", "in process", "0.1.0", (format_name,))
+    return run(load_cases([format_name]), (), [testee], results)
+
+
+@pytest.fixture(scope="module")
+def runs() -> Mapping[str, tuple[Results, Mapping[str, str]]]:
+    """A run for each format; the sets of faults take turns."""
+    return {
+        name: (results_of(name, FAULTS[number % len(FAULTS)]), FAULTS[number % len(FAULTS)])
+        for number, name in enumerate(FORMAT_NAMES)
+    }
+
+
+Runs = Mapping[str, tuple[Results, Mapping[str, str]]]
+
+
+@pytest.mark.parametrize("format_name", FORMAT_NAMES)
+def test_first_screen_names_three_planted_faults(runs: Runs, format_name: str) -> None:
+    results, faults = runs[format_name]
+    screen = list(report_lines(results))[:SCREEN]
+    for name, line in faults.items():
+        assert any(line in shown for shown in screen), (name, screen)
+
+
+@pytest.mark.parametrize("format_name", FORMAT_NAMES)
+def test_markdown_and_json_have_the_same_groups(runs: Runs, format_name: str) -> None:
+    results, _ = runs[format_name]
+    groups = failure_groups(results)
+    text = markdown_text(results)
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "`" not in line]
+    assert [int(row.split(" | ")[0][2:]) for row in rows if row[2].isdigit()] == [
+        len(group.outcomes) for group in groups
+    ]
+    assert [(group["part"], group["count"]) for group in document_of(results)["groups"]] == [
+        (group.part, len(group.outcomes)) for group in groups
+    ]
+
+
+@pytest.mark.parametrize("format_name", FORMAT_NAMES)
+def test_groups_hold_every_failure_and_begin_with_what_binds(runs: Runs, format_name: str) -> None:
+    results, _ = runs[format_name]
+    groups = failure_groups(results)
+    grouped = {outcome.id for group in groups for outcome in group.outcomes}
+    assert grouped == {outcome.id for outcome in results.bad()}
+
+    def rank(group: FailureGroup) -> tuple[bool, int]:
+        return not group.is_binding, ("accept", "encode", "reject").index(group.section)
+
+    assert list(map(rank, groups)) == sorted(map(rank, groups))
+    assert len(groups) < 30
+
+
+def test_position_that_is_never_answered_can_be_declined() -> None:
+    """One feature explains many failures: the report says how to decline it."""
+    format_ = get_format("craft")
+
+    def decode(message: Message, /, *, context: Context) -> Iterable[Event]:
+        for event in format_.to_events(message, context=context):
+            yield replace(event, position=replace(event.position, commit_ts=None))
+
+    testee = InProcessTestee("no position", {"craft": Codec(decode)})
+    results = Results(testee.start(), "", "in process", "0.1.0", ("craft",))
+    run([case for case in load_cases(["craft"]) if case.expect == "accept"], (), [testee], results)
+    group = failure_groups(results)[0]
+    assert (group.part, group.decline) == ("position.commit_ts", "commit_ts")
+    assert "differ only here; a decoder that does not have it takes --without commit_ts" in (
+        group.advice
+    )
+    assert len(failure_groups(results)) == 2  # those that bind, and those that do not
