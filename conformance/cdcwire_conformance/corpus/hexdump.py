@@ -141,8 +141,8 @@ def _gap(raw: bytes, start: int, end: int) -> _Line:
 
 def _value(span: Span, raw: bytes) -> str:
     own = raw[span.start : span.end]
-    # Bytes that are shown as bytes already: their characters say more.
-    text = repr(own[: MAX_VALUE_TEXT + 1]) if own and span.text == own.hex(" ") else span.text
+    # The bytes are in a column of their own: their characters say more.
+    text = repr(own[: MAX_VALUE_TEXT + 1]) if own and span.value == own else span.text
     shown = _short(_ascii(text), MAX_VALUE_TEXT)
     return f"{shown} ({_ascii(span.note)})" if span.note else shown
 

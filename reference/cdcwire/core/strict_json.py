@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from codecs import utf_8_decode
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -166,6 +167,15 @@ _NUMBER_STARTS = frozenset(b"-0123456789")
 _SHOWN = 40
 
 
+def _is_begun(data: bytes) -> bool:
+    """Return whether more bytes can make a character in UTF-8 of these."""
+    try:
+        utf_8_decode(data, "strict", False)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 class _Parser:
     """A cursor over the text. Recursion goes as deep as the limit of the rules."""
 
@@ -301,11 +311,13 @@ class _Parser:
         try:
             return self.data[start:stop].decode()
         except UnicodeDecodeError as error:
-            if stop == self.end and error.reason == "unexpected end of data":
+            offset = start + error.start
+            if stop == self.end and _is_begun(self.data[offset:stop]):
                 self.offset = stop
                 raise self.unexpected("the rest of a character") from None
-            problem = f"the string is not UTF-8: {error.reason}"
-            offset = start + error.start
+            problem = (
+                f"the string is not UTF-8: 0x{self.data[offset]:02x} does not begin a character"
+            )
             raise DecodeError(problem, offset, self.rules.string_clause) from None
 
     def escape(self) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import DecodeError
@@ -41,13 +42,18 @@ from cdcwire.storage.schema_text import SchemaFile
 CLAUSE = "storage: replay order"
 
 TableKey: TypeAlias = "tuple[str, str]"
-SkipReason: TypeAlias = Literal[
-    "beyond the checkpoint",
-    "beyond the index",
-    "not written yet",
-    "held back",
-    "older than the newest DDL",
-]
+
+
+class SkipReason(Enum):
+    """Why a replay leaves a file out, with the words for people."""
+
+    BEYOND_CHECKPOINT = "beyond the checkpoint"
+    BEYOND_INDEX = "beyond the index"
+    NOT_WRITTEN = "not written yet"
+    HELD_BACK = "held back"
+    OLDER_THAN_DDL = "older than the newest DDL"
+
+
 _STOPPING = frozenset({"schema-unreadable", "schema-hash", "schema-version", "schema-names"})
 
 
@@ -211,7 +217,7 @@ class _Run:
         if name in self.applied:
             return
         if not schema_is_complete(path.version, self.checkpoint):
-            self.skips.append(Skip(name, "beyond the checkpoint"))
+            self.skips.append(Skip(name, SkipReason.BEYOND_CHECKPOINT))
             return
         file = self.listing.schema_files.get(name)
         if not isinstance(file, SchemaFile):
@@ -222,10 +228,10 @@ class _Run:
             return
         key = table_of_schema_path(path, file)
         if self.is_held(key, path.version):
-            self.skips.append(Skip(name, "held back"))
+            self.skips.append(Skip(name, SkipReason.HELD_BACK))
             return
         if self.newer and path.version < self.ddl.get(key, 0):
-            self.skips.append(Skip(name, "older than the newest DDL"))
+            self.skips.append(Skip(name, SkipReason.OLDER_THAN_DDL))
             return
         faults = list(check_schema_file(name, path, file))
         self.faults.extend(faults)
@@ -265,7 +271,7 @@ class _Run:
                 self.read[directory_of(first)] = number
                 continue
             later = (files[n] for n in sorted(files) if number < n <= last)
-            self.skips.extend(Skip(name, "held back") for name in later)
+            self.skips.extend(Skip(name, SkipReason.HELD_BACK) for name in later)
             return
 
     def lone_indexes(self) -> None:
@@ -279,11 +285,11 @@ class _Run:
 
     def skipped_whole(self, path: DataPath, table: TableKey) -> SkipReason | None:
         if self.checkpoint is not None and path.version > self.checkpoint:
-            return "beyond the checkpoint"
+            return SkipReason.BEYOND_CHECKPOINT
         if self.is_held(table, path.version) or stream_of(path) in self.held:
-            return "held back"
+            return SkipReason.HELD_BACK
         if self.newer and path.version < self.ddl.get(table, 0):
-            return "older than the newest DDL"
+            return SkipReason.OLDER_THAN_DDL
         return None
 
     def last_number(self, first: DataPath, files: Mapping[int, str]) -> int:
@@ -312,20 +318,20 @@ class _Run:
             elif number > largest + 1:
                 self.faults.append(fault)
             else:
-                self.skips.append(Skip(missing, "not written yet"))
+                self.skips.append(Skip(missing, SkipReason.NOT_WRITTEN))
         elif number < largest and not self.newer:
             problem = f"the index names file {number}, and {largest} is there"
             self.faults.append(Fault("index-behind", name, problem, clause))
         if not self.newer:
             return largest
         beyond = (files[n] for n in sorted(files) if n > number)
-        self.skips.extend(Skip(name, "beyond the index") for name in beyond)
+        self.skips.extend(Skip(name, SkipReason.BEYOND_INDEX) for name in beyond)
         return min(number, largest)
 
     def stop(self, fault: Fault, path: DataPath) -> None:
         """Hold back the rest of this stream, and all later versions of its table."""
         self.faults.append(fault)
-        self.skips.append(Skip(fault.path, "held back"))
+        self.skips.append(Skip(fault.path, SkipReason.HELD_BACK))
         self.held.add(stream_of(path))
         self.hold((path.schema, path.table), path.version + 1)
 

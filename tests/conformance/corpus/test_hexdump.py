@@ -90,7 +90,7 @@ def test_outer_field_has_a_line_and_its_bytes_stand_inside() -> None:
 
 
 def test_bytes_value_shows_characters() -> None:
-    span = Span(("v",), 0, 3, b"a\x00\xff".hex(" "), "x: y")
+    span = Span(("v",), 0, 3, "61 00 ff", "x: y", value=b"a\x00\xff")
     lines = hexdump_lines(Explanation((span,)), KafkaMessage(None, b"a\x00\xff"))
     assert r"b'a\x00\xff'" in lines[1]
 

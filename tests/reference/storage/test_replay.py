@@ -86,7 +86,7 @@ def faults(replayed: Replay) -> list[tuple[str, str]]:
 
 
 def skips(replayed: Replay) -> list[tuple[str, str]]:
-    return [(skip.reason, skip.path) for skip in replayed.skips]
+    return [(skip.reason.value, skip.path) for skip in replayed.skips]
 
 
 REAL = [

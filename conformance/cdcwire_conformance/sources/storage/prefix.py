@@ -27,6 +27,7 @@ from cdcwire.storage import (
     SchemaFile,
     SchemaPath,
     Skip,
+    SkipReason,
     parse_path,
     read_index,
     read_metadata,
@@ -87,7 +88,7 @@ class ReplayGate:
         yield from plan.faults
         problem = "the index names the file, and it is not there: it is lost, or not put yet"
         for skip in plan.skips if self.order is None else ():
-            if skip.reason == "not written yet":
+            if skip.reason is SkipReason.NOT_WRITTEN:
                 yield Fault("index-missing-file", skip.path, problem, "storage: index files")
 
     def blocks(self, fault: Fault) -> bool:

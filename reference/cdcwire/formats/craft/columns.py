@@ -83,7 +83,7 @@ def read_columns(
             error.path = (*before, index, "value", *error.path)
             raise
         if length > 0:
-            note = _float_note(code, value)
+            note = INEXACT_FLOAT if is_inexact(code, value) else ""
             clause = value_clause(code, profile)
             reader.note(reader.offset - length, value, clause, *before, index, "value", note=note)
         columns.append(Column(name, code, flag, value))
@@ -205,7 +205,6 @@ def _below_null(index: int, length: int) -> str | None:
     return None if length >= NULL_LENGTH else f"length {length}; -1 is NULL, less is not allowed"
 
 
-def _float_note(code: int, value: object) -> str:
-    if code == TYPE_FLOAT and isinstance(value, float) and not is_float32(value):
-        return INEXACT_FLOAT
-    return ""
+def is_inexact(code: int, value: object) -> bool:
+    """Return whether the value of a FLOAT is not exactly a 32-bit float."""
+    return code == TYPE_FLOAT and isinstance(value, float) and not is_float32(value)

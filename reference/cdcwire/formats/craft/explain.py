@@ -15,7 +15,7 @@ from cdcwire.core.errors import DecodeError, Path, Step
 from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Explanation
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import EventPart, Reader, RecordingReader, Span, Subject
-from cdcwire.formats.craft.columns import INEXACT_FLOAT
+from cdcwire.formats.craft.columns import INEXACT_FLOAT, is_inexact
 from cdcwire.formats.craft.message import (
     EVENT_DDL,
     EVENT_RESOLVED,
@@ -97,7 +97,7 @@ def _key_spans(message: Message, profile: Profile) -> tuple[Span, ...]:
     if not key:
         return ()
     note = "not read: the format leaves the key null"
-    return (Span((), 0, len(key), key.hex(" "), profile.expect_kafka, "key", note),)
+    return (Span((), 0, len(key), key.hex(" "), profile.expect_kafka, "key", note, key),)
 
 
 def _with_subjects(spans: list[Span], terms: Mapping[Step, Span]) -> list[Span]:
@@ -165,7 +165,8 @@ def _with_faults(spans: list[Span], data: bytes) -> list[Span]:
     for index, following in pairwise(numbers):
         span, after = spans[index], spans[following]
         upper_half = data[span.end - _FAULT_BYTES : span.end]
-        if span.note == INEXACT_FLOAT and data.startswith(upper_half, after.start, after.end):
+        code = types[span.path[:-1]]
+        if is_inexact(code, span.value) and data.startswith(upper_half, after.start, after.end):
             spans[index] = replace(span, note=SHIPPED_FLOAT_FAULT)
     return spans
 
