@@ -145,6 +145,15 @@ TIMESTAMPS = (
     "2023-03-26 02:30:00",  # and never there
     "1970-01-01 00:00:00",
 )
+# Of a known zone: beyond the years of MySQL, the year 1 BC, and no end.
+INSTANTS = (
+    "1900-01-01 00:00:00",
+    "infinity",
+    "-infinity",
+    "0000-02-29 00:00:00",
+    "-0043-03-15 12:00:00.000000",
+    "+294276-12-31 23:59:59.999999",
+)
 YEARS = (0, 1901, 2024, 2155, 1970)
 TEMPORAL_TEXTS = ("", " ", "0", "not a date", "2024-02-30", "99999-01-01", "\u0662\u0660", "null")
 

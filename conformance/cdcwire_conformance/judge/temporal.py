@@ -1,7 +1,8 @@
 """Dates and times: text as sent, or a count; either is compared with either.
 
-Two texts have to agree as they stand, number of fraction digits included. A count is compared by
-the moment that it names. An instant whose zone the message does not say must not be given one.
+Two texts have to agree as they are, number of fraction digits included. A count is compared by
+the moment that it names. An instant of known zone may be in ISO 8601 with any offset. An instant
+whose zone the message does not say must not be given one.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeAlias, get_args
 
+from cdcwire.model.instants import utc_text
 from cdcwire.model.kinds import DatetimeType, DateType, TemporalForm, TimestampType, TimeType
-from cdcwire.model.temporal import count_text, temporal_text
+from cdcwire.model.temporal import count_text
 from cdcwire.model.text import Json
 from cdcwire.model.text.members import INTEGER
 
@@ -46,8 +48,12 @@ def temporal_mismatch(
             return "the message does not say the zone"
         if zone is not None and given_zone is None and zone_needed:
             return "the zone is missing; the message says it"
-    if form == given_form == "text" and (given_zone is None or given_zone == zone):
-        return None if text == given_text else _fraction_hint(text, given_text)
+    is_instant = isinstance(kind, TimestampType) and zone is not None
+    if form == given_form == "text":
+        if text == given_text and given_zone in (None, zone):
+            return None  # also what is not an instant of the calendar, as a zero date
+        if not is_instant:
+            return None if text == given_text else _fraction_hint(text, given_text)
     if form != "text" and given_form != "text":
         same = int(text) * _NANOSECONDS[form] == int(given_text) * _NANOSECONDS[given_form]
         return None if same else ""
@@ -56,20 +62,23 @@ def temporal_mismatch(
         right = _common_text(kind, given_text, given_form, given_zone or zone)
     except ValueError as error:
         return str(error)
-    return None if left == right else f"in one form: {left} and {right}"
+    if form == given_form == "text":
+        return None if left == right else _fraction_hint(left, right)
+    same = _without_end_zeros(left) == _without_end_zeros(right)
+    return None if same else f"in one form: {left} and {right}"
 
 
 def _common_text(kind: TemporalType, value: str, form: TemporalForm, zone: str | None) -> str:
-    """Return the value as text, an instant of a known zone in UTC, without end zeros.
+    """Return the value as text, an instant of a known zone in its canonical form.
 
     Raises: ValueError when it has no such text.
     """
+    if isinstance(kind, TimestampType) and zone is not None:
+        known = replace(kind, form=form, zone=zone, fraction=None)
+        return utc_text(known, value if form == "text" else int(value))
     if form != "text":
-        return _without_end_zeros(count_text(_with(kind, form), int(value)))
-    if zone is not None and isinstance(kind, TimestampType):
-        moved = temporal_text(replace(kind, form="text", zone=zone), value, "UTC")
-        return _without_end_zeros(moved or value)
-    return _without_end_zeros(value)
+        return count_text(_with(kind, form), int(value))
+    return value
 
 
 def _with(kind: TemporalType, form: TemporalForm) -> TemporalType:

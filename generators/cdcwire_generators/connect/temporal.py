@@ -63,9 +63,9 @@ def _instant(kind: kinds.TimestampType, name: str | None) -> Conversion:
     if kind.zone is None:
         return Conversion(kinds.TextType(), "string", lambda value: moment_text(kind, value))
     result = kinds.TimestampType(form="text", zone=UTC)
-    as_it_is = kind == result and name == f"{TIME_PREFIX}ZonedTimestamp"
-    convert = text_value if as_it_is else lambda value: instant_text(kind, value)
-    return Conversion(result, f"{TIME_PREFIX}ZonedTimestamp", convert)
+    return Conversion(
+        result, f"{TIME_PREFIX}ZonedTimestamp", lambda value: instant_text(kind, value)
+    )
 
 
 def _iso(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime, timezone
 from typing import TypeAlias
 
 from cdcwire.model.events import Value
@@ -26,6 +26,8 @@ _DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})Z?")
 _CLOCK = re.compile(r"(-?)([0-9]{2,3}):([0-5][0-9]):([0-5][0-9])(?:\.([0-9]{1,9}))?Z?")
 _MOMENT = re.compile(r"([0-9-]{10})[ T]((?:[01][0-9]|2[0-3]):[0-9:.]+)Z?")
 _INSTANT = re.compile(r"([0-9-]{10})[ T]([0-9:]{8}(?:\.[0-9]{1,9})?)(Z|[+-][0-9]{2}:[0-9]{2})?")
+# An instant outside the years 0 to 9999, or none of the calendar.
+_UTC_TEXT = re.compile(r"-?infinity|[+-][0-9]{4,6}-[0-9]{2}-[0-9]{2} [0-9:]{8}(?:\.[0-9]{1,9})?")
 
 
 def of_type(kind: type) -> Convert:
@@ -146,16 +148,23 @@ def cdl_text(kind: DatetimeType, value: Value) -> str:
 
 
 def instant_text(kind: TimestampType, value: Value) -> str:
-    """Return an instant followed by its zone, Z for UTC. Infinities stay."""
+    """Return an instant in UTC, with the digits of its fraction. Infinities stay."""
     text = moment_text(kind, value)
     found = _INSTANT.fullmatch(text)
     if found is None:
+        if _UTC_TEXT.fullmatch(text) is None or kind.zone != UTC:
+            raise NotCarriedError("timestamp")
         return text
-    is_utc = kind.zone in (UTC, "UTC", "Z") or kind.form != "text"  # counts are of UTC
-    zone = found[3] or ("Z" if is_utc else kind.zone)
-    if zone is None or (zone != "Z" and ":" not in zone):
-        raise NotCarriedError("timestamp")
-    return f"{found[1]}T{found[2]}{zone}"
+    # A count is of UTC, whatever the zone of its kind.
+    zone = found[3] or (UTC if kind.form != "text" or kind.zone in ("UTC", "Z") else kind.zone)
+    if zone in (UTC, "Z"):
+        return f"{found[1]} {found[2]}"
+    whole, point, fraction = found[2].partition(".")
+    try:
+        moved = datetime.fromisoformat(f"{found[1]}T{whole}{zone}").astimezone(timezone.utc)
+    except (ValueError, OverflowError) as error:
+        raise NotCarriedError("timestamp") from error
+    return f"{moved.replace(tzinfo=None).isoformat(' ')}{point}{fraction}"
 
 
 def period(value: Value) -> str:

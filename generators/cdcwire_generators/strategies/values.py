@@ -116,6 +116,8 @@ def _extremes(kind: kinds.Type, domain: Domain) -> tuple[Value, ...]:
         case kinds.TimestampType(None, "text", None):
             instants = extremes.TIMESTAMPS
             return instants if plausible else (*instants, *extremes.TEMPORAL_TEXTS)
+        case kinds.TimestampType(None, "text", "+00:00") if domain.family.has_iso_times:
+            return extremes.INSTANTS
         case kinds.JsonType():
             return extremes.JSON_TEXTS if plausible else (*extremes.JSON_TEXTS, *extremes.TEXTS)
         case kinds.VectorType():
@@ -151,10 +153,7 @@ def _ordinary(kind: kinds.Type, domain: Domain) -> Values:
         case kinds.TimeType(form="ms" | "us" | "ns" as form) if domain.family.has_iso_times:
             return st.integers(0, _UNITS_PER_DAY[form] - 1)
         case (
-            kinds.DateType("text")
-            | kinds.TimeType(form="text")
-            | kinds.DatetimeType(form="text")
-            | kinds.TimestampType(form="text", zone=str())
+            kinds.DateType("text") | kinds.TimeType(form="text") | kinds.DatetimeType(form="text")
         ) if domain.family.has_iso_times:
             texts = _temporals(kind, domain.is_plausible)
             return texts.map(lambda text: f"{text.replace(' ', 'T', 1)}Z")

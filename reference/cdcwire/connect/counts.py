@@ -7,6 +7,7 @@ from datetime import date
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.model.events import Value
+from cdcwire.model.instants import INFINITIES, utc_text
 from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType
 from cdcwire.model.temporal import count_text
 
@@ -19,9 +20,6 @@ _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)Z?", re.ASCII)
 _CLOCK = re.compile(r"(-?)(\d{2,4}):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?Z?", re.ASCII)
 _DATETIME = re.compile(
     r"(\d{4}-\d\d-\d\d)[ T]((?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?)Z?", re.ASCII
-)
-_ZONED = re.compile(
-    r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d{1,9})?)(Z|[+-]\d\d:\d\d)?", re.ASCII
 )
 
 
@@ -103,18 +101,12 @@ def iso_moment(kind: DatetimeType, value: Value) -> str:
 
 
 def zoned_text(kind: TimestampType, value: Value) -> str:
-    """Return an instant as ISO 8601 text with its zone; UTC is ``Z``. Raises: EncodeError."""
-    if kind.form != "text":
-        return moment_text(kind, value).replace(" ", "T", 1) + "Z"
-    found = _ZONED.fullmatch(value) if isinstance(value, str) else None
-    if found is None:
-        if isinstance(value, str):
-            return value  # an infinity, or a year that the form does not have
-        raise _no_value("instant", value)
-    zone = found[3] or ("Z" if kind.zone in ("+00:00", "UTC", "Z") else kind.zone)
-    if zone is None or (zone != "Z" and ":" not in zone):
-        raise EncodeError(f"the zone {zone} has no offset of its own", KINDS)
-    return f"{found[1]}T{found[2]}{zone}"
+    """Return an instant as ISO 8601 text in UTC; infinities stay. Raises: EncodeError."""
+    try:
+        text = utc_text(kind, value)
+    except ValueError as error:
+        raise EncodeError(str(error), KINDS) from error
+    return text if text in INFINITIES else f"{text.replace(' ', 'T', 1)}Z"
 
 
 def interval_text(value: Value) -> str:

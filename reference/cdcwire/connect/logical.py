@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from typing import TypeAlias
@@ -50,6 +50,7 @@ from cdcwire.connect.types import (
 from cdcwire.connect.unavailable import unavailable_values
 from cdcwire.core.errors import Path, Step
 from cdcwire.model.events import ABSENT, UNAVAILABLE, Column, Image, Value
+from cdcwire.model.instants import UTC, utc_text
 from cdcwire.model.kinds import (
     ArrayType,
     BitType,
@@ -76,12 +77,16 @@ from cdcwire.model.kinds import (
 
 Convert: TypeAlias = Callable[[Value], Value]
 
-UTC = "+00:00"
 ARRAY_OF, REQUIRED = "array of ", "required "  # and the items' name: the source of a column
 _LOGICAL = "connect: logical types"
+_INSTANTS = "connect: instants"
+_INSTANT = TimestampType()  # the text has to say its offset
 _PLAIN_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _TIMESTAMP_TEXT = re.compile(
     r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?", re.ASCII
+)
+_UTC_TEXT = re.compile(
+    r"(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?)Z", re.ASCII
 )
 _COUNT_TEXT = re.compile(r"-?[0-9]{1,19}")
 _EPOCH = datetime.fromisoformat("1970-01-01")  # without zone, as the texts are
@@ -266,6 +271,8 @@ def _converter(schema: Schema) -> Convert:
         return read_decimal_text
     if is_cdc_timestamp(schema.name) and schema.type == "string":
         return read_timestamp_text
+    if schema.name == ZONED_TIMESTAMP and schema.type == "string":
+        return read_instant_text
     if schema.type == "bytes" and schema.name == BITS:
         return _bits
     if schema.type == "array" and schema.items is not None:
@@ -366,3 +373,21 @@ def read_timestamp_text(text: str) -> str:
     except (ValueError, OverflowError) as error:
         raise ConversionError(f"{text!r:.40}: {error}", _LOGICAL) from error
     raise ConversionError(f"{text!r:.40} is no date and time", _LOGICAL)
+
+
+def read_instant_text(text: str) -> str:
+    """Return the canonical text of an instant that is sent in ISO 8601 with its offset.
+
+    Raises: ConversionError for any other text but an infinity.
+    """
+    found = _UTC_TEXT.fullmatch(text)
+    try:
+        if found is not None:
+            date.fromisoformat(found[1])  # a day of the calendar, from the year 1 on
+            return f"{found[1]} {found[2]}"
+    except ValueError:
+        pass
+    try:
+        return utc_text(_INSTANT, text)
+    except ValueError as error:
+        raise ConversionError(str(error), _INSTANTS) from error

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from datetime import datetime, timezone
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Literal, TypeAlias, cast, get_args
@@ -19,6 +18,7 @@ from cdcwire.core.strict_json import JsonValue, Number, json_kind
 from cdcwire.datahub.fields import is_unicode
 from cdcwire.golang.numbers import is_float32
 from cdcwire.model.events import UNAVAILABLE, Column, Value
+from cdcwire.model.instants import INFINITIES, UTC, instant_count, utc_text
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     BitType,
@@ -40,7 +40,7 @@ from cdcwire.model.kinds import (
     VectorType,
     YearType,
 )
-from cdcwire.model.temporal import count_text, temporal_text
+from cdcwire.model.temporal import temporal_text
 from cdcwire.mysql.values import vector_text
 
 StreamXType: TypeAlias = Literal["BOOLEAN", "DOUBLE", "DATE", "BYTES", "LONG", "STRING"]
@@ -53,11 +53,9 @@ CLAUSES: Mapping[str, str] = MappingProxyType(
 CLAUSE_KINDS = "datahub-blob: other kinds"
 CLAUSE_LIMITS = "datahub-blob: limits"
 
-UTC = "+00:00"
 _INT64_END = 1 << 63
 _INT64_DIGITS = 19
 _MAX_NUMBER = 1024
-_MS_OF_SECOND = 1000
 _MS_DIGITS = 3
 
 _KINDS: Mapping[str, Type] = MappingProxyType(
@@ -250,12 +248,9 @@ def _text(kind: Type, value: Value) -> str | None:
                 raise ValueError("a DECIMAL of over 1,024 digits")
             return f"{value:f}"
         case TimestampType() if kind.zone is not None:
-            # The text alone would not say which instant it is.
-            count = kind.form != "text"
-            text = count_text(kind, value) if is_int and count else None
-            if text is None:
-                text = temporal_text(kind, value, UTC)
-            return None if text is None else text + UTC
+            text = utc_text(kind, value)
+            # Without the zone, the text would not say which instant it is; an infinity has none.
+            return text if text in INFINITIES else text + UTC
         case DateType() | TimeType() | DatetimeType() | TimestampType():
             return temporal_text(kind, value, None)
         case EnumType() | SetType():
@@ -291,30 +286,7 @@ def _label(kind: EnumType | SetType, value: Value) -> str | None:
 
 
 def _milliseconds(kind: TimestampType, value: Value) -> int:
-    clause = CLAUSES["DATE"]
-    if kind.form != "text":
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise EncodeError(f"{value!r:.60} is no count of {kind.form}", clause)
-        count, rest = divmod(value, {"ms": 1, "us": 10**3}.get(kind.form, 10**6))
-        if rest:
-            raise EncodeError(f"{value} {kind.form} are no whole milliseconds", clause)
-        return count
     try:
-        text = temporal_text(kind, value, UTC)
-        if text is None:
-            raise ValueError(f"{value!r:.60} is no text of an instant")
-        return milliseconds_of(text)
+        return instant_count(kind, value, "ms")
     except ValueError as error:
-        raise EncodeError(str(error), clause) from error
-
-
-def milliseconds_of(text: str) -> int:
-    """Return the text of an instant in UTC as milliseconds since 1970. Raises: ValueError."""
-    clock, _, fraction = text.partition(".")
-    if fraction.rstrip("0")[_MS_DIGITS:] or (fraction and not fraction.isdigit()):
-        raise ValueError(f"{text!r:.60} is no whole number of milliseconds")
-    moment = datetime.strptime(clock, "%Y-%m-%d %H:%M:%S").replace(tzinfo=timezone.utc)
-    since = moment - datetime(1970, 1, 1, tzinfo=timezone.utc)
-    return (since.days * 86400 + since.seconds) * _MS_OF_SECOND + int(
-        fraction[:_MS_DIGITS].ljust(_MS_DIGITS, "0")
-    )
+        raise EncodeError(str(error), CLAUSES["DATE"]) from error

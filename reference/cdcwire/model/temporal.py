@@ -7,16 +7,18 @@ Nothing is rounded: a count without an exact text, or outside the years 0 to 999
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta, timezone, tzinfo
 
+from cdcwire.model.calendar import date_of
 from cdcwire.model.events import Value
+from cdcwire.model.instants import Instant, instant_of, local_text
 from cdcwire.model.kinds import DatetimeType, DateType, TemporalForm, TimestampType, TimeType
 
 _UNITS_PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 _DIGITS = {"ms": 3, "us": 6, "ns": 9}
 _SECONDS_PER_DAY = 86400
-_OFFSET = re.compile(r"([+-])(\d{2}):(\d{2})")
-_INSTANT = re.compile(r"(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?")
+_ZERO_DATE = "0000-00-00"
+_USUAL = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?", re.ASCII)
+_MAX_DIGITS = 6
 
 
 def temporal_text(
@@ -77,16 +79,7 @@ def _exact(count: int, unit: int) -> int:
 
 def _date_text(days: int) -> str:
     """Return days since 1970-01-01 as a date of the Gregorian calendar, years 0 to 9999."""
-    shifted = days + 719468  # days since 0000-03-01
-    era, day_of_era = divmod(shifted, 146097)
-    year_of_era = (
-        day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096
-    ) // 365
-    day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
-    month_from_march = (5 * day_of_year + 2) // 153
-    day = day_of_year - (153 * month_from_march + 2) // 5 + 1
-    month = month_from_march + 3 if month_from_march < 10 else month_from_march - 9
-    year = year_of_era + era * 400 + (1 if month <= 2 else 0)
+    year, month, day = date_of(days)
     if not 0 <= year <= 9999:
         raise ValueError(f"day {days} since 1970 lies outside the years 0 to 9999")
     return f"{year:04d}-{month:02d}-{day:02d}"
@@ -94,35 +87,18 @@ def _date_text(days: int) -> str:
 
 def _in_zone(text: str, zone: str | None, wanted: str | None) -> str:
     """Return the text of one instant in another zone; unknown to unknown stays as it is."""
-    if zone == wanted:
-        return text
     if zone is None:
         return text  # the value does not say its zone: it is passed on as sent
     if wanted is None:
         raise ValueError(f"the text of an instant in zone {zone} needs the option time-zone")
-    found = _INSTANT.fullmatch(text)
-    if found is None:
-        raise ValueError(f"{text!r} is no instant that can change its zone")
-    *parts, fraction = found.groups()
-    try:
-        local = datetime(*map(int, parts), tzinfo=_zone(zone))  # type: ignore[misc,arg-type]
-        moved = local.astimezone(_zone(wanted))
-    except OverflowError as error:
-        raise ValueError(f"{text!r} leaves the calendar in zone {wanted}") from error
-    clock = moved.strftime("%m-%d %H:%M:%S")
-    return f"{moved.year:04d}-{clock}" + (f".{fraction}" if fraction else "")
-
-
-def _zone(name: str) -> tzinfo:
-    offset = _OFFSET.fullmatch(name)
-    if name in ("UTC", "Z"):
-        return timezone.utc
-    if offset:
-        sign = -1 if offset[1] == "-" else 1
-        return timezone(sign * timedelta(hours=int(offset[2]), minutes=int(offset[3])))
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # seldom needed, and slow to import
-
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, OSError, ValueError) as error:
-        raise ValueError(f"time zone {name!r} is not known on this machine") from error
+    if zone == wanted and (_USUAL.fullmatch(text) or text.startswith(_ZERO_DATE)):
+        return text
+    instant = instant_of(TimestampType(zone=zone), text)
+    if instant is None:
+        raise ValueError(f"{text!r:.60} is not an instant of the calendar")
+    if instant.fraction[_MAX_DIGITS:].strip("0"):
+        raise ValueError(f"{text!r} has digits below the microsecond")
+    moved = local_text(Instant(instant.seconds, instant.fraction[:_MAX_DIGITS]), wanted)
+    if not _USUAL.fullmatch(moved):
+        raise ValueError(f"{text!r} lies outside the years 0 to 9999 in zone {wanted}")
+    return moved

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
@@ -123,11 +124,21 @@ def all_in_milliseconds(column: Column, value: Value) -> tuple[Column, Value]:
 @wrong_columns("the zone of an instant is cut off its text", "21", "25")
 def instant_without_zone(column: Column, value: Value) -> tuple[Column, Value]:
     """Replace a timestamp with the local date and time of its text."""
-    kind = column.type
-    if not isinstance(kind, kinds.TimestampType) or not isinstance(value, str):
+    if not isinstance(column.type, kinds.TimestampType):
         return column, value
-    local = value.replace("T", " ", 1).removesuffix("Z").partition("+")[0]
-    return replace(column, type=kinds.DatetimeType()), local
+    return replace(column, type=kinds.DatetimeType()), value
+
+
+_OFFSET = re.compile(rb'(T[0-9]{2}:[0-9]{2}:[0-9]{2}[.0-9]*)[+-][0-9]{2}:[0-9]{2}"')
+
+
+@wrong_decoder("the offset of an instant is taken for UTC", "25", "time/timestamp-ltz")
+def instant_offset_ignored(format_: Format, message: Message, context: Context) -> list[Event]:
+    """Read the local time before an offset as a time in UTC."""
+    if message.value is None:
+        return right(format_, message, context)
+    bent = replace(message, value=_OFFSET.sub(rb'\1Z"', message.value))
+    return right(format_, bent, context)
 
 
 @wrong_values("the placeholder of an unchanged large value overwrites it", "56")
@@ -225,6 +236,7 @@ VALUE_FAULTS: tuple[KnownWrong, ...] = (
     bits_left_out,
     all_in_milliseconds,
     instant_without_zone,
+    instant_offset_ignored,
     placeholder_as_text,
     unavailable_as_null,
     label_as_index,

@@ -11,8 +11,9 @@ from math import isfinite
 from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import EncodeError
 from cdcwire.datahub.fields import Field, FieldValue, check_value, clause_of
-from cdcwire.datahub.streamx import UTC, milliseconds_of, text_of
+from cdcwire.datahub.streamx import text_of
 from cdcwire.model.events import UNAVAILABLE, Column, Value
+from cdcwire.model.instants import instant_count
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     BitType,
@@ -25,13 +26,10 @@ from cdcwire.model.kinds import (
     TimestampType,
     YearType,
 )
-from cdcwire.model.temporal import temporal_text
 
 CLAUSE_BYTES = "datahub-tuple: bytes values"
 CLAUSE_KINDS = "datahub-tuple: other kinds"
 CLAUSE_TIMESTAMPS = "datahub-tuple: timestamp values"
-
-_US_DIGITS = 6
 
 
 def to_model(column: Column, value: FieldValue, offset: int) -> Value:
@@ -106,29 +104,10 @@ def _converted(field: Field, column: Column, value: Value) -> FieldValue:
 
 def _microseconds(kind: TimestampType, value: Value) -> int:
     """Return an instant as microseconds since 1970."""
-    if kind.form in ("ms", "us", "ns") and isinstance(value, int) and not isinstance(value, bool):
-        if kind.form == "ms":
-            return int(value) * 1000
-        count, rest = divmod(int(value), 1 if kind.form == "us" else 1000)
-        if rest:
-            raise EncodeError(f"{value} ns are no whole microseconds", CLAUSE_TIMESTAMPS)
-        return count
-    if kind.zone is None:
+    if kind.zone is None and kind.form == "text":
         problem = "the zone is not known, so this is no instant; a STRING carries its text"
         raise EncodeError(problem, CLAUSE_TIMESTAMPS)
     try:
-        text = temporal_text(kind, value, UTC)
-        if text is None:
-            raise ValueError(f"{value!r:.60} is no text of an instant")
-        return microseconds_of(text)
+        return instant_count(kind, value, "us")
     except ValueError as error:
         raise EncodeError(str(error), CLAUSE_TIMESTAMPS) from error
-
-
-def microseconds_of(text: str) -> int:
-    """Return the text of an instant in UTC as microseconds since 1970. Raises: ValueError."""
-    clock, _, fraction = text.partition(".")
-    if len(fraction.rstrip("0")) > _US_DIGITS or (fraction and not fraction.isdigit()):
-        raise ValueError(f"{text!r:.60} is no whole number of microseconds")
-    digits = int(fraction[:_US_DIGITS].ljust(_US_DIGITS, "0")) if fraction else 0
-    return milliseconds_of(clock) * 1000 + digits

@@ -354,7 +354,6 @@ EXPECTED: dict[str, Any] = {
     "time-text": -3020399500000,
     "datetime-text": 1709210096123456,
     "datetime-connect": 1709210096123,
-    "timestamp": "2024-02-29T12:34:56Z",
 }
 
 

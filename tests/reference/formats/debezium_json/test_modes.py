@@ -134,7 +134,7 @@ def test_floats_come_back_in_the_digits_of_java_17(dialect: str) -> None:
     assert odd.after["c_f4"] != odd.after["c_f4"]
     assert odd.after["c_f8"] == float("-inf")
     assert (odd.after["c_num"], odd.after["c_date"]) == (None, -735160)
-    assert odd.after["c_tstz"] == "-0043-03-15T12:00:00.000000Z"
+    assert odd.after["c_tstz"] == "-0043-03-15 12:00:00.000000"
 
 
 def test_key_has_the_types_of_its_mode() -> None:

@@ -1,0 +1,147 @@
+"""Instants: one canonical text for every format, and counts since 1970.
+
+The canonical text is ``YYYY-MM-DD hh:mm:ss`` in UTC with the digits of the fraction as sent, under
+a type whose zone is ``+00:00``. A year before 0 or after 9999 has a sign (``-0043``, ``+12345``);
+the year 0000 is 1 BC. An infinite instant is ``infinity`` or ``-infinity``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone, tzinfo
+
+from cdcwire.model.calendar import days_of, extended_date_text
+from cdcwire.model.events import Value
+from cdcwire.model.kinds import TimestampType
+
+UTC = "+00:00"
+INFINITIES = frozenset(("infinity", "-infinity"))
+_DIGITS = {"ms": 3, "us": 6, "ns": 9}
+_DAY = 86400
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_TEXT = re.compile(
+    r"([0-9]{4}|[+-][0-9]{4,9})-([0-9]{2})-([0-9]{2})[ T]"
+    r"([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9])(?:\.([0-9]{1,9}))?"
+    r"(Z|[+-][0-9]{2}:[0-9]{2}(?::[0-9]{2})?)?"
+)
+_OFFSET = re.compile(r"([+-])([0-9]{2}):([0-5][0-9])(?::([0-5][0-9]))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """A moment: whole seconds since 1970 in UTC, and the digits of the fraction as sent."""
+
+    seconds: int
+    fraction: str = ""
+
+    @property
+    def text(self) -> str:
+        """The canonical text."""
+        days, rest = divmod(self.seconds, _DAY)
+        clock = f"{rest // 3600:02d}:{rest % 3600 // 60:02d}:{rest % 60:02d}"
+        whole = f"{extended_date_text(days)} {clock}"
+        return f"{whole}.{self.fraction}" if self.fraction else whole
+
+    def count(self, unit: str) -> int:
+        """Return the count of ``ms``, ``us`` or ``ns`` since 1970.
+
+        Raises: ValueError for digits below the unit.
+        """
+        digits = _DIGITS[unit]
+        if self.fraction[digits:].strip("0"):
+            raise ValueError(f"{self.text} has digits below {unit}")
+        below = int(self.fraction[:digits].ljust(digits, "0"))
+        return self.seconds * int(10**digits) + below
+
+
+def instant_of(kind: TimestampType, value: Value) -> Instant | None:
+    """Return the instant of a value; None for an infinity and for what is not an instant.
+
+    A text may be canonical or ISO 8601. An offset in it counts, else the zone of ``kind``; counts
+    are of UTC. Raises: ValueError for a day that the calendar lacks, or a zone that is not known.
+    """
+    if kind.form != "text":
+        if not isinstance(value, int) or isinstance(value, bool) or kind.form not in _DIGITS:
+            return None
+        digits = _DIGITS[kind.form]
+        seconds, rest = divmod(value, 10**digits)
+        fraction = f"{rest:0{digits}d}".rstrip("0")
+        return Instant(seconds, fraction.ljust(kind.fraction or 0, "0"))
+    found = _TEXT.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        return None
+    zone = found[8] or kind.zone
+    if zone is None:
+        raise ValueError(f"the zone of {value!r} is not known")
+    days = days_of(int(found[1]), int(found[2]), int(found[3]))
+    local = days * _DAY + int(found[4]) * 3600 + int(found[5]) * 60 + int(found[6])
+    return Instant(local - _offset(zone, local), found[7] or "")
+
+
+def utc_text(kind: TimestampType, value: Value) -> str:
+    """Return the canonical text of an instant. Raises: ValueError for what is not an instant."""
+    if isinstance(value, str) and kind.form == "text" and value in INFINITIES:
+        return value
+    instant = instant_of(kind, value)
+    if instant is None:
+        raise ValueError(f"{value!r:.60} is not an instant")
+    return instant.text
+
+
+def instant_count(kind: TimestampType, value: Value, unit: str) -> int:
+    """Return an instant as a count since 1970. Raises: ValueError, for an infinity too."""
+    instant = instant_of(kind, value)
+    if instant is None:
+        raise ValueError(f"{value!r:.60} is not an instant of the calendar")
+    return instant.count(unit)
+
+
+def local_text(instant: Instant, zone: str) -> str:
+    """Return an instant as the clocks of a zone show it. Raises: ValueError."""
+    offset = _fixed_offset(zone)
+    if offset is None:
+        try:
+            moment = _EPOCH + timedelta(seconds=instant.seconds)
+            shift = moment.astimezone(_named_zone(zone)).utcoffset()
+        except OverflowError as error:
+            raise ValueError(f"{instant.text} leaves the calendar in zone {zone}") from error
+        offset = _seconds(shift)
+    return Instant(instant.seconds + offset, instant.fraction).text
+
+
+def _offset(zone: str, local: int) -> int:
+    """Return by how many seconds the clocks of a zone are ahead of UTC."""
+    offset = _fixed_offset(zone)
+    if offset is not None:
+        return offset
+    try:
+        moment = _EPOCH.replace(tzinfo=None) + timedelta(seconds=local)
+    except OverflowError as error:
+        raise ValueError(f"zone {zone} is known for the years 1 to 9999 only") from error
+    return _seconds(moment.replace(tzinfo=_named_zone(zone)).utcoffset())
+
+
+def _fixed_offset(zone: str) -> int | None:
+    if zone in ("Z", "UTC", UTC):
+        return 0
+    found = _OFFSET.fullmatch(zone)
+    if found is None:
+        return None
+    sign, hours, minutes, seconds = found.groups()
+    total = int(hours) * 3600 + int(minutes) * 60 + int(seconds or 0)
+    return -total if sign == "-" else total
+
+
+def _seconds(offset: timedelta | None) -> int:
+    assert offset is not None  # every zone has one
+    return offset.days * _DAY + offset.seconds
+
+
+def _named_zone(name: str) -> tzinfo:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # seldom needed, and slow to import
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, OSError, ValueError) as error:
+        raise ValueError(f"time zone {name!r} is not known on this machine") from error

@@ -1,0 +1,78 @@
+"""Instants in their canonical text and as counts."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cdcwire.model.calendar import date_of, days_of
+from cdcwire.model.instants import instant_count, utc_text
+from cdcwire.model.kinds import TimestampType
+from cdcwire.model.temporal import temporal_text
+
+UTC = TimestampType(zone="+00:00")
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text"),
+    [
+        (UTC, "2024-02-29T12:34:56.120+02:00", "2024-02-29 10:34:56.120"),
+        (UTC, "2024-02-29 10:34:56Z", "2024-02-29 10:34:56"),
+        (TimestampType(zone="-03:30"), "2023-12-31 20:30:00.5", "2024-01-01 00:00:00.5"),
+        (TimestampType(zone="Europe/Berlin"), "2024-07-01 02:00:00", "2024-07-01 00:00:00"),
+        (TimestampType(form="ms", zone="+00:00"), -1, "1969-12-31 23:59:59.999"),
+        (TimestampType(6, "ms", "+00:00"), 5, "1970-01-01 00:00:00.005000"),
+        (UTC, "-0043-03-15T12:00:00Z", "-0043-03-15 12:00:00"),
+        (UTC, "0000-01-01T00:00:00+01:00", "-0001-12-31 23:00:00"),
+        (UTC, "+294276-12-31 23:59:59", "+294276-12-31 23:59:59"),
+        (UTC, "infinity", "infinity"),
+    ],
+)
+def test_every_form_has_one_text(kind: TimestampType, value: str | int, text: str) -> None:
+    assert utc_text(kind, value) == text
+
+
+@pytest.mark.parametrize("value", ["2024-02-30 00:00:00", "", "12345-01-01 00:00:00", 5, None])
+def test_what_is_not_an_instant_is_refused(value: str | int | None) -> None:
+    with pytest.raises(ValueError, match="is not a"):
+        utc_text(UTC, value)
+
+
+def test_a_text_without_any_zone_is_refused() -> None:
+    with pytest.raises(ValueError, match="not known"):
+        utc_text(TimestampType(), "2024-02-29 10:34:56")
+
+
+@given(st.dates())
+def test_calendar_agrees_with_the_standard_library(date: datetime.date) -> None:
+    days = date.toordinal() - datetime.date(1970, 1, 1).toordinal()
+    assert days_of(date.year, date.month, date.day) == days
+    assert date_of(days) == (date.year, date.month, date.day)
+
+
+@given(st.integers(-(10**9), 10**9))
+def test_calendar_has_no_limit(days: int) -> None:
+    assert days_of(*date_of(days)) == days
+
+
+@given(st.integers(-(1 << 63), (1 << 63) - 1))
+def test_text_and_count_are_the_same_instant(count: int) -> None:
+    text = utc_text(TimestampType(form="us", zone="+00:00"), count)
+    assert instant_count(UTC, text, "us") == count
+
+
+def test_no_digit_is_cut_off() -> None:
+    with pytest.raises(ValueError, match="below ms"):
+        instant_count(UTC, "2024-01-01 00:00:00.0001", "ms")
+    with pytest.raises(ValueError, match="microsecond"):
+        temporal_text(UTC, "2024-01-01 00:00:00.0000001", "+08:00")
+
+
+@pytest.mark.parametrize("value", ["infinity", "-0043-03-15 12:00:00", "+10000-01-01 00:00:00"])
+def test_mysql_has_no_text_for_an_instant_beyond_its_years(value: str) -> None:
+    for zone in ("+00:00", "UTC", "+08:00", "Europe/Berlin"):
+        with pytest.raises(ValueError, match=r"calendar|years|known"):
+            temporal_text(UTC, value, zone)
