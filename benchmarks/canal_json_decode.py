@@ -6,6 +6,7 @@ function. It trusts its input: nothing is checked, and the table is told. Both g
 typed values, which is asserted first. TiCDC writes ``mysqlType`` in another order in each message,
 our own encoder in that of the table; both are measured. Decoders learn the table from other rows
 than those that are measured, and are new in each round. orjson is measured if it is installed.
+The checked plan is as strict as the plain decoder.
 """
 
 from __future__ import annotations
@@ -20,13 +21,17 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, TypeAlias
 
+from benchmarks.checked.canal_json import PlanDecoder
+from benchmarks.checked.strictness import assert_as_strict
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
 from benchmarks.measure import Route, Work, best_times, learn
+from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Layout, Row, Values, new_row
 from cdcwire.formats import canal_json
 from cdcwire.formats.canal_json.fast import RowDecoder
+from cdcwire.formats.canal_json.format import FORMAT
 from cdcwire.formats.canal_json.images import ImageWriter
 from cdcwire.formats.canal_json.settings import Settings
 from cdcwire.golang.numbers import narrow_float32
@@ -46,7 +51,9 @@ Loads: TypeAlias = Callable[[bytes], Any]
 
 TABLES = {"10 columns": "orders-10", "29 columns": "proposal-29"}
 SETTINGS = Settings(tidb_extension=True)
+EXTENSION = "enable-tidb-extension"
 JSON_BAR = 1.0
+CHECKED_BAR = 1.5  # below, the plan would replace the fast decoder
 PLAIN_BAR = 3.0
 PLAIN_ROWS = 128  # the plain decoder is slow, and is measured with fewer rows
 
@@ -124,13 +131,20 @@ def compare(
     """Compare the fast decoder with the other routes on one feed."""
     few = min(PLAIN_ROWS, len(measured.values))
     routes: dict[str, Route] = {
-        "fast": partial(fast_work, measured, warm_up),
+        "fast": partial(fast_work, measured, warm_up, RowDecoder),
+        "checked": partial(fast_work, measured, warm_up, PlanDecoder),
         "json": partial(peer_work, measured, json.loads),
         "plain": partial(plain_work, measured.values[:few]),
     }
     if loads is not None:
         routes["orjson"] = partial(peer_work, measured, loads)
     assert_equal_rows(measured, warm_up, loads)
+    checked, context = PlanDecoder(settings=SETTINGS), Context(options={EXTENSION: True})
+    assert_as_strict(
+        lambda value: checked.decode_events(KafkaMessage(None, value)),
+        lambda value: list(FORMAT.to_events(KafkaMessage(None, value), context=context)),
+        measured.values,
+    )
     found = best_times(routes, rounds)
     times = {
         name: time / (few if name == "plain" else len(measured.values))
@@ -139,6 +153,7 @@ def compare(
     per_row = {f"{name} ns a row": round(time) for name, time in times.items()}
     comparisons = (
         ("json", "Canal-JSON, fast decoder against json and plan", JSON_BAR),
+        ("checked", "Canal-JSON, fast decoder against json and a checked plan", CHECKED_BAR),
         ("orjson", "Canal-JSON, fast decoder against orjson and plan", None),
         ("plain", "Canal-JSON, fast against plain", PLAIN_BAR),
     )
@@ -156,8 +171,8 @@ def compare(
     ]
 
 
-def fast_work(measured: Feed, warm_up: Feed) -> Work:
-    decoder = RowDecoder(settings=SETTINGS)
+def fast_work(measured: Feed, warm_up: Feed, made: type[RowDecoder]) -> Work:
+    decoder = made(settings=SETTINGS)
     learn(decoder, messages_of(warm_up))
     messages = messages_of(measured)
     return lambda: [decoder.decode(message) for message in messages]

@@ -5,7 +5,9 @@ with and without their schema. The peer parses all of a message, the schema too,
 values by a generated function for the table; it trusts its input: nothing is checked, and the
 schema is told. Both give the same payload of the same typed values, which is asserted first. The
 fast decoder learns the schema from other messages than those that are measured. orjson is measured
-if it is installed. Last, what the events of these messages cost the fast and the plain decoder.
+if it is installed. The checked plan is as strict as the plain decoder, and knows a schema by its
+bytes, as the fast decoder does. Last, what the events of these messages cost the fast and the plain
+decoder.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, TypeAlias
 
+from benchmarks.checked.connect import PlanEnvelopeDecoder
+from benchmarks.checked.strictness import assert_as_strict
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
 from benchmarks.measure import Route, Work, best_times
@@ -39,6 +43,7 @@ Read: TypeAlias = Callable[[Any], Any]
 
 TABLES = {"10 columns": "orders-10", "29 columns": "proposal-29"}
 SCHEMA_BAR = 1.5
+CHECKED_BAR = 1.5  # below, the plan would replace the fast decoder
 PAYLOAD_BAR = 1.0
 PLAIN_ROWS = 128  # the plain decoder is slow, and is measured with fewer rows
 
@@ -86,11 +91,13 @@ def compare(
     few = min(PLAIN_ROWS, len(measured.messages))
     read = read_function(measured.schema)
     assert_equal_payloads(measured, warm_up, read, loads)
+    assert_checked(measured)
     libraries: dict[str, Loads] = {"json": json.loads}
     if loads is not None:
         libraries["orjson"] = loads
     routes: dict[str, Route] = {
-        "fast": partial(fast_work, measured, warm_up),
+        "fast": partial(fast_work, measured, warm_up, EnvelopeDecoder),
+        "checked": partial(fast_work, measured, warm_up, PlanEnvelopeDecoder),
         "payload fast": partial(payload_work, measured, warm_up),
         "plain": partial(plain_work, measured.messages[:few]),
         "events fast": partial(events_work, measured, warm_up),
@@ -109,6 +116,12 @@ def compare(
     per_message = {f"{name} ns a message": round(time) for name, time in times.items()}
     comparisons = (
         ("json", "fast", "with schema, fast decoder against json and plan", SCHEMA_BAR),
+        (
+            "checked",
+            "fast",
+            "with schema, fast decoder against json and a checked plan",
+            CHECKED_BAR,
+        ),
         ("orjson", "fast", "with schema, fast decoder against orjson and plan", None),
         ("plain", "fast", "with schema, fast against plain", None),
         ("payload json", "payload fast", "payload, fast reader against json and plan", PAYLOAD_BAR),
@@ -129,8 +142,8 @@ def compare(
     ]
 
 
-def fast_work(measured: Feed, warm_up: Feed) -> Work:
-    decoder = EnvelopeDecoder()
+def fast_work(measured: Feed, warm_up: Feed, made: type[EnvelopeDecoder]) -> Work:
+    decoder = made()
     for message in warm_up.messages[:8]:
         decoder.decode(message)
     return lambda: [decoder.decode(message) for message in measured.messages]
@@ -177,6 +190,24 @@ def orjson_loads() -> Loads | None:
         return None
     loads: Loads = import_module("orjson").loads
     return loads
+
+
+def assert_checked(measured: Feed) -> None:
+    """Stop unless the checked plan is as strict as the plain decoder."""
+    decoder = PlanEnvelopeDecoder()
+    for message in measured.messages[:8]:
+        decoder.decode(message)
+    head = measured.messages[0][: -len(measured.payloads[0]) - 1]
+    assert_as_strict(
+        lambda message: repr(decoder.decode(message)),
+        lambda message: repr(connect.decode(message)),
+        measured.messages,
+    )
+    assert_as_strict(
+        lambda payload: repr(decoder.decode(head + payload + b"}")),
+        lambda payload: repr(connect.decode(head + payload + b"}")),
+        measured.payloads,
+    )
 
 
 def assert_equal_payloads(measured: Feed, warm_up: Feed, read: Read, loads: Loads | None) -> None:

@@ -4,7 +4,8 @@ Run as ``python -m benchmarks.csv_decode [--quick] [--json FILE]``. The peer is 
 each table: csv.DictReader of the standard library, and one conversion a column in a generated
 function. It trusts its input: nothing is checked, the quoted text ``\\N`` counts as NULL, and the
 table is told. Both give the same rows and events, which is asserted first: rows with decimals as
-text, or images of the neutral model with decimals as Decimal.
+text, or images of the neutral model with decimals as Decimal. The checked plan is as strict as the
+plain decoder.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from benchmarks.checked.csv import PlanDecoder
+from benchmarks.checked.strictness import assert_as_strict
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED
 from benchmarks.measure import Route, Work, best_times, learn
@@ -28,6 +31,7 @@ from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
 from cdcwire.formats.csv import Definitions, read_events, read_settings
 from cdcwire.formats.csv.batching import messages_of
 from cdcwire.formats.csv.fast import RowDecoder
+from cdcwire.formats.csv.format import FORMAT
 from cdcwire.golang.numbers import narrow_float32
 from cdcwire.model.events import Column, Event, Image, Table
 from cdcwire.model.kinds import BitType, BytesType, DecimalType, FloatType, IntType, YearType
@@ -37,6 +41,7 @@ TABLES = {"10 columns": "orders-10", "29 columns": "proposal-29"}
 OPTIONS: dict[str, str | int | bool] = {"include-commit-ts": True, "date-separator": "none"}
 SETTINGS = read_settings(OPTIONS)
 CSV_BARS = {"10 columns": 1.0, "29 columns": 0.9}
+CHECKED_BAR = 1.5  # below, the plan would replace the fast decoder
 PLAIN_BAR = 3.0
 _OPS = {"I": "insert", "U": "update"}
 PLAIN_ROWS = 128  # the plain decoder is slow, and is measured with fewer rows
@@ -109,9 +114,11 @@ def compare(what: str, measured: Feed, warm_up: Feed, bar: float, rounds: int) -
     few = min(PLAIN_ROWS, measured.rows)
     part = SETTINGS.terminator.join(lines[:few]) + SETTINGS.terminator
     layout = assert_equal_rows(measured, warm_up)
+    assert_checked(measured, warm_up)
     peer = CsvPeer(measured.table, layout)
     routes: dict[str, Route] = {
-        "fast": partial(fast_work, measured, warm_up),
+        "fast": partial(fast_work, measured, warm_up, RowDecoder),
+        "checked": partial(fast_work, measured, warm_up, PlanDecoder),
         "csv": lambda: partial(peer.rows, measured.file.value),
         "plain": lambda: partial(plain_rows, measured.table, part),
     }
@@ -126,6 +133,7 @@ def compare(what: str, measured: Feed, warm_up: Feed, bar: float, rounds: int) -
     per_row = {f"{name} ns a row": round(time) for name, time in times.items()}
     comparisons = (
         ("csv", "fast", "CSV, fast decoder against csv.DictReader and plan", bar),
+        ("checked", "fast", "CSV, fast decoder against a checked plan", CHECKED_BAR),
         ("csv images", "fast images", "CSV, the same with Decimal, as images", None),
         ("plain", "fast", "CSV, fast against plain", PLAIN_BAR),
     )
@@ -143,8 +151,8 @@ def compare(what: str, measured: Feed, warm_up: Feed, bar: float, rounds: int) -
     ]
 
 
-def fast_work(measured: Feed, warm_up: Feed) -> Work:
-    decoder = RowDecoder(Context(tables=(measured.table,)), SETTINGS)
+def fast_work(measured: Feed, warm_up: Feed, made: type[RowDecoder]) -> Work:
+    decoder = made(Context(tables=(measured.table,)), SETTINGS)
     learn(decoder, [warm_up.file])
     return lambda: list(decoder.decode(measured.file))
 
@@ -185,6 +193,23 @@ def assert_equal_rows(measured: Feed, warm_up: Feed) -> Layout:
     if len(images) == len(found) and peer.images(value) != images:
         raise AssertionError("two routes give different images")
     return layout
+
+
+def assert_checked(measured: Feed, warm_up: Feed) -> None:
+    """Stop unless the checked plan is as strict as the plain decoder."""
+    decoder = PlanDecoder(Context(tables=(measured.table,)), SETTINGS)
+    learn(decoder, [warm_up.file])
+    end = SETTINGS.terminator
+
+    def planned(value: bytes) -> object:
+        return decoder.decode_events(StoredFile(measured.file.path, value))
+
+    def plain(value: bytes) -> object:
+        file, context = StoredFile(measured.file.path, value), Context(OPTIONS, (measured.table,))
+        return list(FORMAT.to_events(file, context=context))
+
+    values = [line + end for line in measured.file.value.split(end)[:-1]]
+    assert_as_strict(planned, plain, values)
 
 
 def described(row: Row | Event) -> object:

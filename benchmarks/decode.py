@@ -3,6 +3,7 @@
 Run as ``python -m benchmarks.decode [--quick] [--json FILE]``. All routes give rows of the same
 typed values, which is asserted first. Decoders learn the table from other rows than those that are
 measured, and are new in each round. orjson is measured if it is installed.
+The plan of "json and plan" trusts its input; the checked plan is as strict as the plain decoder.
 """
 
 from __future__ import annotations
@@ -15,16 +16,19 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, TypeAlias
 
+from benchmarks.checked.open_protocol import PlanDecoder
+from benchmarks.checked.strictness import assert_as_strict
 from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, WARM_UP_SEED, Feed, feed
 from benchmarks.json_peer import JsonPeer
 from benchmarks.measure import Route, Work, best_times, learn
-from cdcwire.core.format import EVERYTHING, Context, Selection
+from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.rows import Row
 from cdcwire.formats import craft, open_protocol
 from cdcwire.formats.craft.fast import RowDecoder as CraftDecoder
 from cdcwire.formats.open_protocol.fast import RowDecoder as OpenDecoder
+from cdcwire.formats.open_protocol.format import FORMAT
 
 Loads: TypeAlias = Callable[[bytes], Any]
 
@@ -32,6 +36,7 @@ TABLES = {"10 columns": "orders-10", "29 columns": "proposal-29"}
 THREE_COLUMNS = Selection(columns=frozenset({"c1", "c10", "c20"}))
 IS_MODERN = sys.version_info >= (3, 11)  # which made Python code faster; json was C before
 JSON_BARS = {256: 2.0 if IS_MODERN else 1.5, 16: 1.6 if IS_MODERN else 1.2}
+CHECKED_BAR = 1.5  # below, the plan would replace the fast decoder
 PLAIN_BAR = 3.0
 SELECTION_BAR = 1.5
 PLAIN_ROWS = 128  # the plain decoders are slow, and are measured with fewer rows
@@ -67,13 +72,16 @@ def compare(
     routes: dict[str, Route] = {
         "craft": partial(craft_work, measured, warm_up),
         "json": partial(peer_work, measured, json.loads),
-        "open": partial(open_work, measured, warm_up),
+        "open": partial(open_work, measured, warm_up, OpenDecoder),
+        "open checked": partial(open_work, measured, warm_up, PlanDecoder),
         "craft plain": partial(plain_craft_work, measured.craft[:few]),
         "open plain": partial(plain_open_work, measured.json[:few]),
     }
     if loads is not None:
         routes["orjson"] = partial(peer_work, measured, loads)
     assert_equal_rows(measured, warm_up, loads)
+    if len(measured.json) == measured.rows:  # damage in large messages takes long
+        assert_checked(measured)
     times = {
         name: found * share.get(name, 1.0) / measured.rows
         for name, found in best_times(routes, rounds).items()
@@ -84,6 +92,12 @@ def compare(
         ("orjson", "craft", "Craft against Open Protocol by orjson and plan", None),
         ("open", "craft", "Craft against Open Protocol, both fast decoders", None),
         ("json", "open", "Open Protocol, fast decoder against json and plan", None),
+        (
+            "open checked",
+            "open",
+            "Open Protocol, fast decoder against json and a checked plan",
+            CHECKED_BAR,
+        ),
         ("craft plain", "craft", "Craft, fast against plain", PLAIN_BAR),
         ("open plain", "open", "Open Protocol, fast against plain", PLAIN_BAR),
     )
@@ -127,8 +141,8 @@ def craft_work(measured: Feed, warm_up: Feed, selection: Selection = EVERYTHING)
     return lambda: [decoder.decode(message) for message in messages]
 
 
-def open_work(measured: Feed, warm_up: Feed) -> Work:
-    decoder = OpenDecoder()
+def open_work(measured: Feed, warm_up: Feed, made: type[OpenDecoder]) -> Work:
+    decoder = made()
     learn(decoder, open_messages(warm_up))
     messages = open_messages(measured)
     return lambda: [decoder.decode(message) for message in messages]
@@ -179,6 +193,20 @@ def assert_equal_rows(measured: Feed, warm_up: Feed, loads: Loads | None) -> Non
     for found in routes:
         if found != expected:
             raise AssertionError("two routes give different rows")
+
+
+def assert_checked(measured: Feed) -> None:
+    """Stop unless the checked plan is as strict as the plain decoder."""
+    decoder = PlanDecoder()
+    key = measured.json[0][0]
+
+    def planned(value: bytes) -> object:
+        return decoder.decode_events(KafkaMessage(key, value))
+
+    def plain(value: bytes) -> object:
+        return list(FORMAT.to_events(KafkaMessage(key, value), context=NO_CONTEXT))
+
+    assert_as_strict(planned, plain, [value for _, value in measured.json])
 
 
 def described(messages: Iterable[Iterable[object]]) -> list[object]:

@@ -55,7 +55,7 @@ CLAUSE_LIMITS = "datahub-blob: limits"
 
 _INT64_END = 1 << 63
 _INT64_DIGITS = 19
-_MAX_NUMBER = 1024
+MAX_NUMBER = 1024
 _MS_DIGITS = 3
 
 _KINDS: Mapping[str, Type] = MappingProxyType(
@@ -105,7 +105,7 @@ def read_value(type_: StreamXType, value: JsonValue, start: int, date_digits: in
                 raise DecodeError(problem, start, clause)
             return count
         case "DOUBLE", Number(text):
-            if len(text) > _MAX_NUMBER:
+            if len(text) > MAX_NUMBER:
                 raise DecodeError("a number of over 1,024 characters", start, CLAUSE_LIMITS)
             found = float(text)
             if math.isinf(found):
@@ -244,7 +244,7 @@ def _text(kind: Type, value: Value) -> str | None:
                 _check_range(kind, value)
                 return str(value)
         case DecimalType() if isinstance(value, Decimal):
-            if value.is_finite() and abs(value.adjusted()) > _MAX_NUMBER:
+            if value.is_finite() and abs(value.adjusted()) > MAX_NUMBER:
                 raise ValueError("a DECIMAL of over 1,024 digits")
             return f"{value:f}"
         case TimestampType() if kind.zone is not None:

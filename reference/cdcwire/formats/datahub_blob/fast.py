@@ -1,9 +1,9 @@
 """The fast decoder: Blob records to typed rows, with the plain decoder behind it.
 
 It accepts and rejects exactly what the plain decoder does, by construction: what is not as usual,
-damaged or just rare, is given to the plain decoder. Usual are rows without white space whose schema
-comes first; see ``row_patterns`` for how the rest is read. What was learned of a table is found by
-the text of its schema.
+damaged or just rare, is given to the plain decoder. Usual are rows whose schema comes first. A
+schema is known by its bytes, so ``json`` parses the payload only; a plan checks and converts it
+(``row_plans``).
 
 Not read in the fast way: DDL, markers and heartbeats, members that are null though they may be left
 out, and all rows under a selection of columns. They come as neutral events.
@@ -11,89 +11,29 @@ out, and all rows under a selection of columns. They come as neutral events.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 
-from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, Credit, FastDecoder, Irregular
+from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, FastDecoder, Irregular
+from cdcwire.core.compiled.json_pairs import read_pairs
 from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import Message
-from cdcwire.core.rows import Layout, Row, Values, new_row
-from cdcwire.core.strict_json import JsonObject, read_json
+from cdcwire.core.rows import Row
 from cdcwire.datahub.blob_message import BlobMessage
 from cdcwire.datahub.carrying import queued, read_records, value_of
 from cdcwire.datahub.ops import OPS
-from cdcwire.datahub.streamx import StreamXType
 from cdcwire.formats.datahub_blob.batching import is_record
-from cdcwire.formats.datahub_blob.events import columns_of, extra_of, table_of, to_event
-from cdcwire.formats.datahub_blob.members import RULES
-from cdcwire.formats.datahub_blob.row_patterns import (
-    Pattern,
-    Read,
-    pattern_of,
-    readers_of,
-)
+from cdcwire.formats.datahub_blob.events import to_event
+from cdcwire.formats.datahub_blob.row_plans import Pairs, PayloadPlan, payload_plan
 from cdcwire.formats.datahub_blob.settings import Settings, read_settings
 from cdcwire.formats.datahub_blob.wire import read_record
-from cdcwire.model.events import Column, Event, Extra, Half, Op, Table
+from cdcwire.model.events import Event
 
-# Limits of what is kept: characters of schemas, and what a pattern weighs beside its text.
-_MAX_CHARACTERS = 1 << 20
-_WEIGHT_OF_A_COLUMN = 1 << 9
-# Reading a message again and making its pattern takes as long as so many bytes a column and image.
-_PRICE_OF_A_COLUMN = 1 << 8
-_MAX_SHAPES = 8  # of one table and op
-_MAX_OP = 64
-_PAYLOAD = ',"payload":'
-_OP = '"op":"'
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Part:
-    """An image: the indexes of its groups in the order of its columns, and what reads them.
-
-    ``plain_cells``: for texts without any escape, None where the group is the value.
-    """
-
-    layout: Layout
-    cells: tuple[tuple[int, Read], ...]
-    plain_cells: tuple[tuple[int, Read | None], ...]
-
-    def read(self, groups: tuple[str | None, ...], *, has_escapes: bool) -> Values:
-        """Return the image's values, read from the groups of a match."""
-        cells = self.cells if has_escapes else self.plain_cells
-        return tuple(
-            [
-                group if (group := groups[index]) is None or read is None else read(group)
-                for index, read in cells
-            ]
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Shape:
-    """How messages of one table and op are read."""
-
-    pattern: Pattern
-    table: Table
-    op: Op
-    half: Half | None
-    is_wanted: bool
-    before: Part | None
-    after: Part | None
-    sequence_id: int
-    event_time: int
-    system_time: int | None
-    checkpoint_time: int | None
-    constant: Extra
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LearnedShapes:
-    """What was learned of a schema, by the text up to the end of the op."""
-
-    shapes: dict[str, list[Shape]] = field(default_factory=dict)
+# Limits of what is kept: bytes of schemas, and what a column of a plan weighs in addition.
+_MAX_BYTES = 1 << 20
+_WEIGHT_OF_A_COLUMN = 1 << 7
+_MAX_PLANS = 8  # of one schema and op
+_PAYLOAD = b',"payload":'
 
 
 class RowDecoder(FastDecoder):
@@ -107,8 +47,7 @@ class RowDecoder(FastDecoder):
             settings = read_settings(context)
         self.selection = context.selection
         self.settings = settings
-        self._subjects: BoundedCache[str, LearnedShapes] = BoundedCache(_MAX_CHARACTERS)
-        self._credit = Credit()
+        self._plans: BoundedCache[bytes, dict[str, list[PayloadPlan]]] = BoundedCache(_MAX_BYTES)
 
     def _usual(self, message: Message) -> list[Row | Event]:
         carrier = queued(message)
@@ -149,16 +88,14 @@ class RowDecoder(FastDecoder):
 
         Raises: one of IRREGULARITIES.
         """
-        self._credit.earn(len(value))
-        text = value.decode()
-        start = text.find(_PAYLOAD)
-        subject = self._subjects.get(text[:start])
-        if subject is None:
-            raise Irregular
-        for shape in subject.shapes.get(_token(text, start), ()):
-            found = shape.pattern.match(text, start)
-            if found is not None:
-                return _row(shape, found.groups(), "\\" in text)
+        head, payload, version = _parts(value)
+        for plan in self._plans[head].get(payload[0][1], ()):
+            with suppress(TypeError, *IRREGULARITIES):
+                row = plan.row(payload)
+                if version != plan.extra.get("version"):
+                    break
+                is_wanted = self.selection.wants(row.table.schema, row.table.name or "")
+                return row if is_wanted else None
         raise Irregular
 
     def _plain_record(self, value: bytes) -> list[Row | Event]:
@@ -171,109 +108,28 @@ class RowDecoder(FastDecoder):
 
     def _learn(self, value: bytes, message: BlobMessage) -> None:
         """Remember how a message is written. Raises: Irregular where that is not as usual."""
-        columns = message.columns or ()
-        if not self._credit.spend(_PRICE_OF_A_COLUMN * 2 * len(columns)):
+        head, payload, _ = _parts(value)
+        if [name for name, _ in read_pairs(head + b"}")] != ["schema"]:
             raise Irregular
-        text = value.decode()
-        found = read_json(value, RULES).value
-        start = text.find(_PAYLOAD)
-        assert isinstance(found, JsonObject)  # it was read
-        names = [member.name for member in found.members]
-        if names != ["schema", "payload", "version"] or found.members[0].end != value.find(
-            _PAYLOAD.encode()
-        ):
-            raise Irregular
-        types: dict[str, StreamXType] = {column.name: column.type for column in columns}
-        digits = self.settings.date_digits
-        pattern = pattern_of(value, found.members[1], types, digits)
-        shape = self._shape(pattern, message)
-        subject = self._subjects.get(text[:start])
-        if subject is None:
-            subject = LearnedShapes()
-            self._subjects.keep(text[:start], subject, start)
-        weight = len(value) + _WEIGHT_OF_A_COLUMN * len(pattern.places)
-        self._subjects.grow(weight)
-        shapes = subject.shapes.setdefault(_token(text, start), [])
-        if len(shapes) < _MAX_SHAPES:
-            shapes.append(shape)
-
-    def _shape(self, pattern: Pattern, message: BlobMessage) -> Shape:
-        table = table_of(message)
-        assert table is not None  # a row has its source
-        op = OPS[message.op]
-        assert op.row_op is not None
-        places = {place: index for index, place in enumerate(pattern.places)}
-        constant = extra_of(message)
-        constant.pop("checkpoint_ms", None)
-        return Shape(
-            pattern,
-            table,
-            op.row_op,
-            op.half,
-            self.selection.wants(table.schema, table.name or ""),
-            self._part("before", places, message) if op.has_before else None,
-            self._part("after", places, message) if op.has_after else None,
-            places["sequenceId",],
-            places["eventTime",],
-            places.get(("systemTime",)),
-            places.get(("checkpointTime",)),
-            constant,
-        )
-
-    def _part(self, side: str, places: Mapping[tuple[str, ...], int], message: BlobMessage) -> Part:
-        declared = message.columns or ()
-        known = columns_of(declared, message.primary_key or ())
-        chosen: list[tuple[Column, StreamXType, int]] = [
-            (column, blob_column.type, places[side, column.name])
-            for column, blob_column in zip(known, declared, strict=True)
-            if (side, column.name) in places
-        ]
-        columns = tuple(column for column, _, _ in chosen)
-        readers = readers_of([type_ for _, type_, _ in chosen])
-        cells = tuple(
-            (index, reader) for (_, _, index), reader in zip(chosen, readers, strict=True)
-        )
-        plain_cells = tuple(
-            (index, None if type_ == "STRING" else reader)
-            for (_, type_, index), reader in zip(chosen, readers, strict=True)
-        )
-        layout = Layout(known if len(columns) == len(known) else columns)
-        return Part(layout, cells, plain_cells)
+        plan = payload_plan(payload, message, self.settings.date_digits)
+        if head not in self._plans:
+            self._plans.keep(head, {}, len(head))
+        plans = self._plans[head].setdefault(message.op, [])
+        self._plans.grow(_WEIGHT_OF_A_COLUMN * len(message.columns or ()))
+        if len(plans) < _MAX_PLANS:
+            plans.append(plan)
 
 
-def _token(text: str, start: int) -> str:
-    """Return the text from the payload to the end of its op, if that comes first."""
-    end = text.find('"', text.find(_OP, start, start + _MAX_OP) + len(_OP))
-    return text[start:end] if end - start < _MAX_OP else ""
+def _parts(value: bytes) -> tuple[bytes, Pairs, str]:
+    """Return the bytes of the schema, the pairs of the payload, and the version.
 
-
-def _row(shape: Shape, groups: tuple[str | None, ...], has_escapes: bool) -> Row | None:
-    before, after = shape.before, shape.after
-    extra = shape.constant
-    if shape.checkpoint_time is not None:
-        extra = {**extra, "checkpoint_ms": groups[shape.checkpoint_time]}
-    row = new_row(
-        (
-            shape.table,
-            shape.op,
-            None,
-            None,
-            None if after is None else after.layout,
-            None if after is None else after.read(groups, has_escapes=has_escapes),
-            None if before is None else before.layout,
-            None if before is None else before.read(groups, has_escapes=has_escapes),
-            None,
-            shape.half,
-            _number(groups, shape.event_time),
-            None if shape.system_time is None else _number(groups, shape.system_time),
-            _number(groups, shape.sequence_id),
-            extra,
-        )
-    )
-    return row if shape.is_wanted else None
-
-
-def _number(groups: tuple[str | None, ...], index: int) -> int:
-    digits = groups[index]
-    assert digits is not None  # the group is not optional
-    return int(digits)
+    Raises: one of IRREGULARITIES.
+    """
+    start = value.find(_PAYLOAD)
+    members = read_pairs(b"{" + value[start + 1 :])
+    if type(members) is not tuple or [name for name, _ in members] != ["payload", "version"]:
+        raise Irregular
+    payload, version = (each for _, each in members)
+    if type(payload) is not tuple or not payload or type(version) is not str:
+        raise Irregular
+    return value[:start], payload, version

@@ -228,5 +228,5 @@ def test_what_is_remembered_is_bounded() -> None:
     decoder = RowDecoder()
     for index in range(600):
         read(decoder, BASE.replace(b'"db"', f'"db{index}"'.encode()))
-    assert decoder._subjects.weight <= 1 << 20
+    assert decoder._plans.weight <= 1 << 20
     assert read(decoder, BASE.replace(b'"db"', b'"db599"'))
