@@ -13,7 +13,8 @@ from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.corpus.case import Case, CorpusError
 from cdcwire_conformance.corpus.check import check_corpus
 from cdcwire_conformance.corpus.clauses import pages_folder, read_clauses
-from cdcwire_conformance.corpus.derive import find_case
+from cdcwire_conformance.corpus.derive import clauses_of, find_case
+from cdcwire_conformance.corpus.features import FIELDS, choices_of, features_of, write_pages
 from cdcwire_conformance.corpus.rebuild import case_hexdump, index_of, rebuild
 from cdcwire_conformance.corpus.store import (
     INDEX_FILE,
@@ -36,6 +37,7 @@ examples:
   cdcwire corpus show craft/values/year-2024
   cdcwire corpus show craft/values/year-2024@cut:7
   cdcwire corpus copy testdata craft open-protocol
+  cdcwire corpus features craft
   cdcwire corpus check
 """
 
@@ -54,6 +56,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     copying = _verb(verbs, "copy", _copy, "copy the data, for use from any language")
     copying.add_argument("folder", metavar="DIR")
     copying.add_argument("formats", nargs="*", type=_format_name, metavar="FORMAT")
+    for name, run_verb, help_text in (
+        ("features", _features, "list what a testee may decline of a format"),
+        ("choices", _choices, "list what a format leaves open, and the choices there are"),
+    ):
+        naming = _verb(verbs, name, run_verb, help_text)
+        naming.add_argument("formats", nargs="*", type=_format_name, metavar="FORMAT")
     _verb(verbs, "check", _check, "check that cases, bytes, pages and codecs agree")
     rebuilding = _verb(verbs, "rebuild", _rebuild, "make hexdumps, sums and the index again")
     rebuilding.add_argument(
@@ -133,7 +141,7 @@ def _shown(case: Case) -> Iterator[str]:
     yield f"  {case.title}"
     yield f"  {case.level}: {case.expect}; since {case.since}"
     yield f"  origin: {case.origin}"
-    for clause in case.clauses:
+    for clause in clauses_of(case):
         place = f" (docs/formats/{places[clause].where})" if clause in places else ""
         yield f"  clause: {clause}{place}"
     for name, text in (
@@ -152,6 +160,32 @@ def _shown(case: Case) -> Iterator[str]:
         yield f"  event: {json.dumps(event, ensure_ascii=False)}"
     if case.error is not None:
         yield f"  error: {json.dumps(case.error)}"
+
+
+def _features(arguments: argparse.Namespace, root: Path | None) -> int:
+    for name in arguments.formats or FORMAT_NAMES:
+        found = features_of(name, load_cases([name], root=root))
+        width = max((len(feature.name) for feature in found), default=0)
+        print(f"{name}: cases that need a declined feature are not sent")
+        for feature in found:
+            print(f"  {feature.name:{width}}  {feature.cases:5} cases  {feature.description}")
+        print()
+    print("every format: cases are sent, and compared without what is declined")
+    width = max(map(len, FIELDS))
+    for field, description in FIELDS.items():
+        print(f"  {field:{width}}  {description}")
+    return 0
+
+
+def _choices(arguments: argparse.Namespace, root: Path | None) -> int:
+    for name in arguments.formats or FORMAT_NAMES:
+        found = choices_of(name, load_cases([name], root=root))
+        print(f"{name}:" if found else f"{name}: none")
+        width = max((len(f"{each.subject}: {each.choice}") for each in found), default=0)
+        for each in found:
+            ours = "  (the reference's)" if each.is_of_reference else ""
+            print(f"  {f'{each.subject}: {each.choice}':{width}}  {each.cases:3} cases{ours}")
+    return 0
 
 
 def _copy(arguments: argparse.Namespace, root: Path | None) -> int:
@@ -198,5 +232,9 @@ def _check(arguments: argparse.Namespace, root: Path | None) -> int:
 
 def _rebuild(arguments: argparse.Namespace, root: Path | None) -> int:
     result = rebuild(root, arguments.accept_new)
+    pages = pages_folder() if root is None else None
+    written = [] if pages is None else write_pages(pages, load_cases())
     print(f"{len(result.written)} files written, {len(result.removed)} removed")
+    if written:
+        print(f"features and choices written into {', '.join(page.name for page in written)}")
     return 0

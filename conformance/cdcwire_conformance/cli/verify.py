@@ -53,7 +53,7 @@ examples:
 """
 DEFAULT_JOBS = 4
 MOST_JOBS = 256
-MAX_CRASHES = 2
+MAX_CRASHES = 3
 SUMMARY_FILE = "GITHUB_STEP_SUMMARY"
 _SHOWN = 10
 
@@ -132,7 +132,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_count,
         default=MAX_CRASHES,
         metavar="N",
-        help="of the cases that one rule derives from one base case, leave out the rest after N "
+        help="of the cases that one rule derives from one base case, leave some out after each "
+        "crash, and all after N "
         f"crashes; 0: no limit ({MAX_CRASHES})",
     )
     output = parser.add_argument_group("what comes out")

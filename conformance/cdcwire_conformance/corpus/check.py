@@ -17,6 +17,7 @@ from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.text import Json, TextFormError, event_from_json
 from cdcwire_conformance.corpus.case import Case, CorpusError, case_from_json, read_json
 from cdcwire_conformance.corpus.clauses import Clause, pages_folder, read_clauses
+from cdcwire_conformance.corpus.features import HEADING, made_pages
 from cdcwire_conformance.corpus.files import CorpusFiles
 from cdcwire_conformance.corpus.rebuild import (
     bytes_files,
@@ -86,7 +87,16 @@ def check_corpus(root: Path | None = None, pages: Path | None = None) -> CheckRe
         skipped.append("clauses: the pages of the formats are in a checkout only")
     else:
         problems += _clauses(cases, pages)
+        problems += _pages(pages, cases)
     return CheckResult(len(cases), tuple(sorted(set(problems))), tuple(skipped))
+
+
+def _pages(pages: Path, cases: Iterable[Case]) -> Iterator[Problem]:
+    for page, wanted in made_pages(pages, cases).items():
+        text = page.read_text(encoding="utf-8")
+        if HEADING in text and text != wanted:
+            problem = f"the section 'Features and choices' is not up to date; {_REBUILD}"
+            yield Problem(page.name, problem)
 
 
 def _read_all(

@@ -41,13 +41,15 @@ class Judge:
     def ask(self, testee: Testee, task: Task) -> Outcome:
         """Ask a testee and judge its answer; what fails is asked again in a fresh process.
 
-        The second answer counts. Of the failures that one rule derives from one base case, the
-        first is asked again; all are once a process was seen that mixes up its messages.
+        The second answer counts. Of the wrong answers to cases that one rule derives from one base
+        case, the first is asked again; all are once a process was seen that mixes up its messages.
         """
         outcome, is_fresh = self._ask(testee, task, fresh=False)
         if is_fresh or not outcome.is_bad:
             return outcome
         if outcome.is_derived:
+            if outcome.verdict != "failed":
+                return outcome
             key = task.case.id.partition("@")[0], outcome.rule
             if key in self._confirmed and not self._has_leaked:
                 return outcome

@@ -20,6 +20,7 @@ from cdcwire_conformance.judge.difference import ABSENT_TEXT, Difference
 from cdcwire_conformance.judge.events import FIELDS_TO_DECLINE
 from cdcwire_conformance.protocol.requests import Command
 from cdcwire_conformance.run.results import Outcome, Results
+from cdcwire_conformance.visible import visible
 
 Section: TypeAlias = Literal["accept", "reject", "encode"]
 SECTIONS: Mapping[Section, str] = {
@@ -195,7 +196,7 @@ def _keys_of(outcome: Outcome) -> Iterator[tuple[_Key, Difference]]:
         reason = crash_reason(outcome)
         yield (
             key(outcome.verdict, ("an answer", _general(reason))),
-            Difference((), "an answer", reason),
+            Difference((), "", reason),
         )
         return
     if section == "reject":
@@ -267,7 +268,7 @@ def crash_reason(outcome: Outcome) -> str:
     if not reasons:
         return outcome.problem
     is_python = any(line.startswith("Traceback ") for line in lines)
-    return f"{outcome.problem}: {reasons[-1 if is_python else 0]}"
+    return visible(reasons[-1 if is_python else 0])
 
 
 def _family(kind: Type) -> str:

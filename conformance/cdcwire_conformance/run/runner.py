@@ -33,7 +33,7 @@ from cdcwire_conformance.testees.pipes import kill_all
 
 _SECONDS_TO_STOP = 2.0  # for the other threads of a run that is interrupted
 _CASES_A_JOB = 32  # fewer are not worth starting another testee
-MAX_CRASHES = 2
+MAX_CRASHES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,8 @@ class Settings:
     """How to run.
 
     ``max_crashes``: after N crashes or timeouts of cases that one rule derives from one base case,
-    the other cases of this rule and base are not run; 0 is no limit. ``complete``: the formats
+    the other cases of this rule and base are not run, and before that only a sample is; 0 is no
+    limit. ``complete``: the formats
     whose cases are all in the run. ``wanted``: which questions of the cases are asked.
     """
 
@@ -83,6 +84,32 @@ def run(
         shared.finish()
         results.seconds = time.monotonic() - began
     return results
+
+
+class _CrashSample:
+    """Which cases derived from one base case are left out after crashes, by rule.
+
+    After the first crash one case is left out, after the second three, then seven. After the last
+    crash that is allowed, all of the rule are. A decoder that crashes on the empty message is still
+    asked the others.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._crashes: Counter[str] = Counter()
+        self._to_skip: Counter[str] = Counter()
+
+    def leaves_out(self, task: Task) -> bool:
+        rule = task.rule
+        if self._to_skip[rule] > 0:
+            self._to_skip[rule] -= 1
+            return True
+        return bool(rule and self._limit) and self._crashes[rule] >= self._limit
+
+    def add_crash(self, rule: str) -> None:
+        self._crashes[rule] += 1
+        if rule and self._limit:
+            self._to_skip[rule] = 2 ** self._crashes[rule] - 1
 
 
 class _Run:
@@ -150,11 +177,14 @@ class _Run:
         """Ask one testee until nothing is left to ask."""
         try:
             while (batch := self._next()) is not None:
-                crashes: Counter[str] = Counter()
+                sample = _CrashSample(self._settings.max_crashes)
                 for number, task in batch:
                     if self._stop is not None:
                         return
-                    self._add(number, self._outcome(testee, task, crashes))
+                    outcome = self._outcome(testee, task, sample)
+                    if self._stop is not None:  # the process may have been killed by us
+                        return
+                    self._add(number, outcome)
         except BaseException as error:
             self._stop = self._stop or error
             if threading.current_thread() is threading.main_thread():
@@ -170,18 +200,16 @@ class _Run:
         with self._batches_lock:
             return None if self._stop is not None else next(self._batches, None)
 
-    def _outcome(self, testee: Testee, task: Task, crashes: Counter[str]) -> Outcome:
-        """Return the outcome of a question. ``crashes``: of this base case, by rule."""
+    def _outcome(self, testee: Testee, task: Task, sample: _CrashSample) -> Outcome:
         settled = self._judge.settle(task)
         if settled is not None:
             return settled
-        rule, limit = (task.case.derived or "").partition(":")[0], self._settings.max_crashes
-        if rule and limit and crashes[rule] >= limit:
-            reason = f"the testee crashed on {limit} other cases of this rule and base case"
+        if sample.leaves_out(task):
+            reason = "the testee crashed on other cases of this rule and base case"
             return self._judge.outcome(task, "not run", reason=reason)
         outcome = self._judge.ask(testee, task)
         if outcome.verdict in ("crashed", "timed out"):
-            crashes[rule] += 1
+            sample.add_crash(outcome.rule)
         return compare_with_expected(outcome, self._expected) if outcome.is_bad else outcome
 
     def _add(self, number: int, outcome: Outcome) -> None:

@@ -80,6 +80,11 @@ class Task:
     case: Case
     cmd: Command
 
+    @property
+    def rule(self) -> str:
+        """The rule that made a derived case: ``cut``. Empty for a stored case."""
+        return (self.case.derived or "").partition(":")[0]
+
     def request(self) -> Request:
         """Return the request for the testee."""
         return decode_request(self.case) if self.cmd == "decode" else encode_request(self.case)

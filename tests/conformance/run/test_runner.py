@@ -169,6 +169,8 @@ def test_run_crashes_are_counted_by_rule_and_base_case(
     ]
     run([a_case("a")], derived, [testee], results, settings=Settings(max_crashes=3))
     assert len(testee.asked) == 1 + 4 * 3  # the stored case does not count
+    derived_ids = [outcome.id for outcome in results.outcomes if outcome.is_derived]
+    assert derived_ids[:3] == [f"toy/rows/b@cut:{size}" for size in (0, 2, 6)]  # growing gaps
     assert results.count("not run") == 28
     assert results.left_out == {
         f"toy/rows/{base}": 7 for base in ("b@cut", "b@count", "c@cut", "c@count")
@@ -199,9 +201,23 @@ def test_run_expected_crash_excuses_what_is_left_out(
 ) -> None:
     expected = known(("toy/rows/case@cut:{0..9}", ""))
     run([], derived_cases(a_case, 10), [fake(crash)], results, expected_failures=expected)
-    assert results.count("not run") == 8
+    assert results.count("not run") == 7
     assert results.stale == []
     assert not results.has_failed
+
+
+def test_run_crash_on_the_first_cut_does_not_hide_the_others(
+    results: Results, a_case: Make, fake: Fake
+) -> None:
+    def answer(request: Request) -> Answer:
+        if len(testee.asked) == 1:
+            raise NoAnswer("crashed", "boom")
+        return RIGHT
+
+    testee = fake(answer)
+    run([], derived_cases(a_case, 50), [testee], results)
+    assert results.count("not run") == 1
+    assert results.count("failed") == 48
 
 
 def test_run_no_limit_of_crashes_asks_all(results: Results, a_case: Make, fake: Fake) -> None:
