@@ -1,0 +1,121 @@
+"""The pages' commands and Python blocks work, and the output that they show is what comes.
+
+A block of ``console`` is run and compared; a block of ``python`` is run; one with a title is also
+written to a file for the commands after it. A block that is not run has a comment before it that
+says why. ``python tests/docs/test_pages.py`` writes the outputs anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [
+    "README.md",
+    *sorted(
+        path.relative_to(ROOT).as_posix()
+        for folder in ("tutorials", "how-to")
+        for path in (ROOT / "docs" / folder).glob("*.md")
+    ),
+]
+_BLOCK = re.compile(
+    r"(?P<reason><!-- not run[^>]*?: [^>]+ -->\n)?"
+    r"^```(?P<language>console|python|sh|sql|bash)(?: title=\"(?P<title>[^\"]+)\")?\n"
+    r"(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of code. ``start`` and ``end``: where its text is in the page."""
+
+    language: str
+    text: str
+    title: str | None
+    is_run: bool
+    start: int
+    end: int
+
+
+def blocks_of(page: str) -> list[Block]:
+    return [
+        Block(
+            found["language"],
+            found["text"],
+            found["title"],
+            found["reason"] is None,
+            found.start("text"),
+            found.end("text"),
+        )
+        for found in _BLOCK.finditer((ROOT / page).read_text(encoding="utf-8"))
+    ]
+
+
+def run_page(page: str, folder: Path) -> Iterator[tuple[Block, str]]:
+    """Run the blocks of a page in their order. Yields: each console block with its true text."""
+    (folder / "golden").symlink_to(ROOT / "golden")
+    names: dict[str, object] = {}
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        for block in blocks_of(page):
+            if block.title is not None:
+                Path(block.title).write_text(block.text, encoding="utf-8")
+            elif block.language == "console" and block.is_run:
+                command = block.text.split("\n", 1)[0].removeprefix("$ ")
+                yield block, f"$ {command}\n{_output(command)}"
+            elif block.language == "python" and block.is_run:
+                exec(compile(block.text, page, "exec"), names)  # the page is ours
+    finally:
+        os.chdir(before)
+
+
+def _output(command: str) -> str:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    environment = {**os.environ, "PATH": path, "COLUMNS": "100"}
+    ended = subprocess.run(
+        ["sh", "-c", command], env=environment, capture_output=True, text=True, check=False
+    )
+    assert ended.stdout, ended.stderr
+    return ended.stdout
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_code_of_a_page_works_as_shown(page: str, tmp_path: Path) -> None:
+    for block, text in run_page(page, tmp_path):
+        assert block.text == text
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_blocks_of_commands_are_run_or_say_why_not(page: str) -> None:
+    silent = [
+        block.text for block in blocks_of(page) if block.language in ("sh", "bash") and block.is_run
+    ]
+    assert page == "README.md" or silent == []
+
+
+def main() -> None:
+    """Write the outputs of all pages anew."""
+    import tempfile
+
+    for page in sys.argv[1:] or PAGES:
+        with tempfile.TemporaryDirectory() as folder:
+            found = list(run_page(page, Path(folder)))
+        path = ROOT / page
+        text = path.read_text(encoding="utf-8")
+        for block, true in reversed(found):
+            text = text[: block.start] + true + text[block.end :]
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
