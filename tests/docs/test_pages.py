@@ -26,6 +26,12 @@ PAGES = [
         for path in (ROOT / "docs" / folder).glob("*.md")
     ),
 ]
+ALL_PAGES = [
+    *(path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("*.md"))),
+    *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))),
+]
+GENERATED = ("reference/command-line.md", "reference/options.md")  # by docs/prepare_site.py
+_LINK = re.compile(r"\]\((?!http)([^)#]+)\)")
 _BLOCK = re.compile(
     r"(?P<reason><!-- not run[^>]*?: [^>]+ -->\n)?"
     r"^```(?P<language>console|python|sh|sql|bash)(?: title=\"(?P<title>[^\"]+)\")?\n"
@@ -62,7 +68,8 @@ def blocks_of(page: str) -> list[Block]:
 
 def run_page(page: str, folder: Path) -> Iterator[tuple[Block, str]]:
     """Run the blocks of a page in their order. Yields: each console block with its true text."""
-    (folder / "golden").symlink_to(ROOT / "golden")
+    for shared in ("golden", "adapters"):
+        (folder / shared).symlink_to(ROOT / shared)
     names: dict[str, object] = {}
     before = Path.cwd()
     os.chdir(folder)
@@ -101,6 +108,21 @@ def test_blocks_of_commands_are_run_or_say_why_not(page: str) -> None:
         block.text for block in blocks_of(page) if block.language in ("sh", "bash") and block.is_run
     ]
     assert page == "README.md" or silent == []
+
+
+@pytest.mark.parametrize("page", ALL_PAGES)
+def test_links_lead_to_files(page: str) -> None:
+    file = ROOT / page
+    for target in _LINK.findall(file.read_text(encoding="utf-8")):
+        assert (file.parent / target).exists() or target.endswith(GENERATED), target
+
+
+def test_readme_names_all_verbs_and_formats() -> None:
+    from cdcwire.core.registry import FORMAT_NAMES
+    from cdcwire_conformance.cli import VERBS
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in (*VERBS, *FORMAT_NAMES) if f"`{name}`" not in text] == []
 
 
 def main() -> None:
