@@ -30,6 +30,7 @@ from benchmarks.document import Result, arguments, finish
 from benchmarks.feeds import SEED, feed
 from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.registry import get_format
 from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
@@ -95,8 +96,8 @@ def measure(
 ) -> list[Result]:
     """Measure one format: the bare decoder, the same to Arrow, and Spark at two sizes."""
     total, small_rows = rows * COPIES, rows * FEW_COPIES
-    bare = seconds_of_rows(source.format, messages) / total
-    arrow = seconds_of_batches(source.format, messages, table) / total
+    bare = seconds_of_rows(source.format.name, messages) / total
+    arrow = seconds_of_batches(source.format.name, messages, table) / total
     small = replace(source, files=source.files[:FEW_COPIES])
     decode_in_spark(spark, small, table)
     few, few_memory = decode_with_memory(spark, small, table)
@@ -110,7 +111,7 @@ def measure(
         "this process's peak, MiB": round(many_memory[0], 1),
         "kept by Java, MiB": round(many_memory[1], 1),
     }
-    name = source.format
+    name = source.format.name
     return [
         Result(
             f"{name} ratio",
@@ -133,7 +134,7 @@ def measure(
 
 
 def seconds_of_rows(name: str, messages: list[Message]) -> float:
-    decode = message_decoder(name, Context())
+    decode = message_decoder(get_format(name), Context())
     start = time.process_time()
     for _ in range(COPIES):
         for message in messages:
@@ -142,7 +143,7 @@ def seconds_of_rows(name: str, messages: list[Message]) -> float:
 
 
 def seconds_of_batches(name: str, messages: list[Message], table: CanonicalTable) -> float:
-    decode, builder = message_decoder(name, Context()), BatchBuilder(table)
+    decode, builder = message_decoder(get_format(name), Context()), BatchBuilder(table)
     start = time.process_time()
     for _ in range(COPIES):
         waiting: list[object] = []

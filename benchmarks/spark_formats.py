@@ -112,8 +112,8 @@ def measure(spark: SparkSession, feed: Feed, rows: int) -> Result:
     # Files that were not written by the sink are of another version than the sink's.
     known = feed.context if source.kind == "prefix" else opened.context
     context = replace(known, selection=Selection(names))
-    decoder_at = place_decoder(feed.format, context)
-    job = Job(feed.format, context, table)
+    decoder_at = place_decoder(source.format, context)
+    job = Job(source.format, context, table)
 
     def bare() -> None:
         for message in feed.messages:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from cdcwire.core.errors import path_text
+from cdcwire.core.errors import DecodeError, path_text
 from cdcwire.core.rows import Row
 from cdcwire.model.events import UNAVAILABLE, Column, Image, Position, RowChange
 from cdcwire_conformance.arrow.building import CLAUSE_TYPES, ConversionError
@@ -182,9 +182,10 @@ class BatchBuilder:
         return layout, values
 
 
-def problem_of(error: ConversionError) -> RowProblem:
-    """Return a conversion's error as what stands in the row."""
-    return RowProblem(None, path_text(error.path), error.clause, error.problem)
+def problem_of(error: ConversionError | DecodeError) -> RowProblem:
+    """Return an error of a message or of a value as the problem of a row."""
+    offset = error.offset if isinstance(error, DecodeError) else None
+    return RowProblem(offset, path_text(error.path), error.clause, error.problem)
 
 
 def places_array(places: Sequence[MessagePlace], counts: Sequence[int]) -> pa.Array:

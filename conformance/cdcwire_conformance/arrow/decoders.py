@@ -10,7 +10,6 @@ from typing import TypeAlias
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Format, MessageDecoder
 from cdcwire.core.message import Message
-from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Table
 from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.compressions import with_compressions
@@ -20,23 +19,22 @@ DecoderAt: TypeAlias = "Callable[[MessagePlace], MessageDecoder]"
 CLAUSE_TOPICS = "datahub: topics"
 
 
-def message_decoder(format_name: str, context: Context) -> MessageDecoder:
+def message_decoder(format_: Format, context: Context) -> MessageDecoder:
     """Return the decoder of a feed whose messages name their table, or that has one table.
 
     Keep it: it remembers the layouts of tables. It raises DecodeError.
-    Raises: ValueError for an unknown format or option.
+    Raises: ValueError for an unknown option.
     """
-    return place_decoder(format_name, context)(MessagePlace())
+    return place_decoder(format_, context)(MessagePlace())
 
 
-def place_decoder(format_name: str, context: Context) -> DecoderAt:
+def place_decoder(format_: Format, context: Context) -> DecoderAt:
     """Return a function from a message's place to its decoder.
 
     A format whose topics hold one table each has one decoder per topic, any other has one decoder.
     Functions do not travel to workers: without compressions the context gets those of this process.
-    Raises: ValueError for an unknown format or option.
+    Raises: ValueError for an unknown option.
     """
-    format_ = get_format(format_name)
     context = with_compressions(context)
     if format_.topic_tables is not None:
         return _TopicDecoders(format_, context, format_.topic_tables(context)).at

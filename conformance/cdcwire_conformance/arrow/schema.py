@@ -7,11 +7,13 @@ order of the definition or of their first appearance, and bit ``i`` of ``before_
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import pyarrow as pa
 
+from cdcwire.core.format import TableName
 from cdcwire.model.events import Column, Table
 from cdcwire.model.kinds import (
     BytesType,
@@ -30,6 +32,9 @@ from cdcwire_conformance.arrow.types import (
     canonical_column,
     struct_type,
 )
+
+Rewrite: TypeAlias = Callable[[str], str]
+"""Gives the name that a format writes for a table or column."""
 
 POSITION_FIELDS: tuple[pa.Field, ...] = (
     pa.field("commit_ts", pa.decimal128(20, 0)),
@@ -330,3 +335,19 @@ def _zone_notes(left: Column, right: Column, merged: Column, time_zone: str) -> 
 
 def _key_text(key: tuple[str, ...]) -> str:
     return f"({', '.join(key)})" if key else "none"
+
+
+def rewritten_name(name: TableName, rewrite: Rewrite) -> TableName:
+    """Return the name that a table's rows have."""
+    schema, table = name
+    return None if schema is None else rewrite(schema), rewrite(table)
+
+
+def rewritten_table(table: Table, rewrite: Rewrite) -> Table:
+    """Return a definition with the names that its rows have."""
+    columns = None
+    if table.columns is not None:
+        columns = tuple(replace(each, name=rewrite(each.name)) for each in table.columns)
+    key = None if table.key is None else tuple(map(rewrite, table.key))
+    schema, name = rewritten_name((table.schema, table.name or ""), rewrite)
+    return replace(table, schema=schema, name=name, columns=columns, key=key)

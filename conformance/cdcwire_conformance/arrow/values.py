@@ -17,11 +17,15 @@ import pyarrow as pa
 from cdcwire.model.events import Image
 from cdcwire.model.kinds import (
     ArrayType,
+    BitType,
     BytesType,
     DatetimeType,
     DateType,
+    DecimalType,
     EnumType,
+    FloatType,
     IntervalType,
+    IntType,
     JsonType,
     MapType,
     SetType,
@@ -32,6 +36,7 @@ from cdcwire.model.kinds import (
     Type,
     UnknownType,
     VectorType,
+    YearType,
 )
 from cdcwire.model.text.values import typed_value, value_members
 from cdcwire.mysql.values import read_vector
@@ -44,12 +49,12 @@ from cdcwire_conformance.arrow.building import (
     Build,
     ColumnBuilder,
     ConversionError,
+    Finish,
     Values,
     plain,
     through,
 )
 from cdcwire_conformance.arrow.common_type import describe_kind
-from cdcwire_conformance.arrow.finishing import array_builder
 from cdcwire_conformance.arrow.json_form import JsonNormaliser
 from cdcwire_conformance.arrow.label_columns import enum_builder, set_builder
 from cdcwire_conformance.arrow.numbers import NUMBER_TYPES, number_builder, plain_digits
@@ -60,7 +65,7 @@ from cdcwire_conformance.arrow.temporals import (
     text_converter,
     texts_of,
 )
-from cdcwire_conformance.arrow.types import SchemaError
+from cdcwire_conformance.arrow.types import UNSIGNED_64, SchemaError
 
 _TEMPORALS = (DateType, TimeType, DatetimeType, TimestampType)
 
@@ -79,7 +84,7 @@ def column_builder(
         raise SchemaError(
             f"{describe_kind(wire)} can't become {describe_kind(canonical)} (as {target})"
         )
-    build, finish = found, array_builder(wire, canonical, target, time_zone, found)
+    build, finish = found, _array_builder(wire, canonical, target, time_zone, found)
 
     def build_or_refuse(values: Values) -> pa.Array:
         try:
@@ -281,3 +286,51 @@ def _structs(wire: StructType, canonical: StructType, target: Any, time_zone: st
         return pa.StructArray.from_arrays(arrays, fields=list(target), mask=mask)
 
     return build
+
+
+def _array_builder(
+    wire: Type, canonical: Type, target: pa.DataType, time_zone: str, build: Build
+) -> Finish:
+    """Return what turns an array in the wire's own type into the canonical column.
+
+    Kinds without a way of their own here go through values, so that both ways mean the same.
+    ``build``: the same for values. The function raises what ``build`` may raise.
+    """
+    match wire, canonical:
+        case (IntType() | YearType() | BitType(), IntType() | YearType() | BitType()):
+            if pa.types.is_integer(target) or target == UNSIGNED_64:
+                return lambda array: array.cast(target)
+        case FloatType(ours), FloatType(theirs) if ours <= theirs:
+            return lambda array: array.cast(target)
+        case DecimalType(), DecimalType():
+            return lambda array: array.cast(target)
+        case (TextType() | BytesType(), TextType() | BytesType()):
+            return lambda array: array.cast(target)
+        case JsonType(), JsonType():
+            return JsonNormaliser().array
+        case (EnumType(), EnumType()) | (SetType(), SetType()):
+            return _by_distinct_values(build)
+        case _:
+            if (
+                isinstance(wire, _TEMPORALS)
+                and isinstance(canonical, _TEMPORALS)
+                and text_converter(wire, canonical, time_zone) is None
+            ):
+                return _temporal(target)
+    if isinstance(wire, TextType):
+        return lambda array: build(array.cast(pa.string()).to_pylist())
+    return lambda array: build(array.to_pylist())
+
+
+def _temporal(target: pa.DataType) -> Finish:
+    if pa.types.is_string(target):
+        return cut_fractions
+    return lambda array: native_array(array, target)
+
+
+def _by_distinct_values(build: Build) -> Finish:
+    def finish(array: pa.Array) -> pa.Array:
+        encoded = array.dictionary_encode()
+        return build(encoded.dictionary.to_pylist()).take(encoded.indices)
+
+    return finish

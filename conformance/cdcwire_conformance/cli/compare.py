@@ -189,7 +189,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_follow_arguments(arguments)
     settings = _settings(arguments.conf)
     sources = parse_source(arguments.left), parse_source(arguments.right)
-    options = _options(arguments, [source.format for source in sources])
+    options = _options(arguments, [source.format.name for source in sources])
     context = context_from(arguments)
     schemas = _schemas(arguments, context)
     load_extra("pyspark", "spark", "compare")

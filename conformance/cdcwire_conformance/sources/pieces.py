@@ -1,4 +1,4 @@
-"""JSON-lines files cut into pieces, which workers read.
+"""JSON-lines files cut into pieces, which workers read, and the numbers of lines.
 
 A piece begins at the first line that begins in it, so that many workers read a large file. A worker
 reads a share: pieces of about the same size in all.
@@ -11,12 +11,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from cdcwire.storage.form import StoredSettings
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.sources.stores import OpenFile, open_here, opener_of
 
 SHARE_BYTES = 128 << 20
 _LEAST_SHARE_BYTES = 1 << 20
 _COUNTED_AT_ONCE = 1 << 20
+_LINE_ENDS = frozenset({b"\n", b"\r\n"})
 
 
 class Piece(NamedTuple):
@@ -117,3 +119,44 @@ def line_numbers(
                 at += len(chunk)
             found[offset] = count
     return found
+
+
+def lines_of_rows(
+    settings: StoredSettings,
+    path: str,
+    numbers: Iterable[int],
+    open_file: OpenFile = open_here,
+) -> dict[int, int]:
+    """Return the lines, from 1, at which rows of a data file begin, by their numbers from 0.
+
+    A row is missing where its line is unknown: with a terminator that ends no line, or where
+    one record may hold several rows.
+    """
+    wanted = set(numbers)
+    if settings.terminator not in _LINE_ENDS or not settings.has_rows_of_one_record:
+        return {}
+    starts = _record_lines(open_file(path), settings.quote, settings.terminator)
+    if settings.has_header:
+        next(starts, None)
+    found: dict[int, int] = {}
+    for number, line in enumerate(starts):
+        if number in wanted:
+            found[number] = line
+            if len(found) == len(wanted):
+                break
+    return found
+
+
+def _record_lines(opened: BinaryIO, quote: bytes, terminator: bytes) -> Iterator[int]:
+    """Yield the line at which each record begins: inside of quotes a line end ends no record."""
+    line = 1
+    begin = 1
+    quotes = 0
+    with opened as file:
+        for text in file:
+            if quote:
+                quotes += text.count(quote)
+            line += 1
+            if quotes % 2 == 0 and text.endswith(terminator):
+                yield begin
+                begin = line

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
+from cdcwire.core.format import Format
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.storage.paths import DATA_PREFIX, METADATA_NAME
 from cdcwire_conformance.sources.hadoop import check_for_spark
 from cdcwire_conformance.sources.kafka_url import SCHEME as KAFKA
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, parse_kafka_url
-from cdcwire_conformance.sources.storage.forms import is_stored
 from cdcwire_conformance.sources.stores import (
     LocalStore,
     Store,
@@ -53,14 +53,14 @@ class Source:
     one that only Spark reaches: ``open_source`` finds out what is there.
     """
 
-    format: str
+    format: Format
     folder: str
     kind: Kind
     files: tuple[str, ...]
     topic: KafkaTopic | None = field(default=None)
 
     def __str__(self) -> str:
-        return f"{self.format}:{self.topic or self.where}"
+        return f"{self.format.name}:{self.topic or self.where}"
 
     @property
     def where(self) -> str:
@@ -110,11 +110,12 @@ def parse_source_url(text: str) -> SourceUrl:
 def parse_source(text: str) -> Source:
     """Return the source of a URL; see ``parse_source_url``. Raises: SourceError."""
     found = parse_source_url(text)
+    format_ = get_format(found.format)
     if found.topic is not None:
-        return Source(found.format, "", "topic", (), found.topic)
+        return Source(format_, "", "topic", (), found.topic)
     if is_url(found.location):
-        return Source(found.format, found.location, "place", ())
-    return source_of_folder(found.format, found.location)
+        return Source(format_, found.location, "place", ())
+    return source_in(format_, LocalStore(found.location))
 
 
 def _topic_of(format_name: str, url: str, text: str) -> KafkaTopic:
@@ -128,10 +129,10 @@ def _topic_of(format_name: str, url: str, text: str) -> KafkaTopic:
 
 def source_of_folder(format_name: str, folder: str | Path) -> Source:
     """Return the source of a directory of messages. Raises: SourceError."""
-    return source_in(format_name, LocalStore(folder))
+    return source_in(get_format(format_name), LocalStore(folder))
 
 
-def source_in(format_name: str, store: Store) -> Source:
+def source_in(format_: Format, store: Store) -> Source:
     """Return the source that the files of a store are. Raises: SourceError."""
     top = {each.path: each.size for each in store.list(recursive=False)}
     of_spark = is_url(store.root)
@@ -148,15 +149,15 @@ def source_in(format_name: str, store: Store) -> Source:
                 sizes = {name: top[name] if kind == "jsonl" else 0 for name in names}
                 check_for_spark(store.root, sizes)
             paths = tuple(path_under(store.root, name) for name in names)
-            return Source(format_name, folder, kind, paths)
-    if not is_stored(format_name):
+            return Source(format_, folder, kind, paths)
+    if format_.stored is None:
         raise SourceError(f"{folder}: there is no *.jsonl and no *.parquet in this directory")
     names = sorted(each.path for each in store.list() if not is_hidden(each.path))
     if not any(map(_is_of_prefix, names)):
         raise SourceError(
             f"{folder}: there is no *.jsonl, no *.parquet, and no file of a storage sink"
         )
-    return Source(format_name, folder, "prefix", tuple(names))
+    return Source(format_, folder, "prefix", tuple(names))
 
 
 def _is_of_prefix(name: str) -> bool:

@@ -6,6 +6,8 @@ when it is first used. The imports for type checkers make ``from cdcwire import 
 
 from __future__ import annotations
 
+import copyreg
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -58,3 +60,11 @@ def get_format(name: str) -> Format:
     found = import_module(f"cdcwire.formats.{package_of(name)}.format").FORMAT
     assert isinstance(found, Format)
     return found
+
+
+def _by_name(format_: Format) -> tuple[Callable[[str], Format], tuple[str]]:
+    return get_format, (format_.name,)
+
+
+# A format travels to other processes by its name, as its functions can't.
+copyreg.pickle(Format, _by_name)

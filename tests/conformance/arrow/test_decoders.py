@@ -28,7 +28,7 @@ def events_of(found: object) -> list[Event]:
 
 @pytest.mark.parametrize("name", ["craft", "craft-proposal", "open-protocol"])
 def test_decoder_gives_the_events_of_the_format(name: str) -> None:
-    decode, found = message_decoder(name, Context()), get_format(name)
+    decode, found = message_decoder(get_format(name), Context()), get_format(name)
     for message in found.from_events(EVENTS, context=Context()):
         assert events_of(decode(message)) == list(found.to_events(message, context=Context()))
 
@@ -39,7 +39,7 @@ def test_compressed_items_are_read_with_the_libraries_at_hand(compression: str) 
     options = {"large-message-handle-compression": compression}
     told = Context(options=options, compressions=known_compressions())
     messages = list(get_format("open-protocol").from_events(EVENTS, context=told))
-    decode = message_decoder("open-protocol", Context(options=options))
+    decode = message_decoder(get_format("open-protocol"), Context(options=options))
     found = [event for message in messages for event in events_of(decode(message))]
     expected = [e for m in messages for e in get_format("open-protocol").to_events(m, context=told)]
     assert found == expected
@@ -62,7 +62,7 @@ def test_decoder_of_topics_gives_the_events_and_errors_of_the_format(
     tables = workload_tables("orders-10")
     context, found = Context(options=options, tables=tables), get_format(name)
     events = workload("orders-10", 40, 3, position_fields=("sequence_id", "commit_ms"))
-    decode = message_decoder(name, context)
+    decode = message_decoder(get_format(name), context)
     for message in found.from_events(events, context=context):
         assert isinstance(message, KafkaMessage)
         assert events_of(decode(message)) == list(found.to_events(message, context=context))
@@ -94,16 +94,16 @@ def test_topic_is_known_by_its_name() -> None:
     events = workload("tiny", 3, 1, inserts_only=True, position_fields=positions)
     told = Context(tables=(table,))
     (message,) = get_format("datahub-tuple").from_events(events, context=told)
-    others = Context(tables=(*tables, table))
-    assert len(list(place_decoder("datahub-tuple", others)(MessagePlace("tiny"))(message))) == 3
+    decoder_at = place_decoder(get_format("datahub-tuple"), Context(tables=(*tables, table)))
+    assert len(list(decoder_at(MessagePlace("tiny"))(message))) == 3
     with pytest.raises(DecodeError, match="topic 'c' has no definition"):
-        list(place_decoder("datahub-tuple", others)(MessagePlace(file="/feed/c.jsonl"))(message))
+        list(decoder_at(MessagePlace(file="/feed/c.jsonl"))(message))
 
 
 def test_table_that_is_not_selected_is_passed_over() -> None:
     context = Context(selection=Selection(frozenset({("shop", "nothing")})))
     for name in ("craft", "open-protocol"):
-        decode = message_decoder(name, context)
+        decode = message_decoder(get_format(name), context)
         for message in get_format(name).from_events(
             workload("orders-10", 20, 3), context=Context()
         ):
@@ -112,11 +112,11 @@ def test_table_that_is_not_selected_is_passed_over() -> None:
 
 def test_stored_file_is_no_message_of_the_open_protocol() -> None:
     with pytest.raises(DecodeError) as caught:
-        list(message_decoder("open-protocol", Context())(StoredFile("a/b.json", b"")))
+        list(message_decoder(get_format("open-protocol"), Context())(StoredFile("a/b.json", b"")))
     assert caught.value.clause == "open-protocol: framing"
 
 
 @pytest.mark.parametrize("name", FORMAT_NAMES)
 def test_option_that_is_not_known_is_refused_at_once(name: str) -> None:
     with pytest.raises(OptionError):
-        message_decoder(name, Context(options={"no-such-option": True}))
+        message_decoder(get_format(name), Context(options={"no-such-option": True}))

@@ -28,7 +28,7 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 
 from cdcwire_conformance.sources.source_urls import parse_source
 from cdcwire_conformance.spark.compare.feed import ComparedFeed
-from cdcwire_conformance.spark.compare.feeds import compare_tables, opened, tables_of
+from cdcwire_conformance.spark.compare.feeds import compare_tables
 from cdcwire_conformance.spark.compare.result import Counts
 from cdcwire_conformance.spark.compare.rules import DEFAULT_OPTIONS, CompareOptions
 
@@ -363,8 +363,8 @@ def test_parquet_that_does_not_tell_all_of_a_place_has_no_more_order_than_it_tel
 @pytest.mark.parametrize("is_left", [True, False], ids=["left", "right"])
 def test_key_that_one_side_tells_is_compared(spark: Any, tmp_path: Path, is_left: bool) -> None:
     source = write(tmp_path / "a", "craft", inserts(4))
-    feed = opened(spark, ComparedFeed(parse_source(source)), DEFAULT_OPTIONS)
-    tables = tables_of(spark, feed, DEFAULT_OPTIONS)
+    feed = ComparedFeed(parse_source(source)).open(spark, DEFAULT_OPTIONS)
+    tables = feed.tables(spark, DEFAULT_OPTIONS)
     strangers = {
         name: replace(
             table, key=None, columns=tuple(replace(c, roles=frozenset()) for c in table.columns)

@@ -15,9 +15,8 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.spark.compare.changes import compare_frames
-from cdcwire_conformance.spark.compare.final_state import final_rules
 from cdcwire_conformance.spark.compare.result import ABSENT, NULL, Counts, Shown, TableComparison
-from cdcwire_conformance.spark.compare.rules import ComparisonRules, Window
+from cdcwire_conformance.spark.compare.rules import ComparisonRules, Window, final_rules
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

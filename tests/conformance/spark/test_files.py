@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cdcwire.core.format import Context
+from cdcwire.core.registry import get_format
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources import hadoop as files_room
 from cdcwire_conformance.sources.messages_io import read_messages
@@ -38,7 +39,7 @@ STRANGE = "a b%20=[1]{x}"  # as a folder, each sign of it means something to som
 
 def by_java(folder: Path, format_name: str = "craft") -> Source:
     """The source of a folder that is reached by Java only."""
-    return Source(format_name, f"file://{folder}", "place", ())
+    return Source(get_format(format_name), f"file://{folder}", "place", ())
 
 
 def rows_in(
@@ -166,7 +167,7 @@ def test_checkpoint_is_read_before_the_list(
     opened = open_source(None, parse_source(text), context)
     assert opened.prefix is not None
     assert opened.prefix.checkpoint == early
-    days = {opened.prefix.path_of(file).date for file in opened.prefix.files}
+    days = {file.path.date for file in opened.prefix.files}
     assert len(days) == 4
     assert sum(mark.beyond for mark in opened.prefix.counts or ()) == 3 * storage_stream.rows
 
@@ -242,7 +243,7 @@ def test_store_of_hadoop_puts_and_lists_as_a_directory_does(
 )
 def test_place_that_is_not_reached_is_one_line(spark: SparkSession, url: str, said: str) -> None:
     with pytest.raises(SourceError) as caught:
-        open_source(spark, Source("craft", url, "place", ()), Context())
+        open_source(spark, Source(get_format("craft"), url, "place", ()), Context())
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 

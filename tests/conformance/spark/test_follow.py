@@ -56,6 +56,7 @@ from cdcwire_conformance.spark.follow.watermarks import (
 from cdcwire_evidence.scenarios.feeds import make_feed
 from cdcwire_generators.workloads import workload, workload_tables
 
+WHOLE: dict[str, Any] = {"records_of_block": 10**6}  # one block for all records
 QUESTION = FollowedPair("craft:a", "open-protocol:b", "commit_ts", ("progress", "progress"))
 
 
@@ -260,7 +261,7 @@ def test_marks_are_those_of_resolved_events(format_name: str) -> None:
     ]
     middle = sorted(positions)[10]
     look = ScanJob(
-        format_name, context, "commit_ts", "progress", "row", None, None, None, None, 10**6
+        get_format(format_name), context, "commit_ts", "progress", "row", records_of_block=10**6
     )
     (seen,) = scan(look, messages)
     assert seen == ScannedRun(
@@ -300,7 +301,7 @@ def test_marks_of_formats_without_progress_are_those_of_rows(
     feed = make_feed(format_name, 30)
     messages = [(MessagePlace("orders", 0, n), message) for n, message in enumerate(feed.messages)]
     look = ScanJob(
-        format_name, feed.context, position, "rows", "stop", None, None, None, None, 10**6
+        get_format(format_name), feed.context, position, "rows", "stop", records_of_block=10**6
     )
     (seen,) = scan(look, messages)
     assert seen == ScannedRun(0, 0, len(messages), min(places), max(places), max(places))
@@ -311,9 +312,9 @@ def test_every_damage_is_seen_where_errors_are_rows() -> None:
     feed = make_feed("craft", 4)
     value = feed.messages[0].value
     assert value is not None
-    decode = message_decoder("craft", feed.context)
+    decode = message_decoder(get_format("craft"), feed.context)
     look = ScanJob(
-        "craft", feed.context, "commit_ts", "progress", "row", None, None, None, None, 10
+        get_format("craft"), feed.context, "commit_ts", "progress", "row", records_of_block=10
     )
     damaged = 0
     for index in range(len(value)):
@@ -336,7 +337,13 @@ def test_rows_of_other_tables_are_marks_too(format_name: str, position: Position
     messages = [(MessagePlace("orders", 0, n), message) for n, message in enumerate(feed.messages)]
     other = frozenset({("shop", "other")})
     look = ScanJob(
-        format_name, feed.context, position, "rows", "stop", other, None, None, None, 10**6
+        get_format(format_name),
+        feed.context,
+        position,
+        "rows",
+        "stop",
+        include=other,
+        records_of_block=10**6,
     )
     (seen,) = scan(look, messages)
     assert (seen.least, seen.largest) == (None, None)
@@ -366,11 +373,11 @@ class Topics:
                 for number, partition in enumerate(self.partitions_of(topic))
             },
             "scan_records": self.scan_records,
-            "opened": lambda _, feed, options: feed,
-            "tables_of": lambda _, feed, options, only: tables,
             "compare_tables": self.compared,
         }.items():
             monkeypatch.setattr(f"cdcwire_conformance.spark.follow.following.{name}", fake)
+        monkeypatch.setattr(ComparedFeed, "open", lambda feed, *_: feed)
+        monkeypatch.setattr(ComparedFeed, "tables", lambda *_: tables, raising=False)
 
     def partitions_of(self, topic: KafkaTopic) -> list[list[int]]:
         return self.rows["ab".index(topic.topic)]

@@ -11,9 +11,11 @@ import pytest
 
 from cdcwire.core.format import Context, Selection
 from cdcwire.core.message import StoredFile
+from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
 from cdcwire.model.events import RowChange
 from cdcwire.model.kinds import EnumType, SetType, Type
+from cdcwire.storage.paths import DataPath
 from cdcwire.storage.replay import RowGate
 from cdcwire.storage.schema_files import SchemaColumn, SchemaFile
 
@@ -26,17 +28,24 @@ import numpy as np
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.formats.csv import arrow_blocks as csv_blocks
+from cdcwire_conformance.sources.pieces import lines_of_rows
 from cdcwire_conformance.sources.source_urls import SourceError, parse_source, source_of_folder
+from cdcwire_conformance.sources.storage.query_labels import told_by_queries
 from cdcwire_conformance.sources.stores import Listed, LocalStore
-from cdcwire_conformance.spark.decode.prefix import FileCounts, PrefixPlan, StoredData, read_prefix
-from cdcwire_conformance.spark.decode.query_labels import told_by_queries
+from cdcwire_conformance.spark.decode.prefix import PrefixPlan, read_prefix
 from cdcwire_conformance.spark.decode.reading import Job
-from cdcwire_conformance.spark.decode.stored_lines import lines_of_rows
-from cdcwire_conformance.spark.decode.stored_rows import FileGate, count_files, decode_files
+from cdcwire_conformance.spark.decode.stored_rows import (
+    FileCounts,
+    FileGate,
+    StoredData,
+    count_files,
+    decode_files,
+)
 from cdcwire_conformance.spark.decode.work import shares_of_files
 
 OPTIONS: dict[str, str | bool] = {"include-commit-ts": True, "output-old-value": True}
 OF_FILES = Context(options=OPTIONS)
+PATH = DataPath("shop", "orders", 1, None, "", 1)
 
 
 @pytest.fixture
@@ -46,13 +55,13 @@ def prefix(storage_stream: Any, tmp_path: Path) -> Path:
 
 
 def opened(folder: Path, context: Context = OF_FILES) -> PrefixPlan:
-    return read_prefix(source_of_folder("csv", folder), context)
+    return read_prefix(source_of_folder("csv", folder), context, LocalStore(folder))
 
 
 def marks_of(prefix: PrefixPlan, files: tuple[StoredData, ...] | None = None) -> list[FileCounts]:
     chosen = prefix.files if files is None else files
-    found = count_files("csv", prefix.context, "stop", prefix.folder, prefix.checkpoint, chosen)
-    return list(found)
+    csv, folder = get_format("csv"), prefix.folder
+    return list(count_files(csv, prefix.context, "stop", folder, prefix.checkpoint, chosen))
 
 
 # Sources
@@ -88,7 +97,7 @@ def test_folder_of_messages_stays_one(prefix: Path) -> None:
 def test_files_stand_in_the_order_of_replay(prefix: Path) -> None:
     found = opened(prefix)
     assert [file.order for file in found.files] == list(range(len(found.files)))
-    places = [found.path_of(file) for file in found.files]
+    places = [file.path for file in found.files]
     assert places == sorted(
         places, key=lambda p: (p.version, p.partition or 0, p.date, p.schema, p.table, p.number)
     )
@@ -253,12 +262,12 @@ def test_broken_metadata_is_a_problem_of_all_tables(prefix: Path) -> None:
 def test_floors_drop_what_a_row_gate_drops(prefix: Path) -> None:
     found = opened(prefix)
     first = found.with_counts(marks_of(found))
-    decode = message_decoder("csv", first.context)
+    decode = message_decoder(get_format("csv"), first.context)
     gate = RowGate(first.checkpoint)
     for file in first.files:
         value = Path(first.folder, file.name).read_bytes()
         own = FileGate(first.checkpoint, file.floor)
-        path = first.path_of(file)
+        path = file.path
         for change in decode(StoredFile(file.name, value)):
             assert isinstance(change, (Row, RowChange))
             commit_ts = change.commit_ts if isinstance(change, Row) else change.position.commit_ts
@@ -277,7 +286,7 @@ def test_floors_drop_what_a_row_gate_drops(prefix: Path) -> None:
 
 def test_rows_from_the_checkpoint_on_are_counted_and_left_out(prefix: Path) -> None:
     found = opened(prefix)
-    low = replace(found, checkpoint=found.path_of(found.files[-1]).version)
+    low = replace(found, checkpoint=found.files[-1].path.version)
     marks = marks_of(low)
     assert sum(mark.beyond for mark in marks) > 0
     assert low.with_counts(marks).drops_of(("shop", "clients"))[1] > 0
@@ -309,10 +318,10 @@ def test_fault_behind_blocks_leaves_their_rows(
     lines = path.read_bytes().split(b"\r\n")
     lines[-4] = lines[-4].replace(b'"shop"', b'"shap"')
     path.write_bytes(b"\r\n".join(lines))
-    (defined,) = (t for t in found.context.tables if t.version == found.path_of(file).version)
+    (defined,) = (t for t in found.context.tables if t.version == file.path.version)
     selection = Selection(frozenset({("shop", "orders")}))
     context = replace(found.context, selection=selection)
-    job = Job("csv", context, canonical_table(defined), on_error="row")
+    job = Job(get_format("csv"), context, canonical_table(defined), on_error="row")
 
     def rows() -> list[dict[str, Any]]:
         batches = decode_files(job, found.folder, found.checkpoint, [file])
@@ -332,7 +341,7 @@ def test_fault_behind_blocks_leaves_their_rows(
 
 
 def test_shares_are_even_and_keep_all_files() -> None:
-    files = [StoredData(f"f{n}", n, size) for n, size in enumerate([5, 90, 40, 30, 20, 0])]
+    files = [StoredData(f"f{n}", PATH, n, size) for n, size in enumerate([5, 90, 40, 30, 20, 0])]
     shares = shares_of_files(files, 2)
     assert sorted(file for share in shares for file in share) == sorted(files)
     assert sorted(sum(file.size for file in share) for share in shares) == [90, 95]
@@ -357,7 +366,9 @@ def test_rows_are_found_at_their_lines(
 ) -> None:
     file = tmp_path / "x"
     file.write_bytes(data)
-    found = lines_of_rows(format_name, Context(options=options), str(file), range(10))
+    stored = get_format(format_name).stored
+    assert stored is not None
+    found = lines_of_rows(stored.settings(Context(options=options)), str(file), range(10))
     assert found == dict(enumerate(lines))
 
 

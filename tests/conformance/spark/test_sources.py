@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cdcwire.core.registry import get_format
 from cdcwire_conformance.sources.pieces import (
     line_number,
     line_numbers,
@@ -35,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_source_is_the_files_of_a_directory_by_name(folder: Path) -> None:
     files = tuple(str(folder / name) for name in ("a.jsonl", "b.jsonl", "c.jsonl"))
-    expected = Source("craft", str(folder), "jsonl", files)
+    expected = Source(get_format("craft"), str(folder), "jsonl", files)
     for text in (f"craft:file:{folder}", f"craft:{folder}", f"craft:file://{folder}"):
         assert parse_source(text) == expected
     assert str(expected) == f"craft:file:{folder}"

@@ -1,7 +1,7 @@
-"""A feed to compare, and the names that its format rewrites.
+"""One side of a comparison: its tables, its frames, its names, and where its rows came from.
 
-Such a format writes ``unit-price`` as ``unit_price``, and the spelling is lost. If the other feed
-has a name that would be rewritten to this one, both mean the same table or column.
+A format that rewrites names writes ``unit-price`` as ``unit_price``, and the spelling is lost. If
+the other feed has a name that would be rewritten to this one, both mean the same table or column.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
 from cdcwire.core.format import NO_CONTEXT, Context, TableName
-from cdcwire.core.registry import get_format
-from cdcwire_conformance.arrow.names import Rewrite, rewritten_name
-from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.arrow.schema import CanonicalTable, Rewrite, rewritten_name
+from cdcwire_conformance.sources.pieces import line_numbers, lines_of_rows
 from cdcwire_conformance.sources.source_urls import Source
+from cdcwire_conformance.spark.compare.result import RowPlace
 from cdcwire_conformance.spark.compare.rules import CompareOptions, Side
-from cdcwire_conformance.spark.decode.opening import OpenedSource
+from cdcwire_conformance.spark.decode.describe import Only, describe_feed
+from cdcwire_conformance.spark.decode.frames import decode_frame
+from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 NameMap: TypeAlias = "Mapping[str, str]"
 AnyName = TypeVar("AnyName", str, TableName)
@@ -114,44 +116,136 @@ def _text(name: TableName) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ComparedFeed:
-    """A source, and what its bytes do not show: the producer's options, claim-check files.
-
-    ``opened``: the opened source, once it is opened. ``aliases``: for a format that rewrites names,
-    its names by those of the other feed, where they differ.
-    """
+    """A source, and what its bytes do not show: the producer's options, claim-check files."""
 
     source: Source
     context: Context = NO_CONTEXT
-    opened: OpenedSource | None = None
-    aliases: Mapping[TableName, Alias] = field(default_factory=dict)
 
     @property
     def side(self) -> Side:
         """The format of the feed with its options."""
-        is_stored = self.source.kind == "prefix"
-        return Side(get_format(self.source.format), self.context.options, is_stored)
+        return side_of(self.source, self.context)
+
+    def open(self, spark: SparkSession, options: CompareOptions) -> OpenedFeed:
+        """Return the feed with its source opened. Raises: as ``open_source``."""
+        include = _included(self.source, options)
+        opened = open_source(spark, self.source, self.context, options.on_error, include)
+        return OpenedFeed(opened)
+
+
+def side_of(source: Source, context: Context) -> Side:
+    """Return the format of a source with its options."""
+    return Side(source.format, context.options, source.kind == "prefix")
+
+
+def _included(source: Source, options: CompareOptions) -> frozenset[TableName] | None:
+    """Return the tables that are wanted, as the source may name them."""
+    rewrite = source.format.rewrite_name
+    if options.include is None or rewrite is None:
+        return options.include
+    return options.include | {rewritten_name(name, rewrite) for name in options.include}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedFeed:
+    """An opened source.
+
+    ``aliases``: for a format that rewrites names, its names by those of the other feed, where they
+    differ.
+    """
+
+    opened: OpenedSource
+    aliases: Mapping[TableName, Alias] = field(default_factory=dict)
 
     @property
-    def rewrite_name(self) -> Rewrite | None:
-        """The function that rewrites names for the format; None if it keeps them."""
-        return get_format(self.source.format).rewrite_name
+    def source(self) -> Source:
+        """The source of the feed."""
+        return self.opened.source
+
+    @property
+    def side(self) -> Side:
+        """The format of the feed with its options."""
+        return side_of(self.source, self.opened.context)
 
     def included(self, options: CompareOptions) -> frozenset[TableName] | None:
         """Return the tables that are wanted, as the feed may name them."""
-        rewrite = self.rewrite_name
-        if options.include is None or rewrite is None:
-            return options.include
-        return options.include | {rewritten_name(name, rewrite) for name in options.include}
+        return _included(self.source, options)
+
+    def tables(
+        self, spark: SparkSession, options: CompareOptions, only: Only | None = None
+    ) -> dict[TableName, CanonicalTable]:
+        """Return the tables that the feed has rows of. ``only``: the row changes that count."""
+        found = describe_feed(
+            spark,
+            self.opened,
+            include=self.included(options),
+            definitions=options.definitions,
+            on_error=options.on_error,
+            look_into_text=options.look_into_text,
+            only=only,
+        )
+        return {(each.table.schema, each.table.table): each.table for each in found}
 
     def named_like(
         self,
         tables: dict[TableName, CanonicalTable],
-        other: ComparedFeed,
+        other: OpenedFeed,
         others: Mapping[TableName, CanonicalTable],
-    ) -> tuple[ComparedFeed, dict[TableName, CanonicalTable]]:
+    ) -> tuple[OpenedFeed, dict[TableName, CanonicalTable]]:
         """Return the feed and its tables by the names of the other feed, if only it rewrites."""
-        rewrite = self.rewrite_name
-        if rewrite is None or other.rewrite_name is not None:
+        format_ = self.source.format
+        if format_.rewrite_name is None or other.source.format.rewrite_name is not None:
             return self, tables
-        named, aliases = named_like(tables, others, self.source.format, rewrite)
+        named, aliases = named_like(tables, others, format_.name, format_.rewrite_name)
         return replace(self, aliases=aliases), named
+
+    def frame(
+        self, spark: SparkSession, table: CanonicalTable, options: CompareOptions
+    ) -> DataFrame:
+        """Return the rows of a table by the names of the other feed."""
+        alias = self.aliases.get((table.schema, table.table))
+        frame = decode_frame(
+            spark,
+            self.opened,
+            table if alias is None else alias.own(table),
+            options.on_error,
+            temporal=options.temporal,
+            time_zone=options.time_zone,
+            other_columns="skip",
+        )
+        return frame if alias is None else alias.frame(frame, table)
+
+    def placed(self, frame: DataFrame) -> DataFrame:
+        """Return rows of Parquet files that don't tell the topic as if each file were one.
+
+        So their partitions are not taken for the numbers of files in a prefix.
+        """
+        if self.source.kind != "parquet":
+            return frame
+        source = F.col("source")
+        topic, offset, file = (source.getField(name) for name in ("topic", "offset", "file"))
+        own = F.when(offset.isNotNull(), F.coalesce(topic, file)).otherwise(topic)
+        return frame.withColumn("source", source.withField("topic", own))
+
+    def with_lines(self, places: Iterable[RowPlace | None]) -> list[RowPlace | None]:
+        """Return the places of rows in files of lines with the numbers of their lines."""
+        places = list(places)
+        if self.source.has_records:
+            return places
+        offsets: dict[str, set[int]] = {}
+        for place in places:
+            if place is not None and place.file is not None and place.offset is not None:
+                offsets.setdefault(place.file, set()).add(place.offset)
+        lines = {file: self._lines(file, sorted(found)) for file, found in offsets.items()}
+        return [
+            place
+            if place is None or place.file is None or place.offset is None
+            else replace(place, line=lines[place.file].get(place.offset))
+            for place in places
+        ]
+
+    def _lines(self, file: str, offsets: list[int]) -> dict[int, int]:
+        prefix, open_file = self.opened.prefix, self.opened.open_file
+        if prefix is not None:
+            return lines_of_rows(prefix.settings, file, offsets, open_file)
+        return line_numbers(file, offsets, open_file)

@@ -14,22 +14,17 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from cdcwire.core.format import TableName
 from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
 from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, merge_tables
 from cdcwire_conformance.arrow.types import SchemaError
-from cdcwire_conformance.sources.pieces import line_numbers
-from cdcwire_conformance.sources.stores import open_here
 from cdcwire_conformance.spark.compare.changes import compare_frames
 from cdcwire_conformance.spark.compare.differences import begin_differences
-from cdcwire_conformance.spark.compare.feed import ComparedFeed
-from cdcwire_conformance.spark.compare.final_state import final_rules
+from cdcwire_conformance.spark.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.spark.compare.result import (
     Comparison,
     RowDifference,
-    RowPlace,
     TableComparison,
 )
 from cdcwire_conformance.spark.compare.rules import (
@@ -37,17 +32,16 @@ from cdcwire_conformance.spark.compare.rules import (
     POSITIONS,
     CompareOptions,
     ComparisonRules,
+    Side,
     Terms,
     Window,
+    final_rules,
     in_window,
     terms_of,
 )
-from cdcwire_conformance.spark.decode.describe import Only, describe_feed
-from cdcwire_conformance.spark.decode.frames import decode_frame, errors_frame
-from cdcwire_conformance.spark.decode.opening import open_source
+from cdcwire_conformance.spark.decode.frames import errors_frame
 from cdcwire_conformance.spark.decode.prefix import drop_lines
 from cdcwire_conformance.spark.decode.reading import error_text
-from cdcwire_conformance.spark.decode.stored_lines import lines_of_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -70,16 +64,16 @@ def compare_feeds(
     be read, if errors are to stop; what Spark raises.
     """
     start = time.monotonic()
-    _terms(left, right, options)  # what can't be compared is told before anything is read
+    _terms(left.side, right.side, options)  # what can't be compared, before anything is read
     if options.differences_to is not None:
         begin_differences(spark, options.differences_to)
     report("looking for the tables of both feeds")
-    left, right = (opened(spark, feed, options) for feed in (left, right))
-    ours, theirs = (tables_of(spark, feed, options) for feed in (left, right))
-    left, ours = left.named_like(ours, right, theirs)
-    right, theirs = right.named_like(theirs, left, ours)
-    _check_names({**ours, **theirs}, options)
-    found = compare_tables(spark, left, right, ours, theirs, options, report)
+    ours, theirs = left.open(spark, options), right.open(spark, options)
+    own, others = ours.tables(spark, options), theirs.tables(spark, options)
+    ours, own = ours.named_like(own, theirs, others)
+    theirs, others = theirs.named_like(others, ours, own)
+    _check_names({**own, **others}, options)
+    found = compare_tables(spark, ours, theirs, own, others, options, report)
     if not found.is_different and not found.is_equal:
         raise SchemaError(_nothing_compared(found))
     return replace(found, seconds=time.monotonic() - start)
@@ -96,8 +90,8 @@ def _nothing_compared(found: Comparison) -> str:
 
 def compare_tables(
     spark: SparkSession,
-    left: ComparedFeed,
-    right: ComparedFeed,
+    left: OpenedFeed,
+    right: OpenedFeed,
     ours: Mapping[TableName, CanonicalTable],
     theirs: Mapping[TableName, CanonicalTable],
     options: CompareOptions = DEFAULT_OPTIONS,
@@ -111,7 +105,7 @@ def compare_tables(
         _merge(ours[name], theirs[name], options)
         for name in sorted(set(ours) & set(theirs), key=str)
     ]
-    terms = _terms(left, right, options)
+    terms = _terms(left.side, right.side, options)
     if terms.rules.is_final:
         _check_keys(merged)
     differences = _missing_tables(ours, theirs)
@@ -139,14 +133,13 @@ def compare_tables(
     return found
 
 
-def _terms(left: ComparedFeed, right: ComparedFeed, options: CompareOptions) -> Terms:
+def _terms(left: Side, right: Side, options: CompareOptions) -> Terms:
     """Return what the feeds are compared by.
 
     Raises: SchemaError for a window that the formats can't have.
     """
     is_windowed = options.window is not None
-    sides = left.side, right.side
-    terms = terms_of(*sides, split_keys=options.split_keys, is_windowed=is_windowed)
+    terms = terms_of(left, right, split_keys=options.split_keys, is_windowed=is_windowed)
     if is_windowed and terms.rules.position is None:
         reasons = [f"{name}: {reason}" for name, reason in terms.left_out if name in POSITIONS]
         why = f" ({'; '.join(reasons)})" if reasons else ""
@@ -154,7 +147,7 @@ def _terms(left: ComparedFeed, right: ComparedFeed, options: CompareOptions) -> 
     if options.mode == "events":
         return terms
     if terms.rules.leaves_deletes:
-        bare = next(side for side in sides if not side.format.deletes_have_position)
+        bare = next(side for side in (left, right) if not side.format.deletes_have_position)
         raise SchemaError(
             f"deletes of {bare.format.name} have no position, so a window has no last rows"
         )
@@ -177,29 +170,6 @@ def _check_keys(merged: Iterable[Merged]) -> None:
 
 def _window_note(rules: ComparisonRules, window: Window) -> str:
     return f"only changes with {rules.position} {window}"
-
-
-def opened(spark: SparkSession, feed: ComparedFeed, options: CompareOptions) -> ComparedFeed:
-    """Return a feed made ready, which all that reads it reads as it is now."""
-    found = open_source(spark, feed.source, feed.context, options.on_error, feed.included(options))
-    return replace(feed, source=found.source, opened=found)
-
-
-def tables_of(
-    spark: SparkSession, feed: ComparedFeed, options: CompareOptions, only: Only | None = None
-) -> dict[TableName, CanonicalTable]:
-    """Return the tables that a feed has rows of. ``only``: the row changes that count."""
-    found = describe_feed(
-        spark,
-        feed.opened or feed.source,
-        context=feed.context,
-        include=feed.included(options),
-        definitions=options.definitions,
-        on_error=options.on_error,
-        look_into_text=options.look_into_text,
-        only=only,
-    )
-    return {(each.table.schema, each.table.table): each.table for each in found}
 
 
 def _check_names(tables: dict[TableName, CanonicalTable], options: CompareOptions) -> None:
@@ -276,8 +246,8 @@ class _Comparing:
     """What all tables of two feeds are compared with."""
 
     spark: SparkSession
-    left: ComparedFeed
-    right: ComparedFeed
+    left: OpenedFeed
+    right: OpenedFeed
     options: CompareOptions
     rules: ComparisonRules
     report: Callable[[str], None]
@@ -285,8 +255,8 @@ class _Comparing:
     def table(self, merged: Merged, which: str) -> TableComparison:
         """Compare one table. Columns that don't meet are left out. ``which``: for the report."""
         found = compare_frames(
-            _placed(self.left, self._frame(self.left, merged.table)),
-            _placed(self.right, self._frame(self.right, merged.table)),
+            self.left.placed(self.left.frame(self.spark, merged.table, self.options)),
+            self.right.placed(self.right.frame(self.spark, merged.table, self.options)),
             merged.table,
             self.rules,
             limit=self.options.limit,
@@ -303,7 +273,7 @@ class _Comparing:
         for side, feed in (("left", self.left), ("right", self.right)):
             if name in feed.aliases:
                 notes += feed.aliases[name].notes(merged.table)
-            if feed.opened is not None and feed.opened.prefix is not None:
+            if feed.opened.prefix is not None:
                 notes += [f"{side}: {line}" for line in drop_lines(feed.opened.prefix, name)]
         return replace(
             found,
@@ -340,13 +310,13 @@ class _Comparing:
         )
 
     def _not_compared(
-        self, feed: ComparedFeed, like: CanonicalTable, compared: Collection[str]
+        self, feed: OpenedFeed, like: CanonicalTable, compared: Collection[str]
     ) -> Iterator[CanonicalTable]:
         """Yield a prefix's other tables, of which all that is there may be unreadable.
 
         ``like``: has columns to decode them by.
         """
-        if feed.opened is None or feed.opened.prefix is None:
+        if feed.opened.prefix is None:
             return
         included = feed.included(self.options)
         for schema, name in sorted(feed.opened.prefix.tables, key=str):
@@ -355,11 +325,10 @@ class _Comparing:
             if is_wanted and str(table) not in compared:
                 yield table
 
-    def _errors(
-        self, feed: ComparedFeed, tables: Iterable[CanonicalTable]
-    ) -> tuple[int, list[str]]:
+    def _errors(self, feed: OpenedFeed, tables: Iterable[CanonicalTable]) -> tuple[int, list[str]]:
         """Return how many messages or rows can't be read, and a line for each of the first."""
-        frames = [errors_frame(self._in_window(self._frame(feed, table))) for table in tables]
+        decoded = (feed.frame(self.spark, table, self.options) for table in tables)
+        frames = [errors_frame(self._in_window(frame)) for frame in decoded]
         if not frames:
             return 0, []
         self.report(f"{feed.source}: looking for what can't be read")
@@ -377,65 +346,13 @@ class _Comparing:
         position = self.rules.position
         return frame if position is None else in_window(frame, position, self.options.window)
 
-    def _frame(self, feed: ComparedFeed, table: CanonicalTable) -> DataFrame:
-        alias = feed.aliases.get((table.schema, table.table))
-        frame = decode_frame(
-            self.spark,
-            feed.opened or feed.source,
-            table if alias is None else alias.own(table),
-            self.options.on_error,
-            context=feed.context,
-            temporal=self.options.temporal,
-            time_zone=self.options.time_zone,
-            other_columns="skip",
-        )
-        return frame if alias is None else alias.frame(frame, table)
-
     def _located(self, differences: tuple[RowDifference, ...]) -> tuple[RowDifference, ...]:
-        left = _with_lines(self.left, (each.left_place for each in differences))
-        right = _with_lines(self.right, (each.right_place for each in differences))
+        left = self.left.with_lines(each.left_place for each in differences)
+        right = self.right.with_lines(each.right_place for each in differences)
         return tuple(
             replace(each, left_place=ours, right_place=theirs)
             for each, ours, theirs in zip(differences, left, right, strict=True)
         )
-
-
-def _placed(feed: ComparedFeed, frame: DataFrame) -> DataFrame:
-    """Return rows of Parquet files that don't tell the topic as if each file were one.
-
-    So their partitions are not taken for the numbers of files in a prefix.
-    """
-    if feed.source.kind != "parquet":
-        return frame
-    source = F.col("source")
-    topic, offset, file = (source.getField(name) for name in ("topic", "offset", "file"))
-    own = F.when(offset.isNotNull(), F.coalesce(topic, file)).otherwise(topic)
-    return frame.withColumn("source", source.withField("topic", own))
-
-
-def _with_lines(feed: ComparedFeed, places: Iterable[RowPlace | None]) -> list[RowPlace | None]:
-    """Return the places of rows in files of lines with the numbers of their lines."""
-    places = list(places)
-    if feed.source.has_records:
-        return places
-    offsets: dict[str, set[int]] = {}
-    for place in places:
-        if place is not None and place.file is not None and place.offset is not None:
-            offsets.setdefault(place.file, set()).add(place.offset)
-    lines = {file: _lines_in(feed, file, sorted(found)) for file, found in offsets.items()}
-    return [
-        place
-        if place is None or place.file is None or place.offset is None
-        else replace(place, line=lines[place.file].get(place.offset))
-        for place in places
-    ]
-
-
-def _lines_in(feed: ComparedFeed, file: str, offsets: list[int]) -> dict[int, int]:
-    open_file = open_here if feed.opened is None else feed.opened.open_file
-    if feed.source.kind == "prefix":
-        return lines_of_rows(feed.source.format, feed.context, file, offsets, open_file)
-    return line_numbers(file, offsets, open_file)
 
 
 def _error_line(error: dict[str, Any]) -> str:

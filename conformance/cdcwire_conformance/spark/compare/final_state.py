@@ -12,30 +12,16 @@ Only the after image counts: the last row, or that there is none.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from cdcwire_conformance.spark.compare.images import exact_form, fingerprint
 from cdcwire_conformance.spark.compare.pairing import Form, PairLayout, parted_changes
-from cdcwire_conformance.spark.compare.rules import ComparisonRules, in_window
+from cdcwire_conformance.spark.compare.rules import in_window
 
 _SIDES = ("left", "right")
 _OTHER = {"left": "right", "right": "left"}
-
-
-def final_rules(rules: ComparisonRules) -> ComparisonRules:
-    """Return the rules by which last rows are compared, of those for changes."""
-    return replace(
-        rules,
-        split_keys=True,
-        fields=(),
-        has_old_values=True,
-        deleted_columns="all",
-        folds_ops=False,
-        is_final=True,
-    )
 
 
 def summary_of_keys(

@@ -14,7 +14,7 @@ What one side can't carry is left out on both sides, and named.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_
 from typing import Literal, TypeAlias
@@ -183,17 +183,15 @@ class Side:
         """The fields and the column types that the format carries."""
         return self.format.carries
 
-    def option(self, name: str) -> OptionValue | None:
-        """Return an option's value; None if the format has no such option."""
-        if all(option.name != name for option in self.format.options):
-            return None
-        return parse_options(self.format.options, self.options)[name]
+    @property
+    def values(self) -> Mapping[str, OptionValue]:
+        """The value of each option of the format."""
+        return parse_options(self.format.options, self.options)
 
     @property
     def sends_changed_columns(self) -> bool:
         """Return whether old images have only the columns that an update changed."""
-        values = parse_options(self.format.options, self.options)
-        return self.format.sends_changed_columns(values)
+        return self.format.sends_changed_columns(self.values)
 
     @property
     def hides_updates(self) -> bool:
@@ -205,7 +203,7 @@ class Side:
         return (
             not self.format.sends_operation
             and old_values.verdict == "option"
-            and not self.option(old_values.detail)
+            and not self.values.get(old_values.detail)
         )
 
     @property
@@ -225,7 +223,7 @@ class Side:
             return None
         if verdict.verdict == "option":
             name, value = verdict.setting
-            if self.option(name) == value:
+            if self.values.get(name) == value:
                 return None
             return f"{self.format.name} has them only with option {verdict.detail}"
         if verdict.verdict == "exact":
@@ -294,6 +292,19 @@ def terms_of(
 
 def _deleted_columns(left: Side, right: Side) -> DeletedColumns:
     for side in (left, right):
-        if side.option(_KEY_ONLY) or side.lacks("before of delete") is not None:
+        if side.values.get(_KEY_ONLY) or side.lacks("before of delete") is not None:
             return "key"
     return "all"
+
+
+def final_rules(rules: ComparisonRules) -> ComparisonRules:
+    """Return the rules by which last rows are compared, of those for changes."""
+    return replace(
+        rules,
+        split_keys=True,
+        fields=(),
+        has_old_values=True,
+        deleted_columns="all",
+        folds_ops=False,
+        is_final=True,
+    )

@@ -8,29 +8,35 @@ A prefix of a storage sink has schema files, and its rows are only counted.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from cdcwire.core.errors import DecodeError, path_text
-from cdcwire.core.format import NO_CONTEXT, Context, MessageDecoder, Selection, TableName
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import (
+    NO_CONTEXT,
+    Context,
+    Format,
+    MessageDecoder,
+    Selection,
+    TableName,
+)
 from cdcwire.core.message import Message
-from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Column, RowChange, Table
 from cdcwire.model.kinds import EnumType, LabelForm, SetType, TextType
 from cdcwire.storage.paths import DataPath
-from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
+from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem, problem_of
 from cdcwire_conformance.arrow.decoders import DecoderAt, place_decoder
-from cdcwire_conformance.arrow.names import rewritten_table
 from cdcwire_conformance.arrow.schema import (
     CanonicalTable,
     apply_definition,
     canonical_table,
+    rewritten_table,
     union_tables,
 )
 from cdcwire_conformance.ddl import sent_columns
@@ -39,7 +45,7 @@ from cdcwire_conformance.sources.source_urls import Source, SourceError
 from cdcwire_conformance.sources.stores import OpenFile, open_here
 from cdcwire_conformance.spark.decode.kafka import messages_of_records
 from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
-from cdcwire_conformance.spark.decode.prefix import PrefixPlan, StoredData, stored_settings
+from cdcwire_conformance.spark.decode.prefix import PrefixPlan
 from cdcwire_conformance.spark.decode.reading import (
     Located,
     OnError,
@@ -48,14 +54,19 @@ from cdcwire_conformance.spark.decode.reading import (
     messages_of_batches,
     messages_of_piece,
 )
-from cdcwire_conformance.spark.decode.stored_rows import path_in, read_file
-from cdcwire_conformance.spark.decode.work import work_of_files, work_of_lines
+from cdcwire_conformance.spark.decode.stored_rows import StoredData, path_in, read_file
+from cdcwire_conformance.spark.decode.work import (
+    FOUND,
+    pickled,
+    unpickled,
+    work_of_files,
+    work_of_lines,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _MAX_SEEN = 1 << 12
-_FOUND = "share long, found binary"
 
 Name: TypeAlias = "tuple[str | None, str]"
 Only: TypeAlias = "Callable[[Row | RowChange], bool]"
@@ -93,27 +104,18 @@ def describe_feed(
     not known.
     """
     tables = None if include is None else frozenset(include)
-    if not isinstance(source, OpenedSource):
-        source = open_source(spark, source, context, on_error, tables)
-    opened, source = source, source.source
-    has_lines = source.kind == "jsonl"
+    opened = open_source(spark, source, context, on_error, tables)
+    source, format_ = opened.source, opened.source.format
     survey = _Survey(
-        source.format, opened.context, tables, on_error, look_into_text, has_lines, only
+        format_, opened.context, tables, on_error, look_into_text, source.kind == "jsonl", only
     )
     if opened.prefix is not None:
         found = _found_in_prefix(spark, opened.prefix, survey)
     elif source.has_records:
         found = _found_in_records(spark, source, survey)
     else:
-
-        def survey_lines(number: int, pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
-            messages = chain.from_iterable(map(messages_of_piece, pieces))
-            open_file = pieces[0].opener if len(pieces) == 1 else open_here
-            yield survey.batch(number, messages, open_file)
-
-        work = work_of_lines(spark, source, share_bytes)
-        found = _joined(work.rows(spark, survey_lines, _FOUND))
-    rewrite = get_format(source.format).rewrite_name
+        found = _found_in_lines(spark, source, survey, share_bytes)
+    rewrite = format_.rewrite_name
     if rewrite is not None:
         definitions = (rewritten_table(table, rewrite) for table in definitions)
     defined = {(table.schema, table.name): canonical_table(table) for table in definitions}
@@ -126,11 +128,22 @@ def describe_feed(
 def _joined(rows: Iterable[Mapping[str, Any]]) -> dict[Name, _Found]:
     """Return what all shares found, in their order."""
     found: dict[Name, _Found] = {}
-    for row in sorted(rows, key=lambda row: row["share"]):
-        part: dict[Name, _Found] = pickle.loads(row["found"])  # what our own workers wrote
+    parts: list[tuple[int, dict[Name, _Found]]] = unpickled(rows)
+    for _, part in sorted(parts, key=itemgetter(0)):
         for name, each in part.items():
             found[name] = found[name].joined(each) if name in found else each
     return found
+
+
+def _found_in_lines(
+    spark: SparkSession | None, source: Source, survey: _Survey, share_bytes: int | None
+) -> dict[Name, _Found]:
+    def survey_lines(number: int, pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
+        messages = chain.from_iterable(map(messages_of_piece, pieces))
+        open_file = pieces[0].opener if len(pieces) == 1 else open_here
+        yield survey.batch(number, messages, open_file)
+
+    return _joined(work_of_lines(spark, source, share_bytes).rows(spark, survey_lines, FOUND))
 
 
 def _found_in_records(
@@ -142,7 +155,7 @@ def _found_in_records(
     def survey_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield survey.batch(0, messages_of_batches(batches))
 
-    frame = messages_of_records(spark, source).mapInArrow(survey_batches, _FOUND)
+    frame = messages_of_records(spark, source).mapInArrow(survey_batches, FOUND)
     return _joined(row.asDict() for row in frame.collect())
 
 
@@ -158,12 +171,12 @@ def _found_in_prefix(
     found: dict[Name, _Found] = {}
     unknown: list[StoredData] = []
     asked: dict[int, StoredData] = {}  # one file of each version whose rows may tell labels
-    tells_labels = stored_settings(survey.format, survey.context).has_labels
+    tells_labels = prefix.settings.has_labels
     for mark in prefix.counts or ():
         if not mark.rows or mark.name not in files:
             continue
         file = files[mark.name]
-        defined = _definition_of(prefix.path_of(file), prefix.context.tables)
+        defined = _definition_of(file.path, prefix.context.tables)
         if defined is None:
             unknown.append(file)
             continue
@@ -184,9 +197,9 @@ def _found_in_prefix(
     return found
 
 
-def _as_sent(table: Table, format_name: str) -> Table:
+def _as_sent(table: Table, format_: Format) -> Table:
     """Return a definition with the columns of rows, and ENUM and SET in the form of a format."""
-    sends_indexes = get_format(format_name).carries.kinds["enum by index"].verdict == "exact"
+    sends_indexes = format_.carries.kinds["enum by index"].verdict == "exact"
     form: LabelForm = "index" if sends_indexes else "label"
     columns = tuple(
         replace(column, type=replace(column.type, form=form))
@@ -221,7 +234,7 @@ def _survey_files(
         )
         yield survey.batch(number, messages)
 
-    return _joined(work_of_files(spark, folder, files).rows(spark, survey_share, _FOUND))
+    return _joined(work_of_files(spark, folder, files).rows(spark, survey_share, FOUND))
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +261,7 @@ def _complete(found: _Found, defined: CanonicalTable | None) -> CanonicalTable:
 class _Survey:
     """What a worker needs to know to describe the tables in its messages."""
 
-    format: str
+    format: Format
     context: Context
     tables: frozenset[TableName] | None
     on_error: OnError
@@ -261,10 +274,7 @@ class _Survey:
     ) -> pa.RecordBatch:
         with few_collections():
             found = _Surveying(self, open_file).survey(messages)
-        return pa.RecordBatch.from_arrays(
-            [pa.array([share], pa.int64()), pa.array([pickle.dumps(found)], pa.binary())],
-            names=["share", "found"],
-        )
+        return pickled([(share, found)])
 
 
 class _Surveying:
@@ -281,9 +291,7 @@ class _Surveying:
 
     def survey(self, messages: Iterable[Located]) -> dict[Name, _Found]:
         everything = self._decoder(None)
-        is_cheap = (
-            get_format(self.survey_of.format).skips_columns and not self.survey_of.look_into_text
-        )
+        is_cheap = self.survey_of.format.skips_columns and not self.survey_of.look_into_text
         decode = self._decoder(frozenset()) if is_cheap else everything
         for place, message in messages:
             if isinstance(message, RowProblem):
@@ -299,8 +307,7 @@ class _Surveying:
                 elif not is_cheap:
                     self._learn(changes)
             except DecodeError as error:
-                path = path_text(error.path)
-                self._report(RowProblem(error.offset, path, error.clause, error.problem), place)
+                self._report(problem_of(error), place)
                 continue
             for change in changes:
                 name = _name_of(change.table)

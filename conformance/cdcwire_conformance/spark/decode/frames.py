@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from cdcwire.core.format import NO_CONTEXT, Context, Selection
+from cdcwire.core.format import NO_CONTEXT, Context, Format, Selection
 from cdcwire.core.options import parse_options
 from cdcwire.core.registry import get_format
 from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
@@ -24,8 +24,8 @@ from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.spark.decode.kafka import messages_of_records, records_of
-from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
-from cdcwire_conformance.spark.decode.prefix import PrefixPlan, StoredData
+from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source, plain_schemas
+from cdcwire_conformance.spark.decode.prefix import PrefixPlan
 from cdcwire_conformance.spark.decode.reading import (
     Job,
     OnError,
@@ -33,8 +33,11 @@ from cdcwire_conformance.spark.decode.reading import (
     decode_pieces,
     messages_of_batches,
 )
-from cdcwire_conformance.spark.decode.schemas_in_use import plain_schemas
-from cdcwire_conformance.spark.decode.stored_rows import decode_files, problem_batches
+from cdcwire_conformance.spark.decode.stored_rows import (
+    StoredData,
+    decode_files,
+    problem_batches,
+)
 from cdcwire_conformance.spark.decode.work import work_of_files, work_of_lines
 
 if TYPE_CHECKING:
@@ -70,10 +73,9 @@ def decode_frame(
     table has the instant in UTC. ``share_bytes``: how much of JSON lines a task reads.
     Raises: SchemaError, SourceError, ValueError for an option that is not known.
     """
-    if not isinstance(source, OpenedSource):
-        names = [(table.schema, table.table)]
-        source = open_source(spark, source, context, on_error, names, counts=False)
-    opened, source = source, source.source
+    names = [(table.schema, table.table)]
+    opened = open_source(spark, source, context, on_error, names, counts=False)
+    source = opened.source
     job = job_of(
         source.format,
         opened.context,
@@ -139,7 +141,7 @@ def decode_kafka_frame(
     Raises: SchemaError, SourceError, ValueError for a format or an option that is not known.
     """
     job = job_of(
-        format_name,
+        get_format(format_name),
         context,
         table,
         temporal,
@@ -153,7 +155,7 @@ def decode_kafka_frame(
 
 
 def job_of(
-    format_name: str,
+    format_: Format,
     context: Context,
     table: CanonicalTable,
     temporal: Temporal,
@@ -165,13 +167,12 @@ def job_of(
     has_lines: bool,
 ) -> Job:
     """Return what workers are told. Raises: SourceError, ValueError for an unknown option."""
-    format_ = get_format(format_name)
     parse_options(format_.options, context.options)
     columns = frozenset(table.column_names) if skips_others else None
     selection = Selection(frozenset({(table.schema, table.table)}), columns)
     schemas = {} if format_.schemas is None else plain_schemas(context.schemas)
     told = replace(context, selection=selection, schemas=schemas)
-    return Job(format_name, told, table, temporal, profile, time_zone, on_error, has_lines)
+    return Job(format_, told, table, temporal, profile, time_zone, on_error, has_lines)
 
 
 def spark_schema(job: Job) -> StructType:

@@ -1,53 +1,52 @@
 """A source made ready: what decoding needs beside each message is known before any is decoded.
 
-For formats with registered schemas, the schemas. For a topic, the range of records, so that all
-passes read the same ones while others arrive. For a storage prefix, the order of replay, the
-definitions in schema files, and for each data file the commit-ts below which its rows came before.
-The last takes a pass over the data in which no column is decoded; one small record a file comes
-back from it.
+- A topic has its range of records, so that all passes read the same ones while others arrive.
+- A storage prefix has its order of replay, the definitions in schema files, and for each data file
+  the commit-ts below which its rows came before.
+- A format with registered schemas has these as a plain mapping: workers never ask a registry. They
+  are files among the messages, or at a place that the user names. The first bytes of keys and
+  values name the ids that a feed uses; only these are looked up.
 """
 
 from __future__ import annotations
 
 import json
-import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from pyspark.sql import functions as F
 
-from cdcwire.core.format import Context, Selection, TableName
-from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Format, TableName
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionError, parse_options
-from cdcwire.core.registry import get_format
+from cdcwire.core.schemas import SchemaId, SchemaUse
 from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.arrow.decoders import table_of_topic, topic_name
+from cdcwire_conformance.registry import RegistryError
 from cdcwire_conformance.sources.hadoop import store_at
 from cdcwire_conformance.sources.messages_io import message_from_json
-from cdcwire_conformance.sources.pieces import Piece, read_lines
+from cdcwire_conformance.sources.pieces import Piece, line_numbers, read_lines
 from cdcwire_conformance.sources.source_urls import Source, SourceError, source_in
-from cdcwire_conformance.sources.storage.forms import is_stored
 from cdcwire_conformance.sources.stores import OpenFile, Store, open_here, opener_in
-from cdcwire_conformance.spark.decode.kafka import topic_at_rest
-from cdcwire_conformance.spark.decode.prefix import (
-    FileCounts,
-    PrefixPlan,
-    StoredData,
-    read_prefix,
-    stored_settings,
+from cdcwire_conformance.spark.decode.kafka import messages_of_records, topic_at_rest
+from cdcwire_conformance.spark.decode.prefix import PrefixPlan, counted, read_prefix
+from cdcwire_conformance.spark.decode.reading import (
+    FeedError,
+    OnError,
+    error_text,
+    message_of_line,
 )
-from cdcwire_conformance.spark.decode.reading import FeedError, OnError, error_text
-from cdcwire_conformance.spark.decode.schemas_in_use import with_schemas
-from cdcwire_conformance.spark.decode.stored_rows import count_files
-from cdcwire_conformance.spark.decode.work import work_of_files, work_of_lines
+from cdcwire_conformance.spark.decode.work import FOUND, pickled, unpickled, work_of_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+MAX_IDS = 1 << 16  # of one feed; each may be a question to a registry
 # How a line begins to look like a schema file; what it is, the format's own rules say.
 _SCHEMA_FILE = b"/meta/schema_"
-_FOUND = "found binary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,46 +65,38 @@ class OpenedSource:
 
 def open_source(
     spark: SparkSession | None,
-    source: Source,
+    source: Source | OpenedSource,
     context: Context,
     on_error: OnError = "stop",
     include: Iterable[TableName] | None = None,
     *,
     counts: bool = True,
 ) -> OpenedSource:
-    """Return a source made ready. ``include``: only these tables will be asked for.
+    """Return a source made ready; one that is opened already stays as it is.
 
-    ``counts``: rows of a prefix are counted, also where no repeat can be known. ``spark``: None
-    does all of it in this process, which reaches directories only.
+    ``include``: only these tables will be asked for. ``counts``: rows of a prefix are counted, also
+    where no repeat can be known. ``spark``: None does all of it in this process, which reaches
+    directories only.
     Raises: FeedError at what can't be read, if errors are to stop; SourceError; ValueError for an
     option that is not known.
     """
-    parse_options(get_format(source.format).options, context.options)
-    if source.topic is not None:
-        if spark is None:
-            raise SourceError(f"{source}: only a Spark session reads topics, as with decode_frame")
+    if isinstance(source, OpenedSource):
+        return source
+    format_ = source.format
+    parse_options(format_.options, context.options)
+    store: Store | None = None
+    if source.topic is None:
+        store = store_at(spark, source.folder)
+        if source.kind == "place":
+            source = source_in(format_, store)
+    elif spark is None:
+        raise SourceError(f"{source}: only a Spark session reads topics, as with decode_frame")
+    else:
         source = replace(source, topic=topic_at_rest(spark, source.topic))
-        return _opened(spark, source, None, context, on_error, include, counts=counts)
-    store = store_at(spark, source.folder)
-    if source.kind == "place":
-        source = source_in(source.format, store)
-    found = _opened(spark, source, store, context, on_error, include, counts=counts)
-    return replace(found, open_file=opener_in(store))
-
-
-def _opened(
-    spark: SparkSession | None,
-    source: Source,
-    store: Store | None,
-    context: Context,
-    on_error: OnError,
-    include: Iterable[TableName] | None,
-    *,
-    counts: bool,
-) -> OpenedSource:
-    schemas = get_format(source.format).schemas
-    if schemas is not None:
-        return OpenedSource(source, with_schemas(spark, source, context, schemas))
+    open_file = open_here if store is None else opener_in(store)
+    if format_.schemas is not None:
+        context = _with_schemas(spark, source, context, format_.schemas)
+        return OpenedSource(source, context, None, open_file)
     _check_topics(source, context)
     context = replace(context, schemas={})  # of the other side; a registry can't travel
     if source.kind == "prefix" and store is not None:
@@ -114,13 +105,12 @@ def _opened(
         if on_error == "stop":
             for place, problem in prefix.problems_of(tables):
                 raise FeedError(error_text(problem, place))
-        if counts or stored_settings(source.format, context).has_commit_ts:
-            prefix = _marked(spark, source, prefix, tables, on_error)
-        return OpenedSource(source, prefix.context, prefix)
-    if source.kind == "jsonl" and is_stored(source.format):
-        messages = _schema_files(spark, source)
-        context = get_format(source.format).prepared(messages, context)
-    return OpenedSource(source, context)
+        if counts or prefix.settings.has_commit_ts:
+            prefix = counted(spark, format_, prefix, tables, on_error)
+        return OpenedSource(source, prefix.context, prefix, open_file)
+    if source.kind == "jsonl" and format_.stored is not None:
+        context = format_.prepared(_schema_files(spark, source), context)
+    return OpenedSource(source, context, None, open_file)
 
 
 def _check_topics(source: Source, context: Context) -> None:
@@ -128,7 +118,7 @@ def _check_topics(source: Source, context: Context) -> None:
 
     Raises: SourceError.
     """
-    topic_tables = get_format(source.format).topic_tables
+    topic_tables = source.format.topic_tables
     if topic_tables is None:
         return
     try:
@@ -149,54 +139,13 @@ def _check_topics(source: Source, context: Context) -> None:
         )
 
 
-def _marked(
-    spark: SparkSession | None,
-    source: Source,
-    prefix: PrefixPlan,
-    tables: frozenset[TableName] | None,
-    on_error: OnError,
-) -> PrefixPlan:
-    """Return the prefix with the floors of its files, and what they hold from there on."""
-    found = {mark.name: mark for mark in _marks(spark, source, prefix, tables, on_error)}
-    prefix = prefix.with_counts(found.values())
-    # Where a file begins before its floor, its rows are counted again, from there.
-    late = [
-        file
-        for file in prefix.files_of(tables)
-        if (smallest := found[file.name].smallest) is not None and smallest < file.floor
-    ]
-    if late:
-        again = replace(prefix, files=tuple(late))
-        for mark in _marks(spark, source, again, tables, on_error):
-            found[mark.name] = mark._replace(largest=found[mark.name].largest)
-        prefix = prefix.with_counts(found.values())
-    return prefix
-
-
-def _marks(
-    spark: SparkSession | None,
-    source: Source,
-    prefix: PrefixPlan,
-    tables: frozenset[TableName] | None,
-    on_error: OnError,
-) -> list[FileCounts]:
-    context = replace(prefix.context, selection=Selection(tables, frozenset()))
-    format_name, folder, checkpoint = source.format, prefix.folder, prefix.checkpoint
-
-    def mark(number: int, files: Sequence[StoredData]) -> Iterator[pa.RecordBatch]:
-        yield _pickled(list(count_files(format_name, context, on_error, folder, checkpoint, files)))
-
-    work = work_of_files(spark, folder, prefix.files_of(tables))
-    return _collected(work.rows(spark, mark, _FOUND))
-
-
 def _schema_files(spark: SparkSession | None, source: Source) -> list[Message]:
     """Return the messages of JSON lines that may be schema files; broken lines are ignored."""
 
     def find(number: int, pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
-        yield _pickled([each for piece in pieces for each in _found_in(piece)])
+        yield pickled([each for piece in pieces for each in _found_in(piece)])
 
-    return _collected(work_of_lines(spark, source).rows(spark, find, _FOUND))
+    return unpickled(work_of_lines(spark, source).rows(spark, find, FOUND))
 
 
 def _found_in(piece: Piece) -> Iterator[StoredFile]:
@@ -210,10 +159,143 @@ def _found_in(piece: Piece) -> Iterator[StoredFile]:
                 yield message
 
 
-def _pickled(found: Sequence[object]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(found)], pa.binary())], ["found"])
+@dataclass(frozen=True, slots=True)
+class _SchemaFile:
+    """A schema among the messages, and its place."""
+
+    schema_id: str
+    text: str
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
 
 
-def _collected(rows: Iterable[Mapping[str, Any]]) -> list[Any]:
-    """Return what our own workers wrote."""
-    return [each for row in rows for each in pickle.loads(row["found"])]
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a share of a feed has: schemas, and the heads of its keys and values."""
+
+    files: tuple[_SchemaFile, ...]
+    heads: frozenset[bytes]
+
+
+def _with_schemas(
+    spark: SparkSession | None, source: Source, context: Context, use: SchemaUse
+) -> Context:
+    """Return the context with the schemas of a feed as a plain mapping.
+
+    Schemas among the messages take precedence over those of the context, which are looked up one
+    by one.
+    Raises: SourceError; what a registry raises.
+    """
+    size = use.head_bytes(context)
+    files: tuple[_SchemaFile, ...] = ()
+    if source.has_records:
+        if not context.schemas:
+            where = source.topic or source.folder
+            kind = "a topic" if source.topic else "Parquet"
+            raise SourceError(
+                f"{where}: {source.format.name} in {kind} needs its schemas: name a directory of "
+                f"files ID{use.file_suffix} or a registry (--schema, or open_schemas in Python)"
+            )
+        if spark is None:
+            raise SourceError(f"{source}: only a Spark session reads Parquet, as with decode_frame")
+        heads = _heads_of_records(spark, source, size)
+    else:
+        files, heads = _seen_in_lines(spark, source, size if context.schemas else 0)
+    found = _texts_of(files)
+    for schema_id in _ids_of(source, heads, context, use):
+        text = None if str(schema_id) in found else use.find(context.schemas, schema_id)
+        if text is not None:
+            found[str(schema_id)] = text
+    return replace(context, schemas=found)
+
+
+def plain_schemas(schemas: Mapping[str, str]) -> dict[str, str]:
+    """Return a mapping that workers can be sent. Raises: SourceError for a registry."""
+    try:
+        return dict(schemas)
+    except RegistryError as error:
+        problem = "the schemas of a frame are a mapping of texts by id: workers ask no registry"
+        raise SourceError(problem) from error
+
+
+def _ids_of(
+    source: Source, heads: frozenset[bytes], context: Context, use: SchemaUse
+) -> Iterator[SchemaId]:
+    """Yield the ids of heads; decoding a message reports a head without an id."""
+    ids: set[SchemaId] = set()
+    for head in heads:
+        try:
+            ids.add(use.schema_id(head, context))
+        except DecodeError:
+            continue
+    if len(ids) > MAX_IDS:
+        raise SourceError(f"{source}: the messages use more than {MAX_IDS:,} schemas")
+    yield from sorted(ids, key=str)
+
+
+def _texts_of(files: Iterable[_SchemaFile]) -> dict[str, str]:
+    """Return the texts by their ids. Raises: SourceError for an id with two meanings."""
+    texts: dict[str, str] = {}
+    first: dict[str, _SchemaFile] = {}
+    for file in files:
+        before = first.setdefault(file.schema_id, file)
+        if texts.setdefault(file.schema_id, file.text) != file.text:
+            raise SourceError(
+                f"{file}: schema {file.schema_id} differs from the one in {before}; put feeds of "
+                "two registries into two directories"
+            )
+    return texts
+
+
+def _heads_of_records(spark: SparkSession, source: Source, size: int) -> frozenset[bytes]:
+    records = messages_of_records(spark, source)
+    keys, values = (
+        records.select(F.substring(F.col(name), 1, size).alias("head")) for name in ("key", "value")
+    )
+    heads = keys.union(values).where("head IS NOT NULL").distinct()
+    return frozenset(bytes(row["head"]) for row in heads.limit(2 * MAX_IDS).collect())
+
+
+def _seen_in_lines(
+    spark: SparkSession | None, source: Source, size: int
+) -> tuple[tuple[_SchemaFile, ...], frozenset[bytes]]:
+    """Return what JSON lines have. ``size``: of heads; 0: leave them out."""
+    format_ = source.format
+
+    def look(number: int, pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
+        yield pickled([_seen_in(format_, pieces, size)])
+
+    files: list[_SchemaFile] = []
+    heads: set[bytes] = set()
+    for seen in unpickled(work_of_lines(spark, source).rows(spark, look, FOUND)):
+        files += seen.files
+        heads |= seen.heads
+    return tuple(sorted(files, key=lambda each: (each.file, each.line))), frozenset(heads)
+
+
+def _seen_in(format_: Format, pieces: Iterable[Piece], size: int) -> _Seen:
+    use = format_.schemas
+    assert use is not None
+    suffix = use.file_suffix.encode()
+    files: list[_SchemaFile] = []
+    heads: set[bytes] = set()
+    for piece in pieces:
+        here: dict[int, tuple[str, str]] = {}
+        for offset, line in read_lines(piece):
+            if not size and suffix not in line:
+                continue
+            message = message_of_line(line)
+            if isinstance(message, KafkaMessage):
+                if len(heads) < 2 * MAX_IDS:
+                    heads |= {v[:size] for v in (message.key, message.value) if v is not None}
+            elif isinstance(message, StoredFile):
+                schema = use.schema_file(message)
+                if schema is not None:
+                    here[offset] = schema
+        if here:
+            lines = line_numbers(piece.file, here, piece.opener)
+            files += [_SchemaFile(*each, piece.file, lines[at]) for at, each in here.items()]
+    return _Seen(tuple(files), frozenset(heads))

@@ -1,79 +1,39 @@
 """What the driver plans to read of a storage prefix, in the order of replay.
 
-Only names, schema files, index files and ``metadata`` are read here. Data files are read by
-workers, each whole by one of them; what the driver keeps of one is its name, and what a first pass
-found out of it.
+The driver reads names, schema files, index files and ``metadata``. Workers read the data files,
+each whole by one of them. A first pass counts their rows: no column is decoded, and one small
+record per file comes back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from cdcwire.core.errors import DecodeError, path_text
-from cdcwire.core.format import Context, TableName
+from cdcwire.core.format import Context, Format, Selection, TableName
 from cdcwire.model.events import Table
 from cdcwire.storage.feeds import completed
 from cdcwire.storage.form import StoredSettings
-from cdcwire.storage.paths import (
-    DataPath,
-    IndexPath,
-    PathLayout,
-    SchemaPath,
-    parse_path,
-)
+from cdcwire.storage.paths import DataPath, IndexPath, PathLayout, SchemaPath, parse_path
 from cdcwire.storage.replay import ApplySchema
 from cdcwire.storage.rules import Fault, stream_of
 from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
 from cdcwire_conformance.compressions import with_compressions
 from cdcwire_conformance.sources.hadoop import check_for_spark
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.sources.storage.forms import stored_form
 from cdcwire_conformance.sources.storage.prefix import list_prefix
-from cdcwire_conformance.sources.stores import (
-    LocalStore,
-    OpenFile,
-    Store,
-    is_url,
-    opener_of,
-    path_under,
-)
-from cdcwire_conformance.spark.decode.query_labels import told_by_queries
+from cdcwire_conformance.sources.storage.query_labels import told_by_queries
+from cdcwire_conformance.sources.stores import Store, is_url, path_under
+from cdcwire_conformance.spark.decode.reading import OnError
+from cdcwire_conformance.spark.decode.stored_rows import FileCounts, StoredData, count_files
+from cdcwire_conformance.spark.decode.work import FOUND, pickled, unpickled, work_of_files
 
-
-class StoredData(NamedTuple):
-    """A data file of a prefix. ``order``: its number in the order of replay, from 0.
-
-    ``floor``: the largest commit-ts of the rows before it in its table or partition; what is below
-    came before, and is dropped. ``content``: its bytes, where a worker can't open it.
-    """
-
-    name: str
-    order: int
-    size: int
-    floor: int = 0
-    content: bytes | None = None
-
-    @property
-    def opener(self) -> OpenFile:
-        """The function that opens the file."""
-        return opener_of(self.content)
-
-
-class FileCounts(NamedTuple):
-    """The rows that a first pass found in a data file, whose rows were taken from ``floor`` on.
-
-    ``rows`` were taken, ``repeats`` are below the largest commit-ts before them, ``beyond`` are
-    not below the checkpoint. ``smallest`` and ``largest``: of the rows below it; None without any.
-    """
-
-    name: str
-    rows: int
-    repeats: int
-    beyond: int
-    smallest: int | None
-    largest: int | None
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,26 +49,15 @@ class PrefixPlan:
     problems: tuple[tuple[MessagePlace, RowProblem, TableName | None], ...]
     checkpoint: int | None
     context: Context
-    layout: PathLayout
+    settings: StoredSettings
     counts: tuple[FileCounts, ...] | None = None
-
-    def table_of(self, file: StoredData) -> TableName | None:
-        """Return the table that a file's path names; None where it has an id."""
-        path = self.path_of(file)
-        return (path.schema, path.table) if path.schema else None
-
-    def path_of(self, file: StoredData) -> DataPath:
-        """Return the parsed path of a data file."""
-        path = parse_path(file.name, self.layout)
-        assert isinstance(path, DataPath)
-        return path
 
     def files_of(self, tables: Iterable[TableName] | None) -> tuple[StoredData, ...]:
         """Return the files that may have rows of these tables; None: of all."""
         if tables is None:
             return self.files
         wanted = {None, *tables}
-        return tuple(file for file in self.files if self.table_of(file) in wanted)
+        return tuple(file for file in self.files if _table_of(file.path) in wanted)
 
     def problems_of(
         self, tables: Iterable[TableName] | None
@@ -124,7 +73,7 @@ class PrefixPlan:
     @property
     def tables(self) -> frozenset[TableName]:
         """The tables that have files or problems, by their paths, read or not."""
-        names = {self.table_of(file) for file in self.files}
+        names = {_table_of(file.path) for file in self.files}
         names.update(table for _, _, table in self.problems)
         return frozenset(name for name in names if name is not None)
 
@@ -140,7 +89,7 @@ class PrefixPlan:
         largest: dict[object, int] = {}
         files = []
         for file in self.files:
-            stream = stream_of(self.path_of(file))
+            stream = stream_of(file.path)
             floor = largest.get(stream, 0)
             files.append(file._replace(floor=floor))
             mark = found.get(file.name)
@@ -161,28 +110,20 @@ def drop_lines(prefix: PrefixPlan, table: TableName) -> list[str]:
     return lines
 
 
-def stored_settings(format_name: str, context: Context) -> StoredSettings:
-    """Return the settings of a prefix. Raises: ValueError for an option.
-
-    The compressions of this process are used where the context has none: they can't travel.
-    """
-    return stored_form(format_name).settings(with_compressions(context))
-
-
-def read_prefix(source: Source, context: Context, store: Store | None = None) -> PrefixPlan:
+def read_prefix(source: Source, context: Context, store: Store) -> PrefixPlan:
     """Return what is to be read of a prefix. Raises: SourceError; StoreError."""
-    store = store or LocalStore(source.folder)
     folder = store.root
     found = list_prefix(
-        store, source.format, with_compressions(context), write_order=None, with_hidden=False
+        store, source.format.name, with_compressions(context), write_order=None, with_hidden=False
     )
     layout = found.settings.layout
-    data = [StoredData(file.path, order, file.size) for order, file in enumerate(found.files)]
+    listed = enumerate(found.files)
+    data = [StoredData(file.path, file.parsed, order, file.size) for order, file in listed]
     problems = tuple(
         (
             MessagePlace(file=path_under(folder, fault.path)),
             RowProblem(fault.offset, path_text(fault.steps), fault.clause, fault.problem),
-            _table_of(fault.path, layout),
+            _table_named(fault.path, layout),
         )
         for fault in (*found.blocking_faults, *_empty_files(data))
     )
@@ -193,19 +134,53 @@ def read_prefix(source: Source, context: Context, store: Store | None = None) ->
     own = (t for t in found.tables if (t.schema, t.name, t.version) not in known)
     told = told_by_queries(step.file for step in found.steps if isinstance(step, ApplySchema))
     tables = tuple(_with_labels(table, told) for table in (*context.tables, *own))
-    return PrefixPlan(
-        folder,
-        tuple(data),
-        problems,
-        found.checkpoint,
-        replace(context, tables=tables),
-        layout,
+    context = replace(context, tables=tables)
+    return PrefixPlan(folder, tuple(data), problems, found.checkpoint, context, found.settings)
+
+
+def counted(
+    spark: SparkSession | None,
+    format_: Format,
+    prefix: PrefixPlan,
+    tables: frozenset[TableName] | None,
+    on_error: OnError,
+) -> PrefixPlan:
+    """Return the prefix with the floors of its files, and what they hold from there on.
+
+    Raises: FeedError at what can't be read, if errors are to stop.
+    """
+    found = {each.name: each for each in _counts(spark, format_, prefix, tables, on_error)}
+    prefix = prefix.with_counts(found.values())
+    # Where a file begins before its floor, its rows are counted again, from there.
+    late = [
+        file
+        for file in prefix.files_of(tables)
+        if (smallest := found[file.name].smallest) is not None and smallest < file.floor
+    ]
+    if late:
+        again = replace(prefix, files=tuple(late))
+        for each in _counts(spark, format_, again, tables, on_error):
+            found[each.name] = each._replace(largest=found[each.name].largest)
+        prefix = prefix.with_counts(found.values())
+    return prefix
+
+
+def _counts(
+    spark: SparkSession | None,
+    format_: Format,
+    prefix: PrefixPlan,
+    tables: frozenset[TableName] | None,
+    on_error: OnError,
+) -> list[FileCounts]:
+    context = replace(prefix.context, selection=Selection(tables, frozenset()))
+    folder, checkpoint = prefix.folder, prefix.checkpoint
+
+    def count(number: int, files: Sequence[StoredData]) -> Iterator[pa.RecordBatch]:
+        yield pickled(list(count_files(format_, context, on_error, folder, checkpoint, files)))
+
+    return unpickled(
+        work_of_files(spark, folder, prefix.files_of(tables)).rows(spark, count, FOUND)
     )
-
-
-def problem_of_error(error: DecodeError) -> RowProblem:
-    """Return a decoder's error as the problem of a row."""
-    return RowProblem(error.offset, path_text(error.path), error.clause, error.problem)
 
 
 def _with_labels(table: Table, told: Iterable[Table]) -> Table:
@@ -221,7 +196,12 @@ def _empty_files(data: Iterable[StoredData]) -> Iterator[Fault]:
             yield Fault("empty-file", file.name, problem, "storage: index files")
 
 
-def _table_of(name: str, layout: PathLayout) -> TableName | None:
+def _table_of(path: DataPath) -> TableName | None:
+    """Return the table that a file's path names; None where it has an id."""
+    return (path.schema, path.table) if path.schema else None
+
+
+def _table_named(name: str, layout: PathLayout) -> TableName | None:
     try:
         path = parse_path(name, layout)
     except DecodeError:

@@ -14,8 +14,8 @@ from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
-from cdcwire.core.errors import DecodeError, path_text
-from cdcwire.core.format import Context
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event, RowChange, Table
@@ -64,7 +64,7 @@ class FeedError(ValueError):
 class Job:
     """What a worker needs to know to decode one table's rows."""
 
-    format: str
+    format: Format
     context: Context
     table: CanonicalTable
     temporal: Temporal = "text"
@@ -185,7 +185,7 @@ def decode_messages(
     """
     rows = _Rows(job, open_file)
     with few_collections():
-        message_columns = get_suite(job.format).message_columns
+        message_columns = get_suite(job.format.name).message_columns
         if message_columns is None:
             yield from rows.batches(messages)
         else:
@@ -260,9 +260,7 @@ class _Rows:
             try:
                 found = [change for change in decoder_at(place)(message) if is_wanted(change)]
             except DecodeError as error:
-                problem = RowProblem(
-                    error.offset, path_text(error.path), error.clause, error.problem
-                )
+                problem = problem_of(error)
                 yield builder.problem_batch(problem, self._located(problem, place))
                 continue
             if not found:
@@ -301,9 +299,13 @@ def locate_problem(
     has_lines: bool,
     open_file: OpenFile = open_here,
 ) -> MessagePlace:
-    """Return the place with its line, if there are lines. Raises: FeedError if errors stop."""
-    if has_lines and place.file is not None and place.offset is not None:
-        place = place._replace(line=line_number(place.file, place.offset, open_file))
+    """Return the place with its line, if there are lines. Raises: FeedError if errors stop.
+
+    It is the line of the message, or of the problem where a file is one message.
+    """
+    offset = problem.offset if place.offset is None else place.offset
+    if has_lines and place.file is not None and offset is not None:
+        place = place._replace(line=line_number(place.file, offset, open_file))
     if on_error == "stop":
         raise FeedError(error_text(problem, place))
     return place

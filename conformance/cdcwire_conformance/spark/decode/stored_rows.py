@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context
+from cdcwire.core.format import Context, Format
 from cdcwire.core.message import StoredFile
-from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event, RowChange
-from cdcwire.storage.paths import DataPath, PathLayout, parse_path
+from cdcwire.storage.form import StoredSettings
+from cdcwire.storage.paths import DataPath
 from cdcwire.storage.replay import StreamGate
 from cdcwire_conformance.arrow.batches import (
     BatchBuilder,
@@ -33,14 +33,9 @@ from cdcwire_conformance.arrow.batches import (
 from cdcwire_conformance.arrow.column_decoders import Irregular, StoredColumns
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import SOURCE_TYPE
-from cdcwire_conformance.sources.pieces import line_number
-from cdcwire_conformance.sources.stores import OpenFile, path_under
-from cdcwire_conformance.spark.decode.prefix import (
-    FileCounts,
-    StoredData,
-    problem_of_error,
-    stored_settings,
-)
+from cdcwire_conformance.compressions import with_compressions
+from cdcwire_conformance.sources.pieces import lines_of_rows
+from cdcwire_conformance.sources.stores import OpenFile, opener_of, path_under
 from cdcwire_conformance.spark.decode.reading import (
     ROWS_OF_A_BATCH,
     FeedError,
@@ -49,9 +44,45 @@ from cdcwire_conformance.spark.decode.reading import (
     change_filter,
     error_text,
     few_collections,
+    locate_problem,
 )
-from cdcwire_conformance.spark.decode.stored_lines import lines_of_rows
 from cdcwire_conformance.suite import get_suite
+
+
+class StoredData(NamedTuple):
+    """A data file of a prefix.
+
+    ``path``: the parts of its name. ``order``: its number in the order of replay, from 0.
+    ``floor``: the largest commit-ts of the rows before it in its table or partition; rows below it
+    are repeats. ``content``: its bytes, where a worker can't open it.
+    """
+
+    name: str
+    path: DataPath
+    order: int
+    size: int
+    floor: int = 0
+    content: bytes | None = None
+
+    @property
+    def opener(self) -> OpenFile:
+        """The function that opens the file."""
+        return opener_of(self.content)
+
+
+class FileCounts(NamedTuple):
+    """The rows that a first pass found in a data file, whose rows were taken from ``floor`` on.
+
+    ``rows`` were taken, ``repeats`` are below the largest commit-ts before them, ``beyond`` are
+    not below the checkpoint. ``smallest`` and ``largest``: of the rows below it; None without any.
+    """
+
+    name: str
+    rows: int
+    repeats: int
+    beyond: int
+    smallest: int | None
+    largest: int | None
 
 
 class FileGate(StreamGate):
@@ -117,7 +148,7 @@ def problem_batches(
 
 
 def count_files(
-    format_name: str,
+    format_: Format,
     context: Context,
     on_error: OnError,
     folder: str,
@@ -128,16 +159,15 @@ def count_files(
 
     Raises: FeedError if errors are to stop, and for a file that can't be opened.
     """
-    decode = message_decoder(format_name, context)
-    columns = _stored_columns(format_name, context)
-    layout = stored_settings(format_name, context).layout
+    decode = message_decoder(format_, context)
+    columns = _stored_columns(format_, context)
     with few_collections():
         for file in files:
             stored = read_file(folder, file)
             gate = FileGate(checkpoint, file.floor)
             try:
                 if columns is not None:
-                    for commit_ts, count in columns.commit_ts(stored, _data_path(stored, layout)):
+                    for commit_ts, count in columns.commit_ts(stored, file.path):
                         gate.takes_each(commit_ts, count)
                     yield gate.mark(file.name)
                     continue
@@ -149,19 +179,13 @@ def count_files(
                     judge(_commit_ts_of(change))
             except DecodeError as error:
                 place = MessagePlace(None, file.order, None, path_in(folder, file), None)
-                located(problem_of_error(error), place, on_error, file.opener)
+                locate_problem(problem_of(error), place, on_error, True, file.opener)
             yield gate.mark(file.name)
 
 
-def _stored_columns(format_name: str, context: Context) -> StoredColumns | None:
-    make = get_suite(format_name).stored_columns
+def _stored_columns(format_: Format, context: Context) -> StoredColumns | None:
+    make = get_suite(format_.name).stored_columns
     return None if make is None else make(context)
-
-
-def _data_path(file: StoredFile, layout: PathLayout) -> DataPath:
-    path = parse_path(file.path, layout)
-    assert isinstance(path, DataPath)
-    return path
 
 
 def read_file(folder: str, file: StoredData) -> StoredFile:
@@ -178,17 +202,6 @@ def read_file(folder: str, file: StoredData) -> StoredFile:
 def path_in(folder: str, file: StoredData) -> str:
     """Return the full path of a data file."""
     return path_under(folder, file.name)
-
-
-def located(
-    problem: RowProblem, place: MessagePlace, on_error: OnError, open_file: OpenFile
-) -> MessagePlace:
-    """Return the place with the line of the problem's byte. Raises: FeedError if errors stop."""
-    if place.file is not None and problem.offset is not None:
-        place = place._replace(line=line_number(place.file, problem.offset, open_file))
-    if on_error == "stop":
-        raise FeedError(error_text(problem, place))
-    return place
 
 
 def places_of_rows(path: str, order: int, numbers: Any) -> pa.Array:
@@ -236,9 +249,8 @@ class _Rows:
         self.builder = _builder_of(job)
         self._decode = message_decoder(job.format, job.context)
         self._is_wanted = change_filter(job.table)
-        self._joins = get_format(job.format).joins_halves
+        self._joins = job.format.joins_halves
         self._columns = _stored_columns(job.format, job.context)
-        self._layout = stored_settings(job.format, job.context).layout
         self._changes: list[Change] = []
         self._numbers: list[int] = []
 
@@ -249,7 +261,7 @@ class _Rows:
         read = 0
         if self._columns is not None:
             gate = FileGate(self.checkpoint, file.floor)
-            path = _data_path(stored, self._layout)
+            path = file.path
             if (path.schema, path.table) == (self.job.table.schema, self.job.table.table):
                 places = partial(places_of_rows, place.file or "", file.order)
                 try:
@@ -284,11 +296,11 @@ class _Rows:
                     if len(changes) >= ROWS_OF_A_BATCH:
                         yield from self._waiting(place, file.opener)
         except DecodeError as error:
-            problem = problem_of_error(error)
+            problem = problem_of(error)
         if changes:
             yield from self._waiting(place, file.opener)
         if problem is not None:
-            where = located(problem, place, self.job.on_error, file.opener)
+            where = locate_problem(problem, place, self.job.on_error, True, file.opener)
             yield self.builder.problem_batch(problem, where)
 
     def _waiting(self, place: MessagePlace, open_file: OpenFile) -> Iterator[pa.RecordBatch]:
@@ -304,8 +316,13 @@ class _Rows:
             index, error = found
             problem = problem_of(error)
             number = numbers[index]
-            lines = lines_of_rows(self.job.format, self.job.context, path, [number], open_file)
+            lines = lines_of_rows(self._settings(), path, [number], open_file)
             where = place._replace(offset=number, line=lines.get(number))
             if self.job.on_error == "stop":
                 raise FeedError(error_text(problem, where))
             yield self.builder.problem_batch(problem, where, changes[index])
+
+    def _settings(self) -> StoredSettings:
+        stored = self.job.format.stored
+        assert stored is not None  # the format of data files
+        return stored.settings(with_compressions(self.job.context))

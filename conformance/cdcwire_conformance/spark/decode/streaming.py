@@ -58,7 +58,7 @@ def decode_stream(
         reader = reader.option("maxOffsetsPerTrigger", records_of_batch)
     return decode_kafka_frame(
         reader.load(),
-        source.format,
+        source.format.name,
         table,
         on_error,
         context=context,

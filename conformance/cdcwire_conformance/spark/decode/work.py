@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import heapq
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
@@ -17,13 +18,15 @@ import pyarrow as pa
 from cdcwire_conformance.sources.pieces import SHARE_BYTES, Piece, share_bytes_of, shares_of
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.sources.stores import is_url, path_under
-from cdcwire_conformance.spark.decode.prefix import StoredData
+from cdcwire_conformance.spark.decode.stored_rows import StoredData
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 T = TypeVar("T", Piece, StoredData)
+
+FOUND = "found binary"  # the schema of ``pickled``
 
 # Given the number of a share, and what is in it.
 Run: TypeAlias = "Callable[[int, Sequence[T]], Iterator[pa.RecordBatch]]"
@@ -87,6 +90,16 @@ class Work(Generic[T]):
             for batch in run(number, share)
             for row in batch.to_pylist()
         ]
+
+
+def pickled(found: object) -> pa.RecordBatch:
+    """Return what a worker found, for the driver, which reads it with ``unpickled``."""
+    return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(found)], pa.binary())], ["found"])
+
+
+def unpickled(rows: Iterable[Mapping[str, Any]]) -> list[Any]:
+    """Return the items of the lists that our own workers pickled, in the order of rows."""
+    return [each for row in rows for each in pickle.loads(row["found"])]
 
 
 def workers_of(spark: SparkSession | None) -> int:

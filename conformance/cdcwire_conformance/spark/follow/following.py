@@ -19,12 +19,10 @@ from cdcwire_conformance.arrow.schema import CanonicalTable, union_tables
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
 from cdcwire_conformance.sources.source_urls import SourceError
-from cdcwire_conformance.spark.compare.feed import ComparedFeed
+from cdcwire_conformance.spark.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.spark.compare.feeds import (
     compare_tables,
-    opened,
     strange_columns,
-    tables_of,
 )
 from cdcwire_conformance.spark.compare.result import Comparison
 from cdcwire_conformance.spark.compare.rules import (
@@ -153,10 +151,12 @@ def followed_pair(
                 f"{feed.source}: a topic to follow has no end (leave out to=, to-ms=)"
             )
     rules = terms_of(left.side, right.side, split_keys=options.split_keys).rules
-    formats = " and ".join(dict.fromkeys(feed.source.format for feed in (left, right)))
+    formats = " and ".join(dict.fromkeys(feed.source.format.name for feed in (left, right)))
     for feed in (left, right):
         if rules.has_bare_deletes and not feed.side.format.deletes_have_position:
-            problem = f"deletes of {feed.source.format} have no position, so no window has them"
+            problem = (
+                f"deletes of {feed.source.format.name} have no position, so no window has them"
+            )
             raise SourceError(f"{formats}: {problem}")
     if rules.position is None:
         raise SourceError(
@@ -166,7 +166,7 @@ def followed_pair(
     until = None if options.window is None else options.window.end
     ours, theirs = (watermark_rule(feed.side, by_rows=by_rows) for feed in (left, right))
     names = [
-        f"{feed.source.format}:{feed.source.topic.topic}"
+        f"{feed.source.format.name}:{feed.source.topic.topic}"
         for feed in (left, right)
         if feed.source.topic is not None
     ]
@@ -397,7 +397,7 @@ class _Following:
             for side, progress in enumerate(state.topics)
         )
         ours, theirs = (
-            tables_of(self.spark, feed, options, only_in(self.pair.position, window))
+            feed.tables(self.spark, options, only_in(self.pair.position, window))
             for feed in (left, right)
         )
         if not ours and not theirs:
@@ -411,10 +411,10 @@ class _Following:
 
     def _opened(
         self, number: int, ranges: tuple[OffsetRange, ...], options: CompareOptions
-    ) -> ComparedFeed:
+    ) -> OpenedFeed:
         feed = self.feeds[number]
         source = replace(feed.source, topic=self._topic(number).with_ranges(ranges))
-        return opened(self.spark, replace(feed, source=source), options)
+        return replace(feed, source=source).open(self.spark, options)
 
     def _all_known(
         self,

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from cdcwire.core.errors import DecodeError, path_text
-from cdcwire.core.format import Context, Selection, TableName
-from cdcwire.core.registry import get_format
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Format, Selection, TableName
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event, Progress, RowChange
-from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
+from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem, problem_of
 from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.sources.kafka_url import OffsetRange
 from cdcwire_conformance.sources.source_urls import Source
@@ -48,15 +47,15 @@ class ScanJob:
     ``since`` and ``until``: rows outside do not count. ``reported_to``: rows below it are late.
     """
 
-    format: str
+    format: Format
     context: Context
     position: PositionName
     rule: WatermarkRule
     on_error: OnError
-    include: frozenset[TableName] | None
-    since: int | None
-    until: int | None
-    reported_to: int | None
+    include: frozenset[TableName] | None = None
+    since: int | None = None
+    until: int | None = None
+    reported_to: int | None = None
     records_of_block: int = _LEAST_RECORDS
 
 
@@ -108,8 +107,7 @@ def scan(job: ScanJob, messages: Iterable[Located]) -> Iterator[ScannedRun]:
         try:
             found = list(decoder_at(place)(message))
         except DecodeError as error:
-            path = path_text(error.path)
-            run.add_problem(RowProblem(error.offset, path, error.clause, error.problem), place)
+            run.add_problem(problem_of(error), place)
             continue
         for each in found:
             run.add(each, place)
@@ -140,7 +138,7 @@ def _context_of(job: ScanJob) -> Context:
     If errors are to stop, comparing finds those in columns, so columns are skipped here. By the
     rule "rows", rows of tables that are not included raise the watermark too.
     """
-    skips_columns = get_format(job.format).skips_columns and job.on_error == "stop"
+    skips_columns = job.format.skips_columns and job.on_error == "stop"
     columns: frozenset[str] | None = frozenset() if skips_columns else None
     include = None if job.rule == "rows" else job.include
     return replace(job.context, selection=Selection(include, columns))
