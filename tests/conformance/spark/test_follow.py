@@ -40,18 +40,19 @@ from cdcwire_conformance.spark.follow.following import (
     followed_pair,
 )
 from cdcwire_conformance.spark.follow.scanning import ScanJob, scan
+from cdcwire_conformance.spark.follow.state_file import read_state, write_state
 from cdcwire_conformance.spark.follow.watermarks import (
     BLOCKS,
     Block,
     Edges,
     FollowedPair,
+    FollowState,
     Notices,
-    Partition,
     ScannedRun,
-    State,
     TopicProgress,
-    read_state,
-    write_state,
+)
+from cdcwire_conformance.spark.follow.watermarks import (
+    PartitionProgress as Part,
 )
 from cdcwire_evidence.scenarios.feeds import make_feed
 from cdcwire_generators.workloads import workload, workload_tables
@@ -61,30 +62,30 @@ QUESTION = FollowedPair("craft:a", "open-protocol:b", "commit_ts", ("progress", 
 
 
 def test_a_watermark_is_the_smallest_watermark_of_all_partitions() -> None:
-    progress = TopicProgress((Partition(0, 5, 70), Partition(1, 5, 50), Partition(2, 5, 60)))
+    progress = TopicProgress((Part(0, 5, 70), Part(1, 5, 50), Part(2, 5, 60)))
     assert progress.watermark("progress") == progress.watermark("rows") == 50
-    unknown = TopicProgress((Partition(0, 5, 70), Partition(1, 0)))
+    unknown = TopicProgress((Part(0, 5, 70), Part(1, 0)))
     assert unknown.watermark("progress") is unknown.watermark("rows") is None
     assert unknown.waits_for() == "partition 1"
 
 
 def test_an_idle_partition_holds_nothing_back_by_the_rule_rows() -> None:
-    progress = TopicProgress((Partition(0, 5, 70), Partition(1, 5, 50), Partition(2, 0)))
+    progress = TopicProgress((Part(0, 5, 70), Part(1, 5, 50), Part(2, 0)))
     assert progress.watermark("rows", frozenset({1, 2})) == 70
     assert progress.watermark("rows", frozenset({0, 1, 2})) == 71  # nothing comes: the last row too
     assert progress.watermark("progress", frozenset({0, 1, 2})) is None
-    assert TopicProgress((Partition(0, 0),)).watermark("rows", frozenset({0})) is None
+    assert TopicProgress((Part(0, 0),)).watermark("rows", frozenset({0})) is None
 
 
 def test_the_shared_watermark_waits_for_both_sides() -> None:
     left, right = (
-        TopicProgress((Partition(0, 9, 80),)),
-        TopicProgress((Partition(0, 9, 30),)),
+        TopicProgress((Part(0, 9, 80),)),
+        TopicProgress((Part(0, 9, 30),)),
     )
-    assert State(QUESTION, (left, right)).shared_watermark() == 30
-    assert State(QUESTION, (left, TopicProgress((Partition(0, 0),)))).shared_watermark() is None
+    assert FollowState(QUESTION, (left, right)).shared_watermark() == 30
+    assert FollowState(QUESTION, (left, TopicProgress((Part(0, 0),)))).shared_watermark() is None
     asked = replace(QUESTION, until=20)
-    assert State(asked, (left, right)).shared_watermark() == 20
+    assert FollowState(asked, (left, right)).shared_watermark() == 20
 
 
 def test_every_row_is_in_exactly_one_window() -> None:
@@ -98,8 +99,8 @@ def test_every_row_is_in_exactly_one_window() -> None:
                 partition[at], partition[at + 1] = partition[at + 1], partition[at]
         told: list[tuple[int, int]] = []
         late = 0
-        progress = TopicProgress(tuple(Partition(number, 0) for number in range(2)))
-        state = State(replace(QUESTION, rules=("rows", "rows")), (progress, progress))
+        progress = TopicProgress(tuple(Part(number, 0) for number in range(2)))
+        state = FollowState(replace(QUESTION, rules=("rows", "rows")), (progress, progress))
         edges = {number: (0, len(partition)) for number, partition in enumerate(topic)}
         while any(
             partition.read_to < len(topic[partition.number])
@@ -138,7 +139,7 @@ def seen_of(
     )
 
 
-def window_of(topic: list[list[int]], state: State) -> list[tuple[int, int]]:
+def window_of(topic: list[list[int]], state: FollowState) -> list[tuple[int, int]]:
     """The rows of the planned window, by partition and offset."""
     assert state.planned is not None
     start = -1 if state.start is None else state.start
@@ -151,7 +152,7 @@ def window_of(topic: list[list[int]], state: State) -> list[tuple[int, int]]:
 
 
 def test_what_is_kept_of_a_partition_does_not_grow() -> None:
-    partition = Partition(0, 0)
+    partition = Part(0, 0)
     for number in range(10 * BLOCKS):
         partition = partition.with_run(ScannedRun(0, number, number + 1, number, number, number))
     assert len(partition.blocks) <= BLOCKS
@@ -162,8 +163,8 @@ def test_what_is_kept_of_a_partition_does_not_grow() -> None:
 
 
 def test_no_window_without_rows_and_one_for_notices_alone() -> None:
-    empty = TopicProgress((Partition(0, 9, 80),))
-    state = State(QUESTION, (empty, empty), start=10)
+    empty = TopicProgress((Part(0, 9, 80),))
+    state = FollowState(QUESTION, (empty, empty), start=10)
     assert state.with_plan(80) is state
     late = replace(empty, notices=Notices(late=1, lines=("b[0]@3: late",)))
     planned = replace(state, topics=(empty, late)).with_plan(80)
@@ -172,13 +173,13 @@ def test_no_window_without_rows_and_one_for_notices_alone() -> None:
     assert (told.start, told.planned, told.reported) == (80, None, 1)
     assert not told.topics[1].notices
     # The last window is planned when there is nothing in it too, so that it comes to an end.
-    last = State(replace(QUESTION, until=80), (empty, empty), start=10).with_plan(80)
+    last = FollowState(replace(QUESTION, until=80), (empty, empty), start=10).with_plan(80)
     assert last.when_reported(counts=False).is_over
 
 
 def test_records_that_are_gone_and_another_topic_of_the_name_are_told() -> None:
-    progress = TopicProgress((Partition(0, 9, 80, (Block(4, 9, 1, 2),)),))
-    assert progress.with_edges("t", {0: (4, 9), 1: (3, 7)}).partitions[1] == Partition(1, 3)
+    progress = TopicProgress((Part(0, 9, 80, (Block(4, 9, 1, 2),)),))
+    assert progress.with_edges("t", {0: (4, 9), 1: (3, 7)}).partitions[1] == Part(1, 3)
     with pytest.raises(SourceError, match="t: partition 0 begins at 5 now; records from 4 on"):
         progress.with_edges("t", {0: (5, 9)})
     with pytest.raises(SourceError, match="another topic of this name"):
@@ -191,11 +192,11 @@ def test_a_state_is_written_whole_and_comes_back(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     assert read_state(path) is None
     progress = TopicProgress(
-        (Partition(0, 9, 10**37, (Block(4, 9, 1, 10**37),)),), Notices(1, 2, 3, ("a",))
+        (Part(0, 9, 10**37, (Block(4, 9, 1, 10**37),)),), Notices(1, 2, 3, ("a",))
     )
-    state = State(
+    state = FollowState(
         replace(QUESTION, since=3),
-        (progress, TopicProgress((Partition(1, 2),))),
+        (progress, TopicProgress((Part(1, 2),))),
         5,
         10**37,
         7,

@@ -9,7 +9,7 @@ continues: the window that was not reported is compared again, whatever arrived 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,23 +29,25 @@ from cdcwire_conformance.spark.compare.rules import (
     DEFAULT_OPTIONS,
     CompareOptions,
     PositionName,
-    Side,
     Window,
     terms_of,
 )
 from cdcwire_conformance.spark.decode.kafka import BrokersSilent, topic_at_rest, topic_edges
 from cdcwire_conformance.spark.follow.scanning import ScanJob, only_in, scan_records
+from cdcwire_conformance.spark.follow.state_file import read_state, write_state
 from cdcwire_conformance.spark.follow.watermarks import (
+    NONE_IDLE,
+    SIDES,
     Edges,
     FollowedPair,
+    FollowState,
+    IdlePartitions,
     Notices,
-    Partition,
+    PartitionEnds,
+    PartitionProgress,
     ScannedRun,
-    State,
     TopicProgress,
-    WatermarkRule,
-    read_state,
-    write_state,
+    watermark_rule,
 )
 
 if TYPE_CHECKING:
@@ -54,7 +56,6 @@ if TYPE_CHECKING:
 EVERY_SECONDS = 10.0
 RECORDS_OF_ROUND = 1_000_000  # of each side
 BROKER_TIMEOUT_SECONDS = 600.0  # with brokers that do not answer
-_SIDES = ("left", "right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,23 +174,11 @@ def followed_pair(
     return FollowedPair(names[0], names[1], rules.position, (ours, theirs), since, until)
 
 
-def watermark_rule(side: Side, *, by_rows: bool = False) -> WatermarkRule:
-    """Return how a topic gets its watermark: from progress events, or else from rows.
-
-    Heartbeats of other formats have no position.
-    """
-    if by_rows:
-        return "rows"
-    has_events = side.lacks("progress") is None and side.lacks("commit_ts") is None
-    return "progress" if has_events else "rows"
-
-
 @dataclass(slots=True)
 class _Following:
     """Two topics that are being followed.
 
-    ``known``: the tables of each side in all windows so far. ``ends``: the end of each partition
-    per side, and since when it is the end.
+    ``known``: the tables of each side in all windows so far. ``ends``: of each side's partitions.
     """
 
     spark: SparkSession
@@ -201,8 +190,8 @@ class _Following:
     known: tuple[dict[TableName, CanonicalTable], dict[TableName, CanonicalTable]] = field(
         default_factory=lambda: ({}, {})
     )
-    ends: tuple[dict[int, tuple[int, float]], dict[int, tuple[int, float]]] = field(
-        default_factory=lambda: ({}, {})
+    ends: tuple[PartitionEnds, PartitionEnds] = field(
+        default_factory=lambda: (PartitionEnds(), PartitionEnds())
     )
 
     def windows(self) -> Iterator[WindowComparison]:
@@ -213,7 +202,7 @@ class _Following:
             next_time, has_more = time.monotonic() + self.follow.every, False
             if state.planned is None:
                 state, has_more = self._scanned(state)
-                state = state.with_plan(state.shared_watermark(self._idle(state.topics)))
+                state = state.with_plan(state.shared_watermark(self._idle(state)))
             if state.planned is not None:
                 self._keep(state)
                 found = self._compared(state)
@@ -226,17 +215,17 @@ class _Following:
                 if reported == self.follow.windows:
                     return
             if not has_more and not state.is_over:
-                self.report(self._waiting(state))
+                self.report(state.waiting(self._idle(state)))
                 time.sleep(max(0.0, next_time - time.monotonic()))
 
-    def _keep(self, state: State) -> None:
+    def _keep(self, state: FollowState) -> None:
         if self.follow.state is not None:
             try:
                 write_state(self.follow.state, state)
             except OSError as error:
                 raise SourceError(f"{self.follow.state}: {error.strerror}") from error
 
-    def _first_state(self) -> State:
+    def _first_state(self) -> FollowState:
         path = self.follow.state
         try:
             state = None if path is None else read_state(path)
@@ -246,55 +235,42 @@ class _Following:
             if state.pair != self.pair:
                 raise SourceError(f"{path}: it is the state of {state.pair}; name another file")
             return state
-        left, right = (
-            TopicProgress(
-                tuple(Partition(each.partition, each.start) for each in self._starts(number))
-            )
-            for number in (0, 1)
-        )
-        return State(self.pair, (left, right), self.pair.since)
+        return FollowState(self.pair, (self._begun(0), self._begun(1)), self.pair.since)
 
     def _topic(self, number: int) -> KafkaTopic:
         topic = self.feeds[number].source.topic
         assert topic is not None
         return topic
 
-    def _starts(self, number: int) -> tuple[OffsetRange, ...]:
+    def _begun(self, number: int) -> TopicProgress:
+        """Return the progress of a topic of which nothing is scanned."""
         ranges = topic_at_rest(self.spark, self._topic(number)).ranges
         assert ranges is not None
-        return ranges
+        partitions = (PartitionProgress(each.partition, each.start) for each in ranges)
+        return TopicProgress(tuple(partitions))
 
-    def _scanned(self, state: State) -> tuple[State, bool]:
+    def _scanned(self, state: FollowState) -> tuple[FollowState, bool]:
         """Return the state after scanning new records, and whether there are more.
 
         The side that is behind is scanned first. The other side is scanned only if its watermark is
         not ahead, so that rows of later windows do not pile up.
         """
         edges = [self._edges(number) for number in (0, 1)]
-        topics = [
-            progress.with_edges(f"{side}: {self._topic(number).topic}", edges[number])
-            for number, (side, progress) in enumerate(zip(_SIDES, state.topics, strict=True))
-        ]
+        for number, side in enumerate(SIDES):
+            name = f"{side}: {self._topic(number).topic}"
+            state = state.with_topic(number, state.topics[number].with_edges(name, edges[number]))
         has_more = False
-        watermarks = self._watermarks(topics)
-        behind = int(_order(watermarks[1]) < _order(watermarks[0]))
+        behind = int(state.is_ahead(0, self._idle(state)))
         for number in (behind, 1 - behind):
-            watermarks = self._watermarks(topics)
-            if _order(watermarks[number]) > _order(watermarks[1 - number]):
+            if state.is_ahead(number, self._idle(state)):
                 continue
-            ranges = topics[number].unread(edges[number], self.follow.records)
+            progress = state.topics[number]
+            ranges = progress.unread(edges[number], self.follow.records)
             if ranges:
-                runs = self._runs(number, ranges, state)
-                topics[number] = topics[number].with_runs(ranges, runs)
-                has_more |= bool(topics[number].unread(edges[number], self.follow.records))
-        return replace(state, topics=(topics[0], topics[1])), has_more
-
-    def _watermarks(self, topics: Sequence[TopicProgress]) -> list[int | None]:
-        rules, idle = self.pair.rules, self._idle(topics)
-        return [
-            progress.watermark(rule, still)
-            for progress, rule, still in zip(topics, rules, idle, strict=True)
-        ]
+                progress = progress.with_runs(ranges, self._runs(number, ranges, state))
+                state = state.with_topic(number, progress)
+                has_more |= bool(progress.unread(edges[number], self.follow.records))
+        return state, has_more
 
     def _edges(self, number: int) -> Edges:
         """Return where a topic begins and ends; wait for brokers that do not answer."""
@@ -308,12 +284,14 @@ class _Following:
                 self.report(f"{error}; waiting for it")
                 time.sleep(min(1.0, self.follow.every))
                 continue
-            self._note_ends(number, edges)
+            self.ends[number].note(edges, time.monotonic())
             return edges
 
-    def _runs(self, number: int, ranges: tuple[OffsetRange, ...], state: State) -> list[ScannedRun]:
+    def _runs(
+        self, number: int, ranges: tuple[OffsetRange, ...], state: FollowState
+    ) -> list[ScannedRun]:
         records = sum(each.end - each.start for each in ranges)
-        self.report(f"{_SIDES[number]}: looking at {records:,} new records")
+        self.report(f"{SIDES[number]}: looking at {records:,} new records")
         feed = self.feeds[number]
         look = ScanJob(
             feed.source.format,
@@ -328,42 +306,18 @@ class _Following:
         )
         return scan_records(self.spark, feed.source, ranges, look)
 
-    def _note_ends(self, number: int, edges: Edges) -> None:
-        """Remember since when a partition has no new records."""
-        noted, now = self.ends[number], time.monotonic()
-        for partition, (_, behind) in edges.items():
-            if partition not in noted or noted[partition][0] != behind:
-                noted[partition] = behind, now
-
-    def _idle(self, topics: Sequence[TopicProgress]) -> list[frozenset[int]]:
+    def _idle(self, state: FollowState) -> IdlePartitions:
         """Return the partitions of each side that are scanned to an end that is long unchanged."""
         if self.follow.idle is None:
-            return [frozenset(), frozenset()]
+            return NONE_IDLE
         last = time.monotonic() - self.follow.idle
-        return [
-            frozenset(
-                partition.number
-                for partition in progress.partitions
-                if (noted := ends.get(partition.number)) is not None
-                and noted[1] <= last
-                and noted[0] <= partition.read_to
-            )
-            for progress, ends in zip(topics, self.ends, strict=True)
-        ]
-
-    def _waiting(self, state: State) -> str:
-        watermarks = self._watermarks(state.topics)
-        for number, watermark in enumerate(watermarks):
-            if watermark is None:
-                what = "event of progress" if self.pair.rules[number] == "progress" else "row"
-                where = state.topics[number].waits_for()
-                return f"{_SIDES[number]}: waiting for the first {what} of {where}"
-        at = " and ".join(
-            f"{side} at {watermark}" for side, watermark in zip(_SIDES, watermarks, strict=True)
+        left, right = (
+            ends.idle(progress, last)
+            for ends, progress in zip(self.ends, state.topics, strict=True)
         )
-        return f"{state.reported:,} windows reported; waiting, {self.pair.position} {at}"
+        return left, right
 
-    def _compared(self, state: State) -> WindowComparison:
+    def _compared(self, state: FollowState) -> WindowComparison:
         start = time.monotonic()
         end = None if state.planned is None or state.planned < 0 else state.planned
         has_rows = end is not None and any(each.has_rows_below(end) for each in state.topics)
@@ -383,7 +337,7 @@ class _Following:
             self.options.allow_repeats and "rows" not in self.pair.rules,
         )
 
-    def _rows_compared(self, state: State, window: Window) -> Comparison:
+    def _rows_compared(self, state: FollowState, window: Window) -> Comparison:
         assert window.end is not None
         number = state.reported + 1
         options = replace(self.options, window=window)
@@ -433,7 +387,3 @@ class _Following:
             except SchemaError:  # a column became one of another kind, and no row is of both
                 known[name] = table
         return {name: known.get(name, table) for name, table in {**other, **own}.items()}
-
-
-def _order(watermark: int | None) -> int:
-    return -1 if watermark is None else watermark

@@ -6,9 +6,8 @@ record per run of offsets, and a line for each of the first rows that belong to 
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -16,7 +15,7 @@ import pyarrow as pa
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Format, Selection, TableName
 from cdcwire.core.rows import Row
-from cdcwire.model.events import Event, Progress, RowChange
+from cdcwire.model.events import Event, Progress, RowChange, Table
 from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem, problem_of
 from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.sources.kafka_url import OffsetRange
@@ -31,7 +30,8 @@ from cdcwire_conformance.spark.decode.reading import (
     locate_problem,
     messages_of_batches,
 )
-from cdcwire_conformance.spark.follow.watermarks import BLOCKS, NOTICES, ScannedRun, WatermarkRule
+from cdcwire_conformance.spark.decode.work import FOUND, pickled, unpickled
+from cdcwire_conformance.spark.follow.watermarks import BLOCKS, ScannedRun, WatermarkRule
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -75,44 +75,43 @@ def scan_records(
     def scan_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with few_collections():
             found = list(scan(job, messages_of_batches(batches)))
-        yield pa.RecordBatch.from_arrays(
-            [pa.array([pickle.dumps(found)], pa.binary())], names=["found"]
-        )
+        yield pickled(found)
 
-    rows = frame.mapInArrow(scan_batches, "found binary").collect()
-    return [each for row in rows for each in pickle.loads(row["found"])]  # our own workers wrote it
+    rows = frame.mapInArrow(scan_batches, FOUND).collect()
+    return unpickled(row.asDict() for row in rows)
 
 
 def scan(job: ScanJob, messages: Iterable[Located]) -> Iterator[ScannedRun]:
     """Yield the runs of messages that come partition by partition, in the order of offsets."""
     decoder_at = place_decoder(job.format, _context_of(job))
-    run: _Run | None = None
+    run: ScannedRun | None = None
+    records = 0
     for place, message in messages:
         assert place.partition is not None
         assert place.offset is not None
         if run is not None and (
             run.partition != place.partition
             or run.end > place.offset
-            or run.records >= job.records_of_block
+            or records >= job.records_of_block
         ):
-            yield run.scanned()
+            yield run
             run = None
         if run is None:
-            run = _Run(job, place.partition, place.offset)
-        run.records += 1
+            run, records = ScannedRun(place.partition, place.offset, place.offset), 0
+        records += 1
         run.end = place.offset + 1
         if isinstance(message, RowProblem):
-            run.add_problem(message, place)
+            _add_problem(job, run, message, place)
             continue
         try:
             found = list(decoder_at(place)(message))
         except DecodeError as error:
-            run.add_problem(problem_of(error), place)
+            _add_problem(job, run, problem_of(error), place)
             continue
         for each in found:
-            run.add(each, place)
+            _add(job, run, each, place)
     if run is not None:
-        yield run.scanned()
+        yield run
 
 
 def only_in(position: PositionName, window: Window) -> Callable[[Row | RowChange], bool]:
@@ -144,73 +143,38 @@ def _context_of(job: ScanJob) -> Context:
     return replace(job.context, selection=Selection(include, columns))
 
 
-@dataclass(slots=True)
-class _Run:
-    """Neighbouring records of a partition."""
+def _add(job: ScanJob, run: ScannedRun, change: Row | Event, place: MessagePlace) -> None:
+    """Add an event to a run."""
+    if isinstance(change, Progress):
+        at = getattr(change.position, job.position)
+        if job.rule == "progress" and at is not None and change.what in _COMPLETE:
+            run.raise_watermark(at)
+        return
+    if not isinstance(change, (Row, RowChange)):
+        return
+    at = _position_of(change, job.position)
+    if at is not None and job.rule == "rows":
+        run.raise_watermark(at)
+    table = change.table
+    if job.include is not None and (table.schema, table.name or "") not in job.include:
+        return
+    if at is None:
+        run.unplaced += 1
+        run.add_line(lambda: f"{_row_at(table, place)} has no {job.position}")
+    elif job.since is not None and at < job.since:
+        return
+    elif job.reported_to is not None and at < job.reported_to:
+        run.late += 1
+        run.add_line(lambda: f"{_row_at(table, place)} came late, {job.position} {at}")
+    elif job.until is None or at < job.until:
+        run.add_row(at)
 
-    job: ScanJob
-    partition: int
-    start: int
-    end: int = 0
-    records: int = 0
-    least: int | None = None
-    largest: int | None = None
-    watermark: int | None = None
-    late: int = 0
-    unplaced: int = 0
-    unreadable: int = 0
-    lines: list[str] = field(default_factory=list)
 
-    def add(self, change: Row | Event, place: MessagePlace) -> None:
-        job = self.job
-        if isinstance(change, Progress):
-            at = getattr(change.position, job.position)
-            if job.rule == "progress" and at is not None and change.what in _COMPLETE:
-                self._raise_watermark(at)
-            return
-        if not isinstance(change, (Row, RowChange)):
-            return
-        at = _position_of(change, job.position)
-        if at is not None and job.rule == "rows":
-            self._raise_watermark(at)
-        table = change.table
-        if job.include is not None and (table.schema, table.name or "") not in job.include:
-            return
-        if at is None:
-            self.unplaced += 1
-            self._add_line(place, lambda: f"a row of {table.name} has no {job.position}")
-        elif job.since is not None and at < job.since:
-            return
-        elif job.reported_to is not None and at < job.reported_to:
-            self.late += 1
-            self._add_line(place, lambda: f"a row of {table.name} came late, {job.position} {at}")
-        elif job.until is None or at < job.until:
-            self.least = at if self.least is None else min(self.least, at)
-            self.largest = at if self.largest is None else max(self.largest, at)
+def _row_at(table: Table, place: MessagePlace) -> str:
+    return f"{place.topic}[{place.partition}]@{place.offset}: a row of {table.name}"
 
-    def _raise_watermark(self, at: int) -> None:
-        self.watermark = at if self.watermark is None else max(self.watermark, at)
 
-    def add_problem(self, problem: RowProblem, place: MessagePlace) -> None:
-        locate_problem(problem, place, self.job.on_error, False)
-        self.unreadable += 1
-        if len(self.lines) < NOTICES:
-            self.lines.append(error_text(problem, place))
-
-    def _add_line(self, place: MessagePlace, text: Callable[[], str]) -> None:
-        if len(self.lines) < NOTICES:
-            self.lines.append(f"{place.topic}[{place.partition}]@{place.offset}: {text()}")
-
-    def scanned(self) -> ScannedRun:
-        return ScannedRun(
-            self.partition,
-            self.start,
-            self.end,
-            self.least,
-            self.largest,
-            self.watermark,
-            self.late,
-            self.unplaced,
-            self.unreadable,
-            tuple(self.lines),
-        )
+def _add_problem(job: ScanJob, run: ScannedRun, problem: RowProblem, place: MessagePlace) -> None:
+    locate_problem(problem, place, job.on_error, False)
+    run.unreadable += 1
+    run.add_line(lambda: error_text(problem, place))

@@ -13,23 +13,22 @@ number of blocks is bounded, and a window reads the blocks that it overlaps agai
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple, TypeAlias
 
 from cdcwire_conformance.sources.kafka_url import OffsetRange
 from cdcwire_conformance.sources.source_urls import SourceError
-from cdcwire_conformance.spark.compare.rules import POSITIONS, PositionName
+from cdcwire_conformance.spark.compare.rules import PositionName, Side
 
 WatermarkRule: TypeAlias = Literal["progress", "rows"]
 Edges: TypeAlias = Mapping[int, tuple[int, int]]  # first offset and the one behind the last
+IdlePartitions: TypeAlias = "tuple[frozenset[int], frozenset[int]]"  # of each side
 
 BLOCKS = 64  # of a partition
 NOTICES = 5  # lines per topic and window
-STATE_VERSION = 1
+SIDES = ("left", "right")
+NONE_IDLE: IdlePartitions = (frozenset(), frozenset())
 
 
 class Block(NamedTuple):
@@ -44,7 +43,8 @@ class Block(NamedTuple):
     largest: int
 
 
-class ScannedRun(NamedTuple):
+@dataclass(slots=True)
+class ScannedRun:
     """The result of scanning a run of a partition's records.
 
     ``least`` and ``largest``: positions of the rows that are not late; None if there are none.
@@ -60,7 +60,22 @@ class ScannedRun(NamedTuple):
     late: int = 0
     unplaced: int = 0
     unreadable: int = 0
-    lines: tuple[str, ...] = ()
+    lines: list[str] = field(default_factory=list)
+
+    def raise_watermark(self, position: int) -> None:
+        """Note that the partition has reached a position."""
+        known = self.watermark
+        self.watermark = position if known is None else max(known, position)
+
+    def add_row(self, position: int) -> None:
+        """Note a row that belongs to a window."""
+        self.least = position if self.least is None else min(self.least, position)
+        self.largest = position if self.largest is None else max(self.largest, position)
+
+    def add_line(self, text: Callable[[], str]) -> None:
+        """Keep a line about a row that belongs to no window, for the first ones."""
+        if len(self.lines) < NOTICES:
+            self.lines.append(text())
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +110,7 @@ class Notices:
 
 
 @dataclass(frozen=True, slots=True)
-class Partition:
+class PartitionProgress:
     """The progress of a partition: the scanned offsets, the watermark, the blocks not reported."""
 
     number: int
@@ -103,14 +118,14 @@ class Partition:
     watermark: int | None = None
     blocks: tuple[Block, ...] = ()
 
-    def with_run(self, run: ScannedRun) -> Partition:
+    def with_run(self, run: ScannedRun) -> PartitionProgress:
         """Return the progress after a run was scanned."""
         known = [at for at in (self.watermark, run.watermark) if at is not None]
         blocks = self.blocks
         if run.least is not None and run.largest is not None:
             blocks = _few((*blocks, Block(run.start, run.end, run.least, run.largest)))
         read_to = max(self.read_to, run.end)
-        return Partition(self.number, read_to, max(known, default=None), blocks)
+        return PartitionProgress(self.number, read_to, max(known, default=None), blocks)
 
     def has_rows_below(self, end: int) -> bool:
         """Return whether there may be rows for a window that ends there."""
@@ -123,7 +138,7 @@ class Partition:
             return OffsetRange(self.number, self.read_to, self.read_to)
         return OffsetRange(self.number, needed[0].start, needed[-1].end)
 
-    def reported_below(self, end: int) -> Partition:
+    def reported_below(self, end: int) -> PartitionProgress:
         """Return the progress after the window that ends there is reported."""
         left = tuple(
             block._replace(least=max(block.least, end))
@@ -131,6 +146,29 @@ class Partition:
             if block.largest >= end
         )
         return replace(self, blocks=left)
+
+
+@dataclass(slots=True)
+class PartitionEnds:
+    """The end of each partition of a topic, and since when it is the end, in seconds."""
+
+    ends: dict[int, tuple[int, float]] = field(default_factory=dict)
+
+    def note(self, edges: Edges, now: float) -> None:
+        """Remember since when a partition has no new records."""
+        for number, (_, end) in edges.items():
+            if number not in self.ends or self.ends[number][0] != end:
+                self.ends[number] = end, now
+
+    def idle(self, progress: TopicProgress, last: float) -> frozenset[int]:
+        """Return the partitions scanned to an end that is unchanged since ``last``."""
+        return frozenset(
+            each.number
+            for each in progress.partitions
+            if (known := self.ends.get(each.number)) is not None
+            and known[1] <= last
+            and known[0] <= each.read_to
+        )
 
 
 def _few(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
@@ -148,7 +186,7 @@ def _few(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
 class TopicProgress:
     """The progress of the partitions of one topic."""
 
-    partitions: tuple[Partition, ...]
+    partitions: tuple[PartitionProgress, ...]
     notices: Notices = field(default=Notices())
 
     def with_edges(self, name: str, edges: Edges) -> TopicProgress:
@@ -170,7 +208,10 @@ class TopicProgress:
                     f"{name}: partition {number} begins at {first} now; records from {needed} on "
                     "were not compared, and the broker has removed them"
                 )
-        added = [Partition(number, edges[number][0]) for number in sorted(set(edges) - set(known))]
+        added = [
+            PartitionProgress(number, edges[number][0])
+            for number in sorted(set(edges) - set(known))
+        ]
         return replace(self, partitions=(*self.partitions, *added))
 
     def unread(self, edges: Edges, limit: int) -> tuple[OffsetRange, ...]:
@@ -254,7 +295,7 @@ class FollowedPair:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class FollowState:
     """The progress of comparing two topics.
 
     ``start``: where the next window begins; None: at the first row. ``planned``: the end of the
@@ -267,18 +308,43 @@ class State:
     planned: int | None = None
     reported: int = 0
 
-    def shared_watermark(
-        self, idle: Sequence[frozenset[int]] = (frozenset(), frozenset())
-    ) -> int | None:
-        """Return the position below which both topics are complete; None: not known yet."""
+    def watermarks(self, idle: IdlePartitions = NONE_IDLE) -> tuple[int | None, int | None]:
+        """Return the position below which each topic is complete; None: not known yet."""
         left, right = (
             progress.watermark(rule, still)
             for progress, rule, still in zip(self.topics, self.pair.rules, idle, strict=True)
         )
+        return left, right
+
+    def shared_watermark(self, idle: IdlePartitions = NONE_IDLE) -> int | None:
+        """Return the position below which both topics are complete; None: not known yet."""
+        left, right = self.watermarks(idle)
         if left is None or right is None:
             return None
         until = self.pair.until
         return min(left, right) if until is None else min(left, right, until)
+
+    def is_ahead(self, number: int, idle: IdlePartitions = NONE_IDLE) -> bool:
+        """Return whether a topic is ahead of the other, so that it need not be scanned."""
+        positions = [-1 if at is None else at for at in self.watermarks(idle)]
+        return positions[number] > positions[1 - number]
+
+    def with_topic(self, number: int, progress: TopicProgress) -> FollowState:
+        """Return the state with another progress of a topic."""
+        left, right = self.topics
+        return replace(self, topics=(left, progress) if number else (progress, right))
+
+    def waiting(self, idle: IdlePartitions = NONE_IDLE) -> str:
+        """Return what the next window waits for."""
+        watermarks = self.watermarks(idle)
+        for side, progress, rule, at in zip(
+            SIDES, self.topics, self.pair.rules, watermarks, strict=True
+        ):
+            if at is None:
+                what = "event of progress" if rule == "progress" else "row"
+                return f"{side}: waiting for the first {what} of {progress.waits_for()}"
+        reached = " and ".join(f"{s} at {at}" for s, at in zip(SIDES, watermarks, strict=True))
+        return f"{self.reported:,} windows reported; waiting, {self.pair.position} {reached}"
 
     @property
     def is_over(self) -> bool:
@@ -286,7 +352,7 @@ class State:
         start, until = self.start, self.pair.until
         return start is not None and until is not None and start >= until
 
-    def with_plan(self, watermark: int | None) -> State:
+    def with_plan(self, watermark: int | None) -> FollowState:
         """Return the state with a window planned, if there is anything to report."""
         start = -1 if self.start is None else self.start
         end = max(start, -1 if watermark is None else watermark)
@@ -295,7 +361,7 @@ class State:
         is_last = end == self.pair.until
         return replace(self, planned=end) if has_rows or has_notices or is_last else self
 
-    def when_reported(self, *, counts: bool = True) -> State:
+    def when_reported(self, *, counts: bool = True) -> FollowState:
         """Return the state after the planned window. ``counts``: it had something to report."""
         assert self.planned is not None
         left, right = (progress.reported_below(self.planned) for progress in self.topics)
@@ -308,102 +374,12 @@ class State:
         )
 
 
-def write_state(path: Path, state: State) -> None:
-    """Replace the state in a file atomically. Raises: OSError."""
-    document = {
-        "follow": STATE_VERSION,
-        "question": asdict(state.pair),
-        "told": state.reported,
-        "start": state.start,
-        "planned": state.planned,
-        "sides": [_topic_document(progress) for progress in state.topics],
-    }
-    new = path.with_name(f"{path.name}.new")
-    with new.open("w", encoding="utf-8", newline="\n") as file:
-        json.dump(document, file)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
-    if os.name == "posix":
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+def watermark_rule(side: Side, *, by_rows: bool = False) -> WatermarkRule:
+    """Return how a topic gets its watermark: from progress events, or else from rows.
 
-
-def read_state(path: Path) -> State | None:
-    """Return the state of a file; None if there is no such file. Raises: SourceError; OSError."""
-    try:
-        text = path.read_text("utf-8")
-    except FileNotFoundError:
-        return None
-    try:
-        document = json.loads(text)
-        if document["follow"] != STATE_VERSION:
-            raise ValueError("another version")
-        left, right = map(_topic_of, document["sides"])
-        return State(
-            _pair_of(document["question"]),
-            (left, right),
-            _number_or_none(document["start"]),
-            _number_or_none(document["planned"]),
-            int(document["told"]),
-        )
-    except (ValueError, KeyError, TypeError, StopIteration, RecursionError) as error:
-        raise SourceError(f"{path}: it is not a state file of --follow") from error
-
-
-def _topic_document(progress: TopicProgress) -> dict[str, Any]:
-    notices = progress.notices
-    return {
-        "partitions": [
-            [each.number, each.read_to, each.watermark, [list(block) for block in each.blocks]]
-            for each in progress.partitions
-        ],
-        "late": notices.late,
-        "unplaced": notices.unplaced,
-        "unreadable": notices.unreadable,
-        "lines": list(notices.lines),
-    }
-
-
-def _topic_of(document: Mapping[str, Any]) -> TopicProgress:
-    partitions = tuple(
-        Partition(
-            int(number),
-            int(read_to),
-            _number_or_none(watermark),
-            tuple(Block(*map(int, block)) for block in blocks),
-        )
-        for number, read_to, watermark, blocks in document["partitions"]
-    )
-    late, unplaced, unreadable = (
-        int(document[name]) for name in ("late", "unplaced", "unreadable")
-    )
-    return TopicProgress(
-        partitions, Notices(late, unplaced, unreadable, tuple(map(str, document["lines"])))
-    )
-
-
-def _pair_of(document: Mapping[str, Any]) -> FollowedPair:
-    ours, theirs = map(_rule_of, document["rules"])
-    return FollowedPair(
-        str(document["left"]),
-        str(document["right"]),
-        next(name for name in POSITIONS if name == document["position"]),
-        (ours, theirs),
-        _number_or_none(document["since"]),
-        _number_or_none(document["until"]),
-    )
-
-
-def _rule_of(text: object) -> WatermarkRule:
-    if text not in ("progress", "rows"):
-        raise ValueError(f"{text!r} is not a rule")
-    return "progress" if text == "progress" else "rows"
-
-
-def _number_or_none(value: object) -> int | None:
-    return None if value is None else int(str(value))
+    Heartbeats of other formats have no position.
+    """
+    if by_rows:
+        return "rows"
+    has_events = side.lacks("progress") is None and side.lacks("commit_ts") is None
+    return "progress" if has_events else "rows"

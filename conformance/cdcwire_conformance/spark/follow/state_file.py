@@ -1,0 +1,125 @@
+"""The state file of ``--follow``: how far two topics are compared."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from cdcwire_conformance.sources.source_urls import SourceError
+from cdcwire_conformance.spark.compare.rules import POSITIONS
+from cdcwire_conformance.spark.follow.watermarks import (
+    Block,
+    FollowedPair,
+    FollowState,
+    Notices,
+    PartitionProgress,
+    TopicProgress,
+    WatermarkRule,
+)
+
+STATE_VERSION = 1
+
+
+def write_state(path: Path, state: FollowState) -> None:
+    """Replace the state in a file atomically. Raises: OSError."""
+    document = {
+        "follow": STATE_VERSION,
+        "question": asdict(state.pair),
+        "told": state.reported,
+        "start": state.start,
+        "planned": state.planned,
+        "sides": [_topic_document(progress) for progress in state.topics],
+    }
+    new = path.with_name(f"{path.name}.new")
+    with new.open("w", encoding="utf-8", newline="\n") as file:
+        json.dump(document, file)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+    if os.name == "posix":
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def read_state(path: Path) -> FollowState | None:
+    """Return the state of a file; None if there is no such file. Raises: SourceError; OSError."""
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        return None
+    try:
+        document = json.loads(text)
+        if document["follow"] != STATE_VERSION:
+            raise ValueError("another version")
+        left, right = map(_topic_of, document["sides"])
+        return FollowState(
+            _pair_of(document["question"]),
+            (left, right),
+            _number_or_none(document["start"]),
+            _number_or_none(document["planned"]),
+            int(document["told"]),
+        )
+    except (ValueError, KeyError, TypeError, StopIteration, RecursionError) as error:
+        raise SourceError(f"{path}: it is not a state file of --follow") from error
+
+
+def _topic_document(progress: TopicProgress) -> dict[str, Any]:
+    notices = progress.notices
+    return {
+        "partitions": [
+            [each.number, each.read_to, each.watermark, [list(block) for block in each.blocks]]
+            for each in progress.partitions
+        ],
+        "late": notices.late,
+        "unplaced": notices.unplaced,
+        "unreadable": notices.unreadable,
+        "lines": list(notices.lines),
+    }
+
+
+def _topic_of(document: Mapping[str, Any]) -> TopicProgress:
+    partitions = tuple(
+        PartitionProgress(
+            int(number),
+            int(read_to),
+            _number_or_none(watermark),
+            tuple(Block(*map(int, block)) for block in blocks),
+        )
+        for number, read_to, watermark, blocks in document["partitions"]
+    )
+    late, unplaced, unreadable = (
+        int(document[name]) for name in ("late", "unplaced", "unreadable")
+    )
+    return TopicProgress(
+        partitions, Notices(late, unplaced, unreadable, tuple(map(str, document["lines"])))
+    )
+
+
+def _pair_of(document: Mapping[str, Any]) -> FollowedPair:
+    ours, theirs = map(_rule_of, document["rules"])
+    return FollowedPair(
+        str(document["left"]),
+        str(document["right"]),
+        next(name for name in POSITIONS if name == document["position"]),
+        (ours, theirs),
+        _number_or_none(document["since"]),
+        _number_or_none(document["until"]),
+    )
+
+
+def _rule_of(text: object) -> WatermarkRule:
+    if text not in ("progress", "rows"):
+        raise ValueError(f"{text!r} is not a rule")
+    return "progress" if text == "progress" else "rows"
+
+
+def _number_or_none(value: object) -> int | None:
+    return None if value is None else int(str(value))
