@@ -8,7 +8,7 @@ A prefix of a storage sink has schema files, and its rows are only counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from operator import itemgetter
@@ -55,13 +55,7 @@ from cdcwire_conformance.spark.decode.reading import (
     messages_of_piece,
 )
 from cdcwire_conformance.spark.decode.stored_rows import StoredData, path_in, read_file
-from cdcwire_conformance.spark.decode.work import (
-    FOUND,
-    pickled,
-    unpickled,
-    work_of_files,
-    work_of_lines,
-)
+from cdcwire_conformance.spark.decode.work import found_in_frame, work_of_files, work_of_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -125,10 +119,9 @@ def describe_feed(
     )
 
 
-def _joined(rows: Iterable[Mapping[str, Any]]) -> dict[Name, _Found]:
+def _joined(parts: Iterable[_Part]) -> dict[Name, _Found]:
     """Return what all shares found, in their order."""
     found: dict[Name, _Found] = {}
-    parts: list[tuple[int, dict[Name, _Found]]] = unpickled(rows)
     for _, part in sorted(parts, key=itemgetter(0)):
         for name, each in part.items():
             found[name] = found[name].joined(each) if name in found else each
@@ -138,12 +131,12 @@ def _joined(rows: Iterable[Mapping[str, Any]]) -> dict[Name, _Found]:
 def _found_in_lines(
     spark: SparkSession | None, source: Source, survey: _Survey, share_bytes: int | None
 ) -> dict[Name, _Found]:
-    def survey_lines(number: int, pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
+    def search(number: int, pieces: Sequence[Piece]) -> list[_Part]:
         messages = chain.from_iterable(map(messages_of_piece, pieces))
         open_file = pieces[0].opener if len(pieces) == 1 else open_here
-        yield survey.batch(number, messages, open_file)
+        return [(number, survey.found(messages, open_file))]
 
-    return _joined(work_of_lines(spark, source, share_bytes).rows(spark, survey_lines, FOUND))
+    return _joined(work_of_lines(spark, source, share_bytes).found(spark, search))
 
 
 def _found_in_records(
@@ -152,11 +145,10 @@ def _found_in_records(
     if spark is None:
         raise SourceError(f"{source}: only a Spark session reads Parquet, as with decode_frame")
 
-    def survey_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield survey.batch(0, messages_of_batches(batches))
+    def search(batches: Iterable[pa.RecordBatch]) -> list[_Part]:
+        return [(0, survey.found(messages_of_batches(batches)))]
 
-    frame = messages_of_records(spark, source).mapInArrow(survey_batches, FOUND)
-    return _joined(row.asDict() for row in frame.collect())
+    return _joined(found_in_frame(messages_of_records(spark, source), search))
 
 
 def _found_in_prefix(
@@ -228,13 +220,13 @@ def _survey_files(
         return {}
     folder = prefix.folder
 
-    def survey_share(number: int, files: Sequence[StoredData]) -> Iterator[pa.RecordBatch]:
+    def search(number: int, files: Sequence[StoredData]) -> list[_Part]:
         messages = (
             (MessagePlace(file=path_in(folder, file)), read_file(folder, file)) for file in files
         )
-        yield survey.batch(number, messages)
+        return [(number, survey.found(messages))]
 
-    return _joined(work_of_files(spark, folder, files).rows(spark, survey_share, FOUND))
+    return _joined(work_of_files(spark, folder, files).found(spark, search))
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +241,9 @@ class _Found:
             self.rows + other.rows,
             self.ill_formed | other.ill_formed,
         )
+
+
+_Part: TypeAlias = tuple[int, "dict[Name, _Found]"]  # the number of a share first
 
 
 def _complete(found: _Found, defined: CanonicalTable | None) -> CanonicalTable:
@@ -269,12 +264,11 @@ class _Survey:
     has_lines: bool
     only: Only | None = None
 
-    def batch(
-        self, share: int, messages: Iterable[Located], open_file: OpenFile = open_here
-    ) -> pa.RecordBatch:
+    def found(
+        self, messages: Iterable[Located], open_file: OpenFile = open_here
+    ) -> dict[Name, _Found]:
         with few_collections():
-            found = _Surveying(self, open_file).survey(messages)
-        return pickled([(share, found)])
+            return _Surveying(self, open_file).survey(messages)
 
 
 class _Surveying:

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from pyspark.sql import functions as F
 
 from cdcwire.core.errors import DecodeError
@@ -39,7 +38,7 @@ from cdcwire_conformance.spark.decode.reading import (
     error_text,
     message_of_line,
 )
-from cdcwire_conformance.spark.decode.work import FOUND, pickled, unpickled, work_of_lines
+from cdcwire_conformance.spark.decode.work import work_of_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -142,10 +141,10 @@ def _check_topics(source: Source, context: Context) -> None:
 def _schema_files(spark: SparkSession | None, source: Source) -> list[Message]:
     """Return the messages of JSON lines that may be schema files; broken lines are ignored."""
 
-    def find(number: int, pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
-        yield pickled([each for piece in pieces for each in _found_in(piece)])
+    def find(number: int, pieces: Sequence[Piece]) -> list[Message]:
+        return [each for piece in pieces for each in _found_in(piece)]
 
-    return unpickled(work_of_lines(spark, source).rows(spark, find, FOUND))
+    return work_of_lines(spark, source).found(spark, find)
 
 
 def _found_in(piece: Piece) -> Iterator[StoredFile]:
@@ -265,12 +264,12 @@ def _seen_in_lines(
     """Return what JSON lines have. ``size``: of heads; 0: leave them out."""
     format_ = source.format
 
-    def look(number: int, pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
-        yield pickled([_seen_in(format_, pieces, size)])
+    def look(number: int, pieces: Sequence[Piece]) -> list[_Seen]:
+        return [_seen_in(format_, pieces, size)]
 
     files: list[_SchemaFile] = []
     heads: set[bytes] = set()
-    for seen in unpickled(work_of_lines(spark, source).rows(spark, look, FOUND)):
+    for seen in work_of_lines(spark, source).found(spark, look):
         files += seen.files
         heads |= seen.heads
     return tuple(sorted(files, key=lambda each: (each.file, each.line))), frozenset(heads)

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from cdcwire.core.errors import DecodeError, path_text
 from cdcwire.core.format import Context, Format, Selection, TableName
 from cdcwire.model.events import Table
@@ -30,7 +28,7 @@ from cdcwire_conformance.sources.storage.query_labels import told_by_queries
 from cdcwire_conformance.sources.stores import Store, is_url, path_under
 from cdcwire_conformance.spark.decode.reading import OnError
 from cdcwire_conformance.spark.decode.stored_rows import FileCounts, StoredData, count_files
-from cdcwire_conformance.spark.decode.work import FOUND, pickled, unpickled, work_of_files
+from cdcwire_conformance.spark.decode.work import work_of_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -175,12 +173,10 @@ def _counts(
     context = replace(prefix.context, selection=Selection(tables, frozenset()))
     folder, checkpoint = prefix.folder, prefix.checkpoint
 
-    def count(number: int, files: Sequence[StoredData]) -> Iterator[pa.RecordBatch]:
-        yield pickled(list(count_files(format_, context, on_error, folder, checkpoint, files)))
+    def count(number: int, files: Sequence[StoredData]) -> list[FileCounts]:
+        return list(count_files(format_, context, on_error, folder, checkpoint, files))
 
-    return unpickled(
-        work_of_files(spark, folder, prefix.files_of(tables)).rows(spark, count, FOUND)
-    )
+    return work_of_files(spark, folder, prefix.files_of(tables)).found(spark, count)
 
 
 def _with_labels(table: Table, told: Iterable[Table]) -> Table:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import os
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 T = TypeVar("T", Piece, StoredData)
+Found = TypeVar("Found")
 
-FOUND = "found binary"  # the schema of ``pickled``
+_FOUND = "found binary"
 
 # Given the number of a share, and what is in it.
 Run: TypeAlias = "Callable[[int, Sequence[T]], Iterator[pa.RecordBatch]]"
@@ -80,26 +81,38 @@ class Work(Generic[T]):
 
         return frame.unionAll(spark.range(0, 1, 1, 1).mapInArrow(run_empty, schema))
 
-    def rows(self, spark: SparkSession | None, run: Run[T], schema: str) -> list[dict[str, Any]]:
-        """Return what all shares give, on the driver; they are few small rows."""
-        if spark is not None:
-            return [row.asDict() for row in self.frame(spark, run, schema).collect()]
-        return [
-            row
-            for number, share in enumerate(self.shares)
-            for batch in run(number, share)
-            for row in batch.to_pylist()
-        ]
+    def found(
+        self, spark: SparkSession | None, search: Callable[[int, Sequence[T]], list[Found]]
+    ) -> list[Found]:
+        """Return the few small values that a search of each share finds, in no order of shares."""
+        if spark is None:
+            shares = enumerate(self.shares)
+            return [each for number, share in shares for each in search(number, share)]
+
+        def run(number: int, share: Sequence[T]) -> Iterator[pa.RecordBatch]:
+            yield _pickled(search(number, share))
+
+        return _unpickled(self.frame(spark, run, _FOUND))
 
 
-def pickled(found: object) -> pa.RecordBatch:
-    """Return what a worker found, for the driver, which reads it with ``unpickled``."""
+def found_in_frame(
+    frame: DataFrame, search: Callable[[Iterable[pa.RecordBatch]], list[Found]]
+) -> list[Found]:
+    """Return the few small values that a search of each part of a frame finds."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield _pickled(search(batches))
+
+    return _unpickled(frame.mapInArrow(run, _FOUND))
+
+
+def _pickled(found: list[Any]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([pickle.dumps(found)], pa.binary())], ["found"])
 
 
-def unpickled(rows: Iterable[Mapping[str, Any]]) -> list[Any]:
-    """Return the items of the lists that our own workers pickled, in the order of rows."""
-    return [each for row in rows for each in pickle.loads(row["found"])]
+def _unpickled(frame: DataFrame) -> list[Any]:
+    """Return what our own workers pickled."""
+    return [each for row in frame.collect() for each in pickle.loads(row["found"])]
 
 
 def workers_of(spark: SparkSession | None) -> int:

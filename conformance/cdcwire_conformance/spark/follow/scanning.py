@@ -30,7 +30,7 @@ from cdcwire_conformance.spark.decode.reading import (
     locate_problem,
     messages_of_batches,
 )
-from cdcwire_conformance.spark.decode.work import FOUND, pickled, unpickled
+from cdcwire_conformance.spark.decode.work import found_in_frame
 from cdcwire_conformance.spark.follow.watermarks import BLOCKS, ScannedRun, WatermarkRule
 
 if TYPE_CHECKING:
@@ -72,13 +72,11 @@ def scan_records(
     topic = source.topic.with_ranges(tuple(ranges))
     frame = messages_of_records(spark, replace(source, topic=topic))
 
-    def scan_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def scan_batches(batches: Iterable[pa.RecordBatch]) -> list[ScannedRun]:
         with few_collections():
-            found = list(scan(job, messages_of_batches(batches)))
-        yield pickled(found)
+            return list(scan(job, messages_of_batches(batches)))
 
-    rows = frame.mapInArrow(scan_batches, FOUND).collect()
-    return unpickled(row.asDict() for row in rows)
+    return found_in_frame(frame, scan_batches)
 
 
 def scan(job: ScanJob, messages: Iterable[Located]) -> Iterator[ScannedRun]:
