@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cdcwire.core.format import Context
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import RowChange
 from cdcwire_conformance.sources.storage.checking import check_prefix
 from cdcwire_conformance.sources.storage.prefix import list_prefix
@@ -56,12 +57,16 @@ def nothing(folder: Path, format_name: str) -> int:
 
 
 def ordered(folder: Path, format_name: str) -> int:
-    return len(list_prefix(LocalStore(folder), format_name, Context(OPTIONS[format_name])).files)
+    return len(
+        list_prefix(
+            LocalStore(folder), get_format(format_name), Context(OPTIONS[format_name])
+        ).files
+    )
 
 
 def read(folder: Path, format_name: str) -> int:
     place, options = LocalStore(folder), OPTIONS[format_name]
-    prefix = list_prefix(place, format_name, Context(options))
+    prefix = list_prefix(place, get_format(format_name), Context(options))
     return sum(1 for _ in read_events(place, prefix, Context(options), print))
 
 

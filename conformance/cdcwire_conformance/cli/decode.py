@@ -167,7 +167,7 @@ def _events_of_prefix(
     faults: _Faults,
 ) -> Iterator[Event]:
     store = open_store(source)
-    prefix = list_prefix(store, format_.name, context, write_order=arguments.write_order)
+    prefix = list_prefix(store, format_, context, write_order=arguments.write_order)
     gate = prefix.gate.rows()
     yield from read_events(store, prefix, context, faults.report, gate)
     sys.stdout.flush()

@@ -142,7 +142,7 @@ def _is_first_half(event: Event | None) -> TypeGuard[RowChange]:
 
 
 def _listed(place: str, format_name: str, context: Context) -> StoragePrefix:
-    prefix = list_prefix(open_store(place), format_name, context)
+    prefix = list_prefix(open_store(place), get_format(format_name), context)
     if prefix.faults:
         raise SizeError(f"{place}: {prefix.faults[0]}")
     return prefix

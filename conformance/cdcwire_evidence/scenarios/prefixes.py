@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cdcwire.core.format import Context
 from cdcwire.core.options import OptionValue
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, RowChange
 from cdcwire.model.text import event_to_json
 from cdcwire.storage import Fault
@@ -66,7 +67,7 @@ def replayed_with_faults(
     place: Store, format_name: str, context: Context, write_order: WriteOrder = "data-first"
 ) -> tuple[list[Event], list[Fault]]:
     """Replay a prefix up to its checkpoint; without one nothing is promised yet."""
-    prefix = list_prefix(place, format_name, context, write_order=write_order)
+    prefix = list_prefix(place, get_format(format_name), context, write_order=write_order)
     faults: list[Fault] = []
     if prefix.checkpoint is None:
         return [], [fault for fault in prefix.faults if fault.kind == "metadata-unreadable"]

@@ -9,6 +9,7 @@ import pytest
 
 from cdcwire.core.format import Context, Selection
 from cdcwire.core.options import OptionError, OptionValue
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Progress, RowChange, SchemaChange
 from cdcwire.storage import Fault, RowGate
 from cdcwire_conformance.sources.storage.checking import check_prefix
@@ -28,7 +29,7 @@ def read(
     context = Context(OPTIONS[format_name], selection=selection or Selection())
     place = LocalStore(folder)
     faults: list[Fault] = []
-    prefix = list_prefix(place, format_name, context)
+    prefix = list_prefix(place, get_format(format_name), context)
     return list(read_events(place, prefix, context, faults.append, gate)), faults
 
 
@@ -37,7 +38,9 @@ def rows(events: list[Event], table: str) -> list[RowChange]:
 
 
 def test_prefix_tables_come_with_their_versions(good: dict[str, Path], format_name: str) -> None:
-    prefix = list_prefix(LocalStore(good[format_name]), format_name, Context(OPTIONS[format_name]))
+    prefix = list_prefix(
+        LocalStore(good[format_name]), get_format(format_name), Context(OPTIONS[format_name])
+    )
     orders = [table for table in prefix.tables if table.name == "orders"]
     assert sorted(len(table.columns or ()) for table in orders) == [9, 10]
     assert {table.version for table in orders} == {
@@ -48,7 +51,9 @@ def test_prefix_tables_come_with_their_versions(good: dict[str, Path], format_na
 def test_prefix_files_come_with_what_a_reader_of_one_needs(
     good: dict[str, Path], format_name: str
 ) -> None:
-    prefix = list_prefix(LocalStore(good[format_name]), format_name, Context(OPTIONS[format_name]))
+    prefix = list_prefix(
+        LocalStore(good[format_name]), get_format(format_name), Context(OPTIONS[format_name])
+    )
     for file in prefix.files:
         assert Path(file.url).stat().st_size == file.size
         assert file.url.endswith(file.path)
@@ -126,11 +131,11 @@ def test_list_of_a_growing_prefix_has_all_below_its_checkpoint(
     day = sorted(prefix.glob("shop/users/[0-9]*/*/CDC*[2-9].*"))[-1].parent
     newer = {each.relative_to(prefix).as_posix() for each in day.glob("CDC*[2-9].*")}
     context = Context(OPTIONS[format_name])
-    checkpoint = list_prefix(LocalStore(prefix), format_name, context).checkpoint
+    checkpoint = list_prefix(LocalStore(prefix), get_format(format_name), context).checkpoint
     assert checkpoint is not None
     later = (prefix / "metadata").read_bytes().replace(b"%d" % checkpoint, b"%d" % (checkpoint + 9))
     place, faults = _Growing(prefix, newer, later), list[Fault]()
-    found = list_prefix(place, format_name, context)
+    found = list_prefix(place, get_format(format_name), context)
     assert found.checkpoint == checkpoint
     assert newer <= found.listed.keys()
     assert list(read_events(place, found, context, faults.append)) == before
@@ -232,11 +237,11 @@ def test_read_and_check_of_files_of_two_dispatchers(prefix: Path, format_name: s
 
 def test_read_of_canal_json_in_the_queue_s_options_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(OptionError):
-        list_prefix(LocalStore(tmp_path), "csv", Context({"no-such-option": "1"}))
+        list_prefix(LocalStore(tmp_path), get_format("csv"), Context({"no-such-option": "1"}))
     with pytest.raises(ValueError, match="craft"):
-        list_prefix(LocalStore(tmp_path), "craft", Context())
+        list_prefix(LocalStore(tmp_path), get_format("craft"), Context())
 
 
 def test_list_prefix_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(StoreError):
-        list_prefix(LocalStore(tmp_path / "none"), "csv", Context())
+        list_prefix(LocalStore(tmp_path / "none"), get_format("csv"), Context())

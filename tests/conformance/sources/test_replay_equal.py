@@ -8,6 +8,7 @@ import pytest
 
 from cdcwire.core.format import Context
 from cdcwire.core.options import OptionValue
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import (
     Column,
     Event,
@@ -73,7 +74,7 @@ def statements_of(events: Iterable[Event]) -> set[tuple[object, ...]]:
 
 
 def replayed(place: Store, format_name: str, context: Context, order: WriteOrder) -> list[Event]:
-    prefix = list_prefix(place, format_name, context, write_order=order)
+    prefix = list_prefix(place, get_format(format_name), context, write_order=order)
     faults: list[object] = []
     events = list(read_events(place, prefix, context, faults.append))
     assert faults == []

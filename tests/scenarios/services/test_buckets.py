@@ -13,6 +13,7 @@ import pytest
 
 from cdcwire.core.format import Context
 from cdcwire.core.options import OptionValue
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Position, Progress, RowChange
 from cdcwire.storage import (
     ApplySchema,
@@ -320,7 +321,7 @@ def test_expired_dates_leave_the_rest_readable(bucket: str, tmp_path: Path) -> N
         context, place = Context(OPTIONS["csv"]), open_store(bucket)
         write_prefix(PrefixWriter(place, "csv", context), events_of_sink(ROWS))
         checkpoint, there = look(place, context).checkpoint, objects(bucket)
-        layout = stored_form("csv").settings(context).layout
+        layout = stored_form(get_format("csv")).settings(context).layout
         # 2^18 of a checkpoint are a millisecond; of dates as text the smaller is the earlier.
         ended = datetime.fromtimestamp((checkpoint >> 18) / 1000, timezone.utc)
         first = (ended - timedelta(days=1)).date().isoformat()
@@ -411,7 +412,7 @@ class Look:
 
 def look(place: Store, context: Context) -> Look:
     """Read a prefix that has no faults."""
-    prefix = list_prefix(place, "csv", context)
+    prefix = list_prefix(place, get_format("csv"), context)
     gate, faults = RowGate(prefix.checkpoint), list[Fault]()
     rows = rows_of(read_events(place, prefix, context, faults.append, gate))
     assert faults == []
@@ -423,7 +424,7 @@ def look_again(
     place: Store, context: Context, state: ReplayState, gate: RowGate
 ) -> tuple[list[Event], ReplayState]:
     """Read what is new since the last look, and find no fault."""
-    prefix = list_prefix(place, "csv", context)
+    prefix = list_prefix(place, get_format("csv"), context)
     schema_files = {
         path: read_schema_file(place.read(path)) for path in prefix.listed if "/schema_" in path
     }

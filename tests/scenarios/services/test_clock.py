@@ -137,7 +137,7 @@ def test_dates_of_a_moved_clock_hide_nothing(tmp_path: Path, format_name: str, m
             writer.write(event)
         writer.close()
         wanted = undisturbed(tmp_path / "right", format_name, ROWS)
-        prefix = list_prefix(place, format_name, context)
+        prefix = list_prefix(place, get_format(format_name), context)
         gate = RowGate(prefix.checkpoint)
         faults: list[Fault] = []
         got = rows_of(read_events(place, prefix, context, faults.append, gate))
@@ -179,7 +179,7 @@ def test_commit_ts_that_goes_back_is_named(tmp_path: Path) -> None:
         writer = PrefixWriter(place, "csv", context, checkpoint=commit_ts_of(fallen[ROWS // 2]))
         write_all(writer, fallen)
         writer.close()
-        prefix = list_prefix(place, "csv", context)
+        prefix = list_prefix(place, get_format("csv"), context)
         gate = RowGate(prefix.checkpoint)
         got = list(read_events(place, prefix, context, lambda _: None, gate))
         found = check_prefix(place, "csv", context).faults

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context
+from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire.storage import (
@@ -70,7 +71,7 @@ def check_prefix(
     Raises: StoreError; OptionError.
     Source: storage, "transactions" and "replay order".
     """
-    prefix = list_prefix(store, format_name, context, write_order=write_order)
+    prefix = list_prefix(store, get_format(format_name), context, write_order=write_order)
     found = Checked(prefix.checkpoint, len(prefix.listed), faults=list(prefix.faults))
     if write_order == "data-first":
         found.faults.extend(_indexes_behind(prefix))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cdcwire.core.format import Format
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.storage.form import StoredForm
 from cdcwire_conformance.sources.stores import is_url
@@ -27,10 +28,10 @@ def is_prefix(format_name: str, location: str) -> bool:
     return is_url(location) or (folder.is_dir() and not any(folder.glob("*.jsonl")))
 
 
-def stored_form(format_name: str) -> StoredForm:
+def stored_form(format_: Format) -> StoredForm:
     """Return how a format is stored in a prefix. Raises: ValueError where it is not."""
-    found = get_format(format_name).stored
+    found = format_.stored
     if found is None:
         known = ", ".join(stored_formats())
-        raise ValueError(f"{format_name} is not stored in files of a prefix; there are: {known}")
+        raise ValueError(f"{format_.name} is not stored in files of a prefix; there are: {known}")
     return found

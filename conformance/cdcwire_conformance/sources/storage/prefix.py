@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context
-from cdcwire.core.registry import get_format
+from cdcwire.core.format import Context, Format
 from cdcwire.model.events import Table
 from cdcwire.storage import (
     ApplySchema,
@@ -123,7 +122,7 @@ class StoragePrefix:
     format that needs definitions, where neither a schema file nor the caller defines the table.
     """
 
-    format_name: str
+    format: Format
     settings: StoredSettings
     gate: ReplayGate
     tables: tuple[Table, ...]
@@ -162,7 +161,7 @@ class StoragePrefix:
 
 def list_prefix(
     store: Store,
-    format_name: str,
+    format_: Format,
     context: Context,
     *,
     write_order: WriteOrder | None = "data-first",
@@ -178,7 +177,7 @@ def list_prefix(
     Raises: StoreError; OptionError. Faults of the prefix are in ``faults``.
     Source: storage, "replay order" and "index files".
     """
-    settings = stored_form(format_name).settings(context)
+    settings = stored_form(format_).settings(context)
     layout = settings.layout
     metadata = _read_if_there(store, METADATA_NAME)
     listed = _listed(store.list(), with_hidden)
@@ -194,7 +193,7 @@ def list_prefix(
         plan = gate.plan(small.listing(listed), layout)
     faults = (*small.faults, *gate.faults(plan))
     return StoragePrefix(
-        format_name,
+        format_,
         settings,
         gate,
         small.tables(context, settings.time_zone or ""),
@@ -203,7 +202,7 @@ def list_prefix(
         faults,
         listed,
         small.index_numbers,
-        _undefined(faults, format_name, context, layout),
+        _undefined(faults, format_, context, layout),
     )
 
 
@@ -229,13 +228,13 @@ def _step(
 
 
 def _undefined(
-    faults: Iterable[Fault], format_name: str, context: Context, layout: PathLayout
+    faults: Iterable[Fault], format_: Format, context: Context, layout: PathLayout
 ) -> frozenset[tuple[str, str, int]]:
     """Return the versions of tables that no definition describes, if the format needs one.
 
     The columns of another version would be given values that are not theirs.
     """
-    if not get_format(format_name).needs_tables:
+    if not format_.needs_tables:
         return frozenset()
     defined = {(table.schema, table.name) for table in context.tables}
     missing = [each.path for each in faults if each.kind == "schema-missing"]

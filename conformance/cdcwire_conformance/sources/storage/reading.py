@@ -14,7 +14,6 @@ from typing import TypeAlias
 from cdcwire.core.errors import DecodeError, TruncatedError
 from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
-from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row
 from cdcwire.model.events import Event, Position, Progress, Table
 from cdcwire.storage import ApplySchema, DataPath, Fault, RowGate, change_of
@@ -43,9 +42,9 @@ class PrefixReader:
         self._report = report
         self._selection = context.selection
         tables = (*prefix.tables, *context.tables)
-        form = stored_form(prefix.format_name)
+        form = stored_form(prefix.format)
         self._check_definition = form.definition_check and form.definition_check(tables)
-        make_decoder = form.decoder or get_format(prefix.format_name).decoder
+        make_decoder = form.decoder or prefix.format.decoder
         self._decode = make_decoder(replace(context, tables=tables))
         self._held: set[StreamKey] = set()
         self._held_versions: dict[TableKey, int] = {}

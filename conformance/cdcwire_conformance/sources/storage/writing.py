@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Progress, RowChange, SchemaChange
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.storage import (
@@ -107,7 +108,7 @@ class PrefixWriter:
         self.settings = settings
         self.clock = clock
         self.zone = zone
-        form = stored_form(format_name)
+        form = stored_form(get_format(format_name))
         found = form.settings(context)
         self._layout = found.layout
         self._cutting = CuttingSettings(found.file_size, settings.flush_interval_ms)

@@ -112,7 +112,7 @@ def read_prefix(source: Source, context: Context, store: Store) -> PrefixPlan:
     """Return what is to be read of a prefix. Raises: SourceError; StoreError."""
     folder = store.root
     found = list_prefix(
-        store, source.format.name, with_compressions(context), write_order=None, with_hidden=False
+        store, source.format, with_compressions(context), write_order=None, with_hidden=False
     )
     layout = found.settings.layout
     listed = enumerate(found.files)
