@@ -5,8 +5,9 @@ value; all else stays as sent. Native types are exact or refused: a zero date, t
 Spark does not give to Python), 30 February, an hour beyond the day where the type has none, or
 more than six digits of a fraction raise.
 
-A zero TIMESTAMP is the same in all zones, as MySQL shows it. An hour that a zone has twice is read
-as the first of them.
+An instant of a known zone has the model's text in UTC, with a sign before years that have not four
+digits, or ``infinity``. A zero TIMESTAMP is the same in all zones, as MySQL shows it. An hour that
+a zone has twice is read as the first of them.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cdcwire.model.kinds import DatetimeType, DateType, TimestampType, TimeType
-from cdcwire.model.temporal import temporal_text
+from cdcwire.model.instants import utc_text
+from cdcwire.model.kinds import DatetimeType, DateType, TemporalForm, TimestampType, TimeType
+from cdcwire.model.temporal import count_text, temporal_text
 from cdcwire_conformance.arrow.types import UTC_NAMES
 
 TemporalType: TypeAlias = DateType | TimeType | DatetimeType | TimestampType
@@ -44,29 +46,37 @@ def text_converter(wire: TemporalType, canonical: TemporalType, time_zone: str) 
     ``time_zone``: where a text of unknown zone is read, if the canonical kind has one.
     """
     zone = wire.zone if isinstance(wire, TimestampType) else None
-    wanted = canonical.zone if isinstance(canonical, TimestampType) else None
-    if wanted is not None:
-        zone = zone or time_zone
-        if isinstance(wire, DatetimeType):
-            wire = TimestampType(wire.fraction, wire.form)
-    is_moved = wanted is not None and zone not in UTC_NAMES
-    if wire.form == "text" and not is_moved:
+    is_instant = isinstance(canonical, TimestampType) and canonical.zone is not None
+    if wire.form == "text" and (not is_instant or (zone or time_zone) in UTC_NAMES):
         return None
-    if isinstance(wire, TimestampType):
-        kind: TemporalType = TimestampType(None, wire.form, zone if is_moved else None)
-    elif isinstance(wire, TimeType):
-        kind = TimeType(None, wire.form)
-    else:
-        kind = type(wire)(form=wire.form)
+    convert = _utc_converter(wire.form, zone, time_zone) if is_instant else _converter(wire)
     # Feeds repeat instants: those of one transaction are the same.
-    return lru_cache(maxsize=4096)(_converter(kind, wanted if is_moved else None))
+    return lru_cache(maxsize=4096)(convert)
 
 
-def _converter(kind: TemporalType, wanted: str | None) -> Text:
+def _utc_converter(form: TemporalForm, zone: str | None, time_zone: str) -> Text:
+    """Return what gives an instant's text in UTC. ``zone``: of the value; None: ``time_zone``."""
+    kind = TimestampType(None, form, zone)
+    local, local_text = DatetimeType(None, form), TimestampType(None, "text", time_zone)
+
     def convert(value: Any) -> str:
         if isinstance(value, str) and value.startswith(_ZERO):
             return value
-        text = temporal_text(kind, value, wanted)
+        if zone is not None:
+            return utc_text(kind, value)
+        return utc_text(local_text, count_text(local, value) if form != "text" else value)
+
+    return convert
+
+
+def _converter(wire: TemporalType) -> Text:
+    if isinstance(wire, TimeType):
+        kind: TemporalType = TimeType(None, wire.form)
+    else:
+        kind = type(wire)(form=wire.form)
+
+    def convert(value: Any) -> str:
+        text = temporal_text(kind, value, None)
         if text is None:
             raise ValueError(f"{value!r:.40} is no date or time")
         return text

@@ -127,7 +127,36 @@ def test_zero_timestamp_is_the_same_in_all_zones(wire: Type) -> None:
     assert build(zeros).to_pylist() == ["0000-00-00 00:00:00"] * 2
 
 
-@pytest.mark.parametrize("text", ["2020-13-01 00:00:00", "0001-01-01 00:00:00", "soon"])
+@pytest.mark.parametrize(
+    ("wire", "value", "expected"),
+    [
+        (TimestampType(zone=UTC), "1900-01-01 00:00:00", "1900-01-01 00:00:00"),
+        (TimestampType(zone=UTC), "1900-01-01 00:00:00.000000", "1900-01-01 00:00:00"),
+        (TimestampType(zone=UTC), "-0043-03-15 12:00:00.50", "-0043-03-15 12:00:00.5"),
+        (TimestampType(zone="+09:00"), "-0043-03-15 21:00:00.5", "-0043-03-15 12:00:00.5"),
+        (TimestampType(zone="+09:00"), "0001-01-01 00:00:00", "0000-12-31 15:00:00"),
+        (TimestampType(form="ms", zone=UTC), 253_402_300_800_000, "+10000-01-01 00:00:00"),
+        (TimestampType(zone=UTC), "infinity", "infinity"),
+        (TimestampType(zone="+09:00"), "-infinity", "-infinity"),
+    ],
+)
+def test_instant_has_one_text_in_utc(wire: Type, value: Any, expected: str) -> None:
+    found = column_builder(wire, TimestampType(zone=UTC), TEXT).build([value])
+    assert found.to_pylist() == [expected]
+
+
+@pytest.mark.parametrize("text", ["-0043-03-15 12:00:00", "+10000-01-01 00:00:00", "infinity"])
+def test_native_instant_is_exact_or_refused(text: str) -> None:
+    kind = TimestampType(zone=UTC)
+    build = column_builder(kind, kind, pa.timestamp("us", "UTC")).build
+    moment = datetime(1900, 1, 1, tzinfo=timezone.utc)
+    assert build(["1900-01-01 00:00:00.000000"]).to_pylist() == [moment]
+    with pytest.raises(ConversionError) as caught:
+        build([text])
+    assert caught.value.clause == CLAUSE_NATIVE
+
+
+@pytest.mark.parametrize("text", ["2020-13-01 00:00:00", "soon"])
 def test_text_that_is_no_instant_can_not_change_its_zone(text: str) -> None:
     with pytest.raises(ConversionError) as caught:
         column_builder(TimestampType(zone="+09:00"), TimestampType(zone=UTC), TEXT).build([text])

@@ -19,7 +19,7 @@ from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
-from cdcwire.model.kinds import BytesType, IntType, StructType
+from cdcwire.model.kinds import BytesType, IntType, StructType, TimestampType
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_generators.workloads import workload
@@ -480,6 +480,30 @@ def test_members_named_as_spark_names_its_own_are_compared(
     assert code == 1
     (difference,) = document["tables"][0]["differences"]
     assert [column["column"] for column in difference["columns"]] == ["at"]
+
+
+@pytest.mark.parametrize("temporal", ["text", "native"])
+def test_texts_of_one_instant_are_equal(compare: Compare, tmp_path: Path, temporal: str) -> None:
+    columns = (
+        Column("id", IntType(64), roles=frozenset({"primary"})),
+        Column("at", TimestampType(zone="+00:00")),
+    )
+    table = Table("t", "s", columns=columns, key=("id",))
+    image = Image(columns, (1, "1900-01-01 00:00:00"))
+    event = RowChange(table, "insert", None, image, Position(lsn=5, commit_ms=1))
+    left = write(tmp_path / "a", "debezium-json", [event])
+    (message,) = get_format("debezium-json").from_events([event], context=Context())
+    assert isinstance(message, KafkaMessage)
+    assert message.value is not None
+    sent = b"1900-01-01T00:00:00Z"
+    assert sent in message.value
+    for number, text in enumerate((b"1900-01-01T00:00:00.000000Z", b"1900-01-01T02:00:00+02:00")):
+        folder = tmp_path / f"b{number}"
+        folder.mkdir()
+        other = replace(message, value=message.value.replace(sent, text))
+        write_messages(str(folder / "messages.jsonl"), [other])
+        code, out, _ = compare(left, f"debezium-json:file:{folder}", "--temporal", temporal)
+        assert code == 0, out
 
 
 def test_any_number_in_a_tinyint_1_is_compared(compare: Compare, tmp_path: Path) -> None:
