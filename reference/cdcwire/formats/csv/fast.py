@@ -70,7 +70,7 @@ class RowPlan:
         self._readings: dict[bool, Reading] = {}  # by whether a file is ASCII
         self._seen = 0
         size = len(plan.codecs)
-        self._price = size * _PRICE_OF_A_COLUMN if size <= _MAX_COLUMNS else None
+        self._price = size * _PRICE_OF_A_COLUMN if 0 < size <= _MAX_COLUMNS else None
 
     def is_worth(self, size: int) -> bool:
         """Note that so many bytes come; return whether they are to be read by the pattern."""

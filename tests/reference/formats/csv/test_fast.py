@@ -300,6 +300,18 @@ def test_small_files_are_read_by_the_plain_decoder_first(monkeypatch: pytest.Mon
     assert kinds == [RowChange, Row, Row]
 
 
+def test_records_of_a_table_without_stored_columns_are_rejected() -> None:
+    virtual = replace(COLUMNS[0], roles=frozenset({"generated", "virtual"}))
+    context = Context(tables=(Table("t", "s", None, (virtual,), ()),))
+    file = StoredFile("s/t/1/2024-01-01/CDC000001.csv", b'"I","t","s"\r\n')
+    for decode in (
+        RowDecoder(context).decode,
+        lambda file: FORMAT.to_events(file, context=context),
+    ):
+        with pytest.raises(DecodeError, match="a record of 3 fields has no columns"):
+            list(decode(file))
+
+
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fast, "_MAX_PLAN_COLUMNS", 20)
     tables = [Table(f"t{n}", "s", None, (Column("a", parse_kind("int32")),)) for n in range(40)]
