@@ -83,7 +83,13 @@ def compare_events(
     if not any(map(is_tombstone, given)):
         indexes = [index for index in indexes if not is_tombstone(expected[index])]
     kept = [expected[index] for index in indexes]
-    origins = [tuple(indexes[index] for index in group) for group in group_halves(kept)]
+    number_of = {
+        index: number for number, group in enumerate(group_halves(expected)) for index in group
+    }
+    origins = [
+        tuple(sorted({number_of[indexes[index]] for index in group}))
+        for group in group_halves(kept)
+    ]
     wanted_events, given_events = join_halves(kept), join_halves(given)
     differences: list[Difference] = []
     if len(wanted_events) != len(given_events):

@@ -12,9 +12,11 @@ from cdcwire.core.errors import DecodeError, Path, Step
 from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Span, Subject
+from cdcwire.model.text import Json, event_to_json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.cases import Focus
 from cdcwire_conformance.judge.difference import Difference
+from cdcwire_conformance.judge.halves import group_halves
 
 
 def find_focus(difference: Difference, case: Case, codec: Format) -> Focus | None:
@@ -22,11 +24,11 @@ def find_focus(difference: Difference, case: Case, codec: Format) -> Focus | Non
     path = difference.path
     if len(path) < 2 or path[0] != "events" or not difference.events:
         return None
-    # Of an update that travels as two records, the side says which one is meant.
-    event = difference.events[-1 if path[2:3] == ("after",) else 0]
+    is_after = path[2:3] == ("after",)
+    event = difference.events[-1 if is_after else 0]
     try:
         context = codec.prepared(case.messages, case.context())
-        found = _message_of_event(event, case.messages, codec, context)
+        found = _message_of_event(event, is_after, case.messages, codec, context)
     except ValueError:  # a setting that the reference does not support
         return None
     if found is None:
@@ -41,19 +43,27 @@ def find_focus(difference: Difference, case: Case, codec: Format) -> Focus | Non
 
 
 def _message_of_event(
-    event_index: int, messages: Sequence[Message], codec: Format, context: Context
+    number: int,
+    is_after: bool,
+    messages: Sequence[Message],
+    codec: Format,
+    context: Context,
 ) -> tuple[Message, int] | None:
-    """Return the message that holds an event, and the event's index in it."""
-    first = 0
+    """Return the message that holds an event, and the event's index in it.
+
+    Two records of one update count as one event; ``is_after`` says which of them is meant.
+    """
+    places: list[tuple[Message, int]] = []
+    documents: list[Json] = []
     for message in messages:
         try:
-            count = sum(1 for _ in codec.to_events(message, context=context))
+            for index, event in enumerate(codec.to_events(message, context=context)):
+                places.append((message, index))
+                documents.append(event_to_json(event))
         except DecodeError:
-            return None
-        if event_index < first + count:
-            return message, event_index - first
-        first += count
-    return None
+            break
+    groups = group_halves(documents)
+    return places[groups[number][-1 if is_after else 0]] if number < len(groups) else None
 
 
 def _find_span(event: int, path: Path, spans: Iterable[Span]) -> tuple[Span, bool] | None:

@@ -2,26 +2,51 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 import pytest
 
 from cdcwire.core.errors import Path
+from cdcwire.core.format import Context, Explanation, Format
+from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.reader import Span
 from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.model.events import Event
 from cdcwire_conformance.corpus import Case, load_case, load_cases
 from cdcwire_conformance.judge.difference import Difference
-from cdcwire_conformance.judge.halves import group_halves, join_halves
+from cdcwire_conformance.judge.events import compare_events, rules_of
+from cdcwire_conformance.judge.halves import join_halves
 from cdcwire_conformance.judge.locate import find_focus
 
+NO_CONTEXT = Context()
 
-def span_at(case: Case, *path: str | int) -> Span | None:
+
+def remembering(codec: Format) -> Format:
+    """Return a format that decodes and explains each message of one case once."""
+    decoded: dict[Message, list[Event]] = {}
+    explained: dict[Message, Explanation] = {}
+
+    def to_events(message: Message, /, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+        if message not in decoded:
+            decoded[message] = list(codec.to_events(message, context=context))
+        return iter(decoded[message])
+
+    def explain(message: Message, /, *, context: Context = NO_CONTEXT) -> Explanation:
+        if message not in explained:
+            explained[message] = codec.explain(message, context=context)
+        return explained[message]
+
+    return replace(codec, to_events=to_events, explain=explain)
+
+
+def span_at(case: Case, *path: str | int, codec: Format | None = None) -> Span | None:
     """Return the span of the byte that is found; None if none is found."""
-    codec = get_format(case.format)
-    groups = group_halves(case.events or ())
+    codec = codec or get_format(case.format)
     index = path[1] if path[:1] == ("events",) and path[1:] else None
-    events = groups[index] if isinstance(index, int) and index < len(groups) else ()
+    events = (index,) if isinstance(index, int) else ()
     focus = find_focus(Difference(path, "", "", events=events), case, codec)
     if focus is None:
         return None
@@ -51,18 +76,21 @@ def integers_of(case: Case) -> Iterator[tuple[Path, str]]:
 def test_focus_of_a_column_is_where_its_value_stands(format_name: str) -> None:
     """What is found says the value; in nearly all cases something is found."""
     found = missed = 0
-    for case in load_cases([format_name])[::5]:
+    for case in load_cases([format_name]):
         if case.expect != "accept" or "compression" in case.features:
             continue
+        codec = remembering(get_format(format_name))
         for path, value in islice(integers_of(case), 8):  # of many columns the first
-            span = span_at(case, *path)
+            span = span_at(case, *path, codec=codec)
             if span is None or span.subject is None:
                 missed += 1
             elif span.subject.parts:
                 is_column = span.subject.name == path[-1]
                 found += is_column
                 missed += not is_column  # the row, which is elsewhere
-                assert value in span.text or not is_column, case.id
+                # A default that replaces NULL has no bytes of its own.
+                is_replaced = case.name.endswith("null-replaced")
+                assert value in span.text or is_replaced or not is_column, case.id
     assert found > 20
     assert missed < found / 10
 
@@ -135,6 +163,22 @@ def test_focus_in_files_and_single_messages(case: str, path: Path, text: str) ->
     assert text_at(load_case(case), *path) == text
 
 
+def test_focus_behind_a_tombstone_is_that_of_the_row() -> None:
+    """An answer without tombstones has fewer events than the case."""
+    row = load_case("debezium-json/events/insert")
+    tombstone = KafkaMessage(row.messages[0].key, None)  # type: ignore[union-attr]
+    codec = get_format(row.format)
+    marker = {"kind": "marker", "what": "tombstone"}
+    case = replace(row, messages=(tombstone, row.messages[0]), events=[marker, *(row.events or [])])
+    given = json.loads(json.dumps(row.events))
+    given[0]["after"]["v"] = "other"
+    (difference,) = compare_events(case.events or [], given, rules_of(codec))
+    assert difference.path == ("events", 0, "after", "v")
+    focus = find_focus(difference, case, codec)
+    assert focus is not None
+    assert focus.message == row.messages[0]
+
+
 @pytest.mark.parametrize(
     "path", [(), ("events",), ("messages", 0), ("events", 7, "op"), ("events", 0, "colour")]
 )
@@ -145,8 +189,8 @@ def test_focus_of_what_is_not_there_is_none(path: Path) -> None:
 @pytest.mark.parametrize("format_name", FORMAT_NAMES)
 def test_subjects_name_events_that_are_in_the_message(format_name: str) -> None:
     codec = get_format(format_name)
-    for case in load_cases([format_name])[::7]:
-        if case.expect != "accept":
+    for case in load_cases([format_name]):
+        if case.expect != "accept" or case.name == "row-of-unknown-groups":  # a row that is skipped
             continue
         context = codec.prepared(case.messages, case.context())
         for message in case.messages:

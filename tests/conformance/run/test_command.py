@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from cdcwire_conformance.cli import VERBS, main
+from cdcwire_conformance.testees.memory import can_measure
 
 FAKE = Path(__file__).parents[1] / "testees" / "fake_testee.py"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -66,6 +67,11 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         (["verify", "krafft"], "format 'krafft' is not known; there are: craft, "),
         (["verify", "--level", "could"], "invalid choice: 'could'"),
         (["verify", "--timeout", "0"], "argument --timeout"),
+        (["verify", "--jobs", "999999999"], "999999999 is not a number from 1 to 256"),
+        (["verify", "--jobs", "0"], "0 is not a number from 1 to 256"),
+        (["verify", "--memory", "lots"], "'lots' is not a number from 0"),
+        (["verify", "craft", "--root", "/no/such"], "/no/such"),
+        (["verify", "craft", "--github-summary"], "--github-summary needs the environment"),
         (["verify", "--raw"], "--raw needs --one-shot"),
         (["verify", "--"], "no command follows --"),
         (["verify", "--choice", "last"], "--choice 'last' is not of the form"),
@@ -137,6 +143,73 @@ def test_verify_one_derived_case_by_its_id(capsys: pytest.CaptureFixture[str]) -
     code, out, _ = run(words, capsys)
     assert code == 0
     assert "PASSED: 1 of 1 case" in out
+
+
+def test_verify_case_asks_this_case_alone_unless_derived_ones_are_wanted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["verify", "--case", "craft/values/year-2024"]
+    assert "PASSED: 2 of 2 cases" in run([*words, *REFERENCE], capsys)[1]  # decoded and encoded
+    assert "craft, malformed" in run([*words, "--derived", *REFERENCE], capsys)[1]
+    encode = ["verify", "--case", "craft/values/year-2024@encode", *REFERENCE]
+    assert "PASSED: 1 of 1 case" in run(encode, capsys)[1]
+
+
+def test_verify_root_judges_by_another_corpus(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["corpus", "copy", str(tmp_path / "golden"), "craft-proposal"]) == 0
+    (tmp_path / "golden" / "VERSION").write_text("7.8.9\n")
+    words = ["verify", "craft-proposal", "--case", "craft-proposal/values"]
+    code, out, _ = run([*words, "--root", str(tmp_path / "golden"), *REFERENCE], capsys)
+    assert code == 0
+    assert "corpus 7.8.9" in out
+
+
+def test_verify_unknown_id_in_the_list_of_expected_failures_is_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = tmp_path / "known.txt"
+    known.write_text("craft/values/yaer-2024 | a slip\n", encoding="utf-8")
+    code, _, err = run(["verify", "craft", "--expected-failures", str(known)], capsys)
+    assert code == 2
+    assert "known.txt:1: there is no case craft/values/yaer-2024; did you mean" in err
+
+
+@pytest.mark.skipif(not can_measure(), reason="memory is measured in /proc")
+def test_verify_memory_limit_is_a_crash_of_the_case(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    testee = tmp_path / "eater.py"
+    testee.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    request = json.loads(line)\n"
+        "    if request['cmd'] == 'start':\n"
+        "        claims = {'protocol': 1, 'formats': {'craft': {}}}\n"
+        "        print(json.dumps(claims), flush=True)\n"
+        "    kept = []\n"
+        "    while request['cmd'] == 'decode':\n"
+        "        kept.append(bytearray(b'x' * 10_000_000))\n",
+        encoding="utf-8",
+    )
+    words = ["verify", "--case", "craft/values/year-2024", "--memory", "200", "--timeout", "60"]
+    code, out, _ = run([*words, "--", sys.executable, str(testee)], capsys)
+    assert code == 1
+    assert "crashed: it used more than 200 MiB of memory (--memory)" in out
+
+
+def test_verify_github_summary_is_appended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    summary = tmp_path / "summary.md"
+    summary.write_text("# before\n", encoding="utf-8")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    words = ["verify", "--case", "craft/values/year-2024", "--github-summary", *REFERENCE]
+    assert run(words, capsys)[0] == 0
+    text = summary.read_text(encoding="utf-8")
+    assert text.startswith("# before\n# cdcwire")
+    assert "PASSED: 2 of 2 cases" in text
 
 
 def test_verify_a_format_that_is_not_claimed_is_2(capsys: pytest.CaptureFixture[str]) -> None:
@@ -216,6 +289,51 @@ def test_output_that_is_closed_ends_quietly() -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(60) == 141
+
+
+SLOW = """
+import json, sys, time
+from cdcwire_conformance.testees import reference
+right = reference.answer
+asked = []
+def answer(request):
+    asked.append(request)
+    if len(asked) == 6:
+        open(MARKER, 'w').write('here')
+        time.sleep(600)
+    return {"events": []}
+reference.answer = answer
+sys.exit(reference.main([]))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are of POSIX")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_verify_that_is_killed_has_written_what_it_knew(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    marker, testee, report = (tmp_path / name for name in ("marker", "testee.py", "report.json"))
+    testee.write_text(SLOW.replace("MARKER", repr(str(marker))), encoding="utf-8")
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); " + CLI
+    words = ["verify", "craft", "--case", "craft/values", "--jobs", "1", "--timeout", "600"]
+    command = [sys.executable, "-c", heard, *words, "--json", str(report)]
+    with subprocess.Popen(
+        [*command, "--", sys.executable, str(testee)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    ) as process:
+        give_up = time.monotonic() + 120
+        while not marker.exists() and time.monotonic() < give_up:
+            time.sleep(0.05)
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert b"INTERRUPTED: " in out
+    document = json.loads(report.read_text(encoding="utf-8"))
+    assert document["interrupted"]
+    assert not document["passed"]
+    assert any(outcome["verdict"] == "failed" for outcome in document["outcomes"])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are of POSIX")
