@@ -1,7 +1,7 @@
 // Canal-JSON, of TiCDC and of the official Canal: an object per message of a queue, or rows in the files of a prefix.
 
 import { openMessage } from "./compression.js";
-import { DDL_KINDS, isOn, option } from "./events.js";
+import { DDL_KINDS, findBlob, isOn, option } from "./events.js";
 import {
   base64,
   boolean,
@@ -169,8 +169,9 @@ function keyOf(json) {
 
 /** The events of the file that a claim check names. */
 function readStored(location, head, { commitTs }, request) {
-  if (!Object.hasOwn(request.blobs, location)) return null; // the handle key and the location are all there is
-  const bytes = openMessage(storedValue(Buffer.from(request.blobs[location], "base64"), request.options), request.options?.["large-message-handle-compression"]);
+  const file = findBlob(location, request.blobs);
+  if (file === undefined) return null; // the handle key and the location are all there is
+  const bytes = openMessage(storedValue(file, request.options), option(request.options, "large-message-handle-compression", "none"));
   return readJson(bytes, (json) => {
     const events = readMessage(json, request, { isStored: true });
     const stored = readHead(json);

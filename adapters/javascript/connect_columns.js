@@ -27,7 +27,7 @@ const LOGICAL = {
   [`${TIME}IsoDate`]: texted("date"),
   [`${TIME}IsoTime`]: texted("time"),
   [`${TIME}IsoTimestamp`]: texted("datetime"),
-  [`${TIME}ZonedTimestamp`]: (value) => ({ type: "timestamp", value, ...zoneOf(value) }),
+  [`${TIME}ZonedTimestamp`]: (value) => ({ type: "timestamp", value: zonedText(value), zone: "+00:00" }),
   [`${TIME}ZonedTime`]: (value) => ({ type: "time", value, ...zoneOf(value) }),
   [`${TIME}MicroDuration`]: counted("interval", "us"),
   [`${TIME}Interval`]: texted("interval"),
@@ -135,29 +135,47 @@ function variableDecimal(struct) {
 
 const littleEndian = (bytes) => (bytes.length === 0 ? 0n : BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`));
 
-/** The zone that a text ends in. Zoned types are in UTC, `infinity` too, which has no place for a zone. */
+/** The zone that a text ends in; a text without one is in UTC. */
 function zoneOf(text) {
   const zone = /(Z|[+-][0-9]{2}:?[0-9]{2})$/.exec(text)?.[1] ?? "Z";
   return { zone: zone === "Z" ? "+00:00" : zone };
 }
 
-const TEXT = /^([0-9]{4})-([0-9]{2})-([0-9]{2})[ T]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(Z|[+-][0-9]{2}:?[0-9]{2})?$/;
+const TEXT =
+  /^([+-]?[0-9]{4,9})-([0-9]{2})-([0-9]{2})[ T]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]+))?)?(Z|[+-][0-9]{2}:?[0-9]{2}(?::[0-9]{2})?)?$/;
 
-/** A timestamp of CDL in any of its forms, as `yyyy-MM-dd HH:mm:ss` in UTC with the digits of a second that it has. */
+/** A ZonedTimestamp in UTC. It has an offset, unless it is infinite. */
+function zonedText(text) {
+  if (text === "infinity" || text === "-infinity") return text;
+  if (!/(Z|[0-9]{2}:[0-9]{2}.*[+-][0-9:]+)$/.test(text)) throw new Rejection(`${text.slice(0, 40)} has no offset`);
+  return shiftedText(text);
+}
+
+/** A timestamp of CDL in any of its forms, in UTC; a fraction of zeros is left out. */
 function instantText(text) {
-  if (/^-?[0-9]{1,16}$/.test(text)) return utcText(Number(text), String(((BigInt(text) % 1000n) + 1000n) % 1000n).padStart(3, "0"));
-  const [all, year, month, day, hour, minute, second, fraction = "", zone = "Z"] = TEXT.exec(text) ?? [];
-  const ms = all === undefined ? NaN : Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-  if (Number.isNaN(ms) || new Date(ms).getUTCDate() !== Number(day) || hour > "23")
-    throw new Rejection(`${text.slice(0, 40)} is not a date and time`);
-  const [, sign, hours, minutes] = /^([+-])([0-9]{2}):?([0-9]{2})$/.exec(zone) ?? [null, "+", "0", "0"];
-  const offset = (Number(hours) * 60 + Number(minutes)) * 60000 * (sign === "-" ? -1 : 1);
-  return utcText(ms - offset, fraction);
+  if (!/^-?[0-9]{1,16}$/.test(text)) return shiftedText(text).replace(/\.0+$/, "");
+  const rest = ((BigInt(text) % 1000n) + 1000n) % 1000n;
+  return utcText(Number(text), rest === 0n ? "" : String(rest).padStart(3, "0"));
+}
+
+/** A date and time in ISO 8601, moved to UTC, with the digits of a second that it has. */
+function shiftedText(text) {
+  const [all, year, month, day, hour, minute, second = "00", fraction = "", zone = "Z"] = TEXT.exec(text) ?? [];
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  date.setUTCHours(Number(hour), Number(minute), Number(second));
+  const isDate = date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) && date.getUTCHours() === Number(hour);
+  if (all === undefined || !isDate || minute > "59" || second > "59") throw new Rejection(`${text.slice(0, 40)} is not a date and time`);
+  const [, sign, ...parts] = /^([+-])([0-9]{2}):?([0-9]{2})(?::([0-9]{2}))?$/.exec(zone) ?? [null, "+", "0"];
+  const [hours, minutes = 0, seconds = 0] = parts.map((part) => Number(part ?? 0));
+  const offset = (hours * 3600 + minutes * 60 + seconds) * 1000;
+  return utcText(date.valueOf() + (sign === "-" ? offset : -offset), fraction);
 }
 
 function utcText(ms, fraction) {
   const date = new Date(ms);
   if (Number.isNaN(date.valueOf())) throw new Rejection(`${ms} milliseconds are not a date and time`);
-  const text = date.toISOString().slice(0, -5).replace("T", " ");
-  return /[1-9]/.test(fraction) ? `${text}.${fraction}` : text;
+  const [, year, rest] = /^([+-]?[0-9]+)(-.{14})/.exec(date.toISOString());
+  const years = year.replace(/^([+-])0{1,2}(?=[0-9]{4})/, "$1");
+  return `${years}${rest.replace("T", " ")}${fraction && `.${fraction}`}`;
 }

@@ -15,6 +15,14 @@ export const option = (options, name, otherwise) => options?.[name] ?? otherwise
 export const isOn = (options, name, otherwise = false) => String(option(options, name, otherwise)) === "true";
 export const number = (options, name, otherwise) => Number(option(options, name, otherwise));
 
+/** The claim-check file at a location, by all of it or by any part that follows a slash; undefined if it is not there. */
+export function findBlob(location, blobs) {
+  for (let name = location; ; name = name.slice(name.indexOf("/") + 1)) {
+    if (Object.hasOwn(blobs, name)) return Buffer.from(blobs[name], "base64");
+    if (!name.includes("/")) return undefined;
+  }
+}
+
 /** No encoder here compresses. */
 export function refuseCompression(options) {
   const compression = option(options, "large-message-handle-compression", "none");

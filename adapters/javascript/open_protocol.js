@@ -2,7 +2,7 @@
 
 import { Rejection, inside } from "./rejection.js";
 import { openMessage } from "./compression.js";
-import { isOn, operation, option, toEvent } from "./events.js";
+import { findBlob, isOn, operation, option, toEvent } from "./events.js";
 import { FLAG, checkVector, groupOf, isUnsigned, parseInteger } from "./mysql_values.js";
 import { parseDouble, parseFloat32 } from "./numbers.js";
 import { unquote } from "./go_strings.js";
@@ -174,8 +174,9 @@ function readColumnValue(json, code, flags) {
 
 /** The full row from the file that a claim check names: a key and a value with one item each. */
 function readStored(location, blobs, compression) {
-  if (!Object.hasOwn(blobs, location)) throw new Rejection(`no file at ${location}`);
-  const { key, value } = readJson(Buffer.from(blobs[location], "base64"), (json) => ({
+  const file = findBlob(location, blobs);
+  if (file === undefined) throw new Rejection(`no file at ${location}`);
+  const { key, value } = readJson(file, (json) => ({
     key: base64(required(json, "key")),
     value: base64(required(json, "value")),
   }));
