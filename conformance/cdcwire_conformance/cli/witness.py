@@ -72,7 +72,7 @@ def _judge(arguments: argparse.Namespace) -> object:
     from cdcwire_conformance.cli import main
 
     if not arguments.command:
-        raise UsageError("there is no command behind --")
+        raise UsageError("name a command after --")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "results.json"
         words = ["verify", *arguments.formats, "--no-derived", "--json", str(file)]
