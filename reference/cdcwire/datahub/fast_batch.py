@@ -6,10 +6,11 @@ What is not as usual (attributes, lengths that don't fit, values that a type doe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from struct import Struct
 from typing import Any, TypeAlias
 
+from cdcwire.core.base64_text import usual_base64
 from cdcwire.core.compiled import Irregular
 from cdcwire.core.format import Compression
 from cdcwire.datahub.compression import MAX_RAW_BYTES, inflate, open_lz4
@@ -39,10 +40,13 @@ _HEAD = 6  # encoding, version, total, attributes_at, count, bitmap
 
 
 class BatchReader:
-    """Reads the batches of one topic."""
+    """Reads the batches of one topic. ``base64``: the fields whose texts are read as bytes."""
 
     def __init__(
-        self, fields: Sequence[Field], compressions: Mapping[str, Compression] | None = None
+        self,
+        fields: Sequence[Field],
+        compressions: Mapping[str, Compression] | None = None,
+        base64: Collection[int] = (),
     ) -> None:
         self.fields = tuple(fields)
         self.compressions = compressions or {}
@@ -51,9 +55,9 @@ class BatchReader:
         slots = "".join(_SLOTS[field.type] for field in self.fields)
         self._fixed = Struct(f"<iiiii{bitmap_size}s{slots}")
         self._full = ((1 << count) - 1).to_bytes(bitmap_size, "little")
-        self._texts = [
-            index for index, field in enumerate(self.fields, _HEAD) if field.type == "STRING"
-        ]
+        texts = [index for index, field in enumerate(self.fields) if field.type == "STRING"]
+        self._texts = [_HEAD + index for index in texts if index not in base64]
+        self._base64 = [_HEAD + index for index in texts if index in base64]
         self._others: list[tuple[int, Callable[[Any], Any]]] = [
             (index, _checked(field.type))
             for index, field in enumerate(self.fields, _HEAD)
@@ -119,6 +123,15 @@ class BatchReader:
                     values[index] = slot[: last & 7].decode()
                 else:
                     values[index] = _long(raw, slot, base, area, area_end).decode()
+            for index in self._base64:
+                slot = values[index]
+                if slot is not None:
+                    last = slot[7]
+                    if last > 0x87:
+                        raise Irregular
+                    inline = last & 0x80
+                    text = slot[: last & 7] if inline else _long(raw, slot, base, area, area_end)
+                    values[index] = usual_base64(text.decode())
             for index in self._decimals:
                 slot = values[index]
                 if slot is not None:

@@ -7,12 +7,12 @@ of ``IRREGULARITIES`` or TypeError: it may be good or bad, and the plain decoder
 from __future__ import annotations
 
 import re
-from binascii import a2b_base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
+from cdcwire.core.base64_text import usual_base64
 from cdcwire.core.compiled import Irregular
 from cdcwire.core.compiled.json_pairs import Real
 from cdcwire.core.rows import Layout, Row, Values, new_row
@@ -29,8 +29,6 @@ _Read: TypeAlias = Callable[[Any], Any]
 _TIMES = frozenset({"eventTime", "systemTime", "checkpointTime"})
 _INT64_END = 1 << 63
 _is_sequence_id = re.compile(rf"[0-9]{{1,{MAX_SEQUENCE_DIGITS}}}").fullmatch
-# No bits are set after the last byte; the length is checked apart.
-_is_base64 = re.compile("[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?").fullmatch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,9 +192,9 @@ def _string(value: object) -> str:
 
 
 def _bytes(value: object) -> bytes:
-    if type(value) is not str or len(value) & 3 or _is_base64(value) is None:
+    if type(value) is not str:
         raise Irregular
-    return a2b_base64(value)
+    return usual_base64(value)
 
 
 _READERS: Mapping[StreamXType, _Read] = {

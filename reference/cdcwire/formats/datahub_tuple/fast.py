@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from cdcwire.core.base64_text import read_base64
 from cdcwire.core.compiled import FastDecoder, Irregular, Memo
 from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, Message
@@ -25,7 +24,6 @@ from cdcwire.datahub.tuple_topic import Topic
 from cdcwire.formats.datahub_tuple.events import ROW_OPS, events_of
 from cdcwire.formats.datahub_tuple.settings import Settings
 from cdcwire.formats.datahub_tuple.topic import topic_in
-from cdcwire.formats.datahub_tuple.values import CLAUSE_BYTES
 from cdcwire.formats.datahub_tuple.wire import (
     COMBINATIONS,
     MAX_SEQUENCE_DIGITS,
@@ -57,7 +55,13 @@ class RowDecoder(FastDecoder):
         self.topic = topic
         table = topic.table
         self._skips_all = bool(table.name) and not self._wants(table.name or "")
-        self._reader = BatchReader(topic.fields, settings.body.compressions)
+        # BYTES are in base64; those that are not selected are checked too.
+        base64 = {
+            place
+            for place, column in zip(topic.data, topic.columns, strict=True)
+            if isinstance(column.type, BytesType)
+        }
+        self._reader = BatchReader(topic.fields, settings.body.compressions, base64)
         wanted = self.selection.columns
         places = [
             (place, column)
@@ -69,12 +73,6 @@ class RowDecoder(FastDecoder):
         first = self._data[0] if self._data else 0
         is_run = self._data == tuple(range(first, first + len(self._data)))
         self._run = slice(first, first + len(self._data)) if is_run else None
-        # BYTES are in base64; those that are not selected are checked too.
-        self._bytes = tuple(
-            place
-            for place, column in zip(topic.data, topic.columns, strict=True)
-            if isinstance(column.type, BytesType)
-        )
         self._tables: Memo[str, Table] = Memo(self._table)
 
     def _wants(self, name: str) -> bool:
@@ -153,12 +151,6 @@ class RowDecoder(FastDecoder):
         table = self._tables[name]
         if not self._wants(table.name or ""):
             return None
-        if self._bytes:
-            found = list(values)
-            for place in self._bytes:
-                if isinstance(found[place], str):
-                    found[place] = read_base64(found[place], 0, CLAUSE_BYTES)
-            values = tuple(found)
         run = self._run
         data = values[run] if run else tuple([values[place] for place in self._data])
         op, half, is_new = shape
