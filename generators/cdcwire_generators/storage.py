@@ -104,6 +104,8 @@ class StoredRoundTrip(RoundTrip):
 def in_form(kind: kinds.Type, form: kinds.LabelForm, time_zone: str | None) -> kinds.Type:
     """Return a kind with the form and the zone that values have in the format."""
     match kind:
+        case kinds.BoolType():
+            return kinds.IntType(8)
         case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType():
             return replace(kind, form="text")
         case kinds.TimestampType():

@@ -15,6 +15,7 @@ from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Event
 from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire.model.text import event_to_json
+from cdcwire.storage import SkipReason
 from cdcwire_conformance.cli.claim_checks import RecordedClaimChecks
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, read_messages
@@ -171,6 +172,9 @@ def _events_of_prefix(
     gate = prefix.gate.rows()
     yield from read_events(store, prefix, context, faults.report, gate)
     sys.stdout.flush()
+    for skip in prefix.skips:
+        if skip.reason is SkipReason.STRAY:
+            print(f"cdcwire decode: {source}: skipped: stray file {skip.path}", file=sys.stderr)
     for number, what in ((gate.repeats, "came before"), (gate.beyond, "not below the checkpoint")):
         if number:
             print(f"cdcwire decode: {source}: left out: {number:,} rows, {what}", file=sys.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from types import MappingProxyType
@@ -24,6 +25,8 @@ from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, Options
 from cdcwire_generators.storage import STORAGE_FEED, StoredRoundTrip, in_form, primary_names
+
+_HANDLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
 class CsvRoundTrip(StoredRoundTrip):
@@ -75,8 +78,11 @@ class CsvRoundTrip(StoredRoundTrip):
         commit_ts = event.position.commit_ts if self.options["include-commit-ts"] else None
         if commit_ts is None and self.options["include-commit-ts"]:
             raise NotCarriedError("commit_ts")
+        key = event.table.key
+        if key is None or (event.table.schema, event.table.name) in self.changed:
+            key = primary_names(found.columns)  # of the schema file; it does not say the key
         return RowChange(
-            Table(event.table.name, event.table.schema, key=primary_names(found.columns)),
+            Table(event.table.name, event.table.schema, key=key),
             event.op,
             found if is_delete else None,
             None if is_delete else found,
@@ -117,8 +123,13 @@ class CsvRoundTrip(StoredRoundTrip):
 
     def _handle(self, event: RowChange, image: Image) -> str:
         given = event.extra.get("handle_key")
-        if isinstance(given, str):
-            return given
+        if given is not None:
+            text = given if isinstance(given, str) else ""
+            if text[:1] == "{" and text[-1:] == "}":
+                return text
+            if not _HANDLE.fullmatch(text) or not -(1 << 63) <= int(text) < 1 << 63:
+                raise NotCarriedError("handle_key")
+            return text
         key = event.table.key or primary_names(image.columns)
         if len(key) == 1 and key[0] in image:
             column = next(c for c in image.columns if c.name == key[0])

@@ -46,13 +46,13 @@ _ODD_VALUES: tuple[Any, ...] = (
     object,
 )
 _EXTRA_NAMES = (
-    *("row_id", "claim_check"),
+    *("row_id", "claim_check", "handle_key"),
     *("connector", "message_type", "lob_columns", "transaction_properties", "snapshot"),
     *("xmin", "sequence", "source_ts_us", "transaction_id", "data_collection_order"),
 )
 _ODD_EXTRAS = (
     *(None, "", "x", "0", "-1", "007", "9" * 19, "9" * 20, b"x", "\ud800"),
-    *('{"a":1}', '{"lsn":1}', '{"a":true}', "[]", '{"a":99999999999999999999}'),
+    *('{"a":1}', '{"lsn":1}', '{"a":true}', "[]", "{alex}", '{"a":99999999999999999999}'),
 )
 _ODD_NAMES = ("", "\ud800", "x" * 1025, "é" * 513)
 _ODD_POSITIONS = (

@@ -34,6 +34,7 @@ from cdcwire.storage.rules import (
     check_schema_file,
     check_versions,
     directory_of,
+    is_stray,
     stream_of,
     table_of_schema_path,
 )
@@ -52,6 +53,7 @@ class SkipReason(Enum):
     NOT_WRITTEN = "not written yet"
     HELD_BACK = "held back"
     OLDER_THAN_DDL = "older than the newest DDL"
+    STRAY = "a stray file"
 
 
 _STOPPING = frozenset({"schema-unreadable", "schema-hash", "schema-version", "schema-names"})
@@ -156,9 +158,11 @@ def replay(
         else:
             run.directory(path, run.directories[directory_of(path)])
     run.lone_indexes()
+    unparsed = sorted(set(listing.names).difference(parsed))
+    strays = (Skip(name, SkipReason.STRAY) for name in unparsed if is_stray(name))
     return Replay(
         tuple(run.steps),
-        tuple(run.skips),
+        (*strays, *run.skips),
         tuple(run.faults),
         replace(state, read=run.read, applied=frozenset(run.applied), ddl=run.ddl),
     )

@@ -107,6 +107,16 @@ def table_of_schema_path(path: SchemaPath, file: SchemaFile | None) -> tuple[str
     return path.schema, path.table or ""
 
 
+def is_stray(name: str) -> bool:
+    """Return whether a file that has no place in the layout is one of other programs.
+
+    Its name begins with a dot or an underscore: ``.DS_Store``, ``_SUCCESS``.
+    Source: storage, "names".
+    """
+    last = name.rpartition("/")[2]
+    return last.startswith((".", "_")) and last not in (".", "..")
+
+
 def check_names(
     sizes: Mapping[str, int | None], layout: PathLayout
 ) -> tuple[dict[str, StoragePath], list[Fault]]:
@@ -121,7 +131,8 @@ def check_names(
         try:
             path = parse_path(name, layout)
         except DecodeError as error:
-            faults.append(Fault("unknown-file", name, error.problem, error.clause))
+            if not is_stray(name):
+                faults.append(Fault("unknown-file", name, error.problem, error.clause))
             continue
         if isinstance(path, DataPath):
             first = numbers.setdefault((directory_of(path), path.number), name)
@@ -335,7 +346,8 @@ def check_puts(
         try:
             path = parse_path(name, layout)
         except DecodeError as error:
-            yield Fault("unknown-file", name, error.problem, error.clause)
+            if not is_stray(name):
+                yield Fault("unknown-file", name, error.problem, error.clause)
             continue
         match path:
             case SchemaPath():

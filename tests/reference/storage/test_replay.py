@@ -20,6 +20,8 @@ from cdcwire.storage import (
     RowGate,
     SchemaColumn,
     SchemaFile,
+    Skip,
+    SkipReason,
     ddl_versions,
     parse_path,
     path_text,
@@ -273,13 +275,21 @@ def test_replay_index_missing_or_unreadable_is_told(newer: bool) -> None:
 
 def test_replay_unknown_and_double_files_are_told_and_left_out() -> None:
     wide = data(5, 1).replace("CDC", "CDC0")
-    replayed = replay(made([schema(5)], [data(5, 1), wide, "s/t/5/_SUCCESS"]), NONE)
+    replayed = replay(made([schema(5)], [data(5, 1), wide, "s/t/5/SUCCESS"]), NONE)
     assert faults(replayed) == [
         ("number-width", wide),
         ("number-twice", data(5, 1)),
-        ("unknown-file", "s/t/5/_SUCCESS"),
+        ("unknown-file", "s/t/5/SUCCESS"),
     ]
     assert steps(replayed) == [name_of(schema(5)), wide]
+
+
+def test_replay_skips_stray_files() -> None:
+    strays = [".DS_Store", "s/t/5/.DS_Store", "s/t/5/_SUCCESS"]
+    replayed = replay(made([schema(5)], [data(5, 1), *strays]), NONE)
+    assert faults(replayed) == []
+    assert replayed.skips == tuple(Skip(name, SkipReason.STRAY) for name in strays)
+    assert steps(replayed) == [name_of(schema(5)), data(5, 1)]
 
 
 def test_replay_sorts_versions_as_numbers_and_over_tables() -> None:

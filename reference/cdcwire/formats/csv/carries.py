@@ -8,6 +8,7 @@ from __future__ import annotations
 from cdcwire.model.carries import EXACT, KINDS, NO, Carries, CarryVerdict, as_form, option
 
 _AS: dict[str, CarryVerdict] = {
+    "bool": as_form("int8"),
     "float not finite": NO,
     "decimal not finite": NO,
     "date as count": as_form("date"),

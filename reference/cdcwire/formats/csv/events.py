@@ -13,8 +13,8 @@ from contextlib import suppress
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.format import EVERYTHING, Selection, TableName
 from cdcwire.formats.csv.header import header_bytes, read_header
-from cdcwire.formats.csv.message import Field, File, Operation, Record
-from cdcwire.formats.csv.records import Located, read_names, read_record
+from cdcwire.formats.csv.message import Field, File, Handle, Operation, Record
+from cdcwire.formats.csv.records import Located, is_clustered, read_names, read_record
 from cdcwire.formats.csv.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.csv.tables import (
     Definitions,
@@ -243,7 +243,8 @@ def change_of(
     before, after = (image, None) if is_delete else (None, image)
     extra: dict[str, str | bytes | None] = {}
     if record.handle_key is not None:
-        extra["handle_key"] = str(record.handle_key)
+        handle = record.handle_key
+        extra["handle_key"] = str(handle) if isinstance(handle, int) else handle
     if ambiguous:
         extra["ambiguous_null"] = ",".join(ambiguous)
     return RowChange(table, op, before, after, position, half, extra=extra or NO_EXTRA)
@@ -361,23 +362,32 @@ def _commit_ts(position: Position) -> int:
     return commit_ts
 
 
-def _handle_key(event: RowChange, image: Image, definition: Table | None) -> int:
-    """Return the row's integer handle: the one that is told, else the integer primary key."""
+def _handle_key(event: RowChange, image: Image, definition: Table | None) -> Handle:
+    """Return the row's handle: the one that the event has, else the integer primary key."""
     clause = "csv: handle key"
     path = ("extra", "handle_key")
     told = event.extra.get("handle_key")
     if told is not None:
-        is_number = isinstance(told, str) and _HANDLE.fullmatch(told) is not None
-        if not is_number or not -_INT64_END <= int(told) < _INT64_END:
-            raise EncodeError(f"{told!r:.80} is not an integer of 64 bits", clause, path)
-        return int(told)
+        if isinstance(told, bytes):
+            raw = told
+        else:
+            raw = told.encode() if _is_text(told) else b""
+            if _HANDLE.fullmatch(told) and -_INT64_END <= int(told) < _INT64_END:
+                return int(told)
+        if is_clustered(raw):
+            return told
+        problem = f"{told!r:.80} is not an integer of 64 bits, nor a clustered key in braces"
+        raise EncodeError(problem, clause, path)
     key = event.table.key or (() if definition is None else key_of(definition))
     if len(key) == 1 and key[0] in image:
         value = image[key[0]]
         kind = next(column.type for column in image.columns if column.name == key[0])
         if isinstance(kind, IntType) and isinstance(value, int):
             return value - _UINT64_END if value >= _INT64_END else value
-    problem = "without an integer primary key the hidden row id must be told"
+    problem = (
+        "a handle that is not one integer column has to be given: the hidden row id, or the text "
+        "of a clustered key in braces"
+    )
     raise EncodeError(problem, clause, path)
 
 

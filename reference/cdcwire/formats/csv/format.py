@@ -59,6 +59,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
         "hex-case": "lower case only",
         "needless-escape": "the byte behind the backslash",
         "null-in-not-null": "accept",
+        "stray-file": "reject",
         "vector-quotes": "accept with and without",
     }
 )

@@ -20,11 +20,15 @@ class Field:
     is_quoted: bool
 
 
+Handle: TypeAlias = int | str | bytes
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """One record. ``fields`` are the columns of the table, in its order.
 
     ``commit_ts``, ``is_update`` and ``handle_key`` are None where the settings leave them out.
+    ``handle_key``: the integer handle, or the text of a clustered key, bytes if it is not UTF-8.
     """
 
     op: Operation
@@ -32,7 +36,7 @@ class Record:
     schema: str
     commit_ts: int | None
     is_update: bool | None
-    handle_key: int | None
+    handle_key: Handle | None
     fields: tuple[Field, ...]
 
 

@@ -10,7 +10,7 @@ from typing import cast
 from cdcwire.core.errors import DecodeError, EncodeError, Step, step
 from cdcwire.formats.csv.escapes import double, escape, undouble, unescape
 from cdcwire.formats.csv.fields import FieldReader, write_field
-from cdcwire.formats.csv.message import Field, Operation, Record
+from cdcwire.formats.csv.message import Field, Handle, Operation, Record
 from cdcwire.formats.csv.settings import Settings
 
 CLAUSE_RECORD = "csv: record"
@@ -125,6 +125,12 @@ class _Meta:
         self.count += 1
         return self.reader.field()
 
+    def _string(self, clause: str) -> bytes:
+        field = self._field()
+        if self.settings.quote and not field.is_quoted:
+            raise DecodeError(f"{field.raw[:80]!r:.80} is not quoted", self.start, clause)
+        return text_of(field, self.settings)
+
     def names(self) -> tuple[Operation, str, str]:
         """Read operation, table and schema."""
         with step("op"):
@@ -140,11 +146,9 @@ class _Meta:
 
     def string(self, kind_clause: str = CLAUSE_KINDS, clause: str = CLAUSE_RECORD) -> str:
         """Read a string, which is quoted if anything is."""
-        field = self._field()
-        if self.settings.quote and not field.is_quoted:
-            raise DecodeError(f"{field.raw[:80]!r:.80} is not quoted", self.start, kind_clause)
+        raw = self._string(kind_clause)
         try:
-            return text_of(field, self.settings).decode()
+            return raw.decode()
         except UnicodeDecodeError as error:
             raise DecodeError("it is not UTF-8", self.start, clause) from error
 
@@ -169,9 +173,15 @@ class _Meta:
             raise DecodeError(problem, self.start, clause)
         return _WORDS[raw]
 
-    def handle_key(self) -> int:
+    def handle_key(self) -> Handle:
         clause = "csv: handle key"
-        return self._integer(self.string(clause, clause).encode(), -_INT64_END, _INT64_END, clause)
+        raw = self._string(clause)
+        if not is_clustered(raw):
+            return self._integer(raw, -_INT64_END, _INT64_END, clause)
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            return raw
 
     def _integer(self, digits: bytes, low: int, high: int, clause: str) -> int:
         if not _INTEGER.fullmatch(digits) or not low <= int(digits) < high:
@@ -202,9 +212,21 @@ def write_record(record: Record, settings: Settings) -> bytes:
     if record.is_update is not None:
         parts.append(b"true" if record.is_update else b"false")
     if record.handle_key is not None:
-        parts.append(write_string(b"%d" % record.handle_key, settings))
+        parts.append(write_string(_handle_bytes(record.handle_key), settings))
     parts += (write_field(field, settings) for field in record.fields)
     return settings.delimiter.join(parts) + settings.terminator
+
+
+def is_clustered(handle: bytes) -> bool:
+    """Return whether a handle is the text of a clustered key that is not one integer."""
+    return handle.startswith(b"{") and handle.endswith(b"}")
+
+
+def _handle_bytes(handle: Handle) -> bytes:
+    raw = handle if isinstance(handle, bytes) else str(handle).encode()
+    if not isinstance(handle, int) and not is_clustered(raw):
+        raise EncodeError(f"{handle!r:.80} is not in braces", "csv: handle key", ("handle_key",))
+    return raw
 
 
 def text_of(field: Field, settings: Settings) -> bytes:

@@ -28,7 +28,6 @@ from cdcwire.golang.numbers import read_float32
 from cdcwire.model.events import Value
 from cdcwire.model.kinds import (
     BitType,
-    BoolType,
     BytesType,
     DatetimeType,
     DateType,
@@ -157,7 +156,7 @@ def _field(codec: ColumnCodec, string: _String) -> str:
             return f"(?:({_FLOAT})|{string.null})"
         case UnknownType():
             return f"({string.null})"
-        case BoolType() | IntType() | BitType() | YearType() as kind:
+        case IntType() | BitType() | YearType() as kind:
             return f"(?:({pattern(kind)})|{string.null})"
         case DecimalType() | DateType() | TimeType() | DatetimeType() | TimestampType() as kind:
             inner = pattern(kind)
@@ -225,8 +224,6 @@ def _body(name: str, codec: ColumnCodec, names: dict[str, Any], is_ascii: bool) 
     else:
         text = [f"if '\\\\' in {name}: {name} = unescaped({name})"]
     match codec.kind:
-        case BoolType():
-            return [f"{name} = {name} == '1'"]
         case (IntType() | BitType() | YearType()) as kind:
             low, high = (0, 1 << 12) if isinstance(kind, YearType) else integer_range(kind)
             if high - low <= 1 << _SMALL_BITS:

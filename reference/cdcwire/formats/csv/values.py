@@ -129,7 +129,7 @@ def column_codec(kind: Type, nullable: bool | None, settings: Settings) -> Colum
     """
     kind = file_kind(kind, settings)
     clause, read = _clause_and_reader(kind, settings)
-    is_bare = isinstance(kind, (BoolType, IntType, BitType, YearType, FloatType))
+    is_bare = isinstance(kind, (IntType, BitType, YearType, FloatType))
     could_be_text = not is_bare and not settings.quote and _is_written(settings)
     if could_be_text:
         could_be_text = _may_be_value(kind, read, settings)
@@ -145,8 +145,13 @@ def column_codec(kind: Type, nullable: bool | None, settings: Settings) -> Colum
 
 
 def file_kind(kind: Type, settings: Settings) -> Type:
-    """Return a kind with the form and the zone that values have in files."""
+    """Return a kind with the form and the zone that values have in files.
+
+    A BOOLEAN is a TINYINT(1), which holds any number of its 8 bits.
+    """
     match kind:
+        case BoolType():
+            return IntType(8)
         case DateType() | TimeType() | DatetimeType():
             return replace(kind, form="text")
         case TimestampType():
@@ -303,7 +308,7 @@ def _read_nothing(raw: bytes) -> Value:
 def _text(kind: Type, told: Type, value: Any, settings: Settings) -> bytes:
     """Return the text of a value of kind ``told`` in a column of ``kind``. Raises: ValueError."""
     match kind, told:
-        case BoolType() | IntType(), BoolType() | IntType():
+        case IntType(), BoolType() | IntType():
             return value_text(told, value).encode()
         case FloatType(bits), FloatType() if isinstance(value, float):
             if not math.isfinite(value):

@@ -37,7 +37,7 @@ def quoted(text: str | bytes) -> Field:
 SAME: list[tuple[str, Value, Field]] = [
     ("int8", -128, bare("-128")),
     ("int64 unsigned", 2**64 - 1, bare("18446744073709551615")),
-    ("bool", True, bare("1")),
+    ("bool", -128, bare("-128")),
     ("bit(64)", 2**64 - 1, bare("18446744073709551615")),
     ("year", 0, bare("0")),
     ("float32", 0.10000000149011612, bare("0.1")),
@@ -188,7 +188,8 @@ def test_float32_comes_back_to_the_bit(value: float) -> None:
         ("set(a,b,c)", "set", 5, quoted("a,c")),
         ("set(a,b,c)", "set", 0, quoted("")),
         ("int8", "bool", True, bare("1")),
-        ("bool", "int8", 1, bare("1")),
+        ("bool", "int8", 2, bare("2")),
+        ("bool", "bool", True, bare("1")),
         ("int64", "int8", 5, bare("5")),
         ("float32", "float64", 0.5, bare("0.5")),
         ("decimal(5,2)", "decimal", Decimal("1.50"), quoted("1.50")),
@@ -204,7 +205,7 @@ def test_value_of_another_form_fits(kind: str, told: str, value: Value, field: F
     [
         ("int8", "int16", 300),
         ("int8", "text", "1"),
-        ("bool", "int8", 2),
+        ("bool", "int16", 128),
         ("float32", "float64", 0.1),
         ("float64", "float64", float("nan")),
         ("float64", "float64", float("inf")),
