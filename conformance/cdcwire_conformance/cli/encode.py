@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
             read_events(arguments.events, context.tables), context=context
         )
         if arguments.raw:
-            return _print_raw(list(messages))
+            return _print_raw(list(messages), is_hex=arguments.hex)
         for message in messages:
             if arguments.hex and isinstance(message, KafkaMessage):
                 print((message.value or b"").hex())
@@ -87,9 +87,12 @@ def _event(line: str, tables: tuple[Table, ...], where: str) -> Event:
         raise UsageError(f"{where}: no JSON: {error}") from error
 
 
-def _print_raw(messages: list[object]) -> int:
+def _print_raw(messages: list[object], *, is_hex: bool) -> int:
     only = messages[0] if len(messages) == 1 else None
     if not isinstance(only, KafkaMessage) or only.value is None:
         raise UsageError(f"--raw prints one value; these events are {len(messages)} messages")
-    sys.stdout.buffer.write(only.value)
+    if is_hex:
+        print(only.value.hex())
+    else:
+        sys.stdout.buffer.write(only.value)
     return 0

@@ -165,6 +165,24 @@ _CODES: dict[str, int] = {
     "dec": TYPE_NEWDECIMAL,
     "character": TYPE_STRING,
     "character varying": TYPE_VARCHAR,
+    "nchar": TYPE_STRING,
+    "national char": TYPE_STRING,
+    "national character": TYPE_STRING,
+    **dict.fromkeys(
+        (
+            *("nvarchar", "varcharacter", "char varying", "nchar varchar", "nchar varying"),
+            *("national varchar", "national varcharacter", "national char varying"),
+            "national character varying",
+        ),
+        TYPE_VARCHAR,
+    ),
+    **dict.fromkeys(
+        (
+            *("long", "long varchar", "long varcharacter", "long varbinary"),
+            *("long char varying", "long character varying"),
+        ),
+        TYPE_MEDIUM_BLOB,
+    ),
 }
 # Numbers that are not integers: their sign is not in their kind, so ``source`` tells it.
 _SIGNED_NUMBERS = frozenset({TYPE_FLOAT, TYPE_DOUBLE, TYPE_NEWDECIMAL})
@@ -176,7 +194,7 @@ _BINARY_SOURCE = re.compile(
     r"\b(?:byte|(?:charset|char(?:acter)?\s+set)[\s=]+'?binary)\b[^')]*$", re.IGNORECASE
 )
 # Lengths and attributes behind the type's name (``(20) unsigned``) fall away here.
-_SOURCE = re.compile(r"\s*([a-z_]+(?:\s(?:varying|precision|binary))?)", re.IGNORECASE)
+_SOURCE = re.compile(r"\s*([a-z_]+(?:\s+[a-z]+){0,2})", re.IGNORECASE)
 _BOOL_SOURCE = re.compile(r"\s*(?:bool|boolean|tinyint\s*\(\s*1\s*\))\s*$", re.IGNORECASE)
 
 
@@ -246,8 +264,9 @@ def _code_of_source(column: Column) -> int | None:
     elif found is None:
         return None
     else:
-        name = " ".join(found.group(1).lower().split())
-        code = _CODES.get(name, _CODES.get(name.split()[0]))
+        words = found.group(1).lower().split()  # the longest name that begins so
+        names = (" ".join(words[:count]) for count in range(len(words), 0, -1))
+        code = next((_CODES[name] for name in names if name in _CODES), None)
     return code if code is not None and _holds(code, column.type) else None
 
 

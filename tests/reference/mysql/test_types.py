@@ -20,7 +20,16 @@ from cdcwire.model.kinds import (
     UnknownType,
     YearType,
 )
-from cdcwire.mysql.types import code_and_flags, column_of
+from cdcwire.mysql.types import (
+    FLAG_UNSIGNED,
+    TYPE_DOUBLE,
+    TYPE_MEDIUM_BLOB,
+    TYPE_NEWDECIMAL,
+    TYPE_STRING,
+    TYPE_VARCHAR,
+    code_and_flags,
+    column_of,
+)
 
 # name, type code and flags of the Craft proposal's 29 columns: primary key c1, unique key c2
 PROPOSAL_COLUMNS = [
@@ -116,3 +125,21 @@ def test_kind_that_mysql_lacks_is_refused() -> None:
     with pytest.raises(EncodeError, match="array<int8>") as caught:
         code_and_flags(Column("c", ArrayType(IntType(8))), "craft: column types")
     assert caught.value.clause == "craft: column types"
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "code"),
+    [
+        ("nchar(10)", TextType(10), TYPE_STRING),
+        ("national character varying(10)", TextType(10), TYPE_VARCHAR),
+        ("long varchar", TextType(), TYPE_MEDIUM_BLOB),
+        ("long varbinary", BytesType(), TYPE_MEDIUM_BLOB),
+        ("LONG", TextType(), TYPE_MEDIUM_BLOB),
+        ("decimal(10,2) unsigned zerofill", DecimalType(10, 2), TYPE_NEWDECIMAL),
+        ("double  precision unsigned", FloatType(64), TYPE_DOUBLE),
+    ],
+)
+def test_every_spelling_of_a_source_has_its_code(source: str, kind: Type, code: int) -> None:
+    found, flags = code_and_flags(Column("c", kind, source), "column types")
+    assert found == code
+    assert bool(flags & FLAG_UNSIGNED) == ("unsigned" in source)

@@ -114,6 +114,8 @@ class PrefixReader:
         terminator = self._prefix.settings.terminator
         if not value.endswith(terminator):
             problem = f"the file does not end in the terminator {terminator!r}"
+            if value.endswith(b"\n"):
+                problem += "; it ends in LF, so give the producer's option terminator"
             self._stop(file, Fault("half-written", file.path, problem, clause, len(value)))
             return None
         return value

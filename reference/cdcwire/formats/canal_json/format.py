@@ -61,6 +61,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
         "claim-check-file-missing": "give the handle key and the location",
         "delete-row-in-old": "accept",
         "empty-message": "accept",
+        "json-empty": "accept",
         "old-missing-column": "unchanged",
         "pknames-null": "no primary key",
         "update-without-old": "accept",

@@ -78,6 +78,10 @@ def value_reader(kind: Type) -> Read:
             return _read_mask
         case VectorType():
             return _read_vector
+        case YearType():
+            return _read_year
+        case JsonType():
+            return _read_text  # the official Canal writes a document of no bytes as ""
         case UnknownType() | IntervalType() | ArrayType() | MapType() | StructType():
             return _read_text
         case _:
@@ -194,6 +198,11 @@ def _number(text: str, limit: int) -> int:
     if number > limit:
         raise ValueError(f"{text} is above {limit}")
     return number
+
+
+def _read_year(text: str) -> Value:
+    """Return a year. The official Canal writes 0 as 0000."""
+    return 0 if text == "0000" else _text_reader(YearType())(text)
 
 
 def _read_vector(text: str) -> Value:

@@ -235,7 +235,6 @@ def test_kind_says_what_mysqltype_says_and_no_more(mysql_type: str, kind: str) -
         ("enum('a')", "a", "enum and set values"),
         ("enum", "65536", "enum and set values"),
         ("set", "-1", "enum and set values"),
-        ("json", "", "json values"),
         ("vector", "[1,]", "vector values"),
     ],
 )
