@@ -185,6 +185,16 @@ def utf8(text: str) -> bytes:
         raise ValueError("is not text in UTF-8") from None
 
 
+def line_end(text: str) -> bytes:
+    """Return a line end as UTF-8. Raises: ValueError for one that is spelled with a backslash."""
+    if "\\n" in text or "\\r" in text:
+        raise ValueError(
+            "has a backslash and a letter where a line end is meant; a shell gives the line end "
+            "itself for $'terminator=\\n'"
+        )
+    return utf8(text)
+
+
 @cache
 def options_of(settings: type) -> tuple[Option, ...]:
     """Return the options that a settings class declares, in the order of its fields."""

@@ -100,9 +100,13 @@ def read_line(
         return message, end + len(terminator)
     if terminator.startswith(data[end : end + len(terminator)]):
         problem = f"the file ends before the terminator {terminator!r}"
+        if place is None:
+            problem += "; a *.json is read as a file of a storage sink, not as a queue's message"
         raise TruncatedError(problem, len(data), CLAUSE)
     found = data[end : end + len(terminator)]
     problem = f"{found!r} stands where the terminator {terminator!r} is expected"
+    if found.startswith(b"\n"):
+        problem += "; give the producer's option terminator"
     raise DecodeError(problem, end, CLAUSE)
 
 

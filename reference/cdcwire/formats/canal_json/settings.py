@@ -7,11 +7,11 @@ from typing import Literal, TypeAlias
 
 from cdcwire.core.options import (
     OptionError,
+    line_end,
     option,
     option_group,
     options_of,
     settings_reader,
-    utf8,
 )
 from cdcwire.formats.canal_json.message import Dialect
 from cdcwire.mysql.settings import LargeMessageSettings
@@ -53,7 +53,9 @@ class Settings(LargeMessageSettings):
     )
     dialect: Dialect = option("dialect", "ticdc", "Producer whose messages are written.")
     transport: Transport = option("transport", "queue", "Write messages, or files.")
-    terminator: bytes = option("terminator", "\r\n", "Text after each row of a file.", convert=utf8)
+    terminator: bytes = option(
+        "terminator", "\r\n", "Text after each row of a file.", convert=line_end
+    )
     layout: PathLayout = option_group(PathLayout, extension=EXTENSION)
     file_size: int = option("file-size", 67108864, "Size of a complete file, in bytes.")
     sent_ms: int | None = option(

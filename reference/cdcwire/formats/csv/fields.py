@@ -99,7 +99,10 @@ class FieldReader:
             raise DecodeError(problem, stop, CLAUSE_QUOTED)
 
     def _cut(self) -> TruncatedError:
-        return TruncatedError("the file ends inside a record", len(self.data), CLAUSE_END)
+        problem = "the file ends inside a record"
+        if self.data.endswith(b"\n") and not self.data.endswith(self.terminator):
+            problem += "; it ends in LF, so give the producer's option terminator"
+        return TruncatedError(problem, len(self.data), CLAUSE_END)
 
 
 def write_field(field: Field, settings: Settings) -> bytes:

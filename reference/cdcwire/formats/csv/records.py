@@ -19,6 +19,7 @@ CLAUSE_LIMITS = "csv: limits"
 MAX_COLUMNS = 4096  # TiDB's limit
 
 _INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,19}")
+_COMMIT_TS = re.compile(rb"[1-9][0-9]{16,19}")  # of this century
 _UINT64_END = 1 << 64
 _INT64_END = 1 << 63
 _WORDS = {b"true": True, b"false": False}
@@ -81,6 +82,8 @@ def _fields(
             problem = (
                 f"there are more fields than the {meta.count} of the record and {count} columns"
             )
+            if not meta.settings.include_commit_ts and _COMMIT_TS.fullmatch(fields[0].raw):
+                problem += "; the first may be the commit-ts of include-commit-ts"
             raise DecodeError(problem, stop, CLAUSE_RECORD)
         if index == MAX_COLUMNS:
             raise DecodeError(f"more than {MAX_COLUMNS} columns", stop, CLAUSE_LIMITS)

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from cdcwire.core.options import (
     OptionError,
+    line_end,
     option,
     option_group,
     options_of,
@@ -53,7 +54,7 @@ class Settings(ZoneSettings):
     output_field_header: bool = option(
         "output-field-header", False, "Write the names of the fields as first line of a file."
     )
-    terminator: bytes = option("terminator", "\r\n", "Text after each record.", convert=utf8)
+    terminator: bytes = option("terminator", "\r\n", "Text after each record.", convert=line_end)
     layout: PathLayout = option_group(PathLayout)
     file_size: int = option("file-size", 67108864, "Size of a complete file, in bytes.")
 
