@@ -133,7 +133,7 @@ def _events(
                 yield from format_.to_events(message, context=known)
                 for problem in claim_checks.problems():
                     faults.report(f"{where}: {problem}")
-                for warning in format_.warnings(message):
+                for warning in format_.warnings(message, known):
                     print(f"cdcwire decode: {where}: warning: {warning}", file=sys.stderr)
             except DecodeError as error:
                 faults.report(f"{where}: {error}")

@@ -26,6 +26,10 @@ START_LINE = b'{"cmd":"start","protocol":%d}\n' % PROTOCOL_VERSION
 STOP_LINE = b'{"cmd":"stop"}\n'
 
 
+# The feature of cases whose messages are read with the definitions of their tables.
+USES_DEFINITIONS = "definitions"
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """One question to a testee, not yet numbered. ``body`` has all members but cmd, seq, format."""
@@ -46,7 +50,7 @@ class Request:
 def decode_request(case: Case) -> Request:
     """Return the request to decode the messages of a case."""
     body = _told(case)
-    if not needs_tables(case.format):
+    if not needs_tables(case.format) and USES_DEFINITIONS not in case.features:
         body.pop("tables", None)
     body["messages"] = [message_to_json(message) for message in case.messages]
     return Request("decode", case.format, body)

@@ -92,7 +92,7 @@ def conversion_of(kind: kinds.Type, source: str | None, modes: Modes) -> Convers
         case kinds.FloatType(bits):
             return Conversion(kind, "float" if bits == 32 else "double", _float(bits))
         case kinds.DecimalType():
-            return _decimal(kind, modes)
+            return _decimal(kind, name, modes)
         case kinds.TextType():
             return Conversion(kinds.TextType(), name or "string", text_value)
         case kinds.JsonType():
@@ -158,9 +158,12 @@ def _float(bits: int) -> Convert:
     return checked
 
 
-def _decimal(kind: kinds.DecimalType, modes: Modes) -> Conversion:
+def _decimal(kind: kinds.DecimalType, name: str | None, modes: Modes) -> Conversion:
     if modes.producer != "debezium":
         return Conversion(kinds.DecimalType(), f"{modes.prefix}.cdc.data.Decimal", _decimal_or_text)
+    is_money = kind == kinds.DecimalType(None, 2) and name == f"{CONNECT_PREFIX}Decimal"
+    if is_money and modes.has_money:
+        return Conversion(kind, name or "", lambda value: _with_scale(value, 2))
     if modes.decimals == "string":
         return Conversion(kinds.TextType(), "string", lambda value: _decimal_text(value))
     if modes.decimals == "double":
@@ -194,8 +197,7 @@ def _plain_number(value: Value) -> Decimal:
     number = _number(value)
     if not number.is_finite():
         raise NotCarriedError("decimal not finite")
-    plain = Decimal(f"{number:f}")
-    return plain if plain else abs(plain)
+    return number if number else number.copy_abs()
 
 
 def _with_scale(value: Value, scale: int) -> Decimal:
@@ -273,6 +275,7 @@ def _hstore(value: Value) -> str:
 
 
 _NESTED = "array of "
+_REQUIRED = "map of required "
 
 
 def _container(
@@ -282,6 +285,13 @@ def _container(
     modes: Modes,
 ) -> Conversion:
     if isinstance(kind, kinds.ArrayType):
+        if name is not None:  # a vector: nothing in it is NULL
+            item = conversion_of(kind.item, None, modes)
+            return Conversion(
+                kinds.ArrayType(item.type),
+                name,
+                lambda value: tuple(map(_required(item.value), of_type(tuple)(value))),
+            )
         result = source.removeprefix(_NESTED) if source and source.startswith(_NESTED) else None
         item = conversion_of(kind.item, result, modes)
         each = _if_any(item.value)
@@ -296,10 +306,13 @@ def _container(
         if modes.maps == "json" and is_text:
             return Conversion(kinds.JsonType(), f"{DATA_PREFIX}Json", _hstore)
         key, entry = conversion_of(kind.key, None, modes), conversion_of(kind.value, None, modes)
-        one = _if_any(entry.value)
+        is_required = source is not None and source.startswith(_REQUIRED)
+        one = _required(entry.value) if is_required else _if_any(entry.value)
+        is_named = is_required or "." in entry.source or entry.source.startswith(_NESTED)
+        prefix = _REQUIRED if is_required else "map of "
         return Conversion(
             kinds.MapType(key.type, entry.type),
-            "map",
+            f"{prefix}{entry.source}" if is_named else "map",
             lambda value: tuple((key.value(k), one(v)) for k, v in of_type(tuple)(value)),
         )
     if name is not None:
@@ -308,6 +321,15 @@ def _container(
     return Conversion(
         kinds.StructType(columns), name or "struct", lambda value: sent_row(value, columns, modes)
     )
+
+
+def _required(convert: Convert) -> Convert:
+    def converted(value: Value) -> Value:
+        if value is None:
+            raise NotCarriedError("NULL")
+        return convert(value)
+
+    return converted
 
 
 def _if_any(convert: Convert) -> Convert:

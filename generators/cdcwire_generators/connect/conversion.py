@@ -26,7 +26,7 @@ class Modes:
     ``prefix``: the start of type names, before ``.cdc.data``.
 
     ``decimals``, ``times``, ``binary``, ``intervals``, ``maps``: Debezium's modes. ``placeholder``:
-    the text for an unavailable value; "" for none.
+    the text for an unavailable value; "" for none. ``has_money``: money stays a Decimal.
     """
 
     producer: Producer
@@ -37,6 +37,7 @@ class Modes:
     intervals: str = "numeric"
     maps: str = "map"
     placeholder: str = ""
+    has_money: bool = False
 
 
 @dataclass(frozen=True, slots=True)

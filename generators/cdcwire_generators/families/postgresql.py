@@ -25,6 +25,24 @@ _POINT = kinds.StructType(
     )
 )
 
+_GEOMETRY = kinds.StructType(
+    (
+        Column("wkb", kinds.BytesType(), "bytes", False),
+        Column("srid", kinds.IntType(32), "int32", True),
+    )
+)
+_SPARSE = kinds.StructType(
+    (
+        Column("dimensions", kinds.IntType(16), "int16", False),
+        Column(
+            "vector",
+            kinds.MapType(kinds.IntType(16), kinds.FloatType(64)),
+            "map of required double",
+            False,
+        ),
+    )
+)
+
 # Simplest first: a failing example shrinks towards the front.
 _SHARED: tuple[tuple[str, kinds.Type], ...] = (
     ("int32", kinds.IntType(32)),
@@ -61,6 +79,12 @@ _OF_DEBEZIUM: tuple[tuple[str, kinds.Type], ...] = (
     (f"{_DATA}Enum", kinds.EnumType(_LABELS, "label")),
     (f"{_DATA}Xml", kinds.TextType()),
     (f"{_DATA}geometry.Point", _POINT),
+    (f"{_DATA}geometry.Geometry", _GEOMETRY),
+    (f"{_DATA}DoubleVector", kinds.ArrayType(kinds.FloatType(64))),
+    (f"{_DATA}FloatVector", kinds.ArrayType(kinds.FloatType(32))),
+    (f"{_DATA}SparseDoubleVector", _SPARSE),
+    (f"{_DATA}Bits", kinds.BitType(2147483647)),
+    (f"{_CONNECT}Decimal", kinds.DecimalType(None, 2)),
     ("map", kinds.MapType(kinds.TextType(), kinds.TextType())),
 )
 _OF_CDL: tuple[tuple[str, kinds.Type], ...] = (

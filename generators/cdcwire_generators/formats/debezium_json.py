@@ -67,6 +67,7 @@ class DebeziumRoundTrip(ConnectRoundTrip):
                 str(self.options["interval-handling-mode"]),
                 str(self.options["hstore-handling-mode"]),
                 str(self.options["unavailable-value-placeholder"]),
+                dialect == "debezium-1.4",
             )
 
     def events(self, event: Event) -> list[Event]:

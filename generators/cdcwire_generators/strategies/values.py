@@ -25,6 +25,7 @@ Values = st.SearchStrategy[Any]
 _STORED_APART = (kinds.TextType, kinds.BytesType, kinds.JsonType)
 
 _MAX_INT64 = (1 << 63) - 1
+_MAX_BITS = 100  # of a bit string without a limit
 _MAX_UINT64 = (1 << 64) - 1
 _UNITS_PER_DAY = {"d": 1, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _DAYS = (-719_528, 2_932_896)  # from 0000-01-01 to 9999-12-31
@@ -97,7 +98,7 @@ def _extremes(kind: kinds.Type, domain: Domain) -> tuple[Value, ...]:
         case kinds.BytesType(length):
             return tuple(b for b in extremes.BYTES if length is None or len(b) <= length)
         case kinds.BitType(length):
-            end = _MAX_UINT64 if length is None else (1 << length) - 1
+            end = _MAX_UINT64 if length is None else (1 << min(length, _MAX_BITS)) - 1
             return tuple(dict.fromkeys(value for value in (*extremes.UINT64, end) if value <= end))
         case kinds.SetType(None, "index"):
             return extremes.UINT64
@@ -146,7 +147,9 @@ def _ordinary(kind: kinds.Type, domain: Domain) -> Values:
         case kinds.BytesType(length):
             return st.binary(max_size=_least(length, 40))
         case kinds.BitType(length):
-            return st.integers(0, _MAX_UINT64 if length is None else (1 << length) - 1)
+            return st.integers(
+                0, _MAX_UINT64 if length is None else (1 << min(length, _MAX_BITS)) - 1
+            )
         case kinds.YearType():
             year = st.one_of(st.integers(1901, 2155), st.just(0))
             return year if domain.is_plausible else st.integers(-_MAX_INT64 - 1, _MAX_INT64)

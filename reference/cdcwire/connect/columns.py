@@ -15,7 +15,7 @@ from math import isfinite
 
 from cdcwire.connect import counts
 from cdcwire.connect.decimals import unscaled_bytes
-from cdcwire.connect.logical import ARRAY_OF, REQUIRED, kind_of
+from cdcwire.connect.logical import ARRAY_OF, MAP_OF, REQUIRED, kind_of
 from cdcwire.connect.schema import ConnectType, Field, Schema
 from cdcwire.connect.strings import quoted
 from cdcwire.connect.style import ColumnPlan, Convert, Style, as_it_is, cdc_schema
@@ -40,6 +40,7 @@ from cdcwire.connect.types import (
     MICRO_DURATION,
     MICRO_TIME,
     MICRO_TIMESTAMP,
+    MONEY_SCALE,
     NANO_TIME,
     NANO_TIMESTAMP,
     TIME,
@@ -54,6 +55,7 @@ from cdcwire.connect.values import write_value
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.golang.numbers import float_text, is_float32
 from cdcwire.model.events import ABSENT, UNAVAILABLE, Column, Expression, Image, Value
+from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import (
     ArrayType,
     BitType,
@@ -78,6 +80,8 @@ from cdcwire.model.kinds import (
     VectorType,
     YearType,
 )
+from cdcwire.model.text import TextFormError
+from cdcwire.model.text.values import value_from_json
 
 KINDS = counts.KINDS
 
@@ -88,7 +92,19 @@ def plan_column(column: Column, style: Style) -> ColumnPlan:
     default = column.default
     if not style.with_defaults or default in (ABSENT, None) or isinstance(default, Expression):
         return plan
-    return replace(plan, schema=replace(plan.schema, default=plan.convert(default)))
+    with step("default"):
+        value = plan.convert(_default_value(column.type, default))
+    return replace(plan, schema=replace(plan.schema, default=value))
+
+
+def _default_value(kind: Type, default: Value) -> Value:
+    """Return a default as a value of its kind; definitions of other formats have its text."""
+    if not isinstance(default, str):
+        return default
+    try:
+        return value_from_json(default, kind)[1]
+    except TextFormError as error:
+        raise EncodeError(f"{default!r:.40} is not a {kind_text(kind):.40}", KINDS) from error
 
 
 # Defaults stay outside: 1.0 and 1.00, or 0.0 and -0.0, are equal and written differently.
@@ -136,7 +152,7 @@ def _plan(kind: Type, source: str | None, style: Style) -> ColumnPlan:
         case FloatType(bits):
             return ColumnPlan(Schema("float" if bits == 32 else "double"), as_it_is)
         case DecimalType():
-            return _decimal_plan(kind, style)
+            return _decimal_plan(kind, source, style)
         case TextType():
             return ColumnPlan(Schema("string"), as_it_is)
         case JsonType():
@@ -264,9 +280,11 @@ def _integer_plan(kind: IntType, style: Style) -> ColumnPlan:
     return ColumnPlan(schema, lambda value: Decimal(checked(value)))
 
 
-def _decimal_plan(kind: DecimalType, style: Style) -> ColumnPlan:
+def _decimal_plan(kind: DecimalType, source: str | None, style: Style) -> ColumnPlan:
     if style.is_cdl:
         return ColumnPlan(cdc_schema(style, CDC_DECIMAL), _decimal_text)
+    if style.has_money and (kind, source) == (DecimalType(None, MONEY_SCALE), CONNECT_DECIMAL):
+        style = replace(style, decimals="precise")
     if style.decimals == "string":
         return ColumnPlan(Schema("string"), _debezium_decimal_text)
     if style.decimals == "double":
@@ -317,7 +335,7 @@ def _variable_scale(value: Value) -> tuple[int, bytes]:
         raise EncodeError(f"{value!r:.40} is no decimal with a scale", KINDS)
     exponent = value.as_tuple().exponent
     assert isinstance(exponent, int)  # the value is finite
-    scale = max(-exponent, 0)
+    scale = -exponent  # negative for 5E+3, as old versions send it
     return scale, unscaled_bytes(value, scale, KINDS)
 
 
@@ -389,17 +407,20 @@ def _container_plan(
     kind: ArrayType | MapType | StructType, source: str | None, style: Style
 ) -> ColumnPlan:
     if isinstance(kind, ArrayType):
-        told = source.removeprefix(ARRAY_OF) if source and source.startswith(ARRAY_OF) else ""
-        is_required = told.startswith(REQUIRED)
-        item = _plan(kind.item, told.removeprefix(REQUIRED) or None, style)
-        schema = Schema("array", items=replace(item.schema, optional=not is_required))
+        name = source if source is not None and source.startswith("io.debezium.") else None
+        inner, is_optional = _inner_source(source, ARRAY_OF)
+        item = _plan(kind.item, inner, style)
+        items = replace(item.schema, optional=is_optional and name is None)
+        version = None if name is None else 1  # a vector: its items are required
+        schema = Schema("array", name=name, version=version, items=items)
         return ColumnPlan(schema, _each(item.convert))
     if isinstance(kind, MapType):
         is_text = isinstance(kind.key, TextType) and isinstance(kind.value, TextType)
         if style.maps == "json" and is_text:
             return ColumnPlan(Schema("string", name=JSON, version=1), _json_object)
-        key, entry = _plan(kind.key, None, style), _plan(kind.value, None, style)
-        schema = Schema("map", keys=key.schema, values=replace(entry.schema, optional=True))
+        inner, is_optional = _inner_source(source, MAP_OF)
+        key, entry = _plan(kind.key, None, style), _plan(kind.value, inner, style)
+        schema = Schema("map", keys=key.schema, values=replace(entry.schema, optional=is_optional))
         return ColumnPlan(schema, _each_pair(key.convert, entry.convert))
     name = source if source is not None and source.startswith("io.debezium.") else None
     if name is not None:
@@ -408,6 +429,12 @@ def _container_plan(
     if name is not None:
         schema = replace(schema, version=1, doc=DOCS.get(name))
     return ColumnPlan(schema, lambda value: _struct(value, style))
+
+
+def _inner_source(source: str | None, of: str) -> tuple[str | None, bool]:
+    """Return the name of an array's items or a map's values, and whether they are optional."""
+    named = source.removeprefix(of) if source is not None and source.startswith(of) else ""
+    return named.removeprefix(REQUIRED) or None, not named.startswith(REQUIRED)
 
 
 def _json_object(value: Value) -> str:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from cdcwire.connect.envelope import Envelope, Parsed, SchemasEnable, parse
 from cdcwire.connect.identity import MadeOfSchemas
 from cdcwire.connect.schema import ConnectValue, Field, Schema
 from cdcwire.connect.schemaless import inferred_schema
 from cdcwire.connect.values import read_value
-from cdcwire.core.errors import DecodeError, Path, step
+from cdcwire.core.errors import DecodeError, Path, TruncatedError, step
+from cdcwire.core.strict_json import JsonObject, JsonValue
+from cdcwire.model.events import Table
+
+DEFINITIONS = "connect: definitions"
 
 
 def _places(schema: Schema, _text: str) -> dict[str, int]:
@@ -136,23 +141,78 @@ def read_part(
 ) -> Parsed:
     """Return the envelope of a message's key or value. Raises: TruncatedError, DecodeError."""
     with step(part):
-        return parse(data, schemas_enable, null_is_default)
+        try:
+            return parse(data, schemas_enable, null_is_default)
+        except DecodeError as error:
+            if part == "key" and data[:1] != b"{" and not isinstance(error, TruncatedError):
+                hint = "JsonConverter writes an object; StringConverter is not read"
+                problem = f"{error.problem} ({hint})"
+                raise DecodeError(problem, error.offset, error.clause, error.path) from error
+            raise
 
 
-def typed(origin: Origin, images: dict[str, Schema]) -> Envelope:
+def typed(origin: Origin, images: Mapping[str, Schema]) -> tuple[Envelope, Origin]:
     """Return an envelope with a schema in any case: its own, or what the payload shows.
 
-    ``images``: schemas of members of the payload, known from elsewhere. Raises: DecodeError.
+    ``images``: structs of members of the payload, known from elsewhere. A column that only one of
+    payload and struct has is absent, or has the type that its value shows; the origin that is
+    returned has a warning of the latter. Raises: DecodeError.
     """
     parsed = origin.parsed
     envelope = parsed.envelope
     if envelope.schema is not None:
-        return envelope
+        return envelope, origin
     schema = inferred_schema(parsed.json)
+    members = parsed.json.by_name() if isinstance(parsed.json, JsonObject) else {}
+    warnings = list(parsed.warnings)
     fields = tuple(
-        Field(field.name, images.get(field.name, field.schema)) for field in schema.fields
+        Field(field.name, _as_sent(images[field.name], members[field.name].value, warnings))
+        if field.name in images
+        else field
+        for field in schema.fields
     )
     schema = Schema(schema.type, True, fields=fields, items=schema.items)
     with step(origin.part, *(("payload",) if envelope.wrapped else ())):
-        payload = read_value(schema, parsed.json, parsed.start, parsed.end)
-    return Envelope(schema, payload, envelope.wrapped)
+        payload = read_value(schema, parsed.json, parsed.start, parsed.end, False, warnings)
+    origin = replace(origin, parsed=replace(parsed, warnings=tuple(warnings)))
+    return Envelope(schema, payload, envelope.wrapped), origin
+
+
+def _as_sent(struct: Schema, row: JsonValue, warnings: list[str]) -> Schema:
+    """Return the struct of the columns that a row has, in the order of its definition."""
+    if not isinstance(row, JsonObject):
+        return struct
+    sent = row.by_name()
+    unknown = [name for name in sent if struct.field(name) is None]
+    if not unknown and len(sent) == len(struct.fields):
+        return struct  # the same object, so that what is known of it is found again
+    warnings.extend(
+        f"column {name!r:.40} is not in the definition ({DEFINITIONS})" for name in unknown
+    )
+    known = (field for field in struct.fields if field.name in sent)
+    shown = (Field(name, inferred_schema(sent[name].value)) for name in unknown)
+    return replace(struct, fields=(*known, *shown))
+
+
+def definition_of(
+    tables: tuple[Table, ...], schema: JsonValue, name: JsonValue, origin: Origin
+) -> tuple[Table | None, Origin]:
+    """Return the definition of a table; None if there is none.
+
+    Where others are given, the origin that is returned has a warning of that.
+    """
+    if not isinstance(name, str):
+        return None, origin
+    for table in tables:
+        if table.columns is not None and (table.schema, table.name) == (schema, name):
+            return table, origin
+    if not tables:
+        return None, origin
+    shown = f"{schema}.{name}" if isinstance(schema, str) else name
+    alike = [table for table in tables if table.name == name]
+    problem = f"there is no definition of table {shown!r:.80}"
+    if alike:
+        other = "no schema" if alike[0].schema is None else f"schema {alike[0].schema!r:.40}"
+        problem = f"{problem}: that of {name!r:.40} has {other}"
+    warnings = (*origin.parsed.warnings, f"{problem} ({DEFINITIONS})")
+    return None, replace(origin, parsed=replace(origin.parsed, warnings=warnings))

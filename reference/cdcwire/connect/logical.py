@@ -77,7 +77,8 @@ from cdcwire.model.kinds import (
 
 Convert: TypeAlias = Callable[[Value], Value]
 
-ARRAY_OF, REQUIRED = "array of ", "required "  # and the items' name: the source of a column
+# With the name of the items or values, the source of a column.
+ARRAY_OF, MAP_OF, REQUIRED = "array of ", "map of ", "required "
 _LOGICAL = "connect: logical types"
 _INSTANTS = "connect: instants"
 _INSTANT = TimestampType()  # the text has to say its offset
@@ -175,13 +176,18 @@ def column_of(name: str, schema: Schema) -> Column:
 
 
 def source_of(schema: Schema) -> str:
-    """Return the type's name as a column keeps it; an array whose items have a name tells it."""
-    if schema.name is None and schema.type == "array" and schema.items is not None:
-        item = source_of(schema.items)
-        if item == schema.items.type and schema.items.optional:
-            return schema.type
-        return f"{ARRAY_OF}{'' if schema.items.optional else REQUIRED}{item}"
-    return schema.name or schema.type
+    """Return the type's name as a column keeps it, with that of items or values if they have one.
+
+    The items of an array that has a name of its own are what the name says.
+    """
+    inner = schema.items if schema.type == "array" else schema.values
+    if schema.name is not None or inner is None:
+        return schema.name or schema.type
+    found = source_of(inner)
+    if found == inner.type and inner.optional:
+        return schema.type
+    of = ARRAY_OF if schema.type == "array" else MAP_OF
+    return f"{of}{'' if inner.optional else REQUIRED}{found}"
 
 
 def image_of(
@@ -257,7 +263,8 @@ def _bytes_kind(schema: Schema) -> Type:
         return DecimalType(digits, decimal_scale(schema))
     if schema.name == BITS:
         length = schema.parameter("length")
-        return BitType(int(length) if length and re.fullmatch("[0-9]{1,9}", length) else None)
+        is_number = length is not None and re.fullmatch("[0-9]{1,10}", length) is not None
+        return BitType(int(length) if length is not None and is_number else None)
     return BytesType()
 
 

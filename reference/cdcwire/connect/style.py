@@ -27,7 +27,10 @@ Convert: TypeAlias = Callable[[Value], Value]
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a producer writes its columns. ``name_prefix``: what stands before ``.cdc.data``."""
+    """How a producer writes its columns. ``name_prefix``: what stands before ``.cdc.data``.
+
+    ``has_money``: money is a Decimal in every mode, as by Debezium 1.4.
+    """
 
     way: Way
     name_prefix: str = "com.xxx"
@@ -38,6 +41,7 @@ class Style:
     maps: HstoreMode = "map"
     placeholder: str = ""
     with_defaults: bool = False
+    has_money: bool = False
 
     @property
     def is_cdl(self) -> bool:

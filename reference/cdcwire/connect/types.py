@@ -43,6 +43,9 @@ VARIABLE_SCALE_DECIMAL = "io.debezium.data.VariableScaleDecimal"
 DOCS: dict[str, str] = {
     VARIABLE_SCALE_DECIMAL: "Variable scaled decimal",
     "io.debezium.data.geometry.Point": "Geometry (POINT)",
+    "io.debezium.data.geometry.Geometry": "Geometry",
+    "io.debezium.data.geometry.Geography": "Geography",
+    "io.debezium.data.SparseDoubleVector": "Sparse double vector",
 }
 
 CDC_DECIMAL = ".cdc.data.Decimal"
@@ -58,6 +61,7 @@ BASE_TYPES: dict[str, str] = {
 _CLAUSE = "connect: logical types"
 _SCALE = re.compile(r"-?[0-9]{1,5}")
 MAX_SCALE = 20000  # PostgreSQL stops at 16383 digits behind the point
+MONEY_SCALE = 2  # of PostgreSQL's money
 
 
 def is_cdc_decimal(name: str | None) -> bool:

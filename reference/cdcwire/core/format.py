@@ -174,7 +174,7 @@ class Format:
     carries: Carries
     features: Mapping[str, str]
     choices: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    warnings: Callable[[Message], tuple[str, ...]] = lambda message: ()
+    warnings: Callable[[Message, Context], tuple[str, ...]] = lambda message, context: ()
     prepared: Callable[[Iterable[Message], Context], Context] = _unchanged
     needs_tables: bool = False
     carriers: tuple[Carrier, ...] = ("queue",)

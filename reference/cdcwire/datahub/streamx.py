@@ -56,6 +56,7 @@ CLAUSE_LIMITS = "datahub-blob: limits"
 _INT64_END = 1 << 63
 _INT64_DIGITS = 19
 MAX_NUMBER = 1024
+_MAX_BITS = 4096  # a number of more bits has no text here
 _MS_DIGITS = 3
 
 _KINDS: Mapping[str, Type] = MappingProxyType(
@@ -216,7 +217,8 @@ def to_blob(column: Column, value: Value) -> BlobValue:
 def _check_range(kind: IntType | BitType, value: Value) -> None:
     is_number = isinstance(value, int) and not isinstance(value, bool)
     if isinstance(kind, BitType):
-        low, high = 0, 1 << (kind.length if kind.length is not None else 64)
+        length = 64 if kind.length is None else min(kind.length, _MAX_BITS)
+        low, high = 0, 1 << length
     elif kind.unsigned:
         low, high = 0, 1 << kind.bits
     else:

@@ -42,7 +42,9 @@ def kind_text(kind: Type) -> str:
         case FloatType(bits):
             return f"float{bits}"
         case DecimalType(precision, scale):
-            return "decimal" if precision is None else f"decimal({precision},{scale or 0})"
+            if precision is None:
+                return "decimal" if scale is None else f"decimal(*,{scale})"
+            return f"decimal({precision},{scale or 0})"
         case TextType(length):
             return _with_number("text", length)
         case BytesType(length):
@@ -95,7 +97,8 @@ def parse_kind(text: str) -> Type:
 _SPECIAL = re.compile(r"([\\,:()<>])")
 _INTEGERS: dict[str, IntBits] = {"int8": 8, "int16": 16, "int24": 24, "int32": 32, "int64": 64}
 _NESTING_LIMIT = 32
-_NUMBERS = re.compile(r"\((\d{1,9})(?:, ?(\d{1,9}))?\)")
+_NUMBERS = re.compile(r"\((\d{1,10})(?:, ?(-?\d{1,9}))?\)")
+_SCALE_ONLY = re.compile(r"\(\*, ?(-?\d{1,9})\)")
 _WORD = re.compile(r"[a-z]+[0-9]*")
 _LABEL = re.compile(r"(?:\\.|[^\\,:()<>])*", re.DOTALL)
 _PLAIN: dict[str, Type] = {
@@ -179,6 +182,10 @@ class _KindParser:
                 raise ValueError(f"type {self.text!r}: {word!r} is not a kind")
 
     def _measured(self, word: str) -> Type:
+        scale = _SCALE_ONLY.match(self.text, self.offset) if word == "decimal" else None
+        if scale is not None:
+            self.offset = scale.end()
+            return DecimalType(None, int(scale[1]))
         found = _NUMBERS.match(self.text, self.offset)
         if found is None:
             return _MEASURED[word]

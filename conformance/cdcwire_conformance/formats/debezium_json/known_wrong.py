@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
-from cdcwire.model.events import Event, RowChange
+from cdcwire.model.events import Column, Event, Image, Progress, RowChange
 from cdcwire_conformance.families.connect_known_wrong import CONNECT_FAULTS
 from cdcwire_conformance.formats.debezium_json.known_wrong_values import VALUE_FAULTS
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
+    changing_rows,
     refusing,
+    right,
     under_options,
+    wrong_decoder,
     wrong_rows,
 )
 from cdcwire_conformance.known_wrong.events import (
@@ -65,6 +70,35 @@ def snapshot_rows_lost(row: RowChange) -> Event | None:
     return None if row.op == "read" else row
 
 
+@wrong_decoder("a column that the definition has and the row lacks arrives as NULL")
+def absent_as_null(format_: Format, message: Message, context: Context) -> list[Event]:
+    """Fill rows without schema with NULLs for the other columns of their definition."""
+    columns = {(t.schema, t.name): t.columns or () for t in context.tables}
+
+    def filled(image: Image | None, known: tuple[Column, ...]) -> Image | None:
+        if image is None:
+            return None
+        missing = [(column, None) for column in known if column.name not in image.names]
+        return Image.of((*image.pairs, *missing))
+
+    def change(row: RowChange) -> Event:
+        known = columns.get((row.table.schema, row.table.name), ())
+        return replace(row, before=filled(row.before, known), after=filled(row.after, known))
+
+    return changing_rows(change)(format_, message, context)
+
+
+@wrong_decoder("a row by itself with a column ts_ms is taken for a heartbeat")
+def row_as_heartbeat(format_: Format, message: Message, context: Context) -> list[Event]:
+    """Take whatever has ts_ms and no operation for a heartbeat."""
+    try:
+        return right(format_, message, context)
+    except DecodeError as error:
+        if error.clause != "debezium-json: members" or b'"ts_ms":5' not in (message.value or b""):
+            raise
+        return [Progress("heartbeat")]
+
+
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
     *CONNECT_FAULTS,
     *CUT_VALUES,
@@ -96,5 +130,7 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     schema_first,
     read_as_insert,
     snapshot_rows_lost,
+    absent_as_null,
+    row_as_heartbeat,
     times_swapped,
 )

@@ -97,12 +97,17 @@ def variable_scale_as_struct(column: Column, value: Value) -> tuple[Column, Valu
     return replace(column, type=_PARTS), parts
 
 
+_LONGEST_BITS = 1 << 16  # beyond, the length is that of "no limit"
+
+
 @wrong_values("the first byte of a bit string is taken for its highest", "46")
 def bits_reversed(column: Column, value: Value) -> Value:
     """Reverse the order of the bytes of a bit string."""
     if not isinstance(column.type, kinds.BitType) or value is UNAVAILABLE:
         return value
-    size = max((value.bit_length() + 7) // 8, ((column.type.length or 1) + 7) // 8)
+    length = column.type.length or 1
+    declared = 0 if length > _LONGEST_BITS else (length + 7) // 8
+    size = max((value.bit_length() + 7) // 8, declared)
     return int.from_bytes(value.to_bytes(size, "little"), "big")
 
 

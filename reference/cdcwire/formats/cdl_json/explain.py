@@ -7,6 +7,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import NO_CONTEXT, Context, Explanation
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.core.reader import Subject
+from cdcwire.formats.cdl_json.events import events_of
 from cdcwire.formats.cdl_json.message import Change
 from cdcwire.formats.cdl_json.settings import read_settings
 from cdcwire.formats.cdl_json.wire import read_message
@@ -56,8 +57,10 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     error: DecodeError | None = None
     warnings: tuple[str, ...] = ()
     try:
-        found = read_message(kafka.value, kafka.key, settings)
+        found = read_message(kafka.value, kafka.key, settings, context.tables)
         warnings = found.warnings if isinstance(found, Change) else ()
+        for _ in events_of(found):
+            pass  # values that their logical types do not have are found only here
     except DecodeError as caught:
         error = caught
     key_subjects = _TOMBSTONE if kafka.value is None else Subjects()

@@ -11,6 +11,7 @@ from cdcwire.formats.cdl_json.carries import CARRIES
 from cdcwire.formats.cdl_json.events import events_of, messages_of
 from cdcwire.formats.cdl_json.explain import explain
 from cdcwire.formats.cdl_json.fast import RowDecoder
+from cdcwire.formats.cdl_json.message import Tombstone
 from cdcwire.formats.cdl_json.settings import OPTIONS, read_settings
 from cdcwire.formats.cdl_json.wire import decode
 from cdcwire.model.events import Event
@@ -38,6 +39,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "key": "the key columns of a row",
         "tombstone": "messages without value",
         "schemas off": "messages without schema",
+        "definitions": "definitions of tables for messages without schema",
     }
 )
 
@@ -47,6 +49,8 @@ CHOICES: Mapping[str, str] = MappingProxyType(
         "cdl-message-type": "kept, with a warning",
         "connect-null-with-default": "stays null",
         "connect-unknown-member": "dropped, with a warning",
+        "connect-unknown-column": "kept with the type that its value shows, and a warning",
+        "connect-other-definition": "not used, with a warning",
     }
 )
 
@@ -63,8 +67,10 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
     yield from messages_of(events, read_settings(context))
 
 
-def _warnings(message: Message) -> tuple[str, ...]:
-    return explain(expect_kafka(message)).warnings
+def _warnings(message: Message, context: Context) -> tuple[str, ...]:
+    kafka = expect_kafka(message)
+    found = decode(kafka.value, key=kafka.key, context=context)
+    return () if isinstance(found, Tombstone) else found.warnings
 
 
 FORMAT = Format(

@@ -11,7 +11,7 @@ from cdcwire.connect import Envelope, Parsed, Schema
 from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.cdl import ROW_CHANGE, VERSION_1, Row
 from cdcwire.connect.columns import struct_of
-from cdcwire.connect.fields import Fields, Origin, read_part, typed
+from cdcwire.connect.fields import Fields, Origin, definition_of, read_part, typed
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.strict_json import JsonObject
 from cdcwire.formats.cdl_json.message import OPERATIONS, Change, Message, Tombstone
@@ -49,8 +49,8 @@ def read_message(
     if value is None:
         return Tombstone(key_envelope)
     parsed = read_part(value, "value", settings.schemas_enable, settings.null_is_default)
-    origin = Origin("value", parsed)
-    envelope = typed(origin, _image_schemas(parsed, settings, tables))
+    structs, origin = _image_schemas(Origin("value", parsed), settings, tables)
+    envelope, origin = typed(origin, structs)
     change = _change(envelope, origin, key_envelope)
     if settings.lint == "strict" and change.warnings:
         raise origin.error(change.warnings[0], _LINT)
@@ -74,19 +74,21 @@ def change_of(envelope: Envelope) -> Change:
 
 
 def _image_schemas(
-    parsed: Parsed, settings: Settings, tables: tuple[Table, ...]
-) -> dict[str, Schema]:
+    origin: Origin, settings: Settings, tables: tuple[Table, ...]
+) -> tuple[dict[str, Schema], Origin]:
     """Return the structs of a payload without schema, where a definition gives them."""
-    payload = parsed.json
-    if parsed.envelope.schema is not None or not isinstance(payload, JsonObject):
-        return {}
-    names = [payload.get(name) for name in ("SEG_OWNER", "TABLE_NAME")]
-    schema, table = (member.value if member is not None else None for member in names)
-    for known in tables:
-        if known.columns is not None and (known.schema, known.name) == (schema, table):
-            struct = struct_of(known.columns, settings.style)
-            return {"data": struct, "before": struct}
-    return {}
+    payload = origin.parsed.json
+    if origin.parsed.envelope.schema is not None or not isinstance(payload, JsonObject):
+        return {}, origin
+    schema, table = (
+        member.value if member is not None else None
+        for member in map(payload.get, ("SEG_OWNER", "TABLE_NAME"))
+    )
+    known, origin = definition_of(tables, schema, table, origin)
+    if known is None or known.columns is None:
+        return {}, origin
+    struct = struct_of(known.columns, replace(settings.style, with_defaults=False))
+    return {"data": struct, "before": struct}, origin
 
 
 def _change(envelope: Envelope, origin: Origin, key: Envelope | None) -> Change:

@@ -7,6 +7,7 @@ from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import NO_CONTEXT, Context, Explanation
 from cdcwire.core.message import KafkaMessage, StoredFile, expect_kafka
 from cdcwire.core.reader import Subject
+from cdcwire.formats.debezium_json.events import events_of
 from cdcwire.formats.debezium_json.message import (
     Change,
     Heartbeat,
@@ -88,8 +89,10 @@ def explain(message: KafkaMessage | StoredFile, *, context: Context = NO_CONTEXT
     found: Message | None = None
     warnings: tuple[str, ...] = ()
     try:
-        found = read_message(kafka.value, kafka.key, settings)
+        found = read_message(kafka.value, kafka.key, settings, context.tables)
         warnings = () if isinstance(found, Tombstone) else found.warnings
+        for _ in events_of(found, settings):
+            pass  # values that their logical types do not have are found only here
     except DecodeError as caught:
         error = caught
     return explanation(

@@ -12,7 +12,7 @@ for which a default stands, and messages without value.
 from __future__ import annotations
 
 from cdcwire.connect import EnvelopeDecoder, Parsed
-from cdcwire.connect.fields import read_part
+from cdcwire.connect.fields import Origin, read_part
 from cdcwire.core.compiled import FastDecoder, Irregular
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage, expect_kafka
@@ -79,5 +79,6 @@ class RowDecoder(FastDecoder):
         if envelope.schema is not None:
             self._values.learn(message.value, envelope)
         elif self._has_alone and isinstance(found, Change) and not envelope.wrapped:
-            rows = image_schemas(envelope, self.settings, self.tables)
+            origin = Origin("value", Parsed(envelope, envelope.payload, 0, 0))
+            rows, _ = image_schemas(origin, self.settings, self.tables)
             self._alone.learn(envelope.payload, rows)

@@ -11,6 +11,7 @@ from cdcwire.formats.debezium_json.carries import CARRIES
 from cdcwire.formats.debezium_json.events import events_of
 from cdcwire.formats.debezium_json.explain import explain
 from cdcwire.formats.debezium_json.fast import RowDecoder
+from cdcwire.formats.debezium_json.message import Tombstone
 from cdcwire.formats.debezium_json.settings import OPTIONS, read_settings
 from cdcwire.formats.debezium_json.wire import decode
 from cdcwire.formats.debezium_json.writing import messages_of
@@ -44,6 +45,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "logical message": "messages put into the log by hand",
         "truncate": "truncated tables",
         "schemas off": "messages without schema",
+        "definitions": "definitions of tables for messages without schema",
     }
 )
 
@@ -53,6 +55,8 @@ CHOICES: Mapping[str, str] = MappingProxyType(
         "debezium-snapshot-value": "kept, with a warning",
         "connect-null-with-default": "stays null",
         "connect-unknown-member": "dropped, with a warning",
+        "connect-unknown-column": "kept with the type that its value shows, and a warning",
+        "connect-other-definition": "not used, with a warning",
     }
 )
 
@@ -70,8 +74,10 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
     yield from messages_of(events, read_settings(context), context.tables)
 
 
-def _warnings(message: Message) -> tuple[str, ...]:
-    return explain(expect_kafka(message)).warnings
+def _warnings(message: Message, context: Context) -> tuple[str, ...]:
+    kafka = expect_kafka(message)
+    found = decode(kafka.value, key=kafka.key, context=context)
+    return () if isinstance(found, Tombstone) else found.warnings
 
 
 FORMAT = Format(

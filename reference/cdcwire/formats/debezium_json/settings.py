@@ -81,6 +81,7 @@ class Settings(ConnectSettings):
             self.maps,
             self.placeholder,
             self.dialect != "debezium-1.4",
+            self.dialect == "debezium-1.4",
         )
 
 

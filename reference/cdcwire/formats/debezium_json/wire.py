@@ -14,7 +14,7 @@ from cdcwire.connect import Envelope, Parsed, Schema
 from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.cdl import ROW_CHANGE, VERSION_2, Row
 from cdcwire.connect.columns import struct_of
-from cdcwire.connect.fields import Fields, Origin, read_part, typed
+from cdcwire.connect.fields import Fields, Origin, definition_of, read_part, typed
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.strict_json import JsonObject
 from cdcwire.formats.debezium_json.message import (
@@ -47,6 +47,7 @@ _SNAPSHOT = "debezium-json: snapshot"
 _LINT = "debezium-json: lint"
 _USUAL_SNAPSHOTS = (None, "false", "true", "last")  # which every version has
 _NO_FIELDS = Schema("struct", True)
+_OF_BOUNDARIES = frozenset(("status", "id", "event_count", "data_collections", "ts_ms"))
 _NAMED = frozenset(
     ("version", "connector", "name", "ts_ms", "snapshot", "db", "schema", "table", "txId", "lsn")
 )
@@ -75,8 +76,8 @@ def read_message(
     if value is None:
         return Tombstone(None if key_parsed is None else key_parsed.envelope)
     parsed = read_part(value, "value", settings.schemas_enable, settings.null_is_default)
-    origin = Origin("value", parsed)
-    envelope = typed(origin, image_schemas(parsed.envelope, settings, tables))
+    structs, origin = image_schemas(Origin("value", parsed), settings, tables)
+    envelope, origin = typed(origin, structs)
     fields = Fields(envelope.schema, envelope.payload, _MEMBERS, origin)
     message = _message(fields, key_parsed)
     if settings.lint == "strict" and message.warnings:
@@ -114,34 +115,56 @@ def _fields_of(envelope: Envelope) -> Fields:
 
 
 def image_schemas(
-    envelope: Envelope, settings: Settings, tables: tuple[Table, ...]
-) -> dict[str, Schema]:
-    """Return the structs of a payload without schema, where a definition gives them."""
-    payload = envelope.payload
-    if envelope.schema is not None or not isinstance(payload, JsonObject):
-        return {}
+    origin: Origin, settings: Settings, tables: tuple[Table, ...]
+) -> tuple[dict[str, Schema], Origin]:
+    """Return the structs of a payload without schema, where a definition gives them.
+
+    The origin that is returned has a warning if definitions are given, but not that of the table.
+    """
+    payload = origin.parsed.json
+    if origin.parsed.envelope.schema is not None or not isinstance(payload, JsonObject):
+        return {}, origin
     source = payload.get("source")
     if source is None or not isinstance(source.value, JsonObject):
-        return {}
-    names = [source.value.get(name) for name in ("schema", "table")]
-    schema, table = (member.value if member is not None else None for member in names)
-    for known in tables:
-        if known.columns is not None and (known.schema, known.name) == (schema, table):
-            struct = struct_of(known.columns, settings.style)
-            return {"before": struct, "after": struct}
-    return {}
+        return {}, origin
+    db, schema, table = (
+        member.value if member is not None else None
+        for member in map(source.value.get, ("db", "schema", "table"))
+    )
+    # As in the events: where there is no schema, as in MySQL, it is the database.
+    known, origin = definition_of(tables, schema or db, table, origin)
+    if known is None or known.columns is None:
+        return {}, origin
+    struct = struct_of(known.columns, replace(settings.style, with_defaults=False))
+    return {"before": struct, "after": struct}, origin
 
 
 def _message(fields: Fields, key: Parsed | None) -> WithValue:
-    if fields.has("op"):
+    names = {field.name for field in fields.schema.fields}
+    if "op" in names and "source" in names:
         if fields.get("op") == "m":
             return _logical_message(fields, key)
         return _change(fields, key)
-    if fields.has("status"):
+    # A row by itself may have columns of these names: what else there is tells them apart.
+    if "status" in names and names <= _OF_BOUNDARIES and (names - {"status", "id", "ts_ms"}):
         return _boundary(fields, key)
-    if fields.has("ts_ms") and not fields.has("source"):
+    if names == {"ts_ms"}:
         return _heartbeat(fields, key)
-    raise fields.origin.error("the payload is no message of Debezium's", _MEMBERS)
+    raise fields.origin.error(_foreign(names), _MEMBERS)
+
+
+def _foreign(names: set[str]) -> str:
+    """Return what a payload is that is not a message of Debezium's."""
+    if {"specversion", "type"} <= names:
+        return "a CloudEvent: set value.converter to JsonConverter"
+    if "ddl" in names and ("tableChanges" in names or "databaseName" in names):
+        return "a message of the schema change topic: read the topics of the tables"
+    if "op" in names:
+        return "a change without source"
+    return (
+        "not a message of Debezium's: it has neither op and source, nor the members of a "
+        "heartbeat or transaction; a row by itself comes from ExtractNewRecordState: remove that"
+    )
 
 
 def _change(fields: Fields, key: Parsed | None) -> Change:
@@ -341,7 +364,7 @@ def _heartbeat(fields: Fields, key: Parsed | None) -> Heartbeat:
     name = None
     if key is not None:
         origin = Origin("key", key)
-        envelope = typed(origin, {})
+        envelope, origin = typed(origin, {})
         members = Fields(envelope.schema, envelope.payload, _HEARTBEAT, origin)
         name = members.optional_text("serverName")
     return Heartbeat(

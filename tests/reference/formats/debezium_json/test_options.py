@@ -321,13 +321,13 @@ def test_snapshot_outside_of_its_own_schema_is_a_warning() -> None:
     )
     (message,) = FORMAT.from_events([event], context=Context(options={"dialect": "debezium-2.7"}))
     assert isinstance(message, KafkaMessage)
-    (warning,) = FORMAT.warnings(message)
+    (warning,) = FORMAT.warnings(message, Context())
     assert "debezium-json: snapshot" in warning
     with pytest.raises(DecodeError) as caught:
         list(FORMAT.to_events(message, context=Context(options={"lint": "strict"})))
     assert caught.value.clause == "debezium-json: lint"
     (message,) = FORMAT.from_events([event], context=Context(options={"dialect": "debezium-3.2"}))
-    assert FORMAT.warnings(message) == ()
+    assert FORMAT.warnings(message, Context()) == ()
 
 
 def test_database_of_a_logical_message_comes_back() -> None:

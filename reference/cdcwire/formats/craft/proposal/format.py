@@ -38,7 +38,7 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
         yield KafkaMessage(None, encode(message))
 
 
-def _warnings(message: Message) -> tuple[str, ...]:
+def _warnings(message: Message, context: Context) -> tuple[str, ...]:
     return warnings_of(decode(message.value))
 
 

@@ -1,0 +1,67 @@
+"""Explaining and decoding agree: both refuse the same messages, for the same reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context, Format
+from cdcwire.core.message import Message
+from cdcwire.core.registry import get_format
+from cdcwire_conformance.corpus.case import Case
+from cdcwire_conformance.corpus.derive import derive_cases, is_base
+from cdcwire_conformance.corpus.store import load_cases
+
+# Formats without claim-check files, which an explanation does not open.
+NAMES = (
+    "craft",
+    "craft-proposal",
+    "avro",
+    "cdl-json",
+    "debezium-json",
+    "datahub-tuple",
+    "datahub-blob",
+    "maxwell-json",
+)
+_EVERY = 100  # of the malformed messages of a case
+
+
+def _differences(cases: Iterable[Case]) -> list[str]:
+    found = []
+    for case in cases:
+        format_ = get_format(case.format)
+        context = format_.prepared(case.messages, case.context())
+        for number, message in enumerate(case.messages):
+            decoded = _error(format_, message, context)
+            explained = format_.explain(message, context=context).error
+            if _shown(decoded) != _shown(explained):
+                found.append(f"{case.id}, message {number}: {decoded} / {explained}")
+    return found
+
+
+def _error(format_: Format, message: Message, context: Context) -> DecodeError | None:
+    try:
+        for _ in format_.to_events(message, context=context):
+            pass
+    except DecodeError as error:
+        return error
+    return None
+
+
+def _shown(error: DecodeError | None) -> object:
+    return None if error is None else (error.problem, error.offset, error.clause)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_explain_refuses_what_decode_refuses(name: str) -> None:
+    cases = [case for case in load_cases(formats=(name,)) if case.expect != "encode"]
+    assert _differences(cases) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_explain_refuses_malformed_messages_as_decode_does(name: str) -> None:
+    bases = [case for case in load_cases(formats=[name]) if is_base(case)]
+    some = (case for base in bases for case in list(derive_cases(base))[::_EVERY])
+    assert _differences(some) == []
