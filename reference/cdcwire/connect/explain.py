@@ -17,7 +17,8 @@ from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import Explanation
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import Span, Subject
-from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Member, Number, read_json
+from cdcwire.core.spans import Spans, cut_spans, json_text
+from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Member, read_json
 
 _ENVELOPE = "connect: envelope"
 _MEMBERS = "connect: schema members"
@@ -72,11 +73,11 @@ def part_spans(
     ``clauses``: those of the payload's members. Values need not fit their schema.
     Raises: DecodeError, when the bytes are not JSON.
     """
-    spans = _Spans(data, part)
+    spans = Spans(data, part, (part,))
     document = read_json(data, RULES)
     value = document.value
     if not isinstance(value, JsonObject):
-        spans.add(len(data), (), _shown(value), _TEXT, subject=subjects.payload)
+        spans.add(len(data), (), json_text(value), _TEXT, subject=subjects.payload)
         return spans.spans
     if {member.name for member in value.members} != {"schema", "payload"}:
         _payload(spans, value, None, (), clauses, subjects)
@@ -92,7 +93,7 @@ def part_spans(
                 _payload(spans, member.value, schema, ("payload",), clauses, subjects)
                 spans.add(member.end, ("payload",), "end", _ENVELOPE)
             else:
-                text, about = _shown(member.value), subjects.payload
+                text, about = json_text(member.value), subjects.payload
                 spans.add(member.end, ("payload",), text, _ENVELOPE, subject=about)
     spans.add(len(data), (), "end", _ENVELOPE)
     return spans.spans
@@ -119,56 +120,19 @@ def explanation(
         with suppress(DecodeError):  # bytes that are not JSON: ``error`` has the reason
             shown = [] if data is None else part_spans(data, part, known, subjects)
         if error is not None and error.path[:1] == (part,):
-            shown = _cut_spans(shown, part, error)
+            shown = cut_spans(shown, error, part)
         spans.extend(shown)
     return Explanation(tuple(spans), error, warnings)
 
 
-def _cut_spans(spans: list[Span], part: str, error: DecodeError) -> list[Span]:
-    """Return the spans up to the place of an error in this part."""
-    kept = [span for span in spans if span.end <= error.offset]
-    start = kept[-1].end if kept else 0
-    if start < error.offset:
-        kept.append(
-            Span(error.path, start, error.offset, "read up to the error", error.clause, part)
-        )
-    return kept
-
-
-class _Spans:
-    """Spans without gaps: each begins where the one before ends."""
-
-    def __init__(self, data: bytes, part: str) -> None:
-        self.data = data
-        self.part = part
-        self.spans: list[Span] = []
-        self.offset = 0
-
-    def add(
-        self,
-        end: int,
-        path: Path,
-        text: str,
-        clause: str,
-        note: str = "",
-        value: object = None,
-        subject: Subject | None = None,
-    ) -> None:
-        if end > self.offset:
-            path = (self.part, *path)
-            span = Span(path, self.offset, end, text, clause, self.part, note, value, subject)
-            self.spans.append(span)
-            self.offset = end
-
-
-def _schema(spans: _Spans, member: Member) -> None:
+def _schema(spans: Spans, member: Member) -> None:
     path: Path = ("schema",)
     if not isinstance(member.value, JsonObject):
-        spans.add(member.end, path, _shown(member.value), _ENVELOPE)
+        spans.add(member.end, path, json_text(member.value), _ENVELOPE)
         return
     for part in member.value.members:
         if part.name != "fields" or not isinstance(part.value, JsonArray):
-            spans.add(part.end, (*path, part.name), _shown(part.value), _MEMBERS)
+            spans.add(part.end, (*path, part.name), json_text(part.value), _MEMBERS)
             continue
         places = part.value.places
         for index, item in enumerate(part.value.items):
@@ -180,7 +144,7 @@ def _schema(spans: _Spans, member: Member) -> None:
 
 
 def _payload(
-    spans: _Spans,
+    spans: Spans,
     value: JsonObject,
     schema: Schema | None,
     path: Path,
@@ -198,7 +162,7 @@ def _payload(
             spans.add(start, inner, name, clause, note, subject=subjects.of_start(name))
             for column in member.value.members:
                 schema_of = None if known is None else known.field(column.name)
-                text = _shown(column.value)
+                text = json_text(column.value)
                 if schema_of is not None and column.value is not None:
                     text = f"{text} ({schema_of.name or schema_of.type})"
                 at, of_column = (*inner, column.name), _column_clause(column, schema_of)
@@ -206,7 +170,7 @@ def _payload(
                 spans.add(column.end, at, text, of_column, "", column.value, about)
             spans.add(member.end, inner, "end", clause)
         else:
-            text, about = _shown(member.value), subjects.of(name)
+            text, about = json_text(member.value), subjects.of(name)
             spans.add(member.end, inner, text, clause, note, member.value, about)
 
 
@@ -237,23 +201,7 @@ def _column_clause(column: Member, schema: Schema | None) -> str:
 
 def _field_text(field: JsonValue) -> str:
     if not isinstance(field, JsonObject):
-        return _shown(field)
+        return json_text(field)
     parts = {member.name: member.value for member in field.members}
     kind = parts.get("name") or parts.get("type")
     return f"field {parts.get('field')!r}: {kind}"
-
-
-def _shown(value: JsonValue) -> str:
-    match value:
-        case None:
-            return "NULL"
-        case bool():
-            return "true" if value else "false"
-        case Number(text):
-            return text
-        case str():
-            return repr(value)
-        case JsonArray(items):
-            return f"an array of {len(items)}"
-        case JsonObject(members):
-            return f"an object of {len(members)}"

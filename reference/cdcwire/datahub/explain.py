@@ -14,13 +14,13 @@ from typing import TypeAlias
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.reader import RecordingReader, Span, Subject
+from cdcwire.core.spans import Spans, cut_spans, json_text
 from cdcwire.core.strict_json import (
     Document,
     JsonArray,
     JsonObject,
     JsonRules,
     JsonValue,
-    Number,
     json_kind,
     read_json,
 )
@@ -47,30 +47,27 @@ Describe: TypeAlias = Callable[[Path, JsonValue], Described]
 SubjectOf: TypeAlias = Callable[[int, "str | None"], "Subject | None"]
 
 NOT_KNOWN = "not known, ignored"
-_SHOWN = 120
 
 
-class JsonSpans:
-    """The spans of one JSON text, without gaps: each begins where the one before ends."""
+class JsonSpans(Spans):
+    """The spans of one JSON text."""
 
     def __init__(self, data: bytes, describe: Describe) -> None:
-        self.data = data
+        super().__init__(data)
         self.describe = describe
-        self.spans: list[Span] = []
-        self.offset = 0
 
     def walk(self, document: Document, rules: JsonRules) -> None:
         """Add the spans of a document, and of the white space behind it."""
         self._value(document.value, document.start, document.end, ())
         if self.offset < len(self.data):
-            self._add(len(self.data), (), "white space", rules.text_clause)
+            self.add(len(self.data), (), "white space", rules.text_clause)
 
     def _value(self, value: JsonValue, start: int, end: int, path: Path) -> None:
         clause, text, note = self.describe(path, value)
         if note == NOT_KNOWN or not isinstance(value, (JsonObject, JsonArray)):
-            self._add(end, path, shown(value) if text is None else text, clause, note)
+            self.add(end, path, json_text(value) if text is None else text, clause, note)
             return
-        self._add(start + 1, path, text or json_kind(value), clause, note)
+        self.add(start + 1, path, text or json_kind(value), clause, note)
         if isinstance(value, JsonObject):
             for member in value.members:
                 self._value(member.value, member.start, member.end, (*path, member.name))
@@ -78,11 +75,7 @@ class JsonSpans:
             for index, item in enumerate(value.items):
                 start, stop = value.places[2 * index : 2 * index + 2]
                 self._value(item, start, stop, (*path, index))
-        self._add(end, path, "end", clause)
-
-    def _add(self, end: int, path: Path, text: str, clause: str, note: str = "") -> None:
-        self.spans.append(Span(path, self.offset, end, text[:_SHOWN], clause, "value", note))
-        self.offset = end
+        self.add(end, path, "end", clause)
 
 
 def json_spans(data: bytes, rules: JsonRules, describe: Describe) -> list[Span]:
@@ -95,14 +88,7 @@ def json_spans(data: bytes, rules: JsonRules, describe: Describe) -> list[Span]:
 
 def cut(spans: Sequence[Span], error: DecodeError | None) -> tuple[Span, ...]:
     """Return the spans that end before an error, and what was read of the field it is in."""
-    if error is None:
-        return tuple(spans)
-    kept = [span for span in spans if span.end <= error.offset]
-    offset = kept[-1].end if kept else 0
-    if offset < error.offset:
-        text = "read up to the error"
-        kept.append(Span(error.path, offset, error.offset, text, error.clause))
-    return tuple(kept)
+    return tuple(spans if error is None else cut_spans(spans, error))
 
 
 def body_spans(
@@ -193,7 +179,7 @@ def _json_describer(fields: Sequence[Field] | None) -> Describe:
                 if fields is None or index >= len(fields):
                     return CLAUSE_RECORDS, None, ""
                 field = fields[index]
-                return clause_of(field.type), f"{field.name}: {shown(value)}", ""
+                return clause_of(field.type), f"{field.name}: {json_text(value)}", ""
             case ("Records", _, "Attributes", *_):
                 return CLAUSE_ATTRIBUTES, None, ""
             case ("Records", _, name):
@@ -202,20 +188,3 @@ def _json_describer(fields: Sequence[Field] | None) -> Describe:
                 return CLAUSE_JSON, None, NOT_KNOWN
 
     return describe
-
-
-def shown(value: JsonValue) -> str:
-    """Return a value as people read it."""
-    match value:
-        case None:
-            return "NULL"
-        case bool():
-            return "true" if value else "false"
-        case Number(text):
-            return text[:_SHOWN]
-        case str():
-            return repr(value[:_SHOWN])
-        case JsonObject(members):
-            return f"an object of {len(members)}"
-        case JsonArray(items):
-            return f"an array of {len(items)}"

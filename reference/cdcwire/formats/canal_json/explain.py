@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, timezone
 
 from cdcwire.core.claim_check import explained_file, is_claim_check
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Explanation
 from cdcwire.core.message import Message, StoredFile
-from cdcwire.core.reader import EventPart, Span, Subject
+from cdcwire.core.reader import EventPart, Subject
+from cdcwire.core.spans import Spans, json_text, with_instant
 from cdcwire.core.strict_json import (
     Document,
     JsonArray,
@@ -80,7 +80,6 @@ _EXTRAS = {
 }
 _TIMES = frozenset({"es", "ts"})
 _TIMESTAMPS = frozenset({"commitTs", "watermarkTs"})
-_SHOWN = 120
 _MAX_TIME_DIGITS = 20
 
 
@@ -175,30 +174,10 @@ def _error_of(read: Callable[[], object]) -> DecodeError | None:
     return None
 
 
-class _Spans:
-    """The spans of one message or file, without gaps: each begins where the one before ends."""
+class _Spans(Spans):
+    """The spans of one message or file."""
 
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-        self.spans: list[Span] = []
-        self.offset = 0
-        self.events = 0  # those of the lines before
-
-    def add(
-        self,
-        end: int,
-        path: Path,
-        text: str,
-        clause: str,
-        note: str = "",
-        value: object = None,
-        subject: Subject | None = None,
-    ) -> None:
-        if len(text) > _SHOWN:
-            text = f"{text[:_SHOWN]}…"
-        span = Span(path, self.offset, end, text, clause, "value", note, value, subject)
-        self.spans.append(span)
-        self.offset = end
+    events = 0  # those of the lines before
 
     def end(
         self,
@@ -213,12 +192,9 @@ class _Spans:
             self.add(len(self.data), path, text, clause, subject=subject)
 
     def explanation(self, error: DecodeError | None) -> Explanation:
-        """Keep what stands before the error, and show what was read of the field it is in."""
+        """Return the spans, up to the error if there is one."""
         if error is not None:
-            self.spans = [span for span in self.spans if span.end <= error.offset]
-            self.offset = self.spans[-1].end if self.spans else 0
-            if self.offset < error.offset:
-                self.add(error.offset, error.path, "read up to the error", error.clause)
+            self.cut(error)
         return Explanation(tuple(self.spans), error)
 
     def walk(
@@ -357,24 +333,8 @@ def _number_text(member: Member) -> str:
         return number.text
     value = int(number.text)
     milliseconds = ms_of_tso(value) if member.name in _TIMESTAMPS else value
-    try:
-        instant = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=milliseconds)
-    except OverflowError:
-        return number.text
-    return f"{number.text} ({instant.isoformat(' ', 'milliseconds')})"
+    return with_instant(number.text, milliseconds)
 
 
 def _shown(value: JsonValue) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case Number(text):
-            return text
-        case JsonObject(members):
-            return f"an object of {len(members)}"
-        case str():
-            return repr(value)
-        case _:
-            return f"[{', '.join(_shown(item) for item in value.items)}]"
+    return "null" if value is None else json_text(value)

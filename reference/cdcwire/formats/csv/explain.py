@@ -10,6 +10,7 @@ from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Explanation
 from cdcwire.core.message import Message, StoredFile, expect_file
 from cdcwire.core.reader import EventPart, Span, Subject
+from cdcwire.core.spans import Spans
 from cdcwire.formats.csv.events import find_table, read_events
 from cdcwire.formats.csv.fields import FieldReader
 from cdcwire.formats.csv.header import read_header
@@ -99,25 +100,8 @@ def _plan(
         return None
 
 
-class _Spans:
-    """The spans of a data file, without gaps: each begins where the one before ends."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-        self.spans: list[Span] = []
-        self.offset = 0
-
-    def add(
-        self,
-        end: int,
-        path: Path,
-        text: str,
-        clause: str,
-        note: str = "",
-        subject: Subject | None = None,
-    ) -> None:
-        self.spans.append(Span(path, self.offset, end, text, clause, note=note, subject=subject))
-        self.offset = end
+class _Spans(Spans):
+    """The spans of a data file."""
 
     def walk(self, settings: Settings, plan: FilePlan | None) -> None:
         """Add the spans of the header line and of all fields. Raises: DecodeError."""
@@ -177,14 +161,7 @@ class _Spans:
             if is_ambiguous:
                 clause, note = "csv: ambiguous null", "a text may be written so too"
         subject = Subject(record, (side,), name) if isinstance(name, str) else None
-        self.add(end, path, text, clause, note, subject)
-
-    def cut(self, error: DecodeError) -> None:
-        """Keep what stands before the error, and show what was read of the field it is in."""
-        self.spans = [span for span in self.spans if span.end <= error.offset]
-        self.offset = self.spans[-1].end if self.spans else 0
-        if self.offset < error.offset:
-            self.add(error.offset, error.path, "read up to the error", error.clause)
+        self.add(end, path, text, clause, note, subject=subject)
 
 
 def _meta(settings: Settings) -> list[tuple[str, str, tuple[EventPart, ...]]]:

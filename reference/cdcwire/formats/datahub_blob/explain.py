@@ -13,6 +13,7 @@ from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import NO_CONTEXT, Context, Explanation
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Subject
+from cdcwire.core.spans import json_text
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, read_json
 from cdcwire.datahub.carrying import queued
 from cdcwire.datahub.explain import (
@@ -22,7 +23,6 @@ from cdcwire.datahub.explain import (
     body_spans,
     cut,
     json_spans,
-    shown,
 )
 from cdcwire.datahub.ops import OPS
 from cdcwire.datahub.streamx import CLAUSES, StreamXType, streamx_type
@@ -154,7 +154,7 @@ def _cell(type_: StreamXType | None, found: JsonValue) -> Described:
         return CLAUSE_IMAGES, None, "not declared"
     if found is None:
         return "datahub-blob: null values", None, ""
-    text = shown(found)
+    text = json_text(found)
     if type_ == "BYTES" and isinstance(found, str):
         with suppress(DecodeError):  # shown as it stands; the decoder tells what is wrong
             text = read_base64(found, 0, CLAUSES["BYTES"]).hex(" ") or "no bytes"

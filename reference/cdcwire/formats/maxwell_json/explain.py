@@ -6,12 +6,11 @@ array has a span of its own.
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
-
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import NO_CONTEXT, Context, Explanation
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.core.reader import EventPart, Span, Subject
+from cdcwire.core.spans import Spans, json_text, with_instant
 from cdcwire.core.strict_json import (
     Document,
     JsonArray,
@@ -81,7 +80,6 @@ _SUBJECTS = {
 }
 _TOMBSTONE = Subject(0, ("kind", "what", "extra"), "message_key")
 _UNKNOWN_NOTE = "unknown, ignored"
-_SHOWN = 120
 _MAX_TIME_DIGITS = 20
 
 
@@ -107,14 +105,11 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     return Explanation(tuple(spans), error)
 
 
-class _Spans:
-    """The spans of a key or a value, without gaps: each begins where the previous one ends."""
+class _Spans(Spans):
+    """The spans of a key or a value."""
 
     def __init__(self, data: bytes, part: str) -> None:
-        self.data = data
-        self.part = part
-        self.spans: list[Span] = []
-        self.offset = 0
+        super().__init__(data, part)
         self.clauses = _CLAUSES
         self.columns: ColumnsByName = NO_COLUMNS
         self.is_delete = False
@@ -126,7 +121,7 @@ class _Spans:
             self._object(document.value, ("key",), document.start, document.end, KEYS, subject)
         elif document is not None:
             self._items(document.value, ("key",), document.start, document.end, KEYS, subject)
-        return self._cut(error if is_here else None)
+        return self._ended(error if is_here else None)
 
     def of_value(self, definitions: Definitions, error: DecodeError | None) -> list[Span]:
         is_here = error is not None and error.path[:1] != ("key",)
@@ -134,8 +129,8 @@ class _Spans:
         if document is not None and isinstance(document.value, JsonObject):
             self._message(document.value, document, definitions)
         elif document is not None:
-            self.add(document.end, (), shown(document.value), RULES.text_clause)
-        return self._cut(error if is_here else None)
+            self.add(document.end, (), json_text(document.value), RULES.text_clause)
+        return self._ended(error if is_here else None)
 
     def _document(self) -> Document | None:
         try:
@@ -143,33 +138,13 @@ class _Spans:
         except DecodeError:
             return None
 
-    def _cut(self, error: DecodeError | None) -> list[Span]:
-        """Keep what precedes the error, and show what was read of the field that has it."""
-        if error is None:
-            if self.offset < len(self.data):
-                self.add(len(self.data), (), "white space", RULES.text_clause)
-            return self.spans
-        self.spans = [span for span in self.spans if span.end <= error.offset]
-        self.offset = self.spans[-1].end if self.spans else 0
-        if self.offset < error.offset:
-            self.add(error.offset, error.path, "read up to the error", error.clause)
+    def _ended(self, error: DecodeError | None) -> list[Span]:
+        """Return the spans up to the error, or with the white space at the end."""
+        if error is not None:
+            self.cut(error)
+        elif self.offset < len(self.data):
+            self.add(len(self.data), (), "white space", RULES.text_clause)
         return self.spans
-
-    def add(
-        self,
-        end: int,
-        path: Path,
-        text: str,
-        clause: str,
-        note: str = "",
-        subject: Subject | None = None,
-        value: object = None,
-    ) -> None:
-        if len(text) > _SHOWN:
-            text = f"{text[:_SHOWN]}…"
-        span = Span(path, self.offset, end, text, clause, self.part, note, value, subject)
-        self.spans.append(span)
-        self.offset = end
 
     def _message(self, found: JsonObject, document: Document, definitions: Definitions) -> None:
         known = found.by_name()
@@ -196,7 +171,7 @@ class _Spans:
                 note = _UNKNOWN_NOTE if clause == UNKNOWN else ""
                 text = _member_text(member, is_ddl=is_ddl)
                 kind = value if member.name == "type" else None
-                self.add(member.end, path, text, clause, note, _SUBJECTS.get(member.name), kind)
+                self.add(member.end, path, text, clause, note, kind, _SUBJECTS.get(member.name))
         self.add(document.end, (), "end", RULES.text_clause)
 
     def _row(self, row: JsonObject, path: Path, member: Member, clause: str) -> None:
@@ -207,7 +182,7 @@ class _Spans:
             column = self.columns.get(each.name)
             own = UNTYPED if column is None else value_clause(as_read(column).type)
             subject = Subject(0, (side,), each.name)
-            self.add(each.end, (*path, each.name), shown(each.value), own, subject=subject)
+            self.add(each.end, (*path, each.name), json_text(each.value), own, subject=subject)
         self.add(member.end, path, "end", clause)
 
     def _object(
@@ -225,7 +200,7 @@ class _Spans:
             if isinstance(each.value, JsonArray) and clause == DEFINITION:
                 self._items(each.value, inner, each.start, each.end, clause)
             else:
-                self.add(each.end, inner, shown(each.value), clause)
+                self.add(each.end, inner, json_text(each.value), clause)
         self.add(end, path, "end", clause)
 
     def _items(
@@ -238,7 +213,7 @@ class _Spans:
         subject: Subject | None = None,
     ) -> None:
         if not isinstance(value, JsonArray):
-            self.add(end, path, shown(value), clause, subject=subject)
+            self.add(end, path, json_text(value), clause, subject=subject)
             return
         self.add(start + 1, path, f"{len(value.items)} items", clause, subject=subject)
         for index, item in enumerate(value.items):
@@ -246,7 +221,7 @@ class _Spans:
             if isinstance(item, JsonObject):
                 self._object(item, (*path, index), first, last, clause)
             else:
-                self.add(last, (*path, index), shown(item), clause)
+                self.add(last, (*path, index), json_text(item), clause)
         self.add(end, path, "end", clause)
 
 
@@ -255,27 +230,6 @@ def _member_text(member: Member, *, is_ddl: bool) -> str:
     number = member.value
     is_time = member.name == "ts" and isinstance(number, Number) and number.is_integer
     if not is_time or not isinstance(number, Number) or number.digits > _MAX_TIME_DIGITS:
-        return shown(member.value)
+        return json_text(member.value)
     ms = int(number.text) * (1 if is_ddl else MS_PER_SECOND)
-    try:
-        instant = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=ms)
-    except OverflowError:
-        return number.text
-    return f"{number.text} ({instant.isoformat(' ', 'milliseconds')})"
-
-
-def shown(value: JsonValue) -> str:
-    """Return a JSON value for people."""
-    match value:
-        case None:
-            return "NULL"
-        case bool():
-            return "true" if value else "false"
-        case Number(text):
-            return text
-        case JsonObject(members):
-            return f"an object of {len(members)}"
-        case str():
-            return repr(value)
-        case _:
-            return f"[{', '.join(shown(item) for item in value.items)}]"
+    return with_instant(number.text, ms)

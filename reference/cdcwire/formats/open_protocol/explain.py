@@ -13,8 +13,9 @@ from cdcwire.core.claim_check import explained_file
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import NO_CONTEXT, Context, Explanation
 from cdcwire.core.message import Message, StoredFile
-from cdcwire.core.reader import EventPart, Span, Subject
-from cdcwire.core.strict_json import JsonObject, JsonRules, JsonValue, Member, Number, read_json
+from cdcwire.core.reader import EventPart, Subject
+from cdcwire.core.spans import Spans, json_text
+from cdcwire.core.strict_json import JsonObject, JsonRules, Member, Number, read_json
 from cdcwire.formats.open_protocol.framing import (
     NUMBER_BYTES,
     ItemBounds,
@@ -84,47 +85,22 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
         read_message(message.key, message.value, compression=settings.compression)
     except DecodeError as caught:
         error = caught
-    key, value = _Part(message.key or b"", "key"), _Part(message.value or b"", "value")
+    key, value = _Part(message.key, "key"), _Part(message.value, "value")
     with suppress(DecodeError):  # what can't be walked can't be decoded either: it is in ``error``
         event_types = _key_spans(key)
         if error is None or error.path[0] == "value":
             _value_spans(value, event_types, settings)
     for part in (key, value):
-        if error is not None and error.path[0] == part.name:
+        if error is not None and error.path[0] == part.part:
             part.cut(error)
     return Explanation((*key.spans, *value.spans), error)
 
 
-class _Part:
-    """The spans of one side, without gaps: each begins where the one before ends."""
+class _Part(Spans):
+    """The spans of a key or a value."""
 
-    def __init__(self, data: bytes, name: str) -> None:
-        self.data = data
-        self.name = name
-        self.spans: list[Span] = []
-        self.offset = 0
-
-    def add(
-        self,
-        end: int,
-        path: Path,
-        text: str,
-        clause: str,
-        note: str = "",
-        value: object = None,
-        subject: Subject | None = None,
-    ) -> None:
-        path = (self.name, *path)
-        span = Span(path, self.offset, end, text, clause, self.name, note, value, subject)
-        self.spans.append(span)
-        self.offset = end
-
-    def cut(self, error: DecodeError) -> None:
-        """Keep what stands before the error, and show what was read of the field it is in."""
-        self.spans = [span for span in self.spans if span.end <= error.offset]
-        self.offset = self.spans[-1].end if self.spans else 0
-        if self.offset < error.offset:
-            self.add(error.offset, error.path[1:], "read up to the error", error.clause)
+    def __init__(self, data: bytes | None, part: str) -> None:
+        super().__init__(data or b"", part, (part,))
 
     def json(self, place: ItemBounds, path: Path, rules: JsonRules, what: str) -> JsonObject | None:
         """Add the opening of an item's object and return it; anything else is one span."""
@@ -149,7 +125,7 @@ class _Part:
     ) -> None:
         if clause == _UNKNOWN:
             note = "not known, ignored"
-        text = text or _shown(member.value)
+        text = text or json_text(member.value)
         path = (*path, member.name)
         self.add(member.end, path, text, clause, note, member.value, subject)
 
@@ -198,7 +174,7 @@ def _value_spans(part: _Part, event_types: list[int], settings: Settings) -> Non
         if place[0] == place[1]:
             continue
         if settings.compression is not None:
-            text = f"compressed: {_shown(decompressed(part.data, place, settings.compression))}"
+            text = f"compressed: {decompressed(part.data, place, settings.compression)!r}"
             clause = "open-protocol: compression"
             part.add(place[1], (index,), text, clause, subject=Subject(index))
             continue
@@ -255,9 +231,9 @@ def _column_spans(part: _Part, column: Member, path: Path, subject: Subject) -> 
         text, note, member_clause = "", "", _COLUMN_CLAUSES.get(member.name, _UNKNOWN)
         about = {"v": subject, "f" if "f" in known else "h": key}.get(member.name)
         if member.name == "t":
-            text = f"{_shown(member.value)} ({column_of('', code, flag).source})"
+            text = f"{json_text(member.value)} ({column_of('', code, flag).source})"
         elif member.name == "f":
-            text = f"{_shown(member.value)} ({_flag_names(flag)})" if flag else ""
+            text = f"{json_text(member.value)} ({_flag_names(flag)})" if flag else ""
             if bool(flag & FLAG_HANDLE_KEY) != ("h" in known and known["h"].value is True):
                 note = "h and the handle-key flag differ"
         elif member.name == "v":
@@ -273,12 +249,12 @@ def _value_text(member: Member, code: int, flag: int) -> str:
     try:
         value = read_value(member.value, code, flag, member.start)
     except DecodeError:
-        return _shown(member.value)
+        return json_text(member.value)
     if isinstance(value, bytes):
         if code in STRING_TYPES and not flag & FLAG_BINARY:
             return repr(value.decode("utf-8", "backslashreplace"))
         return value.hex(" ") or "no bytes"
-    return _shown(member.value) if isinstance(value, float) or value is None else str(value)
+    return json_text(member.value) if isinstance(value, float) or value is None else str(value)
 
 
 def _small_number(member: Member | None) -> int:
@@ -292,19 +268,3 @@ def _small_number(member: Member | None) -> int:
 def _flag_names(flags: int) -> str:
     bits = (bit for bit in range(flags.bit_length()) if flags >> bit & 1)
     return ", ".join(_FLAG_NAMES[bit] if bit < len(_FLAG_NAMES) else f"bit {bit}" for bit in bits)
-
-
-def _shown(value: JsonValue | bytes) -> str:
-    match value:
-        case None:
-            return "NULL"
-        case bool():
-            return "true" if value else "false"
-        case Number(text):
-            return text
-        case JsonObject(members):
-            return f"an object of {len(members)}"
-        case str() | bytes():
-            return repr(value)
-        case _:
-            return f"an array of {len(value.items)}"
