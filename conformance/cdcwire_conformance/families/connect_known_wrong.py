@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterable
 from dataclasses import replace
 
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.model.events import Column, Event, RowChange, Value
-from cdcwire.model.kinds import BytesType, DatetimeType, DateType, TextType
+from cdcwire.model.kinds import DatetimeType, DateType
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     mending,
@@ -19,17 +18,14 @@ from cdcwire_conformance.known_wrong.decoder import (
     wrong_values,
 )
 from cdcwire_conformance.known_wrong.events import EVENTS
-from cdcwire_conformance.known_wrong.values import VALUES, float32_as_double, names_in_lower_case
+from cdcwire_conformance.known_wrong.values import (
+    VALUES,
+    binary_as_base64,
+    float32_as_double,
+    names_in_lower_case,
+)
 
 _EIGHT_HOURS = {"ms": 28_800_000, "us": 28_800_000_000, "ns": 28_800_000_000_000}
-
-
-@wrong_columns("binary strings are given as their base64 text", "34")
-def binary_as_base64(column: Column, value: Value) -> tuple[Column, Value]:
-    """Replace a binary string with its base64 text."""
-    if not isinstance(column.type, BytesType) or not isinstance(value, bytes):
-        return column, value
-    return replace(column, type=TextType()), base64.b64encode(value).decode()
 
 
 @wrong_columns("a date, which counts days, is taken for milliseconds", "31")

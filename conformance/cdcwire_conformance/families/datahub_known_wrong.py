@@ -9,14 +9,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from cdcwire.core.base64_text import write_base64
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.datahub.crc32c import crc32c
 from cdcwire.datahub.frame import MAGIC
 from cdcwire.model.events import Column, Event, RowChange, Value
-from cdcwire.model.kinds import BytesType, FloatType, IntType, TextType, TimestampType
+from cdcwire.model.kinds import FloatType, IntType, TextType, TimestampType
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     mending,
@@ -33,7 +32,7 @@ from cdcwire_conformance.known_wrong.events import (
     OPERATIONS,
     halves_as_changes,
 )
-from cdcwire_conformance.known_wrong.values import CUT_VALUES, VALUES
+from cdcwire_conformance.known_wrong.values import CUT_VALUES, VALUES, binary_as_base64
 
 FRAME_SIZE, HEADER_SIZE, RECORD_SIZE = (
     12,
@@ -49,15 +48,6 @@ _LEAST_LONG = -(1 << 63)
 def null_as_none(column: Column, value: Value) -> tuple[Column, Value]:
     """Replace NULL in a STRING column with the text ``None``."""
     return column, "None" if value is None and isinstance(column.type, TextType) else value
-
-
-@wrong_columns("BYTES stay the base64 that they travel as")
-def base64_of_bytes_kept(column: Column, value: Value) -> tuple[Column, Value]:
-    """Replace a binary string with its base64 text."""
-    if not isinstance(column.type, BytesType):
-        return column, value
-    kept = write_base64(value) if isinstance(value, bytes) else value
-    return replace(column, type=TextType()), kept
 
 
 @wrong_values("a count since 1970 is moved to another zone")
@@ -139,7 +129,7 @@ DATAHUB_FAULTS: tuple[KnownWrong, ...] = (
     *OLD_ROWS,
     *BATCHES,
     null_as_none,
-    base64_of_bytes_kept,
+    binary_as_base64,
     instants_eight_hours_off,
     whole_doubles_as_integers,
     least_bigint_refused,

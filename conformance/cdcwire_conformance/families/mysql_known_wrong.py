@@ -36,6 +36,12 @@ from cdcwire_conformance.known_wrong.values import (
 )
 
 
+@wrong_values("of the elements of a SET only the first one is kept")
+def set_cut_at_comma(column: Column, value: Value) -> Value:
+    """Keep only the first element of a SET."""
+    return value.partition(",")[0] if isinstance(column.type, kinds.SetType) else value
+
+
 @wrong_values("BIGINT UNSIGNED from 2^63 turns negative", "C1")
 def signed_for_unsigned(column: Column, value: Value) -> Value:
     """Read an unsigned integer of 64 bits as signed."""

@@ -71,6 +71,15 @@ def absent_as_null(row: RowChange) -> Event:
     return replace(row, before=before)
 
 
+@wrong_rows("NULL in old is taken for a column that did not change", "51")
+def old_null_as_absent(row: RowChange) -> Event:
+    """Drop the NULL columns of an update's old row."""
+    if row.op != "update" or row.before is None:
+        return row
+    kept = Image.of(pair for pair in row.before.pairs if pair[1] is not None)
+    return replace(row, before=kept)
+
+
 @wrong_rows("handle key flags are ignored")
 def key_lost(row: RowChange) -> Event:
     """Drop the key columns."""

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from decimal import Decimal
 
+from cdcwire.core.base64_text import write_base64
 from cdcwire.model import kinds
 from cdcwire.model.events import Column, Value
 from cdcwire_conformance.known_wrong.decoder import (
@@ -135,6 +136,30 @@ def null_as_zero(column: Column, value: Value) -> tuple[Column, Value]:
 def null_left_out(column: Column, value: Value) -> tuple[Column, Value] | None:
     """Drop a column whose value is NULL."""
     return None if value is None else (column, value)
+
+
+@wrong_columns("null becomes the text 'null'")
+def null_as_word(column: Column, value: Value) -> tuple[Column, Value]:
+    """Replace NULL in a text column with the text ``null``."""
+    if value is None and isinstance(column.type, kinds.TextType):
+        return column, "null"
+    return column, value
+
+
+@wrong_values("the two halves of a surrogate pair become U+FFFD")
+def surrogates_replaced(column: Column, value: Value) -> Value:
+    """Replace each character above U+FFFF with two U+FFFD."""
+    if not isinstance(value, str):
+        return value
+    return "".join("\ufffd\ufffd" if ord(char) > 0xFFFF else char for char in value)
+
+
+@wrong_columns("binary strings are given as their base64 text", "34")
+def binary_as_base64(column: Column, value: Value) -> tuple[Column, Value]:
+    """Replace a binary string with its base64 text."""
+    if not isinstance(column.type, kinds.BytesType) or not isinstance(value, bytes):
+        return column, value
+    return replace(column, type=kinds.TextType()), write_base64(value)
 
 
 @wrong_columns("column names are lower-cased", "49")

@@ -21,7 +21,7 @@ from cdcwire.formats.craft.columns import NameReader
 from cdcwire.formats.craft.events import events_of
 from cdcwire.formats.craft.headers import name_reader
 from cdcwire.formats.craft.profile import CRAFT, PROPOSAL, Profile, present
-from cdcwire.formats.craft.settings import read_settings
+from cdcwire.formats.craft.settings import Settings, read_settings
 from cdcwire.formats.craft.wire import decode, read_message
 from cdcwire.model.events import Column, Event, Value
 from cdcwire.model.kinds import YearType
@@ -34,7 +34,6 @@ from cdcwire_conformance.known_wrong.decoder import (
     Decode,
     KnownWrong,
     mending,
-    wrong_decoder,
     wrong_values,
 )
 from cdcwire_conformance.known_wrong.events import one_table_a_message, partition_lost
@@ -150,8 +149,24 @@ def wire_faults(
     )
 
 
-def by_position(events: Iterable[Any]) -> tuple[Any, ...]:
-    """Return the events of a message with the types of two groups by their position."""
+def groups_by_position(
+    decode: Callable[..., Any], events_of: Callable[[Any, Settings], Iterable[Event]]
+) -> KnownWrong:
+    """Return the decoder that takes the first column group for the new row, the second for the old.
+
+    ``decode`` and ``events_of``: those of the right decoder.
+    """
+
+    def decode_by(format_: Format, message: Message, context: Context) -> list[Event]:
+        decoded = decode(message.value, context=context)
+        swapped = replace(decoded, events=_by_position(decoded.events))
+        return list(events_of(swapped, read_settings(context)))
+
+    fault = "the first column group is taken for the new row, the second for the old"
+    return KnownWrong("groups-by-position", fault, decode_by, ("C11",))
+
+
+def _by_position(events: Iterable[Any]) -> tuple[Any, ...]:
     found = []
     for event in events:
         groups: Sequence[Any] = getattr(event, "groups", ())
@@ -165,14 +180,6 @@ def by_position(events: Iterable[Any]) -> tuple[Any, ...]:
 def _events_of(reader: Reader, context: Context) -> list[Event]:
     decoded = read_message(reader, context.selection)
     return list(events_of(decoded, read_settings(context)))
-
-
-@wrong_decoder("the first column group is taken for the new row, the second for the old", "C11")
-def groups_by_position(format_: Format, message: Message, context: Context) -> list[Event]:
-    """Take the first column group for the new row and the second for the old row."""
-    decoded = decode(message.value, context=context)
-    swapped = replace(decoded, events=by_position(decoded.events))
-    return list(events_of(swapped, read_settings(context)))
 
 
 def _terms_in_order(terms: list[str]) -> NameReader:
@@ -209,7 +216,7 @@ CRAFT_FAULTS: tuple[KnownWrong, ...] = (
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
     *CRAFT_FAULTS,
     *wire_faults(_events_of, CRAFT),
-    groups_by_position,
+    groups_by_position(decode, events_of),
     KnownWrong(
         "terms-in-order",
         "column names are taken from the dictionary one after the other",

@@ -23,6 +23,7 @@ from cdcwire_conformance.families.mysql_known_wrong import (
     bit_as_text,
     cut_file_accepted,
     ill_formed_text_replaced,
+    set_cut_at_comma,
     timestamp_in_utc,
 )
 from cdcwire_conformance.known_wrong.decoder import (
@@ -151,12 +152,6 @@ def newest_definition(format_: Format, message: Message, context: Context) -> li
         for table in sorted(context.tables, key=lambda table: table.version or 0)
     }
     return right(format_, message, replace(context, tables=tuple(newest.values())))
-
-
-@wrong_values("of the elements of a SET only the first one is kept")
-def set_cut_at_comma(column: Column, value: Value) -> Value:
-    """Keep only the first element of a SET."""
-    return value.partition(",")[0] if isinstance(column.type, SetType) else value
 
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (

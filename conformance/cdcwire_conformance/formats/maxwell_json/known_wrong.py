@@ -10,8 +10,9 @@ from decimal import Decimal
 
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.model.events import Column, Event, Image, Marker, RowChange, SchemaChange, Value
-from cdcwire.model.kinds import BytesType, DecimalType, SetType, TextType, TimestampType
+from cdcwire.model.kinds import BytesType, DecimalType, TimestampType
 from cdcwire_conformance.families.mysql_known_wrong import (
+    set_cut_at_comma,
     signed_for_unsigned,
     zero_date_as_null,
 )
@@ -29,6 +30,7 @@ from cdcwire_conformance.known_wrong.events import (
     OLD_ROWS,
     OPERATIONS,
     STATEMENTS,
+    old_null_as_absent,
     schema_change_lost,
 )
 from cdcwire_conformance.known_wrong.values import (
@@ -36,6 +38,8 @@ from cdcwire_conformance.known_wrong.values import (
     NUMBERS_AND_TEXTS,
     VALUES,
     names_in_lower_case,
+    null_as_word,
+    surrogates_replaced,
 )
 
 
@@ -63,14 +67,6 @@ def unchanged_as_null(row: RowChange) -> Event:
     old = dict(zip(row.before.names, row.before.values, strict=True))
     before = Image(row.after.columns, tuple(map(old.get, row.after.names)))
     return replace(row, before=before, sent=None)
-
-
-@wrong_rows("NULL in old is taken for a column that did not change", "51")
-def old_null_as_absent(row: RowChange) -> Event:
-    """Drop the NULL columns of an update's old row."""
-    if row.op != "update" or row.before is None:
-        return row
-    return replace(row, before=Image.of(pair for pair in row.before.pairs if pair[1] is not None))
 
 
 @wrong_rows("old is not read")
@@ -111,20 +107,6 @@ def base64_as_bytes(column: Column, value: Value) -> Value:
     return base64.b64encode(value) if isinstance(column.type, BytesType) else value
 
 
-@wrong_values("only the first label of a SET is read")
-def set_cut(column: Column, value: Value) -> Value:
-    """Keep only the first label of a SET."""
-    return value.partition(",")[0] if isinstance(column.type, SetType) else value
-
-
-@wrong_columns("null becomes the text 'null'")
-def null_as_word(column: Column, value: Value) -> tuple[Column, Value]:
-    """Replace NULL in a text column with the text ``null``."""
-    if value is None and isinstance(column.type, TextType):
-        return column, "null"
-    return column, value
-
-
 @wrong_columns("a TIMESTAMP is read in the zone of the reader", "25")
 def timestamp_in_local_time(column: Column, value: Value) -> tuple[Column, Value]:
     """Declare a TIMESTAMP to be in the zone +08:00."""
@@ -139,14 +121,6 @@ def key_in_lower_case(row: RowChange) -> Event:
     key = row.table.key
     lower = None if key is None else tuple(name.lower() for name in key)
     return replace(row, table=replace(row.table, key=lower))
-
-
-@wrong_values("the two halves of a surrogate pair become U+FFFD")
-def surrogates_replaced(column: Column, value: Value) -> Value:
-    """Replace each character above U+FFFF with two U+FFFD."""
-    if not isinstance(column.type, TextType) or not isinstance(value, str):
-        return value
-    return "".join("\ufffd\ufffd" if ord(char) > 0xFFFF else char for char in value)
 
 
 @wrong_events("a rename is an alter")
@@ -208,7 +182,7 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     decimals_through_double,
     scale_lost,
     base64_as_bytes,
-    set_cut,
+    set_cut_at_comma,
     null_as_word,
     timestamp_in_local_time,
     key_in_lower_case,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import starmap
 from typing import TypeVar
 
 from cdcwire.core.errors import EncodeError, step
@@ -22,11 +24,14 @@ from cdcwire.formats.craft.message import (
     ResolvedEvent,
     RowEvent,
 )
+from cdcwire.formats.craft.message import Column as WireColumn
 from cdcwire.formats.craft.message import Event as WireEvent
 from cdcwire.formats.craft.profile import CRAFT, Profile
 from cdcwire.formats.craft.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.model.events import (
+    NO_EXTRA,
     Event,
+    Extra,
     Marker,
     Op,
     Position,
@@ -143,43 +148,62 @@ def _event(event: WireEvent, settings: Settings) -> Event:
     position = Position(commit_ts=event.commit_ts, partition=event.partition)
     match event:
         case RowEvent():
-            return _row_change(event, position, settings)
+            groups = {group.type: group.columns for group in event.groups}
+            table = Table(event.table, event.schema)
+            new, old = groups.get(GROUP_NEW), groups.get(GROUP_OLD)
+            return row_change(table, new, old, position, settings)
         case DDLEvent():
-            table = ddl_table(event.schema, event.table)
+            about = ddl_table(event.schema, event.table)
             what = schema_change_kind(event.type)
-            return SchemaChange(what, event.query, event.type, table, position)
+            return SchemaChange(what, event.query, event.type, about, position)
         case ResolvedEvent():
             return Progress("resolved", position)
 
 
-def _row_change(event: RowEvent, position: Position, settings: Settings) -> RowChange:
-    groups = {group.type: group.columns for group in event.groups}
-    new, old = groups.get(GROUP_NEW), groups.get(GROUP_OLD)
+def row_change(
+    table: Table,
+    new: tuple[WireColumn, ...] | None,
+    old: tuple[WireColumn, ...] | None,
+    position: Position,
+    settings: Settings,
+    extra: Extra = NO_EXTRA,
+) -> RowChange:
+    """Return the change that the groups of a row make. ``table``: its names."""
     op: Op = "delete" if new is None else "insert" if old is None else "update"
     is_cut = op == "delete" and settings.delete_only_handle_key
     return RowChange(
-        Table(event.table, event.schema, key=handle_key(new or old or ())),
+        replace(table, key=handle_key(new or old or ())),
         op,
         None if old is None else read_image(old, settings.time_zone),
         None if new is None else read_image(new, settings.time_zone),
         position,
         sent="key" if is_cut else None,
+        extra=extra,
     )
+
+
+def row_groups(
+    event: RowChange, columns: ColumnWriter, delete: int
+) -> Iterator[tuple[int, tuple[WireColumn, ...]]]:
+    """Yield type and columns of a row's groups. ``delete``: the type of a deleted row."""
+    if event.after is not None:
+        with step("after"):
+            found = columns.columns(event.table, event.after)
+        yield GROUP_NEW, found
+    if event.before is not None:
+        is_delete = event.op == "delete"
+        with step("before"):
+            choose = columns.deleted_columns if is_delete else columns.columns
+            found = choose(event.table, event.before)
+        yield delete if is_delete else GROUP_OLD, found
 
 
 def _row_event(event: RowChange, columns: ColumnWriter) -> RowEvent:
     check_row(event, CRAFT)
     schema, table = row_names(event.table, CRAFT)
-    groups = []
-    if event.after is not None:
-        with step("after"):
-            groups.append(ColumnGroup(GROUP_NEW, columns.columns(event.table, event.after)))
-    if event.before is not None:
-        choose = columns.deleted_columns if event.op == "delete" else columns.columns
-        with step("before"):
-            groups.append(ColumnGroup(GROUP_OLD, choose(event.table, event.before)))
+    groups = tuple(starmap(ColumnGroup, row_groups(event, columns, GROUP_OLD)))
     commit_ts = commit_ts_of(event.position, CRAFT)
-    return RowEvent(commit_ts, schema, table, tuple(groups), event.position.partition)
+    return RowEvent(commit_ts, schema, table, groups, event.position.partition)
 
 
 def _single_event(event: Event) -> DDLEvent | ResolvedEvent:

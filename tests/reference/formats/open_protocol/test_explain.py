@@ -71,7 +71,7 @@ def test_spans_tell_field_value_and_clause() -> None:
     assert lines["key", "0.length"] == ("65 bytes", "item lengths")
     assert lines["key", "0.ts"] == ("7", "key members")
     assert lines["key", "0.t"] == ("1 (row)", "event types")
-    assert lines["key", "0.x"] == ("an array of 1", "unknown members")
+    assert lines["key", "0.x"] == ("[1]", "unknown members")
     assert lines["value", "0.u"] == ("new columns", "row value")
     assert lines["value", "0.u.a"] == ("column 'a'", "column members")
     assert lines["value", "0.u.a.t"] == ("4 (float)", "column members")

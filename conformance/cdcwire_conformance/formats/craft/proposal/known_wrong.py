@@ -13,21 +13,17 @@ from cdcwire.formats.craft.proposal.events import events_of
 from cdcwire.formats.craft.proposal.wire import decode, read_message
 from cdcwire.formats.craft.settings import read_settings
 from cdcwire.model.events import Event
-from cdcwire_conformance.formats.craft.known_wrong import CRAFT_FAULTS, by_position, wire_faults
+from cdcwire_conformance.formats.craft.known_wrong import (
+    CRAFT_FAULTS,
+    groups_by_position,
+    wire_faults,
+)
 from cdcwire_conformance.known_wrong.decoder import KnownWrong, right, wrong_decoder
 
 
 def _events_of(reader: Reader, context: Context) -> list[Event]:
     decoded = read_message(reader, context.selection)
     return list(events_of(decoded, read_settings(context)))
-
-
-@wrong_decoder("the first column group is taken for the new row, the second for the old", "C11")
-def groups_by_position(format_: Format, message: Message, context: Context) -> list[Event]:
-    """Take the first column group for the new row and the second for the old row."""
-    decoded = decode(message.value, context=context)
-    swapped = replace(decoded, events=by_position(decoded.events))
-    return list(events_of(swapped, read_settings(context)))
 
 
 def _with_another_name(error: DecodeError, value: bytes) -> bytes:
@@ -51,6 +47,6 @@ def repeated_columns_accepted(format_: Format, message: Message, context: Contex
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
     *CRAFT_FAULTS,
     *wire_faults(_events_of, PROPOSAL),
-    groups_by_position,
+    groups_by_position(decode, events_of),
     repeated_columns_accepted,
 )

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import starmap
 
-from cdcwire.core.errors import EncodeError, step
+from cdcwire.core.errors import EncodeError
 from cdcwire.formats.craft.events import (
     batches,
     commit_ts_of,
@@ -16,14 +17,14 @@ from cdcwire.formats.craft.events import (
     ddl_parts,
     ddl_table,
     no_form,
+    row_change,
+    row_groups,
     row_names,
 )
 from cdcwire.formats.craft.images import (
     ColumnWriter,
     check_row,
     estimated_size,
-    handle_key,
-    read_image,
 )
 from cdcwire.formats.craft.message import GROUP_NEW, GROUP_OLD
 from cdcwire.formats.craft.profile import PROPOSAL
@@ -43,7 +44,6 @@ from cdcwire.model.events import (
     NO_EXTRA,
     Event,
     Extra,
-    Op,
     Position,
     Progress,
     RowChange,
@@ -108,42 +108,17 @@ def _row_change(
     groups = {group.type: group.columns for group in event.known_groups}
     if not groups:
         return None
-    new = groups.get(GROUP_NEW)
     old = groups.get(GROUP_DELETE, groups.get(GROUP_OLD))
-    op: Op = "delete" if new is None else "insert" if old is None else "update"
-    is_cut = op == "delete" and settings.delete_only_handle_key
-    return RowChange(
-        Table(event.table, event.schema, key=handle_key(new or old or ())),
-        op,
-        None if old is None else read_image(old, settings.time_zone),
-        None if new is None else read_image(new, settings.time_zone),
-        position,
-        sent="key" if is_cut else None,
-        extra=extra,
-    )
+    table = Table(event.table, event.schema)
+    return row_change(table, groups.get(GROUP_NEW), old, position, settings, extra)
 
 
 def _row_event(event: RowChange, columns: ColumnWriter) -> RowEvent:
     check_row(event, PROPOSAL)
     schema, table = row_names(event.table, PROPOSAL)
-    groups = []
-    if event.after is not None:
-        with step("after"):
-            groups.append(ColumnGroup(GROUP_NEW, columns.columns(event.table, event.after)))
-    if event.before is not None:
-        is_delete = event.op == "delete"
-        choose = columns.deleted_columns if is_delete else columns.columns
-        with step("before"):
-            kind = GROUP_DELETE if is_delete else GROUP_OLD
-            groups.append(ColumnGroup(kind, choose(event.table, event.before)))
-    return RowEvent(
-        commit_ts_of(event.position, PROPOSAL),
-        schema,
-        table,
-        tuple(groups),
-        _row_id(event.extra),
-        event.position.partition,
-    )
+    groups = tuple(starmap(ColumnGroup, row_groups(event, columns, GROUP_DELETE)))
+    commit_ts, row_id = commit_ts_of(event.position, PROPOSAL), _row_id(event.extra)
+    return RowEvent(commit_ts, schema, table, groups, row_id, event.position.partition)
 
 
 def _single_event(event: Event) -> DDLEvent | ResolvedEvent:
