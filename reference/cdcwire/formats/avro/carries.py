@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from cdcwire.model.carries import EXACT, KINDS, NO, Carries, CarryVerdict, as_form, lossy, option
+from cdcwire.model.carries import EXACT, NO, Carries, CarryVerdict, as_form, lossy, option
+from cdcwire.mysql.carries import INDEXES_AS_LABELS, mysql_kinds
 
-_AS: dict[str, CarryVerdict] = {
+_KINDS: dict[str, CarryVerdict] = {
+    **INDEXES_AS_LABELS,
     "bool": as_form("int32"),
     "int8": as_form("int32"),
     "int16": as_form("int32"),
@@ -12,22 +14,7 @@ _AS: dict[str, CarryVerdict] = {
     "int8 unsigned": as_form("int32 unsigned"),
     "int16 unsigned": as_form("int32 unsigned"),
     "int24 unsigned": as_form("int32 unsigned"),
-    "decimal not finite": NO,
-    "date as count": as_form("date"),
-    "time as count": as_form("time"),
-    "datetime as count": as_form("datetime"),
-    "timestamp as count": as_form("timestamp"),
-    "timestamp with zone": option("time-zone"),
-    "interval": NO,
-    "enum by index": as_form("enum by label"),
-    "set by index": as_form("set by label"),
-    "array": NO,
-    "map": NO,
-    "struct": NO,
-    "unknown": NO,
-    "unavailable": NO,
 }
-
 CARRIES = Carries(
     fields={
         "op": option("enable-tidb-extension"),
@@ -46,5 +33,5 @@ CARRIES = Carries(
         "progress": option("avro-enable-watermark"),
         "markers": NO,
     },
-    kinds={kind: _AS.get(kind, EXACT) for kind in KINDS},
+    kinds=mysql_kinds(_KINDS),
 )

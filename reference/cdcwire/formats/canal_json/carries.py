@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from cdcwire.model.carries import EXACT, KINDS, NO, Carries, CarryVerdict, as_form, lossy, option
+from cdcwire.model.carries import EXACT, NO, Carries, CarryVerdict, as_form, lossy, option
+from cdcwire.mysql.carries import LABELS_AS_INDEXES, mysql_kinds
 
-_AS: dict[str, CarryVerdict] = {
+_KINDS: dict[str, CarryVerdict] = {
+    **LABELS_AS_INDEXES,
     "bool": as_form("int8"),
     "float not finite": NO,
-    "decimal not finite": NO,
     "text ill-formed": lossy("ill-formed bytes, each becomes U+FFFD"),
-    "date as count": as_form("date"),
-    "time as count": as_form("time"),
-    "datetime as count": as_form("datetime"),
-    "timestamp as count": as_form("timestamp"),
-    "timestamp with zone": option("time-zone"),
-    "interval": NO,
-    "enum by label": as_form("enum by index"),
-    "set by label": as_form("set by index"),
-    "array": NO,
-    "map": NO,
-    "struct": NO,
-    "unknown": NO,
-    "unavailable": NO,
 }
-
 CARRIES = Carries(
     fields={
         "op": EXACT,
@@ -43,5 +30,5 @@ CARRIES = Carries(
         "progress": option("enable-tidb-extension"),
         "markers": NO,
     },
-    kinds={kind: _AS.get(kind, EXACT) for kind in KINDS},
+    kinds=mysql_kinds(_KINDS),
 )

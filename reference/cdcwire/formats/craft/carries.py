@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from cdcwire.model.carries import EXACT, KINDS, NO, Carries, CarryVerdict, as_form, option
+from cdcwire.model.carries import EXACT, NO, Carries, CarryVerdict, as_form
+from cdcwire.mysql.carries import LABELS_AS_INDEXES, mysql_kinds
 
 _FIELDS: Mapping[str, CarryVerdict] = MappingProxyType(
     {
@@ -26,25 +27,10 @@ _FIELDS: Mapping[str, CarryVerdict] = MappingProxyType(
         "markers": NO,
     }
 )
-_KINDS_THAT_DIFFER: Mapping[str, CarryVerdict] = MappingProxyType(
-    {
-        "bool": as_form("int8"),
-        "decimal not finite": NO,
-        "date as count": as_form("date"),
-        "time as count": as_form("time"),
-        "datetime as count": as_form("datetime"),
-        "timestamp as count": as_form("timestamp"),
-        "timestamp with zone": option("time-zone"),
-        "interval": NO,
-        "enum by label": as_form("enum by index"),
-        "set by label": as_form("set by index"),
-        "array": NO,
-        "map": NO,
-        "struct": NO,
-        "unknown": NO,
-        "unavailable": NO,
-    }
-)
+_KINDS: dict[str, CarryVerdict] = {
+    **LABELS_AS_INDEXES,
+    "bool": as_form("int8"),
+}
 
-CARRIES = Carries(_FIELDS, {kind: _KINDS_THAT_DIFFER.get(kind, EXACT) for kind in KINDS})
+CARRIES = Carries(_FIELDS, mysql_kinds(_KINDS))
 """The two Craft formats carry the same: the proposal differs in bytes, not in meaning."""

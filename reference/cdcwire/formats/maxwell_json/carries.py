@@ -5,30 +5,19 @@ Rows name no types, so they are read by the definitions of their tables.
 
 from __future__ import annotations
 
-from cdcwire.model.carries import EXACT, KINDS, NO, Carries, CarryVerdict, as_form, lossy
+from cdcwire.model.carries import EXACT, NO, Carries, CarryVerdict, as_form, lossy
+from cdcwire.mysql.carries import INDEXES_AS_LABELS, mysql_kinds
 
 _INSTANT = as_form("timestamp with zone")
-_AS: dict[str, CarryVerdict] = {
+_KINDS: dict[str, CarryVerdict] = {
+    **INDEXES_AS_LABELS,
     "float not finite": NO,
-    "decimal not finite": NO,
     "text ill-formed": NO,
-    "date as count": as_form("date"),
-    "time as count": as_form("time"),
-    "datetime as count": as_form("datetime"),
     "timestamp": _INSTANT,
     "timestamp as count": _INSTANT,
     "timestamp with zone": _INSTANT,
-    "interval": NO,
-    "enum by index": as_form("enum by label"),
-    "set by index": as_form("set by label"),
     "json": lossy("a JSON null, which becomes NULL"),
-    "array": NO,
-    "map": NO,
-    "struct": NO,
-    "unknown": NO,
-    "unavailable": NO,
 }
-
 CARRIES = Carries(
     fields={
         "op": EXACT,
@@ -47,5 +36,5 @@ CARRIES = Carries(
         "progress": NO,
         "markers": NO,
     },
-    kinds={kind: _AS.get(kind, EXACT) for kind in KINDS},
+    kinds=mysql_kinds(_KINDS),
 )
