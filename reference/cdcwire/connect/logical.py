@@ -17,6 +17,7 @@ from typing import TypeAlias
 from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of
 from cdcwire.connect.identity import MadeOfSchemas
 from cdcwire.connect.schema import INT_BITS, NO_DEFAULT, Schema
+from cdcwire.connect.style import as_it_is
 from cdcwire.connect.types import (
     BITS,
     CONNECT_DATE,
@@ -227,7 +228,7 @@ def _plan(
     converters = []
     for field in schema.fields:
         convert = model_converter(field.schema, placeholder)
-        converters.append(None if convert is _as_it_is else convert)
+        converters.append(None if convert is as_it_is else convert)
     return columns_of(schema), tuple(converters)
 
 
@@ -238,10 +239,6 @@ def is_variable_scale(schema: Schema) -> bool:
     """Return whether a schema is Debezium's VariableScaleDecimal: a scale and a value."""
     names = {field.name: field.schema.type for field in schema.fields}
     return schema.name == VARIABLE_SCALE_DECIMAL and names == {"scale": "int32", "value": "bytes"}
-
-
-def _as_it_is(value: Value) -> Value:
-    return value
 
 
 def _string_kind(schema: Schema) -> Type:
@@ -290,7 +287,7 @@ def _converter(schema: Schema) -> Convert:
         if is_variable_scale(schema):
             return _variable_scale(schema)
         return lambda value: image_of(schema, value, "")
-    return _as_it_is
+    return as_it_is
 
 
 def _guarded(convert: Convert, unavailable: tuple[Value, ...]) -> Convert:
@@ -299,15 +296,15 @@ def _guarded(convert: Convert, unavailable: tuple[Value, ...]) -> Convert:
         return convert
     if len(unavailable) == 1:
         (only,) = unavailable
-        if convert is _as_it_is:
+        if convert is as_it_is:
             return lambda value: UNAVAILABLE if value == only else value
         return lambda value: UNAVAILABLE if value == only else convert(value)
     return lambda value: UNAVAILABLE if value in unavailable else convert(value)
 
 
 def _array(convert: Convert) -> Convert:
-    if convert is _as_it_is:
-        return _as_it_is
+    if convert is as_it_is:
+        return as_it_is
 
     def converted(value: Value) -> Value:
         items = []

@@ -23,7 +23,6 @@ from cdcwire.formats.canal_json.images import (
     changed_columns,
     check_same_types,
 )
-from cdcwire.formats.canal_json.members import INT64_END
 from cdcwire.formats.canal_json.message import (
     DELETE,
     INSERT,
@@ -50,6 +49,7 @@ from cdcwire.model.events import (
 )
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.mysql.ddl import schema_change_kind
+from cdcwire.mysql.json_members import INT64_END
 
 NO_BLOBS: Mapping[str, bytes] = MappingProxyType({})
 

@@ -26,7 +26,7 @@ from cdcwire.core.strict_json import JsonObject, read_json
 from cdcwire.formats.canal_json.columns import Definitions
 from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.files import is_of_table, read_file, read_line
-from cdcwire.formats.canal_json.members import RULES, UINT64_END, write_text
+from cdcwire.formats.canal_json.members import RULES, write_text
 from cdcwire.formats.canal_json.message import DELETE, ROW_TYPES, UPDATE, Message
 from cdcwire.formats.canal_json.queue import read_message
 from cdcwire.formats.canal_json.row_layouts import Images, MessageReader, Shape
@@ -34,6 +34,7 @@ from cdcwire.formats.canal_json.row_patterns import name_of
 from cdcwire.formats.canal_json.settings import Settings, read_settings
 from cdcwire.formats.canal_json.wire import read_object
 from cdcwire.model.events import Event, Sent, Table
+from cdcwire.mysql.json_members import UINT64_END
 from cdcwire.storage.feeds import path_of
 from cdcwire.storage.paths import DataPath
 

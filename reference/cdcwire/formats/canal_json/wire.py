@@ -14,11 +14,7 @@ from cdcwire.formats.canal_json.columns import NO_DEFINITION, NO_DEFINITIONS, De
 from cdcwire.formats.canal_json.members import (
     CLAUSE_MEMBERS,
     INT32_END,
-    INT64_END,
     RULES,
-    UINT64_END,
-    Members,
-    expect_object,
     flag_of,
     integer_of,
     name_of,
@@ -48,6 +44,7 @@ from cdcwire.formats.canal_json.rows import (
     read_rows,
     write_rows,
 )
+from cdcwire.mysql.json_members import INT64_END, UINT64_END, Members, expect_object
 
 CLAUSE_TYPES = "canal-json: event types"
 CLAUSE_EXTENSION = "canal-json: tidb extension"

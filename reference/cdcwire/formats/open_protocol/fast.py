@@ -23,7 +23,6 @@ from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
 from cdcwire.formats.open_protocol.events import events_of
 from cdcwire.formats.open_protocol.images import handle_key_names
 from cdcwire.formats.open_protocol.keys import read_key
-from cdcwire.formats.open_protocol.members import INT64_END, UINT64_END
 from cdcwire.formats.open_protocol.message import EVENT_ROW, Column, Columns, Key, Message
 from cdcwire.formats.open_protocol.message import Row as RowItem
 from cdcwire.formats.open_protocol.row_patterns import (
@@ -37,6 +36,7 @@ from cdcwire.formats.open_protocol.rows import read_row
 from cdcwire.formats.open_protocol.settings import Settings, read_settings
 from cdcwire.formats.open_protocol.wire import read_message
 from cdcwire.model.events import Event, Sent, Table
+from cdcwire.mysql.json_members import INT64_END, UINT64_END
 from cdcwire.mysql.layouts import Described, Layouts, row_value
 from cdcwire.mysql.types import FLAG_HANDLE_KEY
 

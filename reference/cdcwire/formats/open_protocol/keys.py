@@ -5,16 +5,12 @@ from __future__ import annotations
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.strict_json import Member, read_json
 from cdcwire.formats.open_protocol.members import (
-    INT64_END,
     KEY_RULES,
-    UINT64_END,
-    expect_object,
     flag_of,
     integer_of,
     name_of,
     required,
     text_of,
-    write_integer,
     write_name,
     write_text,
 )
@@ -25,6 +21,7 @@ from cdcwire.formats.open_protocol.message import (
     Dialect,
     Key,
 )
+from cdcwire.mysql.json_members import INT64_END, UINT64_END, expect_object, write_integer
 
 EVENT_TYPES = (EVENT_ROW, EVENT_DDL, EVENT_RESOLVED)
 

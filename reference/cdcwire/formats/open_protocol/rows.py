@@ -5,19 +5,17 @@ from __future__ import annotations
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.strict_json import Member, read_json
 from cdcwire.formats.open_protocol.members import (
-    UINT64_END,
     VALUE_RULES,
-    expect_object,
     flag_of,
     integer_of,
     required,
     text_of,
-    write_integer,
     write_name,
     write_text,
 )
 from cdcwire.formats.open_protocol.message import Column, Columns, Ddl, Dialect, Row
 from cdcwire.formats.open_protocol.values import read_value, write_value
+from cdcwire.mysql.json_members import UINT64_END, expect_object, write_integer
 
 ROW_MEMBERS = ("u", "p", "d")
 BYTE_END = 1 << 8  # type codes and DDL types

@@ -14,17 +14,11 @@ from typing import TypeAlias
 from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.strict_json import JsonValue, Number, json_kind
-from cdcwire.formats.open_protocol.members import (
-    INT64_END,
-    UINT64_END,
-    read_integer,
-    write_escaped,
-    write_integer,
-    write_text,
-)
+from cdcwire.formats.open_protocol.members import read_integer, write_escaped, write_text
 from cdcwire.formats.open_protocol.message import Dialect
 from cdcwire.golang.numbers import float_text, narrow_float32, read_float32
 from cdcwire.golang.quote import QuoteError, quote, unquote
+from cdcwire.mysql.json_members import INT64_END, UINT64_END, write_integer
 from cdcwire.mysql.types import (
     FLAG_BINARY,
     FLAG_UNSIGNED,
