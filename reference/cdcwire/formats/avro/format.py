@@ -28,27 +28,15 @@ from cdcwire.formats.avro.sources import (
 from cdcwire.formats.avro.wire import decode
 from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import Event
+from cdcwire.mysql.features import MYSQL_FEATURES
 
 # A registry beside a feed on disk: each schema stands as a file before the first message that needs
 # it, as schemas/ID.avsc.
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
-        "unsigned": "integers with the unsigned flag, up to 2**64-1",
-        "float": "FLOAT and DOUBLE",
-        "decimal": "DECIMAL",
+        **MYSQL_FEATURES,
         "decimal over 38 digits": "DECIMAL(39) and more",
-        "text": "CHAR, VARCHAR and the TEXT types",
-        "bytes": "BINARY, VARBINARY and the BLOB types",
-        "date": "DATE",
-        "time": "TIME",
-        "datetime": "DATETIME",
-        "timestamp": "TIMESTAMP",
-        "year": "YEAR",
-        "bit": "BIT",
-        "enum": "ENUM",
-        "set": "SET",
-        "json": "JSON",
         "vector": "VECTOR",
         "position": "commit timestamps of rows",
         "key": "the handle key columns of a row",

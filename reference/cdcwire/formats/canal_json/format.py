@@ -20,24 +20,12 @@ from cdcwire.formats.canal_json.queue import read_message
 from cdcwire.formats.canal_json.settings import OPTIONS, read_settings
 from cdcwire.formats.canal_json.stored import STORED
 from cdcwire.model.events import Event
+from cdcwire.mysql.features import MYSQL_FEATURES
 from cdcwire.storage.feeds import with_definitions
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
-        "unsigned": "unsigned integers, up to 2**64-1",
-        "float": "FLOAT and DOUBLE",
-        "decimal": "DECIMAL",
-        "text": "CHAR, VARCHAR and the TEXT types",
-        "bytes": "BINARY, VARBINARY and the BLOB types",
-        "date": "DATE",
-        "time": "TIME",
-        "datetime": "DATETIME",
-        "timestamp": "TIMESTAMP",
-        "year": "YEAR",
-        "bit": "BIT",
-        "enum": "ENUM",
-        "set": "SET",
-        "json": "JSON",
+        **MYSQL_FEATURES,
         "vector": "VECTOR",
         "position": "commit timestamps and times of events",
         "key": "the primary key columns of a row",

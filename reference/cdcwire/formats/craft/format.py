@@ -14,23 +14,11 @@ from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.formats.craft.settings import OPTIONS, read_settings
 from cdcwire.formats.craft.wire import decode, encode
 from cdcwire.model.events import Event
+from cdcwire.mysql.features import MYSQL_FEATURES
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
-        "unsigned": "integers with the unsigned flag, up to 2**64-1",
-        "float": "FLOAT and DOUBLE",
-        "decimal": "DECIMAL",
-        "text": "CHAR, VARCHAR and the TEXT types",
-        "bytes": "BINARY, VARBINARY and the BLOB types",
-        "date": "DATE",
-        "time": "TIME",
-        "datetime": "DATETIME",
-        "timestamp": "TIMESTAMP",
-        "year": "YEAR",
-        "bit": "BIT",
-        "enum": "ENUM",
-        "set": "SET",
-        "json": "JSON",
+        **MYSQL_FEATURES,
         "vector": "VECTOR",
         "position": "commit timestamps and partitions of events",
         "key": "the handle key columns of a row",

@@ -16,25 +16,13 @@ from cdcwire.formats.csv.settings import OPTIONS, read_settings
 from cdcwire.formats.csv.stored import STORED
 from cdcwire.formats.csv.tables import Definitions
 from cdcwire.model.events import Event
+from cdcwire.mysql.features import MYSQL_FEATURES
 from cdcwire.storage.feeds import other_events, path_of, with_definitions
 from cdcwire.storage.paths import DataPath
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
-        "unsigned": "unsigned integers, up to 2**64-1",
-        "float": "FLOAT and DOUBLE",
-        "decimal": "DECIMAL",
-        "text": "CHAR, VARCHAR and the TEXT types",
-        "bytes": "BINARY, VARBINARY and the BLOB types",
-        "date": "DATE",
-        "time": "TIME",
-        "datetime": "DATETIME",
-        "timestamp": "TIMESTAMP",
-        "year": "YEAR",
-        "bit": "BIT",
-        "enum": "ENUM",
-        "set": "SET",
-        "json": "JSON",
+        **MYSQL_FEATURES,
         "vector": "VECTOR",
         "position": "commit timestamps of events",
         "key": "the primary key columns of a row",

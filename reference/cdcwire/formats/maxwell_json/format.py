@@ -14,23 +14,11 @@ from cdcwire.formats.maxwell_json.explain import explain
 from cdcwire.formats.maxwell_json.settings import OPTIONS, read_settings
 from cdcwire.formats.maxwell_json.wire import decode
 from cdcwire.model.events import Event
+from cdcwire.mysql.features import MYSQL_FEATURES
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
-        "unsigned": "unsigned integers, up to 2**64-1",
-        "float": "FLOAT and DOUBLE",
-        "decimal": "DECIMAL with all its digits",
-        "text": "CHAR, VARCHAR and the TEXT types",
-        "bytes": "BINARY, VARBINARY and the BLOB types",
-        "date": "DATE",
-        "time": "TIME",
-        "datetime": "DATETIME",
-        "timestamp": "TIMESTAMP",
-        "year": "YEAR",
-        "bit": "BIT",
-        "enum": "ENUM",
-        "set": "SET",
-        "json": "JSON",
+        **MYSQL_FEATURES,
         "geometry": "spatial types, as well-known text",
         "position": "transaction ids and times of commits",
         "key": "the primary key columns of a row",
