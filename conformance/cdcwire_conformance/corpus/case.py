@@ -61,7 +61,7 @@ class Case:
     ``events`` (accept and encode) is in the text form; ``error`` (reject) has some of the members
     message, offset, path and clause. ``canonical``: the reference writes exactly these bytes from
     the events. ``bugs``: the known bugs of real decoders that the case shows. ``sha256``: file name
-    to sum. ``files`` runs beside ``messages``. ``fault`` is there for derived cases only.
+    to sum. ``files`` has an item per message. Only derived cases have a ``fault``.
     """
 
     id: str
@@ -93,7 +93,7 @@ class Case:
     fault: Fault | None = None
 
     def context(self) -> Context:
-        """Return what a codec is told beside the bytes. Raises: CorpusError."""
+        """Return the context of the case. Raises: CorpusError."""
         try:
             tables = tuple(
                 table_from_json(table, ("tables", index)) for index, table in enumerate(self.tables)
@@ -136,7 +136,7 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     if len(members) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"member {twice!r} is there twice")
+        raise ValueError(f"member {twice!r} is repeated")
     return members
 
 
@@ -144,7 +144,7 @@ def case_from_json(document: Json, corpus: CorpusFiles, where: str) -> Case:
     """Return a case from its document and the files of bytes next to it.
 
     The form of the members is the business of the JSON Schema, which ``corpus check`` applies.
-    Raises: CorpusError for a missing member, an id of another place, or bytes that are not there.
+    Raises: CorpusError for a missing member, an id of another place, or a missing file of bytes.
     """
     try:
         return _case(document, corpus, where)

@@ -1,4 +1,4 @@
-"""What explanations of formats share: spans without gaps, and JSON values for people."""
+"""Shared parts of explanations: spans without gaps, and JSON values for people."""
 
 from __future__ import annotations
 

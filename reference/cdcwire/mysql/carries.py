@@ -1,4 +1,4 @@
-"""What the formats of MySQL's changes carry by kind, unless a format says otherwise."""
+"""Verdicts on kinds that the formats of MySQL's changes share."""
 
 from __future__ import annotations
 

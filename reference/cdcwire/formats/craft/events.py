@@ -79,9 +79,9 @@ def batches(
 ) -> Iterator[tuple[AnyEvent, ...]]:
     """Give what goes into each message, as events of the wire.
 
-    ``wire_event`` returns an event and the estimated size of a row, None for what is no row. A
-    batch ends once it is too large or has enough rows, never before a row: one row may exceed the
-    limit. What is no row stands alone, after the rows before it.
+    ``wire_event`` returns an event and the estimated size of a row, None for other events. A batch
+    ends once it is too large or has enough rows, never before a row: one row may exceed the limit.
+    Another event has a batch of its own, after the rows before it.
     """
     batch: list[AnyEvent] = []
     size = 0
