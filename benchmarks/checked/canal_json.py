@@ -12,13 +12,14 @@ from cdcwire.core.compiled import Irregular
 from cdcwire.core.compiled.json_pairs import read_pairs
 from cdcwire.core.rows import Layout, Row, new_row
 from cdcwire.formats.canal_json.fast import RowDecoder
-from cdcwire.formats.canal_json.members import INT32_END, INT64_END, UINT64_END
+from cdcwire.formats.canal_json.members import INT32_END
 from cdcwire.formats.canal_json.row_layouts import _layout
 from cdcwire.formats.canal_json.row_patterns import form_of, value_function
 from cdcwire.formats.canal_json.values import value_reader
 from cdcwire.formats.canal_json.wire import read_object
 from cdcwire.model.events import Table
 from cdcwire.model.kinds import BytesType, JsonType, TextType, Type
+from cdcwire.mysql.json_members import INT64_END, UINT64_END
 
 _Reading: TypeAlias = "tuple[Callable[[str], object] | None, Callable[[str], Any] | None]"
 
