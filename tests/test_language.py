@@ -61,7 +61,9 @@ PATTERNS = (
         "report, specify, known",
     ),
     _pattern(
-        "is no", rf"\b(?:is|are|was|were|be) (?:no|none)\b{_NOT_A_NUMBER_OF}", "is not a, invalid"
+        "is no",
+        rf"(?<!\bthere )\b(?:is|are|was|were|be) (?:no|none)\b{_NOT_A_NUMBER_OF}",
+        "is not a, invalid",
     ),
     _pattern(
         "clause as subject",
@@ -304,7 +306,8 @@ def test_each_pattern_is_found(text: str, name: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "There is no longer a limit.",
+        "There is no schema with this id.",
+        "It is no longer read.",
         "Each file has one table.",
         "Decoding stops at the first error.",
         "Behind a proxy, set the variable.",

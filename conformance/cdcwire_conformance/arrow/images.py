@@ -178,7 +178,7 @@ class ImageBuilder:
                 problem = ConversionError(text, CLAUSE_COLUMNS, (column.name,))
                 continue
             if steps[index] is not None:
-                problem = ConversionError("it stands twice", CLAUSE_COLUMNS, (column.name,))
+                problem = ConversionError("it is duplicated", CLAUSE_COLUMNS, (column.name,))
                 continue
             canonical, field = self.table.columns[index], self._fields[index]
             try:

@@ -70,7 +70,7 @@ class _Known(dict[Any, Any]):
     def __missing__(self, value: Any) -> Any:
         found = self.convert(value)
         if found is None:
-            raise ValueError("it is none of the column's labels")
+            raise ValueError("it is not one of the column's labels")
         if len(self) >= _MAX_KNOWN:
             self.clear()
             self[None] = None

@@ -77,7 +77,7 @@ def _big_endian(value: int) -> bytes:
 
 def _narrow(value: float) -> float:
     if value == value and narrow_float32(value) != value:
-        raise ValueError("it is no 32-bit float")
+        raise ValueError("it is not a 32-bit float")
     return value
 
 
@@ -108,7 +108,7 @@ def _as_float(number: Decimal) -> float:
 
 def _as_int(number: Decimal) -> int:
     if number != number.to_integral_value():
-        raise ValueError("it is no whole number")
+        raise ValueError("it is not a whole number")
     return int(number)
 
 

@@ -119,7 +119,9 @@ class CanonicalTable:
 def canonical_table(table: Table) -> CanonicalTable:
     """Return the canonical form of a definition. Raises: SchemaError if it is none of a table."""
     if table.name is None or table.columns is None:
-        raise SchemaError(f"{table.name or table.schema or 'a table'} is told without its columns")
+        raise SchemaError(
+            f"{table.name or table.schema or 'a table'} is defined without its columns"
+        )
     names = [column.name for column in table.columns]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

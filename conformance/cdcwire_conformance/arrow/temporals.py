@@ -78,7 +78,7 @@ def _converter(wire: TemporalType) -> Text:
     def convert(value: Any) -> str:
         text = temporal_text(kind, value, None)
         if text is None:
-            raise ValueError(f"{value!r:.40} is no date or time")
+            raise ValueError(f"{value!r:.40} is not a date or time")
         return text
 
     return convert
@@ -123,7 +123,7 @@ def _has_zone(target: pa.DataType) -> bool:
 
 def _expect(texts: pa.Array, pattern: str, target: pa.DataType) -> None:
     if pc.all(pc.match_substring_regex(texts, pattern)).as_py() is False:
-        raise ValueError(f"a text is no {target}")
+        raise ValueError(f"a text is not a valid {target}")
 
 
 def _times(texts: pa.Array, target: pa.DataType) -> pa.Array:
@@ -138,7 +138,7 @@ def _times(texts: pa.Array, target: pa.DataType) -> pa.Array:
     total = pc.if_else(is_minus, pc.negate(total), total)
     if pa.types.is_time(target):
         if pc.any(pc.or_(pc.less(total, 0), pc.greater_equal(total, _DAY_US))).as_py():
-            raise ValueError("a TIME below 0 or from 24 hours on is no time of day")
+            raise ValueError("a TIME below 0 or from 24 hours on is not a time of day")
         return total.cast(pa.time64("us")).cast(target)
     return total.cast(target)
 

@@ -92,7 +92,7 @@ def _verb(
 
 def _format_name(word: str) -> str:
     if word not in FORMAT_NAMES:
-        raise argparse.ArgumentTypeError(f"{word!r} is none of {', '.join(FORMAT_NAMES)}")
+        raise argparse.ArgumentTypeError(f"{word!r} is not one of {', '.join(FORMAT_NAMES)}")
     return word
 
 
@@ -200,7 +200,7 @@ def _copy(arguments: argparse.Namespace, root: Path | None) -> int:
     try:
         for name in formats:
             if (target / name).exists():
-                raise UsageError(f"{target / name} is there already; copy into an empty folder")
+                raise UsageError(f"{target / name} already exists; copy into an empty folder")
         for name in names:
             if name.partition("/")[0] in formats:
                 _write(target / name, corpus.read(name))

@@ -47,7 +47,7 @@ def read_clauses(folder: Path) -> Mapping[str, Clause]:
             if clause.page != page.stem:
                 raise CorpusError(f"{clause.id!r} is not a clause of {page.stem}", clause.where)
             if clause.id in clauses:
-                raise CorpusError(f"{clause.id!r} is there twice", clause.where)
+                raise CorpusError(f"{clause.id!r} is duplicated", clause.where)
             clauses[clause.id] = clause
     return clauses
 

@@ -59,7 +59,7 @@ def corpus_version(root: Path | None = None) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise CorpusError("the version of the corpus can't be read", VERSION_FILE) from error
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
-        raise CorpusError(f"{version!r} is no version of three numbers", VERSION_FILE)
+        raise CorpusError(f"{version!r} is not a version of three numbers", VERSION_FILE)
     return version
 
 

@@ -86,11 +86,11 @@ def parse_line(line: bytes) -> dict[str, Json]:
         raise ProtocolError(f"the answer is nested too deep: {excerpt(line)}") from error
     except ValueError as error:
         raise ProtocolError(
-            f"the answer is no JSON ({error}): {excerpt(line)}; "
+            f"the answer is not JSON ({error}): {excerpt(line)}; "
             "only answers go to standard output, logs to standard error"
         ) from error
     if not isinstance(document, dict):
-        raise ProtocolError(f"the answer is not a JSON object: {excerpt(line)}")
+        raise ProtocolError(f"the answer is not JSON object: {excerpt(line)}")
     return document
 
 

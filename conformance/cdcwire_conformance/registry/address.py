@@ -74,7 +74,7 @@ def parse_address(text: str) -> Address:
         parts = urlsplit(text.strip())
         host, port = parts.hostname, parts.port
     except ValueError:
-        raise RegistryError("it is no address", "registry", _ADVICE) from None
+        raise RegistryError("it is not an address", "registry", _ADVICE) from None
     if parts.scheme not in ("http", "https"):
         raise RegistryError("the address has no http:// or https://", "registry", _ADVICE)
     if not host or not host.isprintable() or " " in host:

@@ -33,7 +33,7 @@ def _texts(folder: Path) -> Iterator[tuple[str, str]]:
     for file in sorted(folder.glob(f"*{SUFFIX}")):
         name = file.stem
         if not _NUMBER.fullmatch(name) and not _UUID.fullmatch(name):
-            raise RegistryError("the name of the file is no id", str(file), _ADVICE)
+            raise RegistryError("the name of the file is not an id", str(file), _ADVICE)
         try:
             if file.stat().st_size > MAX_SCHEMA_BYTES:
                 problem = f"more than {MAX_SCHEMA_BYTES} bytes are no schema"

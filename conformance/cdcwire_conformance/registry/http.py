@@ -146,7 +146,7 @@ class Transport:
             advice = _TRUST.get(cause.verify_code, _OTHER_TRUST)
             raise RegistryError(f"no trust: {_reason(error)}", where, advice) from None
         except (errors.LocationValueError, UnicodeError):
-            raise RegistryError("this is no host", where, "correct the address") from None
+            raise RegistryError("this is not a host", where, "correct the address") from None
         except errors.NewConnectionError as error:  # in some versions a time-out too
             raise _Failed(f"no answer: {_reason(error)}") from None
         except errors.ConnectTimeoutError:

@@ -171,7 +171,7 @@ def read_expected_failures(file: Path) -> ExpectedFailures:
             raise ExpectedFailuresError(f"{file}:{number}: {case_id}: {error}") from error
         for each in named:
             if lines.setdefault(each, number) != number:
-                raise ExpectedFailuresError(f"{file}:{number}: {each} is there twice")
+                raise ExpectedFailuresError(f"{file}:{number}: {each} is duplicated")
         entries.append(entry)
     return ExpectedFailures(entries, str(file))
 

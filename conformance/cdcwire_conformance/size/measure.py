@@ -76,7 +76,7 @@ def measure(
     """
     given = dict(options or {})
     if _BATCH_OPTION in given:
-        raise ValueError(f"the option {_BATCH_OPTION} is what the batch sizes tell")
+        raise ValueError(f"the option {_BATCH_OPTION} is set by the batch sizes")
     if not batches or min(batches) < 1:
         raise ValueError("a batch size is a number from 1")
     chosen = tuple(get_format(name) for name in dict.fromkeys(formats))

@@ -118,7 +118,7 @@ def _query(text: str) -> dict[str, str]:
         if name not in _NAMES:
             raise ValueError(f"{name!r:.80} is not one of {', '.join(_NAMES)}")
         if name in query:
-            raise ValueError(f"{name} is there twice")
+            raise ValueError(f"{name} is duplicated")
         query[name] = value
     if query.get("config") == "":
         raise ValueError("config names no file")

@@ -109,9 +109,9 @@ def _members(reader: Reader) -> list[tuple[int, str]]:
             if reader.byte(CLAUSE) == _TC_STRING:
                 _text(reader, 2)
             else:
-                raise DecodeError("a member's class is no text", at, CLAUSE, (name,))
+                raise DecodeError("a member's class is not text", at, CLAUSE, (name,))
         elif code not in _PRIMITIVES:
-            raise DecodeError(f"{code:#04x} is no type of a member", at, CLAUSE, (name,))
+            raise DecodeError(f"{code:#04x} is not a type of a member", at, CLAUSE, (name,))
         members.append((code, name))
     return members
 
@@ -126,7 +126,7 @@ def _value_of(reader: Reader, members: list[tuple[int, str]], wanted: str) -> st
             kind = reader.byte(CLAUSE)
             if kind in (_TC_STRING, _TC_LONGSTRING):
                 return _text(reader, 2 if kind == _TC_STRING else 8)
-            raise DecodeError(f"{wanted} is no text", at, CLAUSE, (wanted,))
+            raise DecodeError(f"{wanted} is not text", at, CLAUSE, (wanted,))
         if code not in sizes:
             break  # an object in front of the text would have to be read whole
         reader.take(sizes[code], CLAUSE)

@@ -115,7 +115,7 @@ def _ask(reader: ThirdPartyReader, cases: list[Case], format_name: str) -> Resul
     if reader.needs is not None and not Path(reader.needs).exists():
         raise CannotStartError(f"{reader.needs} is not here")
     if reader.needs is None and not Path(arguments[0]).exists():
-        raise CannotStartError(f"{arguments[0]} is not here: this is no checkout")
+        raise CannotStartError(f"{arguments[0]} is not here: this is not a checkout")
     command = [sys.executable if program == "python" else program, *arguments]
     testee = KeptAliveTestee(command, timeout=reader.timeout)
     results = Results(testee.start(), shlex.join(reader.command), "kept alive", "", (format_name,))

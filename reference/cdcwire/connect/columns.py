@@ -306,7 +306,7 @@ def _decimal_text(value: Value) -> str:
     if isinstance(value, str):
         return value
     if not isinstance(value, Decimal):
-        raise EncodeError(f"{value!r:.40} is no decimal", KINDS)
+        raise EncodeError(f"{value!r:.40} is not a decimal", KINDS)
     if value.is_finite() and abs(value.adjusted()) > MAX_SCALE * 8:
         raise EncodeError("the number has too many digits", KINDS)
     return f"{value:f}" if value.is_finite() else str(value)
@@ -319,20 +319,20 @@ def _debezium_decimal_text(value: Value) -> str:
 
 def _decimal_double(value: Value) -> float:
     if not isinstance(value, Decimal):
-        raise EncodeError(f"{value!r:.40} is no decimal", KINDS)
+        raise EncodeError(f"{value!r:.40} is not a decimal", KINDS)
     return float(value)
 
 
 def _checked_decimal(value: Value, scale: int) -> Decimal:
     if not isinstance(value, Decimal):
-        raise EncodeError(f"{value!r:.40} is no decimal", KINDS)
+        raise EncodeError(f"{value!r:.40} is not a decimal", KINDS)
     unscaled_bytes(value, scale, KINDS)
     return value
 
 
 def _variable_scale(value: Value) -> tuple[int, bytes]:
     if not isinstance(value, Decimal) or not value.is_finite():
-        raise EncodeError(f"{value!r:.40} is no decimal with a scale", KINDS)
+        raise EncodeError(f"{value!r:.40} is not a decimal with a scale", KINDS)
     exponent = value.as_tuple().exponent
     assert isinstance(exponent, int)  # the value is finite
     scale = -exponent  # negative for 5E+3, as old versions send it
@@ -345,7 +345,7 @@ def _is_item(value: Value) -> bool:
 
 def _vector_text(value: Value) -> str:
     if not isinstance(value, tuple) or not all(map(_is_item, value)):
-        raise EncodeError(f"{value!r:.40} is no vector", KINDS)
+        raise EncodeError(f"{value!r:.40} is not a vector", KINDS)
     return f"[{','.join(float_text(item, 32) for item in value)}]"
 
 
@@ -361,7 +361,7 @@ def _bytes_plan(style: Style) -> ColumnPlan:
 
     def text(value: Value) -> str:
         if not isinstance(value, bytes):
-            raise EncodeError(f"{value!r:.40} is no bytes", KINDS)
+            raise EncodeError(f"{value!r:.40} is not bytes", KINDS)
         return write(value)
 
     return ColumnPlan(Schema("string"), text)
@@ -372,7 +372,7 @@ def _bit_plan(length: int | None) -> ColumnPlan:
 
     def bits(value: Value) -> bytes:
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise EncodeError(f"{value!r:.40} is no bit string", KINDS)
+            raise EncodeError(f"{value!r:.40} is not a bit string", KINDS)
         size = value.bit_length() if length is None else length
         if value.bit_length() > size:
             raise EncodeError(f"{value} has more than {size} bits", KINDS)
@@ -456,11 +456,11 @@ def _each_pair(key: Convert, entry: Convert) -> Convert:
 
 def _tuple(value: Value) -> tuple[Value, ...]:
     if not isinstance(value, tuple):
-        raise EncodeError(f"{value!r:.40} is no array or map", KINDS)
+        raise EncodeError(f"{value!r:.40} is not an array or map", KINDS)
     return value
 
 
 def _struct(value: Value, style: Style) -> tuple[Value, ...]:
     if not isinstance(value, Image):
-        raise EncodeError(f"{value!r:.40} is no struct", KINDS)
+        raise EncodeError(f"{value!r:.40} is not a struct", KINDS)
     return row_of(value, style)

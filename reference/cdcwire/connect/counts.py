@@ -90,7 +90,7 @@ def iso_time(kind: TimeType, value: Value) -> str:
     """Return a time of day as ISO 8601 text with ``Z`` behind it. Raises: EncodeError."""
     count = clock(kind, value, "ns")
     if not 0 <= count < _DAY * 10**9:
-        raise EncodeError(f"{value!r:.40} is no time of a day", KINDS)
+        raise EncodeError(f"{value!r:.40} is not a time of a day", KINDS)
     return f"{_text_of(TimeType(form='ns'), count)}Z"
 
 
@@ -140,7 +140,7 @@ def _days(text: Value) -> int:
     try:
         return date(*map(int, found.groups())).toordinal() - _EPOCH_DAY
     except ValueError as error:
-        raise EncodeError(f"{text!r} is no day of the calendar", KINDS) from error
+        raise EncodeError(f"{text!r} is not a day of the calendar", KINDS) from error
 
 
 def _clock(text: Value, unit: str) -> int:
@@ -161,7 +161,7 @@ def _rescaled(value: Value, form: str, unit: str) -> int:
         raise _no_value("time", value)
     count, rest = divmod(value * _PER_SECOND[unit], _PER_SECOND[form])
     if rest:
-        raise EncodeError(f"{value} {form} is no whole number of {unit}", KINDS)
+        raise EncodeError(f"{value} {form} is not a whole number of {unit}", KINDS)
     return int(count)
 
 
@@ -170,4 +170,4 @@ def _is_int(value: Value) -> bool:
 
 
 def _no_value(what: str, value: Value) -> EncodeError:
-    return EncodeError(f"{value!r:.40} is no {what}", KINDS)
+    return EncodeError(f"{value!r:.40} is not a valid {what}", KINDS)

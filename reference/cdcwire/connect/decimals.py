@@ -28,6 +28,6 @@ def unscaled_bytes(value: Decimal, scale: int, clause: str) -> bytes:
     shifted = EXACT.scaleb(value, scale)
     unscaled = int(shifted)
     if shifted != unscaled:
-        raise EncodeError(f"{value} has more digits behind the point than scale {scale}", clause)
+        raise EncodeError(f"{value} has more digits after the point than scale {scale}", clause)
     magnitude = unscaled if unscaled >= 0 else ~unscaled
     return unscaled.to_bytes(magnitude.bit_length() // 8 + 1, "big", signed=True)

@@ -376,7 +376,7 @@ def read_timestamp_text(text: str) -> str:
             return f"{whole}.{milliseconds % 1000:03d}"
     except (ValueError, OverflowError) as error:
         raise ConversionError(f"{text!r:.40}: {error}", _LOGICAL) from error
-    raise ConversionError(f"{text!r:.40} is no date and time", _LOGICAL)
+    raise ConversionError(f"{text!r:.40} is not a date and time", _LOGICAL)
 
 
 def read_instant_text(text: str) -> str:

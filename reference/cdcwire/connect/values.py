@@ -76,7 +76,7 @@ def read_value(
         if null_is_default and schema.has_default:
             return schema.default
         if not schema.optional:
-            raise DecodeError("null stands where a value is required", start, _NULLS)
+            raise DecodeError("null where a value is required", start, _NULLS)
         return None
     match schema.type:
         case "int8" | "int16" | "int32" | "int64":
@@ -130,7 +130,7 @@ def write_value(schema: Schema, value: Value, depth: int = 1) -> str:
                 return f"[{','.join(_item_texts(schema.items, value, depth))}]"
         case _:
             return _map_text(schema, value, depth)
-    raise EncodeError(f"{value!r:.40} is no {schema.type}", CLAUSES[schema.type])
+    raise EncodeError(f"{value!r:.40} is not a valid {schema.type}", CLAUSES[schema.type])
 
 
 def _mismatch(schema: Schema, json: JsonValue, start: int) -> DecodeError:
@@ -149,18 +149,18 @@ def _read_integer(schema: Schema, json: JsonValue, start: int) -> int:
     if not low <= value <= high:
         raise DecodeError(f"{json.text:.40} is out of the range of {schema.type}", start, _INTEGERS)
     if schema.name == CONNECT_TIME and not 0 <= value <= _MAX_MS_OF_DAY:
-        raise DecodeError(f"{value} is no millisecond of a day", start, _TIMES)
+        raise DecodeError(f"{value} is not a millisecond of a day", start, _TIMES)
     return value
 
 
 def _integer_text(schema: Schema, value: Value) -> str:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise EncodeError(f"{value!r:.40} is no {schema.type}", _INTEGERS)
+        raise EncodeError(f"{value!r:.40} is not a valid {schema.type}", _INTEGERS)
     low, high = _RANGES[schema.type]
     if not low <= value <= high:
         raise EncodeError(f"{value} is out of the range of {schema.type}", _INTEGERS)
     if schema.name == CONNECT_TIME and not 0 <= value <= _MAX_MS_OF_DAY:
-        raise EncodeError(f"{value} is no millisecond of a day", _TIMES)
+        raise EncodeError(f"{value} is not a millisecond of a day", _TIMES)
     return str(value)
 
 
@@ -202,7 +202,7 @@ def _float_text(schema: Schema, value: float) -> str:
         return _SPECIAL_TEXTS[str(value)]
     bits = _bits(schema)
     if bits == 32 and not is_float32(value):
-        raise EncodeError(f"{value!r} is no float of 32 bits", _FLOATS)
+        raise EncodeError(f"{value!r} is not a float of 32 bits", _FLOATS)
     if isinstance(value, SentFloat) and _means(value.text, bits) == value:
         return value.text
     return java_float_text(value, bits)
@@ -254,10 +254,10 @@ def _bytes_text(schema: Schema, value: Value) -> str:
     scale = decimal_scale(schema) if schema.name == CONNECT_DECIMAL else None
     if scale is not None:
         if not isinstance(value, Decimal):
-            raise EncodeError(f"{value!r:.40} is no Decimal", _DECIMALS)
+            raise EncodeError(f"{value!r:.40} is not a Decimal", _DECIMALS)
         return f'"{write_base64(unscaled_bytes(value, scale, _DECIMALS))}"'
     if not isinstance(value, bytes):
-        raise EncodeError(f"{value!r:.40} is no bytes", _BYTES)
+        raise EncodeError(f"{value!r:.40} is not bytes", _BYTES)
     return f'"{write_base64(value)}"'
 
 
@@ -375,7 +375,7 @@ def _read_map(
 def _map_text(schema: Schema, value: Value, depth: int) -> str:
     keys, values = schema.keys, schema.values
     if not isinstance(value, tuple) or keys is None or values is None:
-        raise EncodeError(f"{value!r:.40} is no map", _MAPS)
+        raise EncodeError(f"{value!r:.40} is not a map", _MAPS)
     pieces = []
     seen: set[str] = set()
     for index, pair in enumerate(value):
@@ -387,7 +387,7 @@ def _map_text(schema: Schema, value: Value, depth: int) -> str:
                 pieces.append(f"[{write_value(keys, pair[0], depth + 2)},{text}]")
                 continue
             if not isinstance(pair[0], str) or pair[0] in seen:
-                raise EncodeError(f"{pair[0]!r:.40} is no key, or stands twice", _MAPS)
+                raise EncodeError(f"{pair[0]!r:.40} is not a key, or is duplicated", _MAPS)
             seen.add(pair[0])
             pieces.append(f"{quoted(pair[0])}:{text}")
     return f"[{','.join(pieces)}]" if keys.type != "string" else f"{{{','.join(pieces)}}}"

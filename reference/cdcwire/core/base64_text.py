@@ -21,7 +21,7 @@ def read_base64(text: str, start: int, clause: str) -> bytes:
     raw = binascii.a2b_base64(text)
     last = len(text) - 4
     if text and base64.b64encode(raw[last // 4 * 3 :]) != text[last:].encode():
-        raise DecodeError("bits behind the last byte are set", start, clause)
+        raise DecodeError("bits after the last byte are set", start, clause)
     return raw
 
 

@@ -40,7 +40,7 @@ def inflate(data: bytes, raw_size: int | None, offset: int, limit: int = MAX_RAW
     elif len(raw) != raw_size:
         raise _other_size(raw_size, offset)
     if not stream.eof or stream.unused_data:
-        raise DecodeError("zlib's bytes end before or behind the data", offset, CLAUSE)
+        raise DecodeError("zlib's bytes end before or after the data", offset, CLAUSE)
     return raw
 
 

@@ -222,7 +222,7 @@ def _read_integer(type_: FieldType) -> Callable[[bytes, int], FieldValue]:
     def read(text: bytes, offset: int) -> FieldValue:
         clause = clause_of(type_)
         if _INTEGER.fullmatch(text) is None:
-            raise DecodeError(f"{_shown(text)} is no {type_}", offset, clause)
+            raise DecodeError(f"{_shown(text)} is not a valid {type_}", offset, clause)
         value = int(text)
         problem = check_value(type_, value)
         if problem:
@@ -239,7 +239,7 @@ def _read_float(type_: FieldType) -> Callable[[bytes, int], FieldValue]:
         if len(text) > MAX_NUMBER_BYTES:
             raise DecodeError("a number of over 1,024 characters", offset, CLAUSE_LIMITS)
         if _NUMBER.fullmatch(text) is None:
-            raise DecodeError(f"{_shown(text)} is no {type_}", offset, CLAUSE_FLOATS)
+            raise DecodeError(f"{_shown(text)} is not a valid {type_}", offset, CLAUSE_FLOATS)
         plain = text.decode("ascii")
         value = read_float32(plain) if type_ == "FLOAT" else float(plain)
         if isinf(value):
@@ -273,7 +273,7 @@ def _read_decimal(text: bytes, offset: int) -> FieldValue:
         raise DecodeError("a number of over 1,024 characters", offset, CLAUSE_LIMITS)
     found = _NUMBER.fullmatch(text)
     if found is None:
-        raise DecodeError(f"{_shown(text)} is no DECIMAL", offset, CLAUSE_DECIMALS)
+        raise DecodeError(f"{_shown(text)} is not a DECIMAL", offset, CLAUSE_DECIMALS)
     if found[1] is not None and abs(int(found[1])) > MAX_EXPONENT:
         raise DecodeError(f"the exponent {found[1].decode()} is too large", offset, CLAUSE_LIMITS)
     return Decimal(text.decode("ascii"))

@@ -173,7 +173,7 @@ def _integer(members: dict[str, Member], name: str) -> int | None:
 def write_json_body(body: Body, fields: Sequence[Field] | None) -> bytes:
     """Return a body in JSON, without spaces, non-ASCII as it is. Raises: EncodeError."""
     if not is_unicode(body.next_cursor or ""):
-        raise EncodeError("a surrogate stands alone in the text", CLAUSE, ("NextCursor",))
+        raise EncodeError("the text has a lone surrogate", CLAUSE, ("NextCursor",))
     records = []
     for index, record in enumerate(body.records()):
         with step("Records", index):

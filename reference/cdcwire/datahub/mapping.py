@@ -291,7 +291,7 @@ def _to_blob(type_: StreamXType, value: FieldValue, *, truncate: bool) -> tuple[
         case "DATE", int():
             count, rest = divmod(value, _US_OF_MS)
             if rest and not truncate:
-                raise EncodeError(f"{value} us are no whole milliseconds", CLAUSE)
+                raise EncodeError(f"{value} us are not whole milliseconds", CLAUSE)
             return count, rest
         case _, float():
             if not isfinite(value):

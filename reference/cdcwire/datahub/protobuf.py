@@ -81,7 +81,7 @@ def read_fields(reader: Reader) -> Iterator[WireField]:
         key = read_uvarint(reader, CLAUSE)
         number, kind = key >> 3, key & 7
         if not 0 < number < _MAX_FIELD:
-            raise DecodeError(f"{number} is no number of a field", start, CLAUSE)
+            raise DecodeError(f"{number} is not a number of a field", start, CLAUSE)
         if kind == _VARINT:
             value = read_uvarint(reader, CLAUSE)
             yield WireField(reader, number, start, reader.offset, number=value)
@@ -100,7 +100,7 @@ def write_integer(out: bytearray, id: int, value: int | None) -> None:
     """Append a signed number of 64 bits; nothing for None. Raises: EncodeError."""
     if value is not None:
         if not -(1 << 63) <= value < 1 << 63:
-            raise EncodeError(f"{value} is no signed number of 64 bits", CLAUSE)
+            raise EncodeError(f"{value} is not a signed number of 64 bits", CLAUSE)
         write_uvarint(out, id << 3 | _VARINT, CLAUSE)
         write_uvarint(out, value & (1 << 64) - 1, CLAUSE)
 
@@ -118,4 +118,4 @@ def _utf8(text: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise EncodeError("a surrogate stands alone in the text", CLAUSE) from error
+        raise EncodeError("the text has a lone surrogate", CLAUSE) from error

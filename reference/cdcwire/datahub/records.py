@@ -82,7 +82,7 @@ _NUMBERS = {_SEQUENCE: "sequence", _TIME: "system_time"}
 
 
 def _twice(offset: int, path: Path, name: str) -> DecodeError:
-    return DecodeError(f"{name} stand twice in a record", offset, CLAUSE_RECORDS, (*path, name))
+    return DecodeError(f"{name} is duplicated in a record", offset, CLAUSE_RECORDS, (*path, name))
 
 
 def _read_attributes(reader: Reader, path: Path) -> Attributes:
@@ -216,7 +216,7 @@ def check_record(record: Record) -> None:
             raise EncodeError(problem, CLAUSE_ATTRIBUTES, ("attributes", key))
     for name in _TEXTS.values():
         if not is_unicode(getattr(record, name) or ""):
-            raise EncodeError("a surrogate stands alone in the text", CLAUSE_RECORDS, (name,))
+            raise EncodeError("the text has a lone surrogate", CLAUSE_RECORDS, (name,))
 
 
 def texts_of(record: Record, fields: Sequence[Field] | None) -> list[bytes | str | None]:

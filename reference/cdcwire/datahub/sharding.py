@@ -86,7 +86,7 @@ def hash_key(key: str) -> str:
     try:
         raw = key.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise EncodeError("a surrogate stands alone in the key", CLAUSE) from error
+        raise EncodeError("the key has a lone surrogate", CLAUSE) from error
     return md5(raw, usedforsecurity=False).hexdigest().upper()
 
 

@@ -115,7 +115,7 @@ def read_value(type_: StreamXType, value: JsonValue, start: int, date_digits: in
         case "BYTES", str():
             return read_base64(value, start, clause)
         case _:
-            raise DecodeError(f"{json_kind(value)} is no {type_}", start, clause)
+            raise DecodeError(f"{json_kind(value)} is not a valid {type_}", start, clause)
 
 
 def _integer(number: Number, start: int, clause: str) -> int:
@@ -145,7 +145,7 @@ def check_value(type_: StreamXType, value: BlobValue) -> None:
         "STRING": isinstance(value, str) and is_unicode(value),
     }
     if not is_right[type_]:
-        raise EncodeError(f"{value!r:.60} is no {type_}", CLAUSES[type_])
+        raise EncodeError(f"{value!r:.60} is not a valid {type_}", CLAUSES[type_])
 
 
 def type_of(kind: Type) -> StreamXType | None:
@@ -224,7 +224,7 @@ def _check_range(kind: IntType | BitType, value: Value) -> None:
     else:
         low, high = -1 << kind.bits - 1, 1 << kind.bits - 1
     if not is_number or not low <= value < high:
-        raise EncodeError(f"{value!r:.60} is no {kind_text(kind)}", CLAUSES["LONG"])
+        raise EncodeError(f"{value!r:.60} is not a valid {kind_text(kind)}", CLAUSES["LONG"])
 
 
 def text_of(kind: Type, value: Value) -> str:
@@ -234,7 +234,7 @@ def text_of(kind: Type, value: Value) -> str:
     except ValueError as error:
         raise EncodeError(str(error), CLAUSE_KINDS) from error
     if text is None:
-        raise EncodeError(f"{value!r:.60} is no {kind_text(kind):.60}", CLAUSE_KINDS)
+        raise EncodeError(f"{value!r:.60} is not a valid {kind_text(kind):.60}", CLAUSE_KINDS)
     return text
 
 

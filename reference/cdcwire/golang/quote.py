@@ -82,11 +82,11 @@ def _unescape(found: re.Match[str]) -> str:
     if short is not None or long is not None:
         code = int(short or long, 16)
         if 0xD800 <= code < 0xE000 or code > 0x10FFFF:
-            raise QuoteError(f"{found.group()} is no character", found.start())
+            raise QuoteError(f"{found.group()} is not a character", found.start())
         return chr(code)
     if found.group() == "\\":
         raise QuoteError("a backslash begins no escape that Go has", found.start())
-    raise QuoteError("a quote or newline stands unescaped", found.start())
+    raise QuoteError("a quote or newline is not escaped", found.start())
 
 
 def _raw(byte: int) -> str:

@@ -335,7 +335,7 @@ def _parenthesis(text: str, start: int) -> tuple[list[int], tuple[str, ...] | No
     while True:
         found = _ELEMENT.match(text, found.end())
         if found is None:
-            raise ValueError(f"{text!r:.80}: numbers or quoted elements are expected behind '('")
+            raise ValueError(f"{text!r:.80}: numbers or quoted elements are expected after '('")
         single, double, sign = found.groups()
         quote, element = ("'", single) if single is not None else ('"', double)
         elements.append(element.replace(quote * 2, quote))

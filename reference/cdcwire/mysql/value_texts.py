@@ -68,7 +68,7 @@ def value_text(kind: Type, value: Value, time_zone: str | None = None) -> str:
     """
     text = _text(kind, value, time_zone)
     if text is None:
-        raise ValueError(f"{value!r:.80} is no value of kind {kind_text(kind):.80}")
+        raise ValueError(f"{value!r:.80} is not a value of kind {kind_text(kind):.80}")
     reader(kind)(text)
     return text
 
@@ -107,7 +107,7 @@ def pattern(kind: Type) -> str:
         case DatetimeType(fraction) | TimestampType(fraction):
             return f"{_DATE} {_CLOCK}{_fraction(fraction)}"
         case _:
-            raise ValueError(f"kind {kind_text(kind):.80} has no text of its own here")
+            raise ValueError(f"kind {kind_text(kind):.80} has no text form here")
 
 
 @lru_cache(maxsize=1024)
@@ -127,7 +127,7 @@ def reader(kind: Type) -> _Read:
         case JsonType():
             return _read_json
         case _:
-            raise ValueError(f"kind {kind_text(kind):.80} has no text of its own here")
+            raise ValueError(f"kind {kind_text(kind):.80} has no text form here")
 
 
 def _read_bool(text: str) -> Value:
@@ -193,7 +193,7 @@ def _temporal_reader(kind: DateType | TimeType | DatetimeType | TimestampType) -
 
     def read(text: str) -> Value:
         if not matches(text):
-            raise ValueError(f"{text[:80]!r:.80} is no {name}")
+            raise ValueError(f"{text[:80]!r:.80} is not a valid {name}")
         return text
 
     return read

@@ -122,7 +122,7 @@ def wire_value(column: Column, value: Value, time_zone: str | None, clause: str)
         raise EncodeError(str(error), clause) from error
     if found is None:
         raise EncodeError(
-            f"{value!r:.80} is no value of kind {kind_text(column.type):.80} here", clause
+            f"{value!r:.80} is not a value of kind {kind_text(column.type):.80} here", clause
         )
     return found
 

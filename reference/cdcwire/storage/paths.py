@@ -330,4 +330,4 @@ def _check_number(number: int, what: str, least: int, most: int) -> None:
 
 def _check_dispatcher(dispatcher: str | None) -> None:
     if dispatcher is not None and _DISPATCHER.fullmatch(dispatcher) is None:
-        raise EncodeError(f"{dispatcher!r:.80} is no dispatcher's id", NEWER)
+        raise EncodeError(f"{dispatcher!r:.80} is not a dispatcher's id", NEWER)

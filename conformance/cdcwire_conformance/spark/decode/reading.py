@@ -94,7 +94,7 @@ def message_of_line(line: bytes) -> Message | RowProblem:
     except RecursionError:
         return _line_problem("the line is nested too deeply")
     except ValueError as error:
-        return _line_problem(f"the line is no message: {error}")
+        return _line_problem(f"the line is not a message: {error}")
 
 
 def _lines_of(piece: Piece) -> Iterator[tuple[int, bytes]]:

@@ -395,7 +395,7 @@ def _utf8(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise EncodeError("a surrogate stands alone in the text", TEXTS) from None
+        raise EncodeError("the text has a lone surrogate", TEXTS) from None
 
 
 def _is_int(value: Datum) -> bool:

@@ -82,7 +82,7 @@ def _no_number(given: Value, is_shipped: bool) -> Default:
     Source: avro, "default conversion".
     """
     if is_shipped:
-        raise EncodeError(f"the default {given!r:.80} is no number", CLAUSE)
+        raise EncodeError(f"the default {given!r:.80} is not a number", CLAUSE)
     return ABSENT
 
 
@@ -174,4 +174,4 @@ def _label(number: int, declared: DeclaredType, is_set: bool) -> str:
         return ",".join(label for bit, label in enumerate(labels) if number >> bit & 1)
     if not is_set and 1 <= number <= len(labels):
         return labels[number - 1]
-    raise EncodeError(f"the default {number} is no option of the column", CLAUSE)
+    raise EncodeError(f"the default {number} is not an option of the column", CLAUSE)

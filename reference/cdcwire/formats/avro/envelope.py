@@ -67,13 +67,13 @@ def write_envelope(out: bytearray, schema_id: SchemaId) -> None:
     """Append the envelope of the registry whose kind of id it is. Raises: EncodeError."""
     if isinstance(schema_id, int):
         if not -_MAX_ID - 1 <= schema_id <= _MAX_ID:
-            raise EncodeError(f"{schema_id} is no number of 32 bits", CONFLUENT, ("schema_id",))
+            raise EncodeError(f"{schema_id} is not a number of 32 bits", CONFLUENT, ("schema_id",))
         out.append(MAGIC)
         out += schema_id.to_bytes(CONFLUENT_BYTES - 1, "big", signed=True)
         return
     try:
         raw = uuid.UUID(schema_id).bytes
     except ValueError:
-        raise EncodeError(f"{schema_id!r:.60} is no UUID", GLUE, ("schema_id",)) from None
+        raise EncodeError(f"{schema_id!r:.60} is not a UUID", GLUE, ("schema_id",)) from None
     out += bytes((GLUE_VERSION, GLUE_NO_COMPRESSION))
     out += raw

@@ -82,7 +82,7 @@ def write_ddl(ddl: Ddl) -> bytes:
     try:
         return bytes((DDL_BYTE,)) + text.encode()
     except UnicodeEncodeError:
-        raise EncodeError("a surrogate stands alone in a text", DDL) from None
+        raise EncodeError("a text has a lone surrogate", DDL) from None
 
 
 def _member(known: dict[str, Member], name: str, place: int) -> Member:
@@ -107,4 +107,4 @@ def _number(known: dict[str, Member], name: str, place: int, end: int) -> int:
         number = int(value.text)
         if 0 <= number < end:
             return number
-    raise DecodeError(f"this is no number below {end}", member.start, DDL, (name,))
+    raise DecodeError(f"this is not a number below {end}", member.start, DDL, (name,))

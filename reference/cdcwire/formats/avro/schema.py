@@ -139,7 +139,7 @@ def parse_schema(text: str) -> Record:
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
-        raise DecodeError("a surrogate stands alone", error.start, CLAUSE) from None
+        raise DecodeError("a lone surrogate", error.start, CLAUSE) from None
     if len(data) > MAX_SCHEMA_BYTES:
         problem = f"the schema text has {len(data)} bytes, {MAX_SCHEMA_BYTES} are allowed"
         raise DecodeError(problem, 0, LIMITS_CLAUSE)
@@ -167,7 +167,7 @@ class _Parser:
             case JsonObject():
                 return self.object(value, offset, namespace, depth)
             case _:
-                raise DecodeError(f"{json_kind(value)} is no type", offset, CLAUSE)
+                raise DecodeError(f"{json_kind(value)} is not a type", offset, CLAUSE)
 
     def reference(self, name: str, offset: int, namespace: str) -> AvroType:
         if name in PRIMITIVES:
@@ -184,7 +184,7 @@ class _Parser:
         )
         kinds = [each.name if isinstance(each, Primitive) else type(each) for each in branches]
         if Union in kinds:
-            raise DecodeError("a union stands in a union", offset, CLAUSE)
+            raise DecodeError("a union contains a union", offset, CLAUSE)
         unnamed = [each for each in kinds if each not in (Record, Enumeration, Fixed)]
         if len(set(unnamed)) != len(unnamed):
             raise DecodeError("a union has a type twice", offset, CLAUSE)
@@ -234,7 +234,7 @@ class _Parser:
         for index, item in enumerate(fields.items):
             place = fields.places[2 * index]
             if not isinstance(item, JsonObject):
-                raise DecodeError(f"{json_kind(item)} is no field", place, CLAUSE)
+                raise DecodeError(f"{json_kind(item)} is not a field", place, CLAUSE)
             members = item.by_name()
             field_name = _text(_required(members, "name", place))
             if field_name in names:
@@ -309,7 +309,7 @@ def _number(member: Member, end: int) -> int:
         number = int(value.text)
         if 0 <= number < end:
             return number
-    raise DecodeError(f"{member.name!r:.40} is no number below {end}", member.start, CLAUSE)
+    raise DecodeError(f"{member.name!r:.40} is not a number below {end}", member.start, CLAUSE)
 
 
 def _parameters(member: Member | None) -> Mapping[str, str]:

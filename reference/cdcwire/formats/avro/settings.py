@@ -75,7 +75,7 @@ class Settings(ZoneSettings):
         unknown = self.dialects - set(DIALECTS)
         if unknown:
             raise OptionError(
-                f"option dialect: {', '.join(sorted(unknown))!r:.80} is none of "
+                f"option dialect: {', '.join(sorted(unknown))!r:.80} is not one of "
                 f"{', '.join(DIALECTS)}"
             )
 

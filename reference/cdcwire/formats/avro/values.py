@@ -104,7 +104,7 @@ def _unscaled(value: Decimal, scale: int) -> int:
 def _checked(low: int, end: int, what: str) -> Callable[[FieldPlan, Datum], Value]:
     def check(plan: FieldPlan, datum: Datum) -> Value:
         if not low <= datum < end:
-            raise ValueError(f"{datum} is no {what}")
+            raise ValueError(f"{datum} is not a valid {what}")
         return datum
 
     return check
@@ -119,7 +119,7 @@ def _unsigned_of_text(plan: FieldPlan, datum: Datum) -> int:
 def _decimal_of_text(plan: FieldPlan, datum: Datum) -> Decimal:
     found = read_decimal(datum)
     if isinstance(found, str):
-        raise ValueError(f"{datum!r:.60} is no decimal")
+        raise ValueError(f"{datum!r:.60} is not a decimal")
     return found
 
 
@@ -131,7 +131,7 @@ def _bit(plan: FieldPlan, datum: Datum) -> int:
 
 def _vector(plan: FieldPlan, datum: Datum) -> tuple[float, ...]:
     if not is_vector_text(datum):
-        raise ValueError(f"{datum!r:.60} is no vector")
+        raise ValueError(f"{datum!r:.60} is not a vector")
     return read_vector(datum)
 
 
@@ -208,7 +208,7 @@ class ValueWriter:
                 found, int
             ):
                 return found
-        raise ValueError(f"{value!r:.80} is no value of {plan.source}")
+        raise ValueError(f"{value!r:.80} is not a value of {plan.source}")
 
     def _bit(self, number: int) -> bytes:
         length = self.declared.flen or 1
@@ -218,11 +218,11 @@ class ValueWriter:
 
     def _decimal(self, value: Value) -> Datum:
         if not isinstance(value, Decimal):
-            raise ValueError(f"{value!r:.80} is no decimal")
+            raise ValueError(f"{value!r:.80} is not a decimal")
         if self.plan.form is Form.DECIMAL_BYTES:
             return decimal_bytes(value, self.plan.scale)
         if self.plan.form is not Form.DECIMAL_TEXT:
-            raise ValueError(f"{value!r:.80} is no value of {self.plan.source}")
+            raise ValueError(f"{value!r:.80} is not a value of {self.plan.source}")
         scale = self.declared.decimal if self.is_scale_known else None
         return decimal_text(value, scale or 0 if self.is_scale_known else None)
 

@@ -334,7 +334,7 @@ def _topic_rule(expression: str) -> TopicRule:
 
 def _check(event: RowChange) -> None:
     if event.half is not None:
-        raise EncodeError("an update is one event, never two halves", MESSAGES, ("half",))
+        raise EncodeError("an update is one event, never two records", MESSAGES, ("half",))
     if event.op == "read":
         raise EncodeError("there is no message for 'read'", MESSAGES, ("op",))
     if not event.table.name:

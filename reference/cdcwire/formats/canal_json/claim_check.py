@@ -35,9 +35,9 @@ def read_file(
     with nullcontext() if is_raw else step("value"):
         message = read_message(value, compression, EVERYTHING, definitions)
         if message is None or message.is_ddl or message.type not in ROW_TYPES:
-            raise DecodeError("the stored message is no row", 0, CLAUSE)
+            raise DecodeError("the stored message is not a row", 0, CLAUSE)
         if message.tidb is not None and message.tidb.claim_check_location:
-            raise DecodeError("the stored message has a claim check of its own", 0, CLAUSE)
+            raise DecodeError("the stored message itself has a claim check", 0, CLAUSE)
     return message
 
 

@@ -140,7 +140,7 @@ def _column_of(
     roles = _PRIMARY if is_primary else frozenset()
     if mysql_type is None:
         if definition is None:
-            raise ValueError(f"the type of column {name!r:.80} is not told")
+            raise ValueError(f"the type of column {name!r:.80} is not known")
         kind = _as_sent(definition.type, time_zone)
         return replace(definition, type=kind, roles=definition.roles | roles)
     kind = type_of_declared(parse_declared(mysql_type, False), time_zone)

@@ -228,7 +228,7 @@ def _row_message(
 ) -> Message:
     clause = "canal-json: event types"
     if event.half is not None:
-        raise EncodeError("an update is one event, never two halves", clause, ("half",))
+        raise EncodeError("an update is one event, never two records", clause, ("half",))
     kind = _TYPES.get(event.op)
     if kind is None:
         raise EncodeError(f"there is no event for {event.op!r}", clause, ("op",))

@@ -128,7 +128,7 @@ def _write_row(row: Row, dialect: Dialect) -> str:
     for name, text in row:
         with step(name):
             if name in names:
-                raise EncodeError("a column stands twice", CLAUSE)
+                raise EncodeError("a column is duplicated", CLAUSE)
             names.add(name)
             written = "null" if text is None else _write_value(text, dialect)
             members.append(f"{write_name(name, dialect)}:{written}")

@@ -70,7 +70,7 @@ class Settings(LargeMessageSettings):
         if self.large_message != "none" and not self.tidb_extension:
             raise OptionError(
                 f"option large-message-handle-option={self.large_message!r} needs "
-                "enable-tidb-extension, which tells a reader of it"
+                "enable-tidb-extension, which names it for readers"
             )
 
     @property

@@ -161,7 +161,7 @@ def read_double(text: str) -> float:
 
 def _check_float(text: str) -> None:
     if len(text) > MAX_FLOAT_CHARACTERS or not _FLOAT.fullmatch(text):
-        raise ValueError(f"{text!r:.40} is no number")
+        raise ValueError(f"{text!r:.40} is not a number")
 
 
 def _finite(value: float, text: str) -> float:
@@ -180,7 +180,7 @@ def read_bytes(text: str) -> bytes:
         return text.encode("latin-1")
     except UnicodeEncodeError as error:
         code = ord(text[error.start])
-        raise ValueError(f"U+{code:04X} is no byte: binary values end at U+00FF") from None
+        raise ValueError(f"U+{code:04X} is not a byte: binary values end at U+00FF") from None
 
 
 def _read_index(text: str) -> Value:
@@ -193,7 +193,7 @@ def _read_mask(text: str) -> Value:
 
 def _number(text: str, limit: int) -> int:
     if not _NUMBER.fullmatch(text):
-        raise ValueError(f"{text!r:.40} is no number of an element")
+        raise ValueError(f"{text!r:.40} is not a number of an element")
     number = int(text)
     if number > limit:
         raise ValueError(f"{text} is above {limit}")

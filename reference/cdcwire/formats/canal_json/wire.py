@@ -163,7 +163,7 @@ def _read_pk_names(member: Member | None) -> tuple[str, ...] | None:
                 problem = f"it is {json_kind(name)}, not a string"
                 raise DecodeError(problem, place, CLAUSE_KEY, (index,))
             if name in names:
-                raise DecodeError("a column stands twice", place, CLAUSE_KEY, (index,))
+                raise DecodeError("a column is duplicated", place, CLAUSE_KEY, (index,))
             names[name] = None
         return tuple(names)
 
@@ -281,7 +281,7 @@ def _object(members: dict[str, str], dialect: Dialect) -> str:
 def _add_unknown(members: dict[str, str], unknown: Unknown) -> None:
     for name, text in unknown:
         if name in members:
-            raise EncodeError("a member stands twice", "canal-json: unknown members", (name,))
+            raise EncodeError("a member is duplicated", "canal-json: unknown members", (name,))
         members[name] = text
 
 

@@ -80,7 +80,7 @@ def check_row(event: RowChange, profile: Profile) -> None:
         raise EncodeError("half an update has no form here", profile.row_events, ("half",))
     if event.sent == "changed" or (event.sent == "key" and event.op != "delete"):
         raise EncodeError(
-            f"columns left out (sent={event.sent!r}) can't be told here",
+            f"columns left out (sent={event.sent!r}) cannot be expressed here",
             profile.row_events,
             ("sent",),
         )

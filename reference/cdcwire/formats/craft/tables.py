@@ -34,7 +34,7 @@ def split_at_tables(reader: Reader, profile: Profile) -> tuple[Reader, Reader]:
         left = reader.left - tail_size
         if size > left:
             raise DecodeError(
-                f"size tables of {size} bytes are announced, {left} bytes are there",
+                f"size tables need {size} bytes, found {left} bytes",
                 reader.end - tail_size,
                 profile.tail,
             )

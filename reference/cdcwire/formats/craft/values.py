@@ -77,7 +77,7 @@ def read_value(reader: Reader, code: int, flags: int, profile: Profile) -> WireV
         start = reader.offset
         text = _read_text(reader, clause)
         if not is_vector_text(text):
-            raise DecodeError(f"{text!r:.80} is no vector", start, clause)
+            raise DecodeError(f"{text!r:.80} is not a vector", start, clause)
         return text
     raise DecodeError(
         f"{reader.left} bytes for type {code}, which is always NULL", reader.offset, clause
@@ -102,7 +102,7 @@ def encode_value(value: WireValue, code: int, flags: int, profile: Profile) -> b
         return value
     if code == TYPE_VECTOR and isinstance(value, str) and is_vector_text(value):
         return value.encode()
-    raise EncodeError(f"{value!r:.80} is no value of type {code}", clause)
+    raise EncodeError(f"{value!r:.80} is not a value of type {code}", clause)
 
 
 def _is_unsigned(code: int, flags: int) -> bool:

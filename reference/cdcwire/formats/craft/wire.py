@@ -173,7 +173,7 @@ def _check_sizes(tables: SizeTables, body: Reader) -> None:
     total = tables.headers + sum(tables.bodies) + tables.dictionary
     if total != body.left:
         raise DecodeError(
-            f"the size tables speak of {total} bytes, {body.left} are there",
+            f"the size tables give {total} bytes, found {body.left}",
             body.end,
             _SIZE_TABLES,
             ("size_tables",),
@@ -226,7 +226,7 @@ def _read_groups(
                 )
             if any(kind == other.type for other in groups):
                 raise DecodeError(
-                    f"column group type {kind} stands twice", start, CRAFT.column_groups
+                    f"column group type {kind} is duplicated", start, CRAFT.column_groups
                 )
         group.note(start, kind, CRAFT.column_groups, *path, "type")
         columns = read_columns(group, read_names, CRAFT, selection.columns, path)
@@ -265,7 +265,7 @@ def _event_types(events: tuple[Event, ...]) -> list[int]:
                 types.append(EVENT_RESOLVED)
         if types[-1] != EVENT_ROW and len(events) > 1:
             raise EncodeError(
-                "a DDL or resolved event stands alone in its message",
+                "a DDL or resolved event must be alone in its message",
                 CRAFT.event_types,
                 ("events", index),
             )

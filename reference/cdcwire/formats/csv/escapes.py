@@ -70,5 +70,5 @@ def _run(text: bytes, start: int, delimiter: bytes) -> int:
 def _meaning(found: re.Match[bytes]) -> bytes:
     byte = found[1]
     if not byte:
-        raise ValueError("a backslash stands alone at the end")
+        raise ValueError("the last backslash escapes nothing")
     return _MEANINGS.get(byte, byte)

@@ -269,7 +269,7 @@ class RecordWriter:
         if not event.table.schema or not event.table.name:
             raise EncodeError("a record needs schema and table", CLAUSE_RECORD, ("table",))
         if event.half is not None and event.op != "update":
-            raise EncodeError(f"{event.op} has no halves", clause, ("half",))
+            raise EncodeError(f"{event.op} has no before and after records", clause, ("half",))
         needs_before, needs_after = self._needs(event)
         for side, image, is_needed in (
             ("before", event.before, needs_before),

@@ -343,7 +343,7 @@ def _text(kind: Type, told: Type, value: Any, settings: Settings) -> bytes:
         case ((BitType() | YearType() | DateType() | JsonType()), _) if type(kind) is type(told):
             return value_text(told, value).encode()
     raise ValueError(
-        f"{value!r:.80} of kind {kind_text(told):.80} is no value of {kind_text(kind):.80}"
+        f"{value!r:.80} of kind {kind_text(told):.80} is not a value of {kind_text(kind):.80}"
     )
 
 
@@ -361,7 +361,7 @@ def _enum_text(kind: EnumType, told: EnumType, value: Value) -> str:
         raise ValueError("an index has no label as long as the column's labels are not known")
     index = index_of_label(told, value)
     if index is None or not 1 <= index <= len(labels):
-        raise ValueError(f"{value!r:.80} is no index of {len(labels)} elements")
+        raise ValueError(f"{value!r:.80} is not an index of {len(labels)} elements")
     return labels[index - 1]
 
 
@@ -371,5 +371,5 @@ def _set_text(kind: SetType, mask: int | None) -> str:
     if kind.labels is None:
         raise ValueError("a bit mask has no labels as long as the column's are not known")
     if mask is None or not 0 < mask < 1 << len(kind.labels):
-        raise ValueError(f"it is no choice of {len(kind.labels)} elements")
+        raise ValueError(f"it is not a choice of {len(kind.labels)} elements")
     return ",".join(label for bit, label in enumerate(kind.labels) if mask >> bit & 1)

@@ -161,7 +161,7 @@ def _image(cells: Cells, message: BlobMessage, name: str) -> dict[str, object]:
             if column not in types:
                 raise EncodeError("the column is not declared", CLAUSE_IMAGES)
             if column in found:
-                raise EncodeError("the column stands twice", CLAUSE_IMAGES)
+                raise EncodeError("the column is duplicated", CLAUSE_IMAGES)
             check_value(types[column], value)
         found[column] = write_base64(value) if isinstance(value, bytes) else value
     return found

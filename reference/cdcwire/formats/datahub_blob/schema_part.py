@@ -88,7 +88,7 @@ def read_primary_key(
             shown = "empty" if item == "" else json_kind(item)
             raise DecodeError(f"a name is expected, not {shown}", at, CLAUSE_KEY, path)
         if item in names:
-            raise DecodeError(f"{item!r:.60} stands twice", at, CLAUSE_KEY, path)
+            raise DecodeError(f"{item!r:.60} is duplicated", at, CLAUSE_KEY, path)
         if declared is not None and item not in declared:
             raise DecodeError(f"{item!r:.60} is not declared", at, CLAUSE_KEY, path)
         names[item] = None
@@ -136,7 +136,7 @@ def _columns(columns: tuple[BlobColumn, ...], op: Op) -> list[dict[str, str]]:
         problem = "columns need names, each its own, and one column at least"
         raise EncodeError(problem, CLAUSE_COLUMNS, path)
     if not all(map(is_unicode, names)):
-        raise EncodeError("a surrogate stands alone in a name", CLAUSE_COLUMNS, path)
+        raise EncodeError("a name has a lone surrogate", CLAUSE_COLUMNS, path)
     return [{"name": column.name, "type": column.type} for column in columns]
 
 

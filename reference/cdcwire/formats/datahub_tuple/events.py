@@ -123,7 +123,7 @@ def from_event(event: Event, topic: Topic) -> tuple[TupleRow, ...]:
     wants_before = event.op == "delete" or (event.op == "update" and event.half != "after")
     wants_after = event.op == "insert" or (event.op == "update" and event.half != "before")
     if event.half is not None and event.op != "update":
-        raise EncodeError("only an update has halves", CLAUSE_UPDATES, ("half",))
+        raise EncodeError("only an update has before and after records", CLAUSE_UPDATES, ("half",))
     for name, image, is_wanted in (
         ("before", event.before, wants_before),
         ("after", event.after, wants_after),

@@ -82,7 +82,7 @@ def topic_of(table: Table, settings: Settings = DEFAULT_SETTINGS) -> Topic:
     names = [column.name for column in listed]
     for name in names:
         if names.count(name) > 1:
-            raise OptionError(f"table {table.name!r}: column {name!r} stands twice")
+            raise OptionError(f"table {table.name!r}: column {name!r} is duplicated")
     fields = [_field(column) for column in listed]
     if not METADATA.intersection(names):
         # The service lets them be NULL; the decoder does not.

@@ -96,7 +96,7 @@ def _row_messages(
     event: RowChange, settings: Settings, definitions: dict[tuple[str | None, str | None], Table]
 ) -> Iterator[KafkaMessage]:
     if event.half is not None:
-        raise EncodeError("an update is one event, never two halves", _OPERATION, ("half",))
+        raise EncodeError("an update is one event, never two records", _OPERATION, ("half",))
     if event.op not in _OPS:
         raise EncodeError(f"a row of op {event.op} has no form here", _OPERATION, ("op",))
     check_images(event, "debezium-json: images")

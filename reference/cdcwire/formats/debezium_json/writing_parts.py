@@ -75,7 +75,7 @@ def block_values(position: Position, extra: Extra) -> tuple[ConnectValue, ...] |
         return None
     order = extra_number(extra, "data_collection_order")
     if position.tx_order is None or order is None:
-        raise EncodeError("a transaction's id stands without the order in it", _BLOCK)
+        raise EncodeError("a transaction's id needs the order in it", _BLOCK)
     return name, position.tx_order, order
 
 
@@ -105,5 +105,5 @@ def extra_number(extra: Extra, name: str) -> int | None:
     if text is None:
         return None
     if _INTEGER.fullmatch(text) is None:
-        raise EncodeError(f"{name} {text!r:.40} is no integer", _MEMBERS, ("extra", name))
+        raise EncodeError(f"{name} {text!r:.40} is not an integer", _MEMBERS, ("extra", name))
     return int(text)

@@ -212,7 +212,7 @@ def row_message(event: RowChange, settings: Settings = DEFAULT_SETTINGS) -> RowM
     if kind is None:
         raise EncodeError(f"there is no event for {event.op!r}", TYPES, ("op",))
     if event.half is not None:
-        raise EncodeError("an update is one event, not two halves", TYPES, ("half",))
+        raise EncodeError("an update is one event, not two records", TYPES, ("half",))
     if event.sent == "key":
         raise EncodeError("a row that was cut to its key has no form", DATA, ("sent",))
     if event.table.schema is None or event.table.name is None:

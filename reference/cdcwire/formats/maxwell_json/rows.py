@@ -55,7 +55,7 @@ def written_row(cells: tuple[Cell, ...], clause: str) -> str:
     for cell in cells:
         with step(cell.name):
             if cell.name in members:
-                raise EncodeError("the column is there twice", clause)
+                raise EncodeError("the column is duplicated", clause)
             members[cell.name] = written_value(cell.value)
     return written_object(members)
 

@@ -219,7 +219,7 @@ def _members_of(message: RowMessage) -> dict[str, str]:
     if message.primary_key_columns is not None:
         with step("primary_key_columns"):
             if len(set(message.primary_key_columns)) < len(message.primary_key_columns):
-                raise EncodeError("a column is there twice", PRIMARY_KEY)
+                raise EncodeError("a column is duplicated", PRIMARY_KEY)
             members["primary_key_columns"] = written_texts(message.primary_key_columns)
     with step("data"):
         members["data"] = written_row(message.data, DATA)

@@ -25,7 +25,7 @@ def read_file(data: bytes, compression: Compression | None = None) -> Item:
         raise DecodeError("the stored message is not one row", 0, CLAUSE)
     item = message.items[0]
     if item.key.ccl:
-        raise DecodeError("the stored message has a claim check of its own", 0, CLAUSE, ("key", 0))
+        raise DecodeError("the stored message itself has a claim check", 0, CLAUSE, ("key", 0))
     return item
 
 

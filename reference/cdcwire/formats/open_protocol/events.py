@@ -152,7 +152,7 @@ def _ddl_item(event: SchemaChange) -> Item:
 def _row_item(event: RowChange, settings: Settings, columns: ColumnWriter) -> Item:
     clause = "open-protocol: event types"
     if event.half is not None:
-        raise EncodeError("an update is one event, never two halves", clause, ("half",))
+        raise EncodeError("an update is one event, never two records", clause, ("half",))
     if event.op not in ("insert", "update", "delete"):
         raise EncodeError(f"there is no event for {event.op!r}", clause, ("op",))
     if not event.table.schema or not event.table.name:

@@ -33,7 +33,7 @@ def read_row(data: bytes, start: int, end: int) -> Row:
     if filled not in (["u"], ["u", "p"], ["d"]):
         names = " and ".join(filled)
         place = max(known[name].name_start for name in filled)
-        raise DecodeError(f"{names} without u, or beside d: no row has these", place, clause)
+        raise DecodeError(f"{names} without u, or with d: no row has these", place, clause)
     return Row(groups["u"] or None, groups["p"], groups["d"] or None)
 
 
@@ -70,7 +70,7 @@ def write_row(row: Row, dialect: Dialect) -> bytes:
     if not (has_new or is_delete):
         raise EncodeError("a row needs a column in u or d", clause)
     if is_delete and (has_new or has_old):
-        raise EncodeError("a row can't have d beside u or p", clause)
+        raise EncodeError("a row can't have d together with u or p", clause)
     members = []
     for name, group in (("u", row.u), ("p", row.p), ("d", row.d)):
         # The ticdc dialect writes an update without any changed column with an empty p.

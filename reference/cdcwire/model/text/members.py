@@ -47,5 +47,5 @@ def word_member(document: Mapping[str, Json], name: str, words: tuple[str, ...],
     """Return a member that must be one of ``words``. Raises: TextFormError."""
     value = document.get(name)
     if value not in words:
-        raise TextFormError(f"{value!r:.40} is none of {', '.join(words)}", (*path, name))
+        raise TextFormError(f"{value!r:.40} is not one of {', '.join(words)}", (*path, name))
     return value

@@ -167,7 +167,9 @@ def typed_value(kind: Type, members: Mapping[str, Json], path: Path) -> tuple[Ty
     except (ValueError, InvalidOperation, OverflowError) as error:
         if isinstance(error, TextFormError):
             raise
-        raise TextFormError(f"{_shown(members)} is no {kind_text(kind)}: {error}", path) from error
+        raise TextFormError(
+            f"{_shown(members)} is not a valid {kind_text(kind)}: {error}", path
+        ) from error
     return found
 
 
@@ -261,7 +263,7 @@ def _read_float(text: str, bits: int) -> float:
 
 def _read_vector(text: str) -> tuple[float, ...]:
     if not (text.startswith("[") and text.endswith("]")):
-        raise ValueError("a vector stands in [ ]")
+        raise ValueError("a vector is enclosed in [ ]")
     inner = text[1:-1]
     return tuple(_read_float(item.strip(), 32) for item in inner.split(",")) if inner else ()
 

@@ -51,7 +51,7 @@ def test_missing_folder_is_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["0", "a", "1.2", "-1", "99999999999"])
 def test_other_names_are_an_error(folder: Path, name: str) -> None:
     (folder / f"{name}.avsc").write_text(TEXT, encoding="utf-8")
-    with pytest.raises(RegistryError, match="the name of the file is no id"):
+    with pytest.raises(RegistryError, match="the name of the file is not an id"):
         FolderSource(folder)
 
 

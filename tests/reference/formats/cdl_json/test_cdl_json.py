@@ -262,7 +262,7 @@ def test_events_without_form_are_refused() -> None:
 def test_half_of_an_update_is_refused_by_name() -> None:
     image = Image((Column("a", TextType()),), ("x",))
     half = RowChange(Table("t", "s"), "update", None, image, Position(commit_ms=1), half="after")
-    with pytest.raises(EncodeError, match="two halves") as caught:
+    with pytest.raises(EncodeError, match="two records") as caught:
         list(FORMAT.from_events([half], context=Context()))
     assert (caught.value.clause, caught.value.path[-1]) == ("cdl-json: operation", "half")
 

@@ -231,7 +231,7 @@ def test_unavailable_value_without_placeholder_is_refused(kind: Type) -> None:
 
 
 def test_half_of_an_update_is_refused_by_name() -> None:
-    with pytest.raises(EncodeError, match="two halves") as caught:
+    with pytest.raises(EncodeError, match="two records") as caught:
         list(
             FORMAT.from_events(
                 [replace(change("update", None, 1), half="after")], context=Context()

@@ -231,7 +231,7 @@ def test_wrong_row_names_byte_path_and_clause(
 
 def test_key_column_that_is_named_twice_is_rejected() -> None:
     value = changed(b'"ts":1', b'"ts":1,"primary_key_columns":["a","a"]')
-    with pytest.raises(DecodeError, match="a column is there twice") as caught:
+    with pytest.raises(DecodeError, match="a column is duplicated") as caught:
         decode(value)
     assert (caught.value.offset, caught.value.clause) == (
         value.index(b'["a"'),

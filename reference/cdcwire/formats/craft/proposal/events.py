@@ -140,6 +140,6 @@ def _row_id(extra: Extra) -> int:
         return 0
     if not isinstance(text, str) or _DIGITS.fullmatch(text) is None:
         raise EncodeError(
-            f"{text!r:.80} is no row id; 0 means none", _ROW_ID_CLAUSE, ("extra", ROW_ID)
+            f"{text!r:.80} is not a row id; 0 means none", _ROW_ID_CLAUSE, ("extra", ROW_ID)
         )
     return int(text)

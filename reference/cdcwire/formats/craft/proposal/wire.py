@@ -126,7 +126,7 @@ def read_message(reader: Reader, selection: Selection) -> Message:
     total = tables.keys + sum(tables.values)
     if total != body.left:
         raise DecodeError(
-            f"the size tables speak of {total} bytes, {body.left} are there",
+            f"the size tables give {total} bytes, found {body.left}",
             body.end,
             _SIZE_TABLES,
             ("size_tables",),
