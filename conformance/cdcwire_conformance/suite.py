@@ -14,6 +14,7 @@ from cdcwire.core.format import Context
 from cdcwire.core.registry import package_of
 from cdcwire_conformance.corpus.mutations.rules import FormatRules
 from cdcwire_conformance.known_wrong.decoder import KnownWrong
+from cdcwire_conformance.known_wrong.lenient import Liberties
 
 if TYPE_CHECKING:
     from cdcwire_conformance.arrow.batches import BatchBuilder
@@ -52,6 +53,7 @@ class FormatSuite:
 
     ``mutations``: rules that derive malformed messages from legal ones.
     ``known_wrong``: decoders with one fault each; the corpus has to catch every one of them.
+    ``liberties``: what a lenient reader need not check; the corpus must not ask it for that.
     ``stored_columns``: makes the reader of data files by columns; None: they are read row by row.
     ``message_columns``: the same for the messages of one table.
     ``size``: what a report of sizes says of it. ``command``: the module of its own command, which
@@ -60,6 +62,7 @@ class FormatSuite:
 
     mutations: FormatRules
     known_wrong: tuple[KnownWrong, ...]
+    liberties: Liberties
     stored_columns: Callable[[Context], StoredColumns] | None = None
     size: SizeFacts = SizeFacts()
     message_columns: Callable[[BatchBuilder, Context], MessageColumns] | None = None

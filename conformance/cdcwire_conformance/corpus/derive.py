@@ -7,11 +7,11 @@ From each case of one message, of level must or should, come:
 | ``<id>@cut:17`` | the value ends after 17 bytes |
 | ``<id>@trailing`` | one byte more |
 | ``<id>@length:31+1`` | the length at byte 31 is one more (``count``, ``size`` likewise) |
-| ``<id>@tag:10=4`` | the code or version at byte 10 is 4, which is not defined |
+| ``<id>@tag:10=4`` | the code at byte 10 is 4, which is not defined |
 | ``<id>@bomb:59`` | the count or size at byte 59 asks for more memory than there is |
 | ``<id>@length:31=-1`` | the length at byte 31 is -1, 0 or 2^40 |
 | ``<id>@varint:17`` | the number at byte 17 is a varint of eleven bytes |
-| ``<id>@quote:17`` | the value at byte 17 has lost its quotes, or has got some |
+| ``<id>@quote:17`` | the value at byte 17 has lost its quotes, and is not JSON now |
 | ``<id>@field:17-1`` | the field at byte 17 is not there; ``+1``: it stands twice |
 | ``<id>@member:17-1`` | the member at byte 17 is not there |
 
@@ -43,6 +43,7 @@ from cdcwire_conformance.corpus.mutations.rules import (
 )
 from cdcwire_conformance.corpus.rebuild import explain_message
 from cdcwire_conformance.corpus.store import load_case
+from cdcwire_conformance.known_wrong.lenient import Liberties
 from cdcwire_conformance.suite import get_suite
 
 SIGN = "@"
@@ -58,13 +59,14 @@ def derive_cases(case: Case) -> Iterator[Case]:
     """Yield the malformed cases of an accept case; nothing where none can be derived."""
     if not is_base(case):
         return
-    rules = get_suite(case.format).mutations
+    suite = get_suite(case.format)
+    rules = suite.mutations
     format_ = get_format(case.format)
     message = case.messages[0]
     context = case.context()
     options = parse_options(format_.options, case.options)
     explanation = explain_message(case, message)
-    if not explanation.spans:
+    if not explanation.spans or not rules.is_read(explanation.spans):
         return
     for part, raw in message_parts(message).items():
         if part not in rules.parts:
@@ -82,9 +84,12 @@ def derive_cases(case: Case) -> Iterator[Case]:
             *rules.changes(raw, chosen, options),
         ):
             changed = _with_part(message, part, change.raw)
-            if change.is_certain or not _is_read(format_, changed, context):
+            if change.is_certain or not _may_be_read(format_, changed, context, suite.liberties):
                 fault = Fault(part, change.offset)
-                yield _derived(case, prefix + change.name, change.title, changed, fault)
+                made = _derived(case, prefix + change.name, change.title, changed, fault)
+                if change.feature is not None:
+                    made = replace(made, features=(*made.features, change.feature))
+                yield made
 
 
 def broken_clause(format_name: str, message: Message, context: Context) -> str | None:
@@ -138,13 +143,16 @@ def _cuts(
             yield size
 
 
-def _is_read(format_: Format, message: Message, context: Context) -> bool:
-    """Return whether a change that is not certain to be wrong is a legal message by chance."""
+def _may_be_read(format_: Format, message: Message, context: Context, liberties: Liberties) -> bool:
+    """Return whether a change that is not certain to be wrong is a legal message by chance.
+
+    So it is where the reference refuses it for what a lenient reader need not check.
+    """
     try:
         for _ in format_.to_events(message, context=context):
             pass
-    except DecodeError:
-        return False
+    except DecodeError as error:
+        return liberties.takes(error, message, context)
     return True
 
 

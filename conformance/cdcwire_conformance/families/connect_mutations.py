@@ -3,8 +3,7 @@
 A message is one JSON object, so it can't lose its last byte; only white space after it may go.
 What is changed beside, in messages with their schema:
 
-* A value of a column gets quotes or loses them, so that it has another type than its schema says.
-* The type of the schema around all is one that Connect does not have.
+* A value of a column loses its quotes, and what is left is not JSON.
 
 And in all messages, at the members that each format names:
 
@@ -20,7 +19,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from cdcwire.core.errors import Path
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
-from cdcwire_conformance.corpus.mutations.rules import Change
+from cdcwire_conformance.corpus.mutations.rules import Change, reads_as_json
 
 LONG_PART = 128  # every byte of a message is alike; its fields are what differs
 _WHITE_SPACE = b" \t\r\n"
@@ -29,8 +28,7 @@ _MEMBER = re.compile(rb'([{, \t\r\n]*"(?:[^"\\]|\\.)*"[ \t\r\n]*:[ \t\r\n]*)(.*)
 _LAST_STRING = re.compile(rb'(.*)"[^"\\]*"[ \t\r\n]*', re.DOTALL)
 _STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _COLUMN_DEPTH = 2  # the row, the column
-# Clauses of values that have no quotes, and of those that have.
-_BARE = ("connect: integer values", "connect: float values", "connect: boolean values")
+# Clauses of values that have quotes.
 _QUOTED = ("connect: string values", "connect: bytes values")
 
 
@@ -54,8 +52,6 @@ def changes_of(
         members = _members(spans)
         done: set[Path] = set()
         for span in spans:
-            if _is_schema_type(span):
-                yield _with_text(raw, span, "tag", "union")
             path = _in_payload(span)
             if not path or path in done or span.part != "value":
                 continue
@@ -65,7 +61,7 @@ def changes_of(
             if len(path) == 1 and path[0] in tags:
                 yield _with_text(raw, span, "tag", tags[path[0]])
             if len(path) == _COLUMN_DEPTH:
-                yield from _with_other_quotes(raw, span)
+                yield from _without_quotes(raw, span)
 
     return changes
 
@@ -76,10 +72,6 @@ def _in_payload(span: Span) -> tuple[str, ...]:
     if path[:1] == ("payload",):
         return path[1:]
     return () if path[:1] == ("schema",) else path
-
-
-def _is_schema_type(span: Span) -> bool:
-    return span.path == ("value", "schema", "type")
 
 
 def _members(spans: Sequence[Span]) -> dict[tuple[str, ...], tuple[int, int]]:
@@ -106,21 +98,12 @@ def _with_text(raw: bytes, span: Span, kind: str, text: str) -> Change:
     return Change(kind, span.start, f"={text}", f"{name} at byte {span.start} is {text}", made)
 
 
-def _with_other_quotes(raw: bytes, span: Span) -> Iterator[Change]:
-    """Yield a column's value in the quotes that it does not have, or without those it has.
-
-    Text that is NULL without its quotes is left alone. Bytes that are digits may be a decimal then.
-    """
+def _without_quotes(raw: bytes, span: Span) -> Iterator[Change]:
+    """Yield a column's value without its quotes, where that is not JSON any more."""
     found = _MEMBER.fullmatch(raw[span.start : span.end])
-    if found is None:
+    text = None if found is None else _STRING.fullmatch(found[2])
+    if found is None or text is None or span.clause not in _QUOTED or reads_as_json(text[1]):
         return
-    text = _STRING.fullmatch(found[2])
-    if span.clause in _BARE and text is None:
-        made, title = b'"' + found[2] + b'"', "has got quotes"
-    elif span.clause in _QUOTED and text is not None and text[1] != b"null":
-        made, title = text[1], "has lost its quotes"
-    else:
-        return
-    whole = raw[: span.start] + found[1] + made + raw[span.end :]
-    title = f"the value at byte {span.start} {title}"
-    yield Change("quote", span.start, "", title, whole, span.clause != "connect: bytes values")
+    whole = raw[: span.start] + found[1] + text[1] + raw[span.end :]
+    title = f"the value at byte {span.start} has lost its quotes"
+    yield Change("quote", span.start, "", title, whole)

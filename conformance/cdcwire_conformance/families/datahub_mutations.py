@@ -3,15 +3,20 @@
 Checksums around a change are put right, so that it is the change that has to be noticed. Left
 alone: what is compressed, whose every byte counts already, and white space after JSON.
 
-* Frames and batches: magic, version, bits, checksums, lengths and counts, one off or asking for all
-  memory. One off where attributes begin may be legal by chance.
-* Slots: a place outside the record, eight bytes in a slot, a BOOLEAN of 2, one flag of a row.
+* Frames and batches: magic, lengths and counts, one off or asking for all memory. One off where
+  attributes begin may be legal by chance.
+* Slots: a place outside the record, eight bytes in a slot, one flag of a row of an update.
 * Protobuf: the length of a record, one off, and a record as a group.
-* JSON: a member that must be there is left out; texts lose their quotes, numbers get some.
+* JSON: a member that must be there is left out; texts lose their quotes, and what is left is not
+  JSON.
+
+Checksums, versions, reserved bits, raw sizes and the flags of inserts and deletes are left alone:
+without them a row has one reading still.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from struct import Struct
@@ -20,7 +25,7 @@ from cdcwire.core.errors import Path
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire.datahub.crc32c import crc32c
-from cdcwire_conformance.corpus.mutations.rules import Change
+from cdcwire_conformance.corpus.mutations.rules import Change, reads_as_json
 
 MAGIC = b"DHUB"
 FLAGS = ("_before_image_", "_after_image_")
@@ -28,16 +33,14 @@ FLAGS = ("_before_image_", "_after_image_")
 _WHITE_SPACE = b" \t\r\n"
 _FRAME_HEADER = 12
 _BATCH_LENGTH, _BATCH_CRC, _BATCH_HEADER = 8, 16, 26  # places in a batch
-_U16, _U32, _I32, _BIG = Struct("<H"), Struct("<I"), Struct("<i"), Struct(">I")
+_U32, _I32, _BIG = Struct("<I"), Struct("<i"), Struct(">I")
 _MOST, _MOST_SIGNED = (1 << 32) - 1, (1 << 31) - 1
 _ONE_BYTE = b"\x0a\x01"  # a value in protobuf, of one byte
-_ALWAYS_SET = 8  # the bit of a batch's attributes
 _INLINE = 0x80
 _IN_RECORD = 5  # batches, i, records, j, a column
 _LONG_VALUES = ("datahub: string fields", "datahub: decimal fields")
 _MEMBER = re.compile(rb'(,?\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*)?)(.*)', re.DOTALL)
 _TEXT = re.compile(rb'"((?:[^"\\]|\\.)*)"', re.DOTALL)
-_BARE = re.compile(rb"-?[0-9][0-9.eE+-]*|true|false")
 
 
 def legal_sizes(raw: bytes, spans: Sequence[Span]) -> Container[int]:
@@ -70,11 +73,11 @@ class _Frame:
         found: int = form.unpack_from(self.raw, place)[0]
         return found
 
-    def made(self, place: int, content: bytes, *, with_batch_sums: bool = True) -> bytes:
+    def made(self, place: int, content: bytes) -> bytes:
         """Return the frame with other bytes at a place."""
         out = bytearray(self.raw)
         out[place : place + len(content)] = content
-        for start in self.batches if with_batch_sums else ():
+        for start in self.batches:
             end = start + self.number(_U32, start + _BATCH_LENGTH)
             _U32.pack_into(out, start + _BATCH_CRC, crc32c(bytes(out[start + _BATCH_HEADER : end])))
         _BIG.pack_into(out, len(MAGIC), crc32c(bytes(out[_FRAME_HEADER:])))
@@ -105,10 +108,11 @@ class _Frame:
 def _of_frame(raw: bytes, spans: Sequence[Span]) -> Iterator[Change]:
     begins = [span.start for span in spans if _of_batch(span) == ("magic",)]
     frame = _Frame(raw, begins)
+    updates = _updates(spans)
     for span in spans:
         name = span.path[-1] if span.path else ""
         inside = _of_batch(span)
-        if span.path in (("magic",), ("crc",), ("length",)):
+        if span.path in (("magic",), ("length",)):
             yield from _of_frame_header(frame, span, str(name))
         elif len(inside) == 1:
             yield from _of_batch_header(frame, span, str(name))
@@ -120,9 +124,18 @@ def _of_frame(raw: bytes, spans: Sequence[Span]) -> Iterator[Change]:
                 "count", _I32, span.start, steps=steps, values=(-1, _MOST_SIGNED)
             )
         elif len(span.path) == _IN_RECORD and span.end - span.start == 8:
-            yield from _of_slot(frame, span)
+            yield from _of_slot(frame, span, span.path[:-1] in updates)
         elif span.path[:1] == ("records",):
-            yield from _of_protobuf(frame, span)
+            yield from _of_protobuf(frame, span, span.path[:-1] in updates)
+
+
+def _updates(spans: Sequence[Span]) -> frozenset[Path]:
+    """Return the paths of the rows whose flags alone say which image they are."""
+    return frozenset(
+        span.path[:-1]
+        for span in spans
+        if span.path[-1:] == ("_operation_type_",) and span.value == "U"
+    )
 
 
 def _of_batch(span: Span) -> Path:
@@ -141,8 +154,7 @@ def _of_frame_header(frame: _Frame, span: Span, name: str) -> Iterator[Change]:
         if 0 <= found <= _MOST and found != number:
             made = raw[:place] + _BIG.pack(found) + raw[place + _BIG.size :]
             kind = "length" if sign else "bomb"
-            if name == "length" or sign == "+1":
-                yield Change(kind, place, sign, f"the {name} of the frame is {found}", made)
+            yield Change(kind, place, sign, f"the {name} of the frame is {found}", made)
 
 
 def _of_batch_header(frame: _Frame, span: Span, name: str) -> Iterator[Change]:
@@ -151,18 +163,8 @@ def _of_batch_header(frame: _Frame, span: Span, name: str) -> Iterator[Change]:
         case "magic":
             made = frame.made(place, b"DHUC")
             yield Change("tag", place, "=DHUC", "the magic of a batch is DHUC", made)
-        case "version":
-            yield from frame.changed("tag", _U32, place, values=(1,))
-        case "length" | "raw_size" | "count":
-            kind = "count" if name == "count" else "size" if name == "raw_size" else "length"
-            yield from frame.changed(kind, _U32, place, steps=(1, -1), values=(_MOST,))
-        case "crc":
-            found = frame.number(_U32, place) ^ 1
-            made = frame.made(place, _U32.pack(found), with_batch_sums=False)
-            yield Change("tag", place, f"={found}", "the checksum of a batch is one bit off", made)
-        case "attributes":
-            bits = frame.number(_U16, place)
-            yield from frame.changed("tag", _U16, place, values=(bits & ~_ALWAYS_SET, bits | 16))
+        case "length" | "count":
+            yield from frame.changed(name, _U32, place, steps=(1, -1), values=(_MOST,))
         case _:
             pass
 
@@ -180,19 +182,15 @@ def _of_record(frame: _Frame, span: Span, name: str) -> Iterator[Change]:
     yield from frame.changed("length", _I32, place + 12, steps=(1, -1), is_certain=False)
 
 
-def _of_slot(frame: _Frame, span: Span) -> Iterator[Change]:
+def _of_slot(frame: _Frame, span: Span, is_update: bool) -> Iterator[Change]:
     place = span.start
     slot = frame.raw[place : span.end]
     if span.value is None:  # NULL: what its slot holds is not read
         return
-    if span.path[-1] in FLAGS:
+    if is_update and span.path[-1] in FLAGS:
         other = b"N" if slot[:1] == b"Y" else b"Y"
         title = f"the flag at byte {place} is {other.decode()}"
         yield Change("tag", place, f"={other.decode()}", title, frame.made(place, other))
-    if span.clause == "datahub: boolean fields":
-        yield Change(
-            "tag", place, "=2", f"the BOOLEAN at byte {place} is 2", frame.made(place, b"\2")
-        )
     if span.clause not in _LONG_VALUES:
         return
     if slot[7] & _INLINE:
@@ -203,10 +201,10 @@ def _of_slot(frame: _Frame, span: Span) -> Iterator[Change]:
         yield from frame.changed("length", _I32, place + 4, values=(0, 1 << 30))
 
 
-def _of_protobuf(frame: _Frame, span: Span) -> Iterator[Change]:
+def _of_protobuf(frame: _Frame, span: Span, is_update: bool) -> Iterator[Change]:
     raw, place = frame.raw, span.start
     last = span.end - 1
-    if span.path[-1] in FLAGS and raw[last - 2 : last] == _ONE_BYTE:
+    if is_update and span.path[-1] in FLAGS and raw[last - 2 : last] == _ONE_BYTE:
         other = b"N" if raw[last : span.end] == b"Y" else b"Y"
         title = f"the flag at byte {last} is {other.decode()}"
         yield Change("tag", last, f"={other.decode()}", title, frame.made(last, other))
@@ -243,22 +241,14 @@ def without_members(
             yield Change("member", begin, "-1", title, raw[:begin] + raw[end:])
 
 
-def other_quotes(raw: bytes, span: Span) -> Iterator[Change]:
-    """Yield the text with quotes taken from a value that has some, or put around one without.
-
-    The texts that JSON has a meaning for without quotes are left alone: ``null`` is NULL.
-    """
+def without_quotes(raw: bytes, span: Span) -> Iterator[Change]:
+    """Yield the text with quotes taken from a value, where that is not JSON any more."""
     found = _MEMBER.fullmatch(raw[span.start : span.end])
-    if found is None:
+    text = None if found is None else _TEXT.fullmatch(found[2])
+    if found is None or text is None or reads_as_json(text[1]):
         return
-    name, own = found[1], found[2]
-    text = _TEXT.fullmatch(own)
-    if text is not None and text[1] != b"null":
-        made = raw[: span.start] + name + text[1] + raw[span.end :]
-        yield Change("quote", span.start, "", f"the text at byte {span.start} has no quotes", made)
-    elif _BARE.fullmatch(own):
-        made = raw[: span.start] + name + b'"' + own + b'"' + raw[span.end :]
-        yield Change("quote", span.start, "", f"the value at byte {span.start} has quotes", made)
+    made = raw[: span.start] + found[1] + text[1] + raw[span.end :]
+    yield Change("quote", span.start, "", f"the text at byte {span.start} has no quotes", made)
 
 
 def _is_needed(path: Path) -> bool:
@@ -271,14 +261,21 @@ def _of_texts(raw: bytes, spans: Sequence[Span]) -> Iterator[Change]:
         if path == ("RecordCount",):
             yield from _of_count(raw, span)
         if len(path) == 4 and path[::2] == ("Records", "Data"):
-            yield from other_quotes(raw, span)
-            if span.subject is not None and span.subject.parts == ("half",):
+            yield from without_quotes(raw, span)
+            is_flag = span.subject is not None and span.subject.parts == ("half",)
+            if is_flag and _is_in_update(raw, span):
                 own = raw[span.start : span.end]
                 pair = (b'"Y"', b'"N"') if b'"Y"' in own else (b'"N"', b'"Y"')
                 made = raw[: span.start] + own.replace(*pair) + raw[span.end :]
                 sign = pair[1][1:2].decode()
                 title = f"the flag at byte {span.start} is {sign}"
                 yield Change("tag", span.start, f"={sign}", title, made)
+
+
+def _is_in_update(raw: bytes, flag: Span) -> bool:
+    """Return whether the row of a flag is one of an update, by the values in front of it."""
+    values = raw[raw.rindex(b"[", 0, flag.start) : flag.start].rstrip(b", \t\r\n")
+    return "U" in json.loads(values + b"]")
 
 
 def _of_count(raw: bytes, span: Span) -> Iterator[Change]:

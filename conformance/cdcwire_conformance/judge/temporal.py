@@ -19,6 +19,7 @@ from cdcwire.model.text.members import INTEGER
 
 TemporalType: TypeAlias = "DateType | TimeType | DatetimeType | TimestampType"
 
+_INFINITIES = ("infinity", "-infinity")  # in no zone
 _NANOSECONDS = {"d": 86400 * 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 
 
@@ -46,7 +47,7 @@ def temporal_mismatch(
     if given_form == "text":
         if zone is None and given_zone is not None and form == "text":
             return "the message does not say the zone"
-        if zone is not None and given_zone is None and zone_needed:
+        if zone is not None and given_zone is None and zone_needed and text not in _INFINITIES:
             return "the zone is missing; the message says it"
     is_instant = isinstance(kind, TimestampType) and zone is not None
     if form == given_form == "text":

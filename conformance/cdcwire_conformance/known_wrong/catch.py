@@ -16,14 +16,14 @@ from cdcwire_conformance.run.asking import Judge
 from cdcwire_conformance.run.selection import Declared, Task
 from cdcwire_conformance.testees.in_process import Codec, InProcessTestee
 
-_LEVELS = ("must", "should")
+_LEVELS = ("must", "should", "may")
 
 
 def catching_case(known_wrong: KnownWrong, format_name: str, cases: Sequence[Case]) -> str | None:
     """Return the id of the first case that the decoder fails, or None: it gets through.
 
-    Cases of level "must" and "should"; those that name a fault which the decoder repeats come
-    first, then those of level "must".
+    The decoder claims the choices of the reference, so that cases of level "may" count too. Cases
+    that name a fault which the decoder repeats come first, then the levels by their force.
     """
     through = get_format(format_name)
 
@@ -33,7 +33,7 @@ def catching_case(known_wrong: KnownWrong, format_name: str, cases: Sequence[Cas
     without = frozenset() if known_compressions() else frozenset({"compression"})
     codec = Codec(decode, without=without, prepared=through.prepared)
     testee = InProcessTestee(known_wrong.name, {format_name: codec})
-    judge = Judge(testee.start(), Declared())
+    judge = Judge(testee.start(), Declared(choices=through.choices))
     fit = [case for case in cases if case.format == format_name and case.level in _LEVELS]
     for case in sorted(fit, key=partial(_rank, known_wrong)):
         task = Task(case.id, case, "decode")
@@ -44,5 +44,5 @@ def catching_case(known_wrong: KnownWrong, format_name: str, cases: Sequence[Cas
     return None
 
 
-def _rank(known_wrong: KnownWrong, case: Case) -> tuple[bool, bool]:
-    return not set(case.bugs) & set(known_wrong.seen), case.level != "must"
+def _rank(known_wrong: KnownWrong, case: Case) -> tuple[bool, int]:
+    return not set(case.bugs) & set(known_wrong.seen), _LEVELS.index(case.level)

@@ -18,7 +18,6 @@ OPTIONS: Mapping[str, OptionValue] = {
     "quote": '"',
     "delimiter": ",",
     "terminator": "\r\n",
-    "null": "\\N",
 }
 RECORD = b'"I",1,"x"\r\n'
 
@@ -43,57 +42,42 @@ def by_name(changes: list[Change]) -> dict[str, bytes]:
     return {change.name: change.raw for change in changes}
 
 
-def test_csv_file_may_end_behind_a_record_only() -> None:
+def test_csv_file_may_end_behind_a_record_or_within_its_terminator() -> None:
     raw = RECORD + RECORD
     second = [
         Span(("records", 1, *s.path[2:]), s.start + 11, s.end + 11, s.text, s.clause)
         for s in csv_spans()
     ]
     legal = csv.legal_sizes(raw, [*csv_spans(), *second])
-    assert [size for size in range(len(raw)) if size in legal] == [0, len(RECORD)]
+    assert [size for size in range(len(raw)) if size in legal] == [
+        *(0, len(RECORD) - 1, len(RECORD), len(raw) - 1),
+    ]
 
 
 @pytest.mark.parametrize("rules", [csv.RULES, canal_json.RULES], ids=["csv", "canal-json"])
 def test_other_file_may_lose_the_white_space_at_its_end(rules: FormatRules) -> None:
-    raw = b"CDC000001.csv\n"
-    legal = rules.legal_sizes(raw, [Span((), 0, len(raw), "", "storage: index files")])
-    assert [size for size in range(len(raw)) if size in legal] == [13]
+    raw = b'{"checkpoint-ts":5}\n'
+    legal = rules.legal_sizes(raw, [Span((), 0, len(raw), "", "storage: metadata")])
+    assert [size for size in range(len(raw)) if size in legal] == [len(raw) - 1]
 
 
-def test_csv_quotes_fields_and_operation_are_changed() -> None:
+@pytest.mark.parametrize("rules", [csv.RULES, canal_json.RULES], ids=["csv", "canal-json"])
+def test_index_file_is_left_alone(rules: FormatRules) -> None:
+    assert not rules.is_read([Span((), 0, 14, "", "storage: index files")])
+    assert rules.is_read([Span((), 0, 14, "", "storage: metadata")])
+
+
+def test_csv_fields_and_operation_are_changed_and_quotes_are_not() -> None:
     assert by_name(list(csv.changes(RECORD, csv_spans(), OPTIONS))) == {
-        "quote:0": b'I,1,"x"\r\n',
         "tag:0=X": b'"X",1,"x"\r\n',
         "field:0-1": b'1,"x"\r\n',
         "field:0+1": b'"I","I",1,"x"\r\n',
-        "quote:4": b'"I","1","x"\r\n',
         "field:4-1": b'"I","x"\r\n',
         "field:4+1": b'"I",1,1,"x"\r\n',
-        "quote:6": b'"I",1,x\r\n',
     }
 
 
-@pytest.mark.parametrize("text", ["\\N", "a,b", 'a""b', "a\r\nb", "a,"])
-def test_csv_text_that_needs_its_quotes_keeps_them(text: str) -> None:
-    field = f'"{text}"\r\n'.encode()
-    raw = b'"I",1,' + field
-    names = by_name(list(csv.changes(raw, csv_spans(raw, field), OPTIONS)))
-    assert "quote:6" not in names
-    assert "quote:4" in names
-
-
-def test_csv_without_quotes_has_no_quotes_to_change() -> None:
-    raw = b"I,1,x\r\n"
-    spans = [
-        span(raw, b"I,", ("records", 0, "op"), "csv: operations"),
-        span(raw, b"1,", ("records", 0, "columns", "id"), "csv: integer values"),
-        span(raw, b"x\r\n", ("records", 0, "columns", "v"), "csv: text values"),
-    ]
-    names = by_name(list(csv.changes(raw, spans, {**OPTIONS, "quote": ""})))
-    assert set(names) == {"tag:0=X", "field:0-1", "field:0+1", "field:2-1", "field:2+1"}
-
-
-ROW = b'{"database":"d","type":"INSERT","data":[{"a":"1","b":"null"}]}'
+ROW = b'{"database":"d","type":"INSERT","data":[{"a":"x","b":"null"}]}'
 
 
 def row_spans(row: Path = ()) -> list[Span]:
@@ -101,7 +85,7 @@ def row_spans(row: Path = ()) -> list[Span]:
         span(ROW, b'"database":"d"', (*row, "database"), "", "'d'"),
         span(ROW, b',"type":"INSERT"', (*row, "type"), "", "'INSERT'", "INSERT"),
         span(ROW, b',"data":[', (*row, "data"), "", "1 rows"),
-        span(ROW, b'"a":"1"', (*row, "data", 0, "a"), "", "1"),
+        span(ROW, b'"a":"x"', (*row, "data", 0, "a"), "", "x"),
         span(ROW, b',"b":"null"', (*row, "data", 0, "b"), "", "'null'"),
         Span((*row, "data"), len(ROW) - 2, len(ROW) - 1, "end", ""),
     ]
@@ -110,12 +94,22 @@ def row_spans(row: Path = ()) -> list[Span]:
 @pytest.mark.parametrize("row", [(), ("rows", 0)], ids=["message", "file"])
 def test_canal_json_members_types_and_quotes_are_changed(row: Path) -> None:
     assert by_name(list(canal_json.changes(ROW, row_spans(row), {}))) == {
-        "member:1-1": b'{,"type":"INSERT","data":[{"a":"1","b":"null"}]}',
-        "member:15-1": b'{"database":"d","data":[{"a":"1","b":"null"}]}',
-        "tag:15=UPSERT": b'{"database":"d","type":"UPSERT","data":[{"a":"1","b":"null"}]}',
+        "member:1-1": b'{,"type":"INSERT","data":[{"a":"x","b":"null"}]}',
+        "member:15-1": b'{"database":"d","data":[{"a":"x","b":"null"}]}',
+        "tag:15=UPSERT": b'{"database":"d","type":"UPSERT","data":[{"a":"x","b":"null"}]}',
         "member:31-1": b'{"database":"d","type":"INSERT"}',
-        "quote:41": b'{"database":"d","type":"INSERT","data":[{"a":1,"b":"null"}]}',
+        "quote:41": b'{"database":"d","type":"INSERT","data":[{"a":x,"b":"null"}]}',
     }
+
+
+@pytest.mark.parametrize("value", ["1", "-1.5", "true", "null"])
+def test_canal_json_value_that_is_json_without_quotes_keeps_them(value: str) -> None:
+    raw = ROW.replace(b'"x"', f'"{value}"'.encode())
+    spans = [
+        replace(s, end=s.end + len(value) - 1) if s.path == ("data", 0, "a") else s
+        for s in row_spans()[:4]
+    ]
+    assert not [c.name for c in canal_json.changes(raw, spans, {}) if c.kind == "quote"]
 
 
 def test_canal_json_other_types_are_left_alone() -> None:

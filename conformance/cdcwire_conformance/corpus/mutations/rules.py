@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -80,7 +81,8 @@ class NumberRule:
 class Change:
     """One change of a part: the kind of fault, its byte, the part's new bytes.
 
-    ``detail`` is the end of the id: ``+1`` of ``length:31+1``.
+    ``detail`` is the end of the id: ``+1`` of ``length:31+1``. ``feature``: what a testee that
+    does not notice it declines.
     """
 
     kind: str
@@ -89,11 +91,24 @@ class Change:
     title: str
     raw: bytes
     is_certain: bool = True
+    feature: str | None = None
 
     @property
     def name(self) -> str:
         """The end of the id of the case that is derived by this change."""
         return f"{self.kind}:{self.offset}{self.detail}"
+
+
+def reads_as_json(text: bytes) -> bool:
+    """Return whether JSON parsers read a text, some of which take ``NaN`` too.
+
+    A value that has lost its quotes is then a number for a text, which a reader may take.
+    """
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _no_size(raw: bytes, spans: Sequence[Span]) -> Container[int]:
@@ -118,7 +133,8 @@ class FormatRules:
     still legal when this part is cut to this size; ``legal_sizes``: all such sizes at once, where
     the spans tell them. ``trailing``: what is put behind a part. ``changes``: what else can be made
     wrong at these spans, with all options of the format. ``long_part``: bytes from which on a part
-    is cut at the borders of its fields only.
+    is cut at the borders of its fields only. ``is_read``: whether readers look into a message with
+    these spans at all.
     """
 
     parts: tuple[str, ...]
@@ -131,6 +147,7 @@ class FormatRules:
         _no_change
     )
     long_part: int = LONG_PART
+    is_read: Callable[[Sequence[Span]], bool] = lambda spans: True
 
 
 def number_changes(

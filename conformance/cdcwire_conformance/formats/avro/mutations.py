@@ -128,7 +128,8 @@ def _of_extension(raw: bytes, span: Span, name: str) -> Iterator[Change]:
         yield from _of_number(raw, span)
     if name == "_tidb_op":
         title = "the operation is X"
-        yield Change("tag", span.start, "=X", title, _replaced(raw, span, zigzag(1) + b"X"))
+        made = _replaced(raw, span, zigzag(1) + b"X")
+        yield Change("tag", span.start, "=X", title, made, feature="op")
     if name == "_tidb_corrupted":
         title = "the boolean is the byte 2"
         yield Change("tag", span.start, "=2", title, _replaced(raw, span, b"\x02"))

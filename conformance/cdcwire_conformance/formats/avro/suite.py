@@ -1,12 +1,14 @@
 """What the suite knows of avro."""
 
 from cdcwire_conformance.formats.avro.known_wrong import KNOWN_WRONG
+from cdcwire_conformance.formats.avro.lenient import LIBERTIES
 from cdcwire_conformance.formats.avro.mutations import RULES
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 SUITE = FormatSuite(
     mutations=RULES,
     known_wrong=KNOWN_WRONG,
+    liberties=LIBERTIES,
     size=SizeFacts(
         color="#967bb6",
         note=(

@@ -4,7 +4,7 @@ A message is one JSON object, so it can't lose its last byte. What may be left o
 space after a message, a terminator, whole rows at the end of a file, all of a message. What is
 changed beside:
 
-* A value of a column loses its quotes: a JSON number, or nothing at all. Not the text ``null``.
+* A value of a column loses its quotes, and what is left is not JSON.
 * A member that a row needs is left out. Not ``mysqlType``: a definition of the table may do.
 * The type of a row is not defined.
 """
@@ -16,7 +16,12 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
-from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
+from cdcwire_conformance.corpus.mutations.rules import (
+    Change,
+    FormatRules,
+    reads_as_json,
+)
+from cdcwire_conformance.families.storage_mutations import is_read
 
 _WHITE_SPACE = b" \t\r\n"
 _LONG_PART = 512  # every byte of a message is alike; its fields are what differs
@@ -74,7 +79,7 @@ def changes(
             made = raw[: span.start] + found[1] + b'"UPSERT"' + raw[span.end :]
             yield Change("tag", span.start, "=UPSERT", title, made)
         found = _VALUE.fullmatch(own) if _is_value(name) else None
-        if found is not None and found[2] != b"null":
+        if found is not None and not reads_as_json(found[2]):
             title = f"the value at byte {span.start} has no quotes"
             made = raw[: span.start] + found[1] + found[2] + raw[span.end :]
             yield Change("quote", span.start, "", title, made)
@@ -93,5 +98,9 @@ def _member_of(span: Span) -> tuple[str | int, ...]:
 
 
 RULES = FormatRules(
-    parts=("value",), legal_sizes=legal_sizes, changes=changes, long_part=_LONG_PART
+    parts=("value",),
+    legal_sizes=legal_sizes,
+    changes=changes,
+    long_part=_LONG_PART,
+    is_read=is_read,
 )

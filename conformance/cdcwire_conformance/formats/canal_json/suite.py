@@ -1,12 +1,14 @@
 """What the suite knows of canal-json."""
 
 from cdcwire_conformance.formats.canal_json.known_wrong import KNOWN_WRONG
+from cdcwire_conformance.formats.canal_json.lenient import LIBERTIES
 from cdcwire_conformance.formats.canal_json.mutations import RULES
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 SUITE = FormatSuite(
     mutations=RULES,
     known_wrong=KNOWN_WRONG,
+    liberties=LIBERTIES,
     size=SizeFacts(
         color="#b0645b",
         note=(

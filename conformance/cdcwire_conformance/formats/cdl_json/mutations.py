@@ -8,17 +8,14 @@ from __future__ import annotations
 from cdcwire_conformance.corpus.mutations.rules import FormatRules
 from cdcwire_conformance.families.connect_mutations import LONG_PART, changes_of, legal_sizes
 
-_NEEDED = (
-    *("DATA_STORE", "SEG_OWNER", "TABLE_NAME", "TIMESTAMP", "OPERATION", "transaction"),
-    *("message_version", "message_type"),
-)
+_NEEDED = ("SEG_OWNER", "TABLE_NAME", "TIMESTAMP", "OPERATION")
 
 RULES = FormatRules(
     parts=("key", "value"),
     legal_sizes=legal_sizes,
     changes=changes_of(
         frozenset((name,) for name in _NEEDED),
-        {"OPERATION": "UPSERT", "message_version": "9.9"},
+        {"OPERATION": "UPSERT"},
     ),
     long_part=LONG_PART,
 )

@@ -1,12 +1,14 @@
 """What the suite knows of cdl-json."""
 
 from cdcwire_conformance.formats.cdl_json.known_wrong import KNOWN_WRONG
+from cdcwire_conformance.formats.cdl_json.lenient import LIBERTIES
 from cdcwire_conformance.formats.cdl_json.mutations import RULES
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 SUITE = FormatSuite(
     mutations=RULES,
     known_wrong=KNOWN_WRONG,
+    liberties=LIBERTIES,
     size=SizeFacts(
         color="#3f9a9c",
         note=(

@@ -5,6 +5,8 @@ something ends has one right value. The exceptions, which are legal or may be:
 
 * An empty value and NULL differ in the length alone: 0 is never made -1, nor -1 made 0.
 * One column more or fewer shifts the arrays of a group; only a group of no columns is surely wrong.
+* A version, a type of a column and the code of a DDL that are not known have a reading: the bytes
+  are as before.
 * A tail one larger is left alone where the byte before the size tables would pass for their count.
 """
 
@@ -17,7 +19,6 @@ from cdcwire_conformance.corpus.mutations.rules import (
     NumberRule,
     Site,
 )
-from cdcwire_conformance.families.mysql_mutations import UNDEFINED_TYPES
 from cdcwire_conformance.formats.craft.table_mutations import TablesLayout, rewriter
 
 _META_COUNT = 2  # the elements of the first size table
@@ -52,11 +53,6 @@ def has_bytes(site: Site) -> bool:
     return site.number > 0
 
 
-def has_value(site: Site) -> bool:
-    """Return whether the column of this type is not NULL."""
-    return site.number_at(*site.span.path[:-1], "length") not in (None, -1)
-
-
 def _is_no_table_before(site: Site) -> bool:
     before = min(span.start for path, span in site.spans.items() if path[0] == "size_tables") - 1
     return site.raw[before] != _META_COUNT
@@ -66,9 +62,7 @@ RULES = FormatRules(
     parts=("value",),
     rewrite=rewriter(TablesLayout("meta", "bodies", fixed=(), has_deltas=True)),
     numbers=(
-        NumberRule("version", "tag", values=(0, 2)),
         NumberRule(_EVENT + r"\.type", "tag", values=(0, 4), clause=": event types"),
-        NumberRule(_EVENT + r"\.type", "tag", values=(256,), clause=": ddl events"),
         NumberRule(_EVENT + r"\.query\.length", "length", steps=(-1, 1), bomb=BOMB_SIZE),
         NumberRule(GROUP + r"\.type", "tag", values=(0, 3)),
         NumberRule(GROUP + r"\.count", "count", steps=(-1,), bomb=BOMB_COUNT, applies=is_one),
@@ -77,7 +71,6 @@ RULES = FormatRules(
             GROUP + r"\.count", "count", steps=(-1,), applies=is_more_than_one, is_certain=False
         ),
         NumberRule(GROUP + r"\.count", "count", steps=(1,), is_certain=False),
-        NumberRule(COLUMN + r"\.type", "tag", values=UNDEFINED_TYPES, applies=has_value),
         NumberRule(
             COLUMN + r"\.length", "length", steps=(-1, 1), bomb=BOMB_SIZE - 1, applies=has_bytes
         ),

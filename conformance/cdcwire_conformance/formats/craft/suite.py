@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cdcwire.core.format import Context
 from cdcwire.formats.craft.settings import read_settings
 from cdcwire_conformance.formats.craft.known_wrong import KNOWN_WRONG
+from cdcwire_conformance.formats.craft.lenient import LIBERTIES
 from cdcwire_conformance.formats.craft.mutations import RULES
 from cdcwire_conformance.formats.craft.size import CLAIM
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
@@ -25,6 +26,7 @@ def _message_columns(builder: BatchBuilder, context: Context) -> MessageColumns:
 SUITE = FormatSuite(
     mutations=RULES,
     known_wrong=KNOWN_WRONG,
+    liberties=LIBERTIES,
     message_columns=_message_columns,
     size=SizeFacts(color="#1b6ca8", claim=CLAIM),
 )

@@ -8,6 +8,7 @@ from cdcwire.core.format import Context
 from cdcwire.formats.csv.settings import read_settings
 from cdcwire.formats.csv.tables import Definitions
 from cdcwire_conformance.formats.csv.known_wrong import KNOWN_WRONG
+from cdcwire_conformance.formats.csv.lenient import LIBERTIES
 from cdcwire_conformance.formats.csv.mutations import RULES
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
@@ -24,6 +25,7 @@ def _stored_columns(context: Context) -> StoredColumns:
 SUITE = FormatSuite(
     mutations=RULES,
     known_wrong=KNOWN_WRONG,
+    liberties=LIBERTIES,
     stored_columns=_stored_columns,
     size=SizeFacts(
         color="#6a9f58",

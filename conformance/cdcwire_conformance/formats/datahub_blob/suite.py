@@ -1,12 +1,14 @@
 """What the suite knows of datahub-blob."""
 
 from cdcwire_conformance.formats.datahub_blob.known_wrong import KNOWN_WRONG
+from cdcwire_conformance.formats.datahub_blob.lenient import LIBERTIES
 from cdcwire_conformance.formats.datahub_blob.mutations import RULES
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 SUITE = FormatSuite(
     mutations=RULES,
     known_wrong=KNOWN_WRONG,
+    liberties=LIBERTIES,
     size=SizeFacts(
         color="#e6d38c",
         note=(

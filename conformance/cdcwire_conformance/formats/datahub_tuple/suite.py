@@ -1,12 +1,14 @@
 """What the suite knows of datahub-tuple."""
 
 from cdcwire_conformance.formats.datahub_tuple.known_wrong import KNOWN_WRONG
+from cdcwire_conformance.formats.datahub_tuple.lenient import LIBERTIES
 from cdcwire_conformance.formats.datahub_tuple.mutations import RULES
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 SUITE = FormatSuite(
     mutations=RULES,
     known_wrong=KNOWN_WRONG,
+    liberties=LIBERTIES,
     size=SizeFacts(
         color="#c9a227",
         note=(

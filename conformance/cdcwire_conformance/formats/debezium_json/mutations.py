@@ -1,25 +1,41 @@
 """The rules of Debezium JSON: those of Connect's JSON, at the members that all messages need.
 
 Which members a message needs depends on what it is: ``op`` and ``source`` are needed by changes,
-``status`` and ``id`` by the borders of transactions, the versions by CDL's messages. Each of them
-is looked for only where it is. Left out, ``op`` leaves something that is not a message.
+``status`` and ``id`` by the borders of transactions. Each of them is looked for only where it is.
+Left out, ``op`` leaves something that is not a message.
 """
 
 from __future__ import annotations
 
-from cdcwire_conformance.corpus.mutations.rules import FormatRules
+from collections.abc import Iterator, Mapping, Sequence
+
+from cdcwire.core.options import OptionValue
+from cdcwire.core.reader import Span
+from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 from cdcwire_conformance.families.connect_mutations import LONG_PART, changes_of, legal_sizes
 
 _NEEDED = frozenset(
     (
-        *(("op",), ("source",), ("message",), ("status",), ("id",), ("message_type",)),
-        *(("source", "version"), ("source", "ts_ms"), ("source", "table")),
+        *(("op",), ("source",), ("message",), ("status",), ("id",)),
+        *(("source", "ts_ms"), ("source", "table")),
     )
 )
+_TAGS = {"op": "x", "status": "ABORT"}
+_of_changes = changes_of(_NEEDED, _TAGS)
+_of_logical_messages = changes_of(_NEEDED - {("source", "table")}, _TAGS)
+
+
+def changes(
+    raw: bytes, spans: Sequence[Span], options: Mapping[str, OptionValue]
+) -> Iterator[Change]:
+    """Yield what can be made wrong. A logical message is about no table."""
+    is_logical = any("message" in span.path for span in spans)
+    yield from (_of_logical_messages if is_logical else _of_changes)(raw, spans, options)
+
 
 RULES = FormatRules(
     parts=("key", "value"),
     legal_sizes=legal_sizes,
-    changes=changes_of(_NEEDED, {"op": "x", "status": "ABORT", "message_version": "9.9"}),
+    changes=changes,
     long_part=LONG_PART,
 )

@@ -1,12 +1,14 @@
 """What the suite knows of debezium-json."""
 
 from cdcwire_conformance.formats.debezium_json.known_wrong import KNOWN_WRONG
+from cdcwire_conformance.formats.debezium_json.lenient import LIBERTIES
 from cdcwire_conformance.formats.debezium_json.mutations import RULES
 from cdcwire_conformance.suite import FormatSuite, SizeFacts
 
 SUITE = FormatSuite(
     mutations=RULES,
     known_wrong=KNOWN_WRONG,
+    liberties=LIBERTIES,
     size=SizeFacts(
         color="#7a7a7a",
         note=(

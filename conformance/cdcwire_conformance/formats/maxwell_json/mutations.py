@@ -15,7 +15,11 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
-from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
+from cdcwire_conformance.corpus.mutations.rules import (
+    Change,
+    FormatRules,
+    reads_as_json,
+)
 
 _WHITE_SPACE = b" \t\r\n"
 _LONG_PART = 512
@@ -53,7 +57,8 @@ def changes(
             title = f"the type at byte {start} is upsert"
             made = raw[:start] + found[1] + b'"upsert"' + raw[end:]
             yield Change("tag", start, "=upsert", title, made)
-        if name in _NAMES and (found := _NAME.fullmatch(member)):
+        found = _NAME.fullmatch(member) if name in _NAMES else None
+        if found is not None and not reads_as_json(found[2]):
             title = f"the value at byte {start} has no quotes"
             made = raw[:start] + found[1] + found[2] + raw[end:]
             yield Change("quote", start, "", title, made)

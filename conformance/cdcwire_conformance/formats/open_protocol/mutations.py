@@ -5,7 +5,8 @@ can neither lose its last byte nor gain one: what follows is a length, whose fir
 white space. The exceptions:
 
 * A value of resolved events may be empty altogether: the cut to nothing is legal.
-* The type of a column that is NULL says nothing about its value.
+* A version, a type of a column and the code of a DDL that are not known have a reading: the rest is
+  as before.
 """
 
 from __future__ import annotations
@@ -14,17 +15,15 @@ import re
 
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire_conformance.corpus.mutations.rules import BOMB_SIZE, FormatRules, NumberRule, Site
-from cdcwire_conformance.families.mysql_mutations import UNDEFINED_TYPES
 
 _NUMBER_BYTES = 8
 _UINT64_END = 1 << 64
 _WRAPS_TO_ZERO = _UINT64_END - _NUMBER_BYTES  # with the length itself added, modulo 2**64
-_COLUMN_PATH = 5  # value, item, group, column, member
 
 
 def _rewrite(site: Site, number: int) -> bytes | None:
     span = site.span
-    if span.path == ("key", "version") or span.clause.endswith(": item lengths"):
+    if span.clause.endswith(": item lengths"):
         return _with_number(site.raw, span.start, number)
     written = site.raw[span.start : span.end]
     digits = re.search(rb"[0-9]+$", written)
@@ -43,11 +42,6 @@ def _with_number(raw: bytes, start: int, number: int) -> bytes | None:
     return raw[:start] + number.to_bytes(_NUMBER_BYTES, "big") + raw[start + _NUMBER_BYTES :]
 
 
-def _has_value(site: Site) -> bool:
-    value = site.spans.get((*site.span.path[:-1], "v"))
-    return len(site.span.path) == _COLUMN_PATH and value is not None and value.value is not None
-
-
 def _is_no_value_of_resolved(message: Message, part: str, size: int) -> bool:
     value = message.value if isinstance(message, KafkaMessage) else None
     return part == "value" and size == 0 and value is not None and not any(value)
@@ -58,7 +52,6 @@ RULES = FormatRules(
     rewrite=_rewrite,
     legal_cut=_is_no_value_of_resolved,
     numbers=(
-        NumberRule(r"key\.version", "tag", values=(0, 2)),
         NumberRule(
             r"(?:key|value)\[\d+\]\.length",
             "length",
@@ -68,13 +61,5 @@ RULES = FormatRules(
             clause=": item lengths",
         ),
         NumberRule(r"key\[\d+\]\.t", "tag", values=(0, 4), clause=": event types"),
-        NumberRule(r"value\[\d+\]\.t", "tag", values=(256,), clause=": ddl value"),
-        NumberRule(
-            r"value\[\d+\]\.[upd]\..*\.t",
-            "tag",
-            values=UNDEFINED_TYPES,
-            applies=_has_value,
-            clause=": column members",
-        ),
     ),
 )

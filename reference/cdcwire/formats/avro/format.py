@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from cdcwire.core.checks import checks
 from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message, StoredFile, expect_kafka
 from cdcwire.core.reader import Reader
@@ -50,6 +51,17 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "dialect": "the ways of writing that the setting of this name has",
         "before value": "rows with their old values, of the newer producer",
         "foreign types": "records that no TiCDC writes: arrays, maps, unions, bare columns",
+        "no tidb extension": "messages without the TiDB extension",
+        "op": "the operation of a row: insert or update",
+        **checks(
+            "integer ranges",
+            "text shapes",
+            "json types",
+            "letter case",
+            "well-formed utf-8",
+            "unique names",
+            "limits",
+        ),
     }
 )
 
@@ -57,12 +69,11 @@ CHOICES: Mapping[str, str] = MappingProxyType(
     {
         "before-value": "read, never written",
         "checksum-mismatch": "accept and warn",
-        "commit-ts-negative": "reject",
         "decimal-limit": "1000 digits",
         "empty-op": "upsert",
         "foreign-type": "keep the Avro value",
-        "int-unsigned-range": "reject",
         "null-key": "accept a row, reject a delete",
+        "schema-mismatch": "reject",
         "unsigned-wrap": "add 2^64 to a negative long",
     }
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from cdcwire.core.checks import checks
 from cdcwire.core.claim_check import is_claim_check, with_claim_checks
 from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message, StoredFile
@@ -41,6 +42,23 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "compression": "messages compressed with lz4 or snappy",
         "dialect canal": "messages of the official Canal, with several rows each",
         "files": "files of a storage prefix",
+        "rowkey": "the member rowkey of the newer producer",
+        "no tidb extension": "messages without the TiDB extension",
+        **checks(
+            "integer ranges",
+            "text shapes",
+            "json types",
+            "letter case",
+            "well-formed utf-8",
+            "lone surrogates",
+            "unique names",
+            "strict json",
+            "undefined types",
+            "limits",
+            "unneeded members",
+            "checksums",
+            "paths",
+        ),
     }
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from cdcwire.core.checks import checks
 from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.formats.cdl_json.carries import CARRIES
@@ -40,6 +41,14 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "tombstone": "messages without value",
         "schemas off": "messages without schema",
         "definitions": "definitions of tables for messages without schema",
+        **checks(
+            "integer ranges",
+            "json types",
+            "letter case",
+            "unique names",
+            "not null",
+            "unneeded members",
+        ),
     }
 )
 
@@ -51,6 +60,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
         "connect-unknown-member": "dropped, with a warning",
         "connect-unknown-column": "kept with the type that its value shows, and a warning",
         "connect-other-definition": "not used, with a warning",
+        "unknown-version": "reject",
     }
 )
 

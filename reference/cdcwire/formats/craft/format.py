@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from cdcwire.core.checks import checks
 from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.formats.craft.carries import CARRIES
@@ -26,8 +27,18 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "resolved": "resolved timestamps",
         "partition": "rows of partitioned tables, with their partition",
         "delete-only-output-handle-key-columns": "the setting of this name",
+        **checks(
+            "integer ranges",
+            "text shapes",
+            "well-formed utf-8",
+            "unique names",
+            "undefined types",
+            "limits",
+        ),
     }
 )
+
+CHOICES: Mapping[str, str] = MappingProxyType({"unknown-version": "reject"})
 
 
 def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
@@ -52,6 +63,7 @@ FORMAT = Format(
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,
+    choices=CHOICES,
     fast_decoder=RowDecoder,
     skips_columns=True,
 )

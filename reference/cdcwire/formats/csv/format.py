@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from cdcwire.core.checks import checks
 from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message, expect_file
 from cdcwire.formats.csv.batching import messages_of
@@ -36,6 +37,23 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "output-handle-key": "the setting of this name",
         "output-field-header": "the setting of this name",
         "files": "paths of a storage prefix, and its files without rows",
+        "settings": "refuses settings under which a file cannot be read without doubt",
+        "quotes": "refuses a text without quotes and a number with quotes",
+        "line ends": "refuses other line ends than the terminator, and empty lines",
+        "header names": "refuses a header line whose names are not those of the table",
+        **checks(
+            "integer ranges",
+            "text shapes",
+            "json types",
+            "letter case",
+            "well-formed utf-8",
+            "unique names",
+            "strict json",
+            "strict base64",
+            "limits",
+            "checksums",
+            "paths",
+        ),
     }
 )
 
@@ -48,6 +66,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
         "needless-escape": "the byte behind the backslash",
         "null-in-not-null": "accept",
         "stray-file": "reject",
+        "unknown-version": "reject",
         "vector-quotes": "accept with and without",
     }
 )

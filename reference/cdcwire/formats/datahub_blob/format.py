@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from cdcwire.core.checks import checks
 from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message
 from cdcwire.datahub.carrying import queued
@@ -39,6 +40,21 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "compression": "batches and bodies that are compressed",
         "date-digits": "the setting of this name",
         "lenient-ops": "the setting of this name",
+        **checks(
+            "integer ranges",
+            "text shapes",
+            "json types",
+            "letter case",
+            "well-formed utf-8",
+            "lone surrogates",
+            "unique names",
+            "strict json",
+            "strict base64",
+            "undefined types",
+            "limits",
+            "unneeded members",
+            "checksums",
+        ),
     }
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from cdcwire.core.checks import checks
 from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionError
@@ -37,6 +38,22 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "compression": "batches and bodies that are compressed",
         "empty-is-null": "the setting of this name",
         "execute-time-column": "the setting of this name",
+        "image flags": "refuses image flags that contradict the operation of an insert or a delete",
+        **checks(
+            "integer ranges",
+            "text shapes",
+            "json types",
+            "letter case",
+            "well-formed utf-8",
+            "lone surrogates",
+            "unique names",
+            "strict json",
+            "strict base64",
+            "not null",
+            "limits",
+            "unneeded members",
+            "checksums",
+        ),
     }
 )
 
@@ -47,6 +64,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
         "leading-zeros": "accept",
         "other-table": "reject",
         "source-table-column-missing": "accept",
+        "unknown-version": "reject",
     }
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from cdcwire.core.checks import checks
 from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.formats.debezium_json.carries import CARRIES
@@ -46,6 +47,21 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "truncate": "truncated tables",
         "schemas off": "messages without schema",
         "definitions": "definitions of tables for messages without schema",
+        **checks(
+            "integer ranges",
+            "text shapes",
+            "json types",
+            "letter case",
+            "well-formed utf-8",
+            "lone surrogates",
+            "unique names",
+            "strict json",
+            "strict base64",
+            "undefined types",
+            "not null",
+            "limits",
+            "unneeded members",
+        ),
     }
 )
 
@@ -57,6 +73,8 @@ CHOICES: Mapping[str, str] = MappingProxyType(
         "connect-unknown-member": "dropped, with a warning",
         "connect-unknown-column": "kept with the type that its value shows, and a warning",
         "connect-other-definition": "not used, with a warning",
+        "schema-mismatch": "reject",
+        "unknown-version": "reject",
     }
 )
 

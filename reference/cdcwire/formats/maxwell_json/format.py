@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from cdcwire.core.checks import checks
 from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.formats.maxwell_json.carries import CARRIES
@@ -27,12 +28,22 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "kafka key": "Kafka keys, with kafka_key_format hash or array",
         "definitions": "types of columns from definitions beside the bytes",
         "tombstone": "messages without value",
+        **checks(
+            "integer ranges",
+            "text shapes",
+            "json types",
+            "letter case",
+            "well-formed utf-8",
+            "lone surrogates",
+            "unique names",
+            "strict json",
+            "limits",
+        ),
     }
 )
 
 CHOICES: Mapping[str, str] = MappingProxyType(
     {
-        "duplicate-member": "reject",
         "json-value": "the JSON text as sent",
         "maxwell-commit-false": "accept",
         "maxwell-tombstone": "accept",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from cdcwire.core.checks import checks
 from cdcwire.core.claim_check import with_claim_checks
 from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message, StoredFile
@@ -34,6 +35,18 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "claim-check": "large messages stored beside the queue",
         "compression": "value items compressed with lz4 or snappy",
         "dialect ticdc": "the way of writing of the newer producer",
+        **checks(
+            "integer ranges",
+            "text shapes",
+            "json types",
+            "well-formed utf-8",
+            "lone surrogates",
+            "unique names",
+            "strict json",
+            "strict base64",
+            "undefined types",
+            "limits",
+        ),
     }
 )
 
@@ -41,10 +54,13 @@ CHOICES: Mapping[str, str] = MappingProxyType(
     {
         "claim-check-file-missing": "give the handle key and the location",
         "duplicate-ohk": "last one wins",
+        "empty-row": "reject",
         "handle-key": "h or flag bit 1",
+        "missing-value": "reject",
         "ptn-zero": "read as none",
         "resolved-null-value": "accept",
         "rid-zero": "read as none",
+        "unknown-version": "reject",
     }
 )
 

@@ -19,12 +19,10 @@ from cdcwire_conformance.corpus.mutations.rules import (
     NumberRule,
     Site,
 )
-from cdcwire_conformance.families.mysql_mutations import UNDEFINED_TYPES
 from cdcwire_conformance.formats.craft.mutations import (
     COLUMN,
     GROUP,
     has_bytes,
-    has_value,
     is_null,
     is_one,
 )
@@ -48,15 +46,12 @@ RULES = FormatRules(
         TablesLayout("keys", "values", fixed=(("version",), ("number_of_pairs",)), has_deltas=False)
     ),
     numbers=(
-        NumberRule("version", "tag", values=(0, 2)),
         NumberRule("number_of_pairs", "count", steps=(-1, 1)),
-        NumberRule(_EVENT + r"\.type", "tag", values=(256,), clause=": ddl events"),
         NumberRule(_EVENT + r"\.query\.length", "length", steps=(-1, 1), is_certain=False),
         NumberRule(_EVENT + r"\.query\.length", "length", bomb=BOMB_SIZE),
         NumberRule(GROUP + r"\.count", "count", steps=(-1,), applies=is_one),
         NumberRule(GROUP + r"\.count", "count", steps=(1,), is_certain=False),
         NumberRule(GROUP + r"\.count", "count", bomb=BOMB_COUNT),
-        NumberRule(COLUMN + r"\.type", "tag", values=UNDEFINED_TYPES, applies=has_value),
         NumberRule(COLUMN + r"\.length", "length", steps=(-1,), applies=is_null),
         NumberRule(
             COLUMN + r"\.length", "length", steps=(-1, 1), applies=has_bytes, is_certain=False

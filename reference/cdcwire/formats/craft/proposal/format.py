@@ -8,6 +8,7 @@ from types import MappingProxyType
 from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.formats.craft.carries import CARRIES
+from cdcwire.formats.craft.format import CHOICES
 from cdcwire.formats.craft.format import FEATURES as SHIPPED_FEATURES
 from cdcwire.formats.craft.proposal.events import events_of, messages_of
 from cdcwire.formats.craft.proposal.explain import explain
@@ -52,5 +53,6 @@ FORMAT = Format(
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,
+    choices=CHOICES,
     warnings=_warnings,
 )

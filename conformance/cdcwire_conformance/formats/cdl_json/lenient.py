@@ -1,0 +1,12 @@
+"""The liberties of a reader of this format: those of Connect's JSON, and versions."""
+
+from __future__ import annotations
+
+from cdcwire_conformance.families.connect_lenient import CONNECT_SCALARS, CONNECT_UNCHECKED
+from cdcwire_conformance.known_wrong.lenient import Liberties, mend_json
+
+LIBERTIES = Liberties(
+    unchecked=CONNECT_UNCHECKED | {"cdl-json: message version"},
+    scalars=CONNECT_SCALARS,
+    mend=mend_json,
+)
