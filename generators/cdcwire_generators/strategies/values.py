@@ -87,8 +87,8 @@ def _extremes(kind: kinds.Type, domain: Domain) -> tuple[Value, ...]:
         case kinds.FloatType(bits):
             finite = extremes.FLOAT32 if bits == 32 else extremes.FLOAT64
             return (*finite, *extremes.NOT_FINITE)
-        case kinds.DecimalType(precision):
-            if precision is not None:
+        case kinds.DecimalType(precision, scale):
+            if (precision, scale) != (None, None):
                 return ()
             wild = () if plausible else extremes.DECIMAL_TEXTS
             return (*extremes.DECIMALS, *extremes.DECIMALS_NOT_FINITE, *wild)
