@@ -37,7 +37,7 @@ from cdcwire.datahub.fields import (
     read_text,
 )
 from cdcwire.datahub.message import Attributes, Batch, BatchCompression, Record
-from cdcwire.datahub.records import CLAUSE_ATTRIBUTES, CLAUSE_RECORDS, check_record
+from cdcwire.datahub.records import CLAUSE_ATTRIBUTES, CLAUSE_RECORDS, check_record, wrong_count
 
 CLAUSE = "datahub: batch"
 CLAUSE_RECORD = "datahub: batch records"
@@ -176,8 +176,7 @@ def _read_slots(
         body.note(base, count, CLAUSE_RECORD, *path, "count")
         # The Java SDK writes 0 here: the topic tells how many there are.
         if count not in (0, len(fields)):
-            problem = f"{count} fields; the topic has {len(fields)}"
-            raise DecodeError(problem, base, CLAUSE_RECORD, ("count",))
+            raise DecodeError(wrong_count(count, fields), base, CLAUSE_RECORD, ("count",))
         bitmap_at = body.offset
         bitmap = int.from_bytes(body.take(-(-len(fields) // 64) * 8, CLAUSE_RECORD), "little")
         body.note(bitmap_at, f"{bitmap:b}", CLAUSE_RECORD, *path, "bitmap")

@@ -30,6 +30,7 @@ from cdcwire.datahub.records import (
     check_record,
     field_value,
     texts_of,
+    wrong_count,
 )
 
 CLAUSE = "datahub: json"
@@ -116,8 +117,7 @@ def _read_data(
         raise DecodeError(problem, member.start, CLAUSE_RECORDS)
     items = member.value.items
     if len(items) != len(fields):
-        problem = f"{len(items)} values; the topic has {len(fields)} fields"
-        raise DecodeError(problem, member.start, CLAUSE_RECORDS)
+        raise DecodeError(wrong_count(len(items), fields), member.start, CLAUSE_RECORDS)
     values = []
     for index, (field, item) in enumerate(zip(fields, items, strict=True)):
         at = member.value.places[2 * index]

@@ -85,7 +85,8 @@ class UnknownOpError(DecodeError):
     """The message has an op of neither list; ``op`` is its name."""
 
     def __init__(self, op: str, offset: int, path: Path = ()) -> None:
-        super().__init__(f"the op {op!r:.60} is not defined", offset, CLAUSE, path)
+        hint = "; option lenient-ops reads it" if op in LENIENT else ""
+        super().__init__(f"the op {op!r:.60} is not defined{hint}", offset, CLAUSE, path)
         self.op = op
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -117,7 +117,7 @@ def _read_data(
             continue
         index = len(values)
         if index >= (1 if fields is None else len(fields)):
-            raise _wrong_count(fields, field.start, path)
+            raise DecodeError(wrong_count(index + 1, fields), field.start, CLAUSE_RECORDS, path)
         place = (*path, index if fields is None else fields[index].name)
         raw: bytes | None = None
         at = field.start
@@ -137,15 +137,20 @@ def _read_data(
         values.append(value)
         field.reader.note(field.start, value, clause_of(fields[index].type), *place)
     if len(values) != (1 if fields is None else len(fields)):
-        raise _wrong_count(fields, reader.end, path)
+        raise DecodeError(wrong_count(len(values), fields), reader.end, CLAUSE_RECORDS, path)
     if fields is None:
         return cast(bytes, values[0])
     return cast("tuple[FieldValue, ...]", tuple(values))
 
 
-def _wrong_count(fields: Sequence[Field] | None, offset: int, path: Path) -> DecodeError:
-    wanted = "a blob is one field" if fields is None else f"the topic has {len(fields)} fields"
-    return DecodeError(f"{wanted}; the record has another number", offset, CLAUSE_RECORDS, path)
+def wrong_count(count: int, fields: Sequence[Field] | None) -> str:
+    """Return the problem of a record that has another number of values than the topic."""
+    if fields is None:
+        return "a blob is one field; the record has another number"
+    problem = f"a record with {count} values, of a topic with {len(fields)} fields"
+    if count < len(fields):
+        return f"{problem}: it may be older than a field; decode it with the definition of then"
+    return f"{problem}: the definition may be older than a field"
 
 
 def field_value(

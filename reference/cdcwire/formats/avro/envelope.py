@@ -30,7 +30,9 @@ def read_envelope(reader: Reader, registry: Registry) -> SchemaId:
     start = reader.offset
     if reader.byte(CONFLUENT) != MAGIC:
         found = reader.data[start]
-        raise DecodeError(f"the magic byte is 0x{found:02x}, not 0x00", start, CONFLUENT)
+        hint = "; Glue's envelope begins so: option registry=glue" if found == GLUE_VERSION else ""
+        problem = f"the magic byte is 0x{found:02x}, not 0x00{hint}"
+        raise DecodeError(problem, start, CONFLUENT)
     reader.note(start, MAGIC, CONFLUENT, "magic")
     place = reader.offset
     _expect(reader, CONFLUENT_BYTES - 1, CONFLUENT)

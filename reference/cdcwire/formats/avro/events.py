@@ -12,6 +12,7 @@ from functools import lru_cache
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.formats.avro.definitions import Labels
 from cdcwire.formats.avro.extension import read_extension
+from cdcwire.formats.avro.foreign import foreign_value
 from cdcwire.formats.avro.message import Checkpoint, Datum, Datums, Ddl, DeletedAt, Message
 from cdcwire.formats.avro.names import sanitize, schema_of_namespace
 from cdcwire.formats.avro.plans import FieldPlan, Form, RecordPlan
@@ -167,6 +168,8 @@ class RowReading:
         """Return a field's datum as a value of the model."""
         if datum is None:
             return None
+        if field.form is Form.OTHER:
+            return foreign_value(field.type, datum)
         if field.form is Form.UINT64_LONG:
             return unwrapped(datum) if self.settings.unsigned_wrap else datum
         return model_value(field, datum)

@@ -254,7 +254,7 @@ def _column_plan(name: str, whole: AvroType, kind: AvroType, null_index: int | N
     if found is None or (found[0] is Form.DECIMAL_BYTES and kind.decimal is None):
         problem = f"{tidb_type} has the Avro type {kind.name}, which it can't have"
         if found is not None:
-            problem = "DECIMAL has bytes without the logical type decimal"
+            problem = "DECIMAL has bytes without the logical type decimal, or without a precision"
         raise DecodeError(problem, 0, CLAUSE, (name,))
     form, model_kind, clause = found
     model_kind, scale = _with_parameters(name, model_kind, kind)
