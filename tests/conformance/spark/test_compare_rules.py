@@ -18,9 +18,10 @@ from pyspark.sql import functions as F
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.spark.compare.changes import compare_frames, frame_difference
-from cdcwire_conformance.spark.compare.pairing import layout_of, narrow_changes
+from cdcwire_conformance.spark.compare.pairing import narrow_changes
 from cdcwire_conformance.spark.compare.result import ABSENT, NULL, Counts, RowDifference, Shown
 from cdcwire_conformance.spark.compare.rules import ComparisonRules
+from cdcwire_conformance.spark.compare.splitting import layout_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -34,14 +34,13 @@ from cdcwire_conformance.spark.compare.differences import (
 from cdcwire_conformance.spark.compare.final_state import states_of_pairs, summary_of_keys
 from cdcwire_conformance.spark.compare.pairing import (
     Kept,
-    PairLayout,
-    layout_of,
     narrow_changes,
     passing_name,
     wide_changes,
 )
 from cdcwire_conformance.spark.compare.result import Counts, TableComparison
 from cdcwire_conformance.spark.compare.rules import DEFAULT_LIMIT, ComparisonRules, Window
+from cdcwire_conformance.spark.compare.splitting import PairLayout, layout_of
 
 DEFAULT_RULES = ComparisonRules()
 

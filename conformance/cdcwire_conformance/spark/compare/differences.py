@@ -23,7 +23,7 @@ from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.spark.compare.counting import Grouping, both_sides
 from cdcwire_conformance.spark.compare.images import text_of
-from cdcwire_conformance.spark.compare.pairing import PairLayout, changes_of_pairs
+from cdcwire_conformance.spark.compare.pairing import changes_of_pairs
 from cdcwire_conformance.spark.compare.result import (
     ABSENT,
     ColumnDifference,
@@ -33,6 +33,7 @@ from cdcwire_conformance.spark.compare.result import (
     RowVerdict,
     Shown,
 )
+from cdcwire_conformance.spark.compare.splitting import PairLayout
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

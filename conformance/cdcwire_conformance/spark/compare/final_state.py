@@ -17,8 +17,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from cdcwire_conformance.spark.compare.images import exact_form, fingerprint
-from cdcwire_conformance.spark.compare.pairing import Form, PairLayout, parted_changes
 from cdcwire_conformance.spark.compare.rules import in_window
+from cdcwire_conformance.spark.compare.splitting import Form, PairLayout, parted_changes
 
 _SIDES = ("left", "right")
 _OTHER = {"left": "right", "right": "left"}
