@@ -25,7 +25,7 @@ const BIGINT_LONG = {
 };
 
 const isBigInt = process.argv[2] === "--bigint";
-if (isBigInt) process.argv.splice(2, 1); // the rest of the line is for the one-shot door
+if (isBigInt) process.argv.splice(2, 1); // the rest of the line is for one-shot mode
 const long = avro.types.LongType.__with(BIGINT_LONG);
 const typeHook = isBigInt ? (schema) => ((schema.type ?? schema) === "long" ? long : undefined) : undefined;
 const types = new Map();

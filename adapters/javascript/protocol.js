@@ -1,4 +1,4 @@
-// The testee protocol, both doors. This file and rejection.js are all that the contract asks for.
+// The testee protocol, both modes. This file and rejection.js are all that the contract asks for.
 //
 //   node PROGRAM                           kept alive: a JSON request a line in, a JSON answer a line out
 //   node PROGRAM (decode | encode) FORMAT  one-shot: request on standard input; exit 0 accepted, 1 rejected
@@ -18,7 +18,7 @@ import { Rejection } from "./rejection.js";
  * be seen.
  */
 export function serve(name, version, formats) {
-  // A crash must not exit with 1, as Node would: that means "rejected" in the one-shot door.
+  // A crash must not exit with 1, as Node would: that means "rejected" in one-shot mode.
   main(commandsOf(name, version, formats), ...process.argv.slice(2)).then(
     (status) => (process.exitCode = status),
     (error) => {

@@ -1,4 +1,4 @@
-// The program itself, through both doors.
+// The program itself, in both modes.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

@@ -1,4 +1,4 @@
-"""``cdcwire testee``: the reference codecs behind the two doors of the testee protocol."""
+"""``cdcwire testee``: the reference codecs as a testee."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import argparse
 from cdcwire.core.registry import FORMAT_NAMES
 
 NAME = "testee"
-HELP = "the reference as a testee, behind both doors"
+HELP = "run the reference codecs as a testee"
 DESCRIPTION = """\
 Answer the runner as any decoder would: the reference codecs behind the testee protocol
 (docs/testee-protocol.md). Without arguments it is kept alive and answers line by line; with

@@ -11,9 +11,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, TypedDict, get_args
+from typing import TYPE_CHECKING, TypedDict
 
 from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire_conformance.cli import verify_arguments
+from cdcwire_conformance.cli.verify_arguments import DEFAULT_JOBS, SUMMARY_FILE
 
 if TYPE_CHECKING:
     from cdcwire_conformance.corpus.case import Case
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from cdcwire_conformance.testees.base import Testee
 
     class Limits(TypedDict):
-        """What a testee may use for one answer."""
+        """Limits for one answer of a testee."""
 
         timeout: float
         memory_limit: int | None
@@ -51,145 +53,11 @@ examples:
   cdcwire verify craft --one-shot --raw --without vector -- ./decode
   cdcwire verify --expected-failures known.txt --junit results.xml -- ./testee
 """
-DEFAULT_JOBS = 4
-MOST_JOBS = 256
-MAX_CRASHES = 3
-SUMMARY_FILE = "GITHUB_STEP_SUMMARY"
-_SHOWN = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire verify``."""
-    from cdcwire_conformance.corpus.case import Level
-
-    parser.usage = "cdcwire verify [FORMAT ...] [options] [-- COMMAND ...]"
-    parser.add_argument("formats", nargs="*", metavar="FORMAT", help=", ".join(FORMAT_NAMES))
-    cases = parser.add_argument_group("which cases")
-    cases.add_argument(
-        "--case",
-        metavar="PATTERN",
-        help="only these cases: an id, its beginning up to a slash, or a pattern with *. Cases "
-        "derived from them need --derived, or an id with @",
-    )
-    cases.add_argument("--root", metavar="DIR", help="a golden folder other than the built-in one")
-    cases.add_argument(
-        "--level",
-        action="append",
-        choices=get_args(Level),
-        help="only cases of this level (may be given again)",
-    )
-    cases.add_argument(
-        "--derived",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="malformed cases derived by rule (default: yes, except with --case or --one-shot)",
-    )
-    testee = parser.add_argument_group("the testee")
-    testee.add_argument("--one-shot", action="store_true", help="start COMMAND once a case")
-    testee.add_argument(
-        "--raw", action="store_true", help="one-shot: standard input is the value's bytes alone"
-    )
-    testee.add_argument("--encode", action="store_true", help="one-shot: the command also encodes")
-    testee.add_argument(
-        "--without",
-        action="append",
-        default=[],
-        metavar="FEATURE",
-        help="the testee does not have this feature (may be given again)",
-    )
-    testee.add_argument(
-        "--choice",
-        action="append",
-        default=[],
-        metavar="'SUBJECT: CHOICE'",
-        help="what the testee does where the format leaves a choice",
-    )
-    testee.add_argument(
-        "--check-protocol", action="store_true", help="compare all answers with the JSON Schemas"
-    )
-    testee.add_argument(
-        "--timeout",
-        type=_seconds,
-        default=10.0,
-        metavar="S",
-        help="for one answer (10); to start it has a minute",
-    )
-    testee.add_argument(
-        "--jobs",
-        type=_jobs,
-        metavar="N",
-        help=f"run N testees at a time, 1 to {MOST_JOBS} (processors, up to {DEFAULT_JOBS})",
-    )
-    testee.add_argument(
-        "--memory",
-        type=_mebibytes,
-        metavar="MIB",
-        help="kill a testee that holds more memory than this with all its children, in MiB; 0: no "
-        "limit (2048, or less where the machine has less)",
-    )
-    testee.add_argument(
-        "--max-crashes",
-        type=_count,
-        default=MAX_CRASHES,
-        metavar="N",
-        help="of the cases that one rule derives from one base case, leave some out after each "
-        "crash, and all after N "
-        f"crashes; 0: no limit ({MAX_CRASHES})",
-    )
-    output = parser.add_argument_group("what comes out")
-    output.add_argument(
-        "--expected-failures", metavar="FILE", help="failures that are known, with their reasons"
-    )
-    output.add_argument(
-        "--write-expected-failures", metavar="FILE", help="write the failures of this run there"
-    )
-    output.add_argument("--json", metavar="FILE", help="results as a JSON document")
-    output.add_argument("--junit", metavar="FILE", help="results as JUnit XML")
-    output.add_argument("--markdown", metavar="FILE", help="results as Markdown")
-    output.add_argument(
-        "--github-summary",
-        action="store_true",
-        help="append results to the job summary of GitHub Actions ($GITHUB_STEP_SUMMARY)",
-    )
-    output.add_argument(
-        "--show",
-        type=_count,
-        default=_SHOWN,
-        metavar="N",
-        help=f"show the first case in full for N kinds of failure; 0: for all ({_SHOWN})",
-    )
-
-
-def _seconds(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < 1e6:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number of seconds above 0")
-    return number
-
-
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number from 0")
-    return int(text)
-
-
-def _jobs(text: str) -> int:
-    number = _count(text)
-    if not 1 <= number <= MOST_JOBS:
-        raise argparse.ArgumentTypeError(f"{number} is not a number from 1 to {MOST_JOBS}")
-    return number
-
-
-def _mebibytes(text: str) -> int:
-    from cdcwire_conformance.testees.memory import can_measure
-
-    number = _count(text)
-    if number and not can_measure():
-        raise argparse.ArgumentTypeError("the memory of processes cannot be measured here")
-    return number
+    verify_arguments.add_to(parser)
 
 
 class Terminated(KeyboardInterrupt):
@@ -253,6 +121,8 @@ def _verify(arguments: argparse.Namespace) -> int:
     from cdcwire_conformance.testees.pipes import kill_all
 
     root = Path(arguments.root) if arguments.root else None
+    if root is not None and not root.is_dir():
+        raise UsageError(f"--root: {root} is not a directory")
     expected = _expected_failures(arguments.expected_failures, root)
     declared = _declared(arguments)
     testees = _open_testees(arguments)
@@ -311,7 +181,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 def _report(arguments: argparse.Namespace, results: Results, expected: ExpectedFailures) -> None:
-    """Write the files first: they are there even if nobody reads the text."""
+    """Write the files, then the text: a closed pipe does not lose the files."""
     from cdcwire_conformance.output.text import report_lines
 
     _write_files(arguments, results, expected)

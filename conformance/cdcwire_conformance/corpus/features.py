@@ -1,4 +1,4 @@
-"""What a testee may decline of a format, and where it may choose: from codecs and cases.
+"""Features that a testee may decline, and choices that it may state, from codecs and cases.
 
 The same lists are printed by ``cdcwire corpus features`` and ``choices`` and are at the end of each
 format's page.

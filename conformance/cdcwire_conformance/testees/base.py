@@ -58,7 +58,7 @@ class Reply:
 
 
 class Testee(Protocol):
-    """A decoder behind some door. One thread at a time speaks to it."""
+    """A decoder in one of the modes of the protocol. One thread at a time uses it."""
 
     def start(self) -> Description:
         """Make it ready and ask what it is. Raises: CannotStartError."""

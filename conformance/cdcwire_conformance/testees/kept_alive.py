@@ -1,4 +1,4 @@
-"""The kept-alive door: one process, one JSON line in, one out.
+"""Kept-alive mode: one process, one JSON line in, one JSON line out.
 
 Whatever is not an answer of the protocol is a crash of the case that was asked; the process is
 killed, and a new one is started for the next case.

@@ -1,4 +1,4 @@
-"""The one-shot door: one process a case, for programs that know no protocol of lines.
+"""One-shot mode: one process per case, for programs that do not answer line by line.
 
 ``COMMAND decode FORMAT`` (or ``encode``) reads the request on standard input and writes the answer
 on standard output. Exit 0: accepted; 1: rejected; anything else: a crash. Many languages end with 1
@@ -77,7 +77,7 @@ class OneShotTestee:
         self._seq = 0
 
     def start(self) -> Description:
-        """Nothing is asked at this door; what is run counts as claimed.
+        """Nothing is asked in this mode; what is run counts as claimed.
 
         Raises: CannotStartError where there is no such program.
         """

@@ -1,4 +1,4 @@
-"""The one-shot door: exit codes, answers, and what ``--raw`` sends."""
+"""One-shot mode: exit codes, answers, and what ``--raw`` sends."""
 
 from __future__ import annotations
 
