@@ -17,7 +17,7 @@ from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.derive import derive_cases, is_base
 from cdcwire_conformance.corpus.store import load_cases
 from cdcwire_conformance.known_wrong.lenient import Liberties, lenient_reader
-from cdcwire_conformance.run.runner import Judge
+from cdcwire_conformance.run.asking import Judge
 from cdcwire_conformance.run.selection import Declared, Task
 from cdcwire_conformance.suite import get_suite
 from cdcwire_conformance.testees.in_process import Codec, InProcessTestee

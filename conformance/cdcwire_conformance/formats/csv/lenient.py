@@ -43,8 +43,9 @@ def _forgives(error: DecodeError, message: Message, context: Context) -> bool:
     flags = (settings.include_commit_ts, settings.output_old_value, settings.output_handle_key)
     before = _OPERATION_TABLE_SCHEMA + sum(flags)
     possible = [
-        {len(table.columns), sum("virtual" not in column.roles for column in table.columns)}
+        {len(columns), sum("virtual" not in column.roles for column in columns)}
         for table in context.tables
+        for columns in (table.columns or (),)
         if table.version is None or len(context.tables) == 1 or _is_of_version(message, table)
     ]
     return any(all(count - before in sizes for count in counts) for sizes in possible)

@@ -140,7 +140,7 @@ def _image_plan(cells: Cells | None, message: BlobMessage, date_digits: int) -> 
         return None
     declared = message.columns or ()
     types = {column.name: column.type for column in declared}
-    readers: Mapping[StreamXType, _Read] = {**_READERS, "DATE": partial(_date, date_digits)}
+    readers: dict[str, _Read] = {**_READERS, "DATE": partial(_date, date_digits)}
     places = {name: index for index, (name, _) in enumerate(cells)}
     known = columns_of(declared, message.primary_key or ())
     columns = tuple(column for column in known if column.name in places)
