@@ -19,7 +19,7 @@ def test_right(cdcwire_case):
     cdcwire_case.check(get_format("craft").to_events)
 
 def twice(message, context):
-    for event in get_format("craft").decode(message, context):
+    for event in get_format("craft").to_events(message, context=context):
         yield event
         yield event
 
