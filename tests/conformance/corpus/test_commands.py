@@ -70,7 +70,7 @@ def test_copy_over_a_copy_is_refused(golden: Path, tmp_path: Path, capsys: Outpu
     words = ["corpus", "copy", str(tmp_path / "copy"), "--root", str(golden)]
     assert main(words) == 0
     assert main(words) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
 
 
 def test_check_and_rebuild_say_what_they_found(golden: Path, capsys: Output) -> None:
