@@ -77,7 +77,7 @@ def _bounded_snappy(decompress: Callable[[bytes], bytes]) -> Callable[[bytes], b
 
 
 def with_compressions(context: Context) -> Context:
-    """Return the context with the known compressions, if it has none of its own."""
+    """Return the context with the known compressions, if it has none."""
     if context.compressions:
         return context
     return replace(context, compressions=known_compressions())

@@ -1,4 +1,4 @@
-"""Row changes to Arrow record batches of one table, with what stands beside the images."""
+"""Row changes to Arrow record batches of one table, with the other columns of each change."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _POSITIONS = {field.name: field.type for field in POSITION_FIELDS}
 
 
 class MessagePlace(NamedTuple):
-    """Where a message stood: in a topic, or in a file.
+    """The place of a message: in a topic, or in a file.
 
     ``offset``: Kafka's, or the byte of the file where the message's line begins. ``line``: from 1,
     where it is known.
@@ -50,7 +50,10 @@ class MessagePlace(NamedTuple):
 
 
 class RowProblem(NamedTuple):
-    """Why a message or a row is not there. ``offset``: the byte of the message, if it is known."""
+    """The reason why a message or a row is missing.
+
+    ``offset``: the byte of the message, if it is known.
+    """
 
     offset: int | None
     path: str
@@ -62,7 +65,7 @@ class BatchBuilder:
     """Makes record batches of one table's changes. Keep one: it learns the layouts of the table.
 
     ``time_zone``: where texts of unknown zone are read if the table has the instant in UTC.
-    ``skips_others``: columns that the table does not have are passed over; else they are an error.
+    ``skips_others``: columns that the table does not have are ignored; otherwise they are an error.
     Raises: SchemaError when the table has no Arrow schema in this form.
     """
 
@@ -142,7 +145,7 @@ class BatchBuilder:
         return pa.RecordBatch.from_pylist([known], schema=self.schema)
 
     def _positions(self, changes: Sequence[Change]) -> dict[str, pa.Array]:
-        """Return operations, halves and positions; what no change has is left out."""
+        """Return operations, before/after images and positions; omit what no change has."""
         known: dict[str, list[Any]] = {}
         if changes and all(isinstance(change, Row) for change in changes):
             fields = dict(zip(Row._fields, zip(*changes, strict=True), strict=True))
@@ -189,7 +192,7 @@ def problem_of(error: ConversionError | DecodeError) -> RowProblem:
 
 
 def places_array(places: Sequence[MessagePlace], counts: Sequence[int]) -> pa.Array:
-    """Return the ``source`` of rows, of which each place has so many."""
+    """Return the ``source`` of rows; each place gives the number of its rows."""
     fields = list(SOURCE_TYPE)
     rows = sum(counts)
     index: pa.Array | None = None

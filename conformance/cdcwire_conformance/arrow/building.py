@@ -1,4 +1,4 @@
-"""What all columns are built with: the shape of a builder, and the error of a value that has none.
+"""The parts that all columns are built with: a builder's shape, and the error for a bad value.
 
 A builder makes an Arrow array from a column's values, in which None is NULL. It may raise any of
 REFUSALS; ``values.column_builder`` turns them into a ConversionError.

@@ -39,7 +39,7 @@ class MessageColumns(Protocol):
         """Take a message; return False, and take nothing, if it is to be decoded row by row."""
 
     def batch(self) -> pa.RecordBatch:
-        """Return the batch of what was taken, and begin anew.
+        """Return the batch of the rows taken, and begin anew.
 
         Raises: Irregular or ConversionError if the rows are to be decoded one by one.
         """

@@ -78,7 +78,7 @@ def topic_name(place: MessagePlace) -> str:
 
 
 def table_of_topic(name: str, tables: Sequence[Table]) -> Table | None:
-    """Return the table whose rows a topic holds; None if the name matches no table, or several.
+    """Return the table of the rows in a topic; None if the name matches no table, or several.
 
     The name is ``orders`` or ``shop.orders``, and ``orders.2`` for shard 2. It does not count if
     one table is defined.

@@ -1,8 +1,8 @@
 """Row images to Arrow structs of the canonical columns, by layouts.
 
-Rows of one layout are turned into columns together: their tuples are pivoted, and each column is
-built by the conversion from its kind on the wire to its canonical kind. So a layout is looked at
-once, not once a row.
+Rows of one layout are turned into columns together. Their tuples are pivoted, and each column is
+built by the conversion from its kind on the wire to its canonical kind. So a layout is examined
+once, not for each row.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Plan:
 class ImageBuilder:
     """Makes the structs ``before`` and ``after`` of a table. Keep one: it learns its layouts.
 
-    ``skips_others``: columns that the table does not have are passed over; else they are an error.
+    ``skips_others``: columns that the table does not have are ignored; otherwise they are an error.
     """
 
     def __init__(

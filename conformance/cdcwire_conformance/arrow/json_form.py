@@ -1,13 +1,13 @@
 """JSON texts in one form, so that equal documents are equal texts.
 
-Members are sorted by name (by code point), there are no spaces, strings have no escapes but those
-that they need, and a number is written by its exact value: 1, 1.0 and 10e-1 are all ``1``. None
-goes through a float. A name that stands twice keeps both members, in their order. A text that is
-no JSON, or is nested too deeply to be read, stays as it is.
+Members are sorted by name (by code point), there are no spaces, and strings have only the escapes
+that they need. A number is written by its exact value: 1, 1.0 and 10e-1 are all ``1``. None goes
+through a float. A name that occurs twice keeps both members, in their order. A text that is not
+JSON, or is nested too deeply to be read, stays as it is.
 
 Documents of a column are read in one go, as one array: a call for each costs more than its reading.
-What needs more than the C parser and writer do exactly (fractions, exponents, long integers, lone
-surrogates) is done document by document.
+The C parser and writer are not exact for fractions, exponents, long integers and lone surrogates;
+such documents are converted one by one.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def normal_json_array(texts: pa.Array) -> pa.Array:
 
 
 def normal_json_text(text: str) -> str:
-    """Return a text in the one form of its document, or as it is if it is none."""
+    """Return a text in the canonical form of its document, or as it is if it is not JSON."""
     try:
         parsed: _Parsed = json.loads(
             text,
@@ -129,7 +129,7 @@ def _normal_together(texts: list[str]) -> list[str]:
 
 
 def _size(text: str) -> int:
-    """Return the number of characters that are no white space."""
+    """Return the number of characters other than white space."""
     return len(text) - sum(map(text.count, " \n\t\r"))
 
 
@@ -196,7 +196,7 @@ def _write(value: _Parsed) -> str:
 
 
 def _string(text: str) -> str:
-    """Return a JSON string; lone surrogates, which are no characters, stay escapes."""
+    """Return a JSON string; lone surrogates, which are not characters, stay escapes."""
     written = _encode_string(text)
     if written.isascii():
         return written

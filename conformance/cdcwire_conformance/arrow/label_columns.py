@@ -14,7 +14,7 @@ _MAX_KNOWN = 1 << 12
 
 
 def enum_builder(wire: EnumType, canonical: EnumType, target: pa.DataType) -> Build | None:
-    """Return what builds ENUM values; None if labels would be needed that nobody told.
+    """Return what builds ENUM values; None if labels would be needed that are not known.
 
     Index 0 is MySQL's value for what it could not store; its label is the empty text.
     """
@@ -61,7 +61,7 @@ def _masks(target: pa.DataType) -> Build:
 
 
 class _Known(dict[Any, Any]):
-    """What values were converted to so far; a column of labels has few of them."""
+    """The converted values so far; a column of labels has few of them."""
 
     def __init__(self, convert: Convert) -> None:
         super().__init__({None: None})

@@ -67,7 +67,7 @@ def _digits_or_text(value: Any) -> str | None:
 
 
 def plain_digits(value: Any) -> str:
-    """Return a number in plain digits. Text, which is no plain number, stays as it is."""
+    """Return a number in plain digits. Text that is not a plain number stays as it is."""
     return str(value) if isinstance(value, str) else f"{Decimal(value):f}"
 
 

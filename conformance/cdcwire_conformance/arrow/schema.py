@@ -1,8 +1,8 @@
 """One canonical table for a feed's rows, the Arrow schema of its events, and how two tables differ.
 
-A canonical table is what both sides of a comparison are converted to. Its columns stand in the
-order of the definition or of their first appearance, and bit ``i`` of ``before_has`` and
-``after_has`` belongs to column ``i``.
+A canonical table is what both sides of a comparison are converted to. Its columns have the order of
+the definition or of their first appearance. Bit ``i`` of ``before_has`` and ``after_has`` belongs
+to column ``i``.
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ class CanonicalTable:
         return replace(self, columns=tuple(c for c in self.columns if c.name in wanted))
 
     def with_binary_text(self, names: Iterable[str]) -> CanonicalTable:
-        """Return the table with these text columns as bytes, for text that is no UTF-8.
+        """Return the table with these text columns as bytes, for text that is not valid UTF-8.
 
-        Raises: SchemaError for a name that is no text column.
+        Raises: SchemaError for a name that is not a text column.
         """
         wanted = set(names)
         known = {c.name for c in self.columns if isinstance(c.type, (TextType, BytesType))}
@@ -117,7 +117,10 @@ class CanonicalTable:
 
 
 def canonical_table(table: Table) -> CanonicalTable:
-    """Return the canonical form of a definition. Raises: SchemaError if it is none of a table."""
+    """Return the canonical form of a definition.
+
+    Raises: SchemaError if it defines no table.
+    """
     if table.name is None or table.columns is None:
         raise SchemaError(
             f"{table.name or table.schema or 'a table'} is defined without its columns"
@@ -145,8 +148,8 @@ def event_schema(
 ) -> pa.Schema:
     """Return the Arrow schema of a table's row changes. Raises: SchemaError.
 
-    ``error`` is NULL in rows; a row with an ``error`` stands for a message or a row that can't be
-    had, and has values only where they are known: ``source`` always.
+    ``error`` is NULL in rows. A row with an ``error`` represents a message or a row that could not
+    be read, and has values only where they are known: ``source`` always.
     """
     image = image_type(table, temporal, profile)
     return pa.schema(
@@ -219,8 +222,8 @@ def merge_tables(
 def union_tables(first: CanonicalTable, second: CanonicalTable) -> CanonicalTable:
     """Return one table for two descriptions of it in one feed: all columns, kinds that hold both.
 
-    Labels of an ENUM or SET that were added behind the others are no contradiction.
-    Raises: SchemaError where two kinds of a column have none in common.
+    Labels that were added at the end of an ENUM or SET do not contradict the old ones. Raises:
+    SchemaError where two kinds of a column have none in common.
     """
     columns = {column.name: column for column in first.columns}
     for column in second.columns:
@@ -252,10 +255,10 @@ def _with_more_labels(first: Column, second: Column) -> Column | None:
 
 
 def apply_definition(table: CanonicalTable, defined: CanonicalTable) -> CanonicalTable:
-    """Return a feed's table with the kinds, the roles and the key that a definition tells.
+    """Return a feed's table with the kinds, the roles and the key of a definition.
 
-    Columns stay those of the feed, in the order of the definition, those that it does not tell
-    last. Raises: SchemaError where a kind of the feed can't meet the one of the definition.
+    Columns stay those of the feed, in the order of the definition; columns that it lacks come last.
+    Raises: SchemaError where a kind of the feed can't meet the one of the definition.
     """
     told = {column.name: column for column in defined.columns}
     columns = []
@@ -273,7 +276,7 @@ def apply_definition(table: CanonicalTable, defined: CanonicalTable) -> Canonica
 def schema_difference(left: CanonicalTable, right: CanonicalTable) -> list[str]:
     """Return what keeps two tables from being the same rows, a line each; nothing if they may be.
 
-    Kinds that meet (a decimal with and without its precision) are no difference.
+    Kinds that are compatible (a decimal with and without its precision) do not differ.
     """
     lines = []
     if left.table != right.table or left.schema != right.schema:
@@ -318,7 +321,7 @@ def _merge_columns(left: Column, right: Column, told: Column | None) -> Column:
 
 
 def _told_kind(told: Type, met: Type) -> Type:
-    """Return the kind that a definition tells; the zone of an instant only the sides may know."""
+    """Return the kind from a definition; only the sides may know the zone of an instant."""
     if isinstance(told, TimestampType) and isinstance(met, TimestampType) and told.zone is None:
         return replace(told, zone=met.zone)
     return told

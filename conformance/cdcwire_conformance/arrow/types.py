@@ -1,8 +1,8 @@
 """Kinds of the neutral model as Arrow types, and where two kinds meet.
 
-Nothing is lost on the way: what has no Arrow type that Spark takes becomes text (decimals of
-unknown scale or over 38 digits) or a wider number (``int64 unsigned`` is ``decimal(20,0)``), and
-dates and times stay MySQL's text unless ``native`` is asked for.
+Nothing is lost on the way. Values without an Arrow type that Spark takes become text (decimals of
+unknown scale or over 38 digits) or a wider number (``int64 unsigned`` is ``decimal(20,0)``). Dates
+and times stay MySQL's text unless ``native`` is requested.
 """
 
 from __future__ import annotations

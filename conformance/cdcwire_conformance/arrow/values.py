@@ -293,7 +293,7 @@ def _array_builder(
 ) -> Finish:
     """Return what turns an array in the wire's own type into the canonical column.
 
-    Kinds without a way of their own here go through values, so that both ways mean the same.
+    Kinds without a direct conversion here go through values, so that both ways mean the same.
     ``build``: the same for values. The function raises what ``build`` may raise.
     """
     match wire, canonical:

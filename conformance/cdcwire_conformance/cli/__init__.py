@@ -2,8 +2,8 @@
 
 A verb's module has ``NAME``, ``HELP`` (a line), ``DESCRIPTION``, ``EXAMPLES``,
 ``add_arguments(parser)`` and ``run(arguments)``, which returns the exit code. It is imported when
-its verb is called. With ``TAKES_COMMAND = True`` the words after ``--`` are
-``arguments.command``. A format may have a command of its own, which is called by its name.
+its verb is called. With ``TAKES_COMMAND = True`` the words after ``--`` are ``arguments.command``.
+A format may have a separate command, which is called by the format's name.
 
 An error is one line on standard error, and exit code 2. The environment variable
 ``CDCWIRE_TRACEBACK`` adds the traceback.

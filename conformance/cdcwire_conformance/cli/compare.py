@@ -277,7 +277,7 @@ def _options(arguments: argparse.Namespace, formats: Sequence[str]) -> list[dict
 
 
 def _schemas(arguments: argparse.Namespace, context: Context) -> list[Mapping[str, str]]:
-    """Return where each side's schemas are. A place of its own goes before one for both."""
+    """Return where each side's schemas are. A side's own place goes before the common one."""
     places = arguments.left_schema, arguments.right_schema
     return [
         open_schemas(place, arguments.ca_file) if place else context.schemas for place in places
@@ -311,7 +311,7 @@ def _settings(arguments: Sequence[str]) -> dict[str, str]:
 
 @contextmanager
 def _watched(spark: SparkSession, progress: ProgressLine) -> Iterator[Callable[[str], None]]:
-    """Give what to report a step to; on a terminal the tasks of its job are counted beside it."""
+    """Yield the function that reports a step; on a terminal it also counts the job's tasks."""
     if not sys.stderr.isatty():
         yield lambda text: None
         return

@@ -1,4 +1,4 @@
-"""The arguments by which a user tells a codec what the bytes don't say."""
+"""The arguments that give a codec the facts missing from the bytes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def add_context_arguments(
 ) -> None:
     """Add --option, --tables, --ddl, --schema, --blobs, --include and --columns.
 
-    ``has_ddl``: False where a verb has a --ddl of its own. ``has_selection``: False where a verb
+    ``has_ddl``: False where a verb defines a different --ddl. ``has_selection``: False where a verb
     takes all tables and columns.
     """
     parser.add_argument(
@@ -89,13 +89,13 @@ def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def schemas_from(arguments: argparse.Namespace) -> Mapping[str, str]:
-    """Return the schemas that the arguments tell. Raises: RegistryError; MissingExtraError."""
+    """Return the schemas that the arguments specify. Raises: RegistryError; MissingExtraError."""
     place = getattr(arguments, "schema", None)
     return open_schemas(place, arguments.ca_file) if place else {}
 
 
 def context_from(arguments: argparse.Namespace) -> Context:
-    """Return the context that the arguments tell. Raises: UsageError."""
+    """Return the context that the arguments specify. Raises: UsageError."""
     tables = read_tables(arguments.tables) if arguments.tables else ()
     if getattr(arguments, "context_ddl", None):
         tables += read_ddl_file(arguments.context_ddl, DEFAULT_SCHEMA)

@@ -33,7 +33,7 @@ class ProgressLine:
             self._width = 0
 
     def show(self, text: str) -> None:
-        """Show a text in place of the last one, at most ten times a second."""
+        """Show a text in place of the last one, at most ten times per second."""
         if not self._is_shown or time.monotonic() < self._next_time:
             return
         self._next_time = time.monotonic() + _SECONDS_BETWEEN

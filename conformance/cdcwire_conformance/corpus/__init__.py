@@ -5,7 +5,7 @@
 | ``case`` | one case and its reading |
 | ``files`` | the files of a folder or of an archive |
 | ``store`` | where the corpus is; loading, the index, retired ids |
-| ``derive`` | malformed cases made by rule; ``mutations``: the rules of each format |
+| ``derive`` | malformed derived cases; ``mutations``: the rules of each format |
 | ``hexdump`` | bytes for people |
 | ``clauses`` | the clause headings of the pages of the formats |
 | ``rebuild``, ``check`` | the files that are made by the tool, and whether all agrees |

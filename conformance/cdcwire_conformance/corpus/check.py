@@ -1,4 +1,4 @@
-"""Whether the corpus agrees with itself, with its pages and with the codecs.
+"""Checks that the corpus agrees with itself, with its pages and with the codecs.
 
 Each check yields problems; none stops at the first. Bytes against their sums, and everything that
 the tool makes, is compared by asking ``made_files`` what the files are to be.

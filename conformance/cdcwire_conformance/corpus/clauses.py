@@ -1,6 +1,6 @@
 """The clauses of the formats: the ``### <clause id>`` headings of their pages.
 
-The pages stand in a checkout only. A wheel has the ids that its cases name, and no more.
+The pages exist only in a checkout. A wheel has the ids that its cases name, and no more.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def pages_folder() -> Path | None:
 def read_clauses(folder: Path) -> Mapping[str, Clause]:
     """Return the clauses of all pages of ``folder`` by id, in the order of the pages.
 
-    Raises: CorpusError when a heading stands twice or on the page of another format.
+    Raises: CorpusError when a heading occurs twice or is on the page of another format.
     """
     clauses: dict[str, Clause] = {}
     for page in sorted(folder.glob("*.md")):

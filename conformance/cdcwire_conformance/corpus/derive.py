@@ -1,4 +1,4 @@
-"""Malformed cases made by rule from the accept cases, when they run; none is stored.
+"""Malformed cases derived from the accept cases when they run; none is stored.
 
 From each case of one message, of level must or should, come:
 
@@ -12,14 +12,13 @@ From each case of one message, of level must or should, come:
 | ``<id>@length:31=-1`` | the length at byte 31 is -1, 0 or 2^40 |
 | ``<id>@varint:17`` | the number at byte 17 is a varint of eleven bytes |
 | ``<id>@quote:17`` | the value at byte 17 has lost its quotes, and is not JSON now |
-| ``<id>@field:17-1`` | the field at byte 17 is not there; ``+1``: it stands twice |
-| ``<id>@member:17-1`` | the member at byte 17 is not there |
+| ``<id>@field:17-1`` | the field at byte 17 is missing; ``+1``: it occurs twice |
+| ``<id>@member:17-1`` | the member at byte 17 is missing |
 
-``key-`` stands in front where it is the key that is changed. A message of over 2,048 bytes is cut
-near the borders of its fields only, and of many fields of one kind four are changed. Which
-numbers, and what is excepted because it would be legal: ``mutations``. Every derived case is a
-*must reject*, and has the options and tables of the case it comes from. ``broken_clause`` says
-which clause it breaks.
+The prefix ``key-`` means that the key is changed. A message of over 2,048 bytes is cut only near
+the borders of its fields. Of many fields of one kind, four are changed. The numbers, and the
+exceptions that would be legal, are in ``mutations``. Every derived case is a *must reject*, and has
+the options and tables of the case it comes from. ``broken_clause`` says which clause it breaks.
 """
 
 from __future__ import annotations

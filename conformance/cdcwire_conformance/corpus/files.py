@@ -18,7 +18,7 @@ class CorpusFiles(Protocol):
 
     @property
     def has_hexdumps(self) -> bool:
-        """Whether a case's hexdump is among the files. It can always be made from the case."""
+        """True if a case's hexdump is among the files. It can always be made from the case."""
         ...
 
     def names(self) -> Iterator[str]:

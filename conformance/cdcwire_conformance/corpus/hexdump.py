@@ -1,8 +1,8 @@
 """Bytes for people: offset, bytes, field, value and clause, one line a field.
 
 Offsets are decimal, as in every error and in ``@cut:17``. A long field takes several lines and is
-cut after a few; so is its text. Bytes of no field stand with their ASCII characters as value. The
-lines are plain ASCII but for the sign of a cut, so they are the same on every Python.
+cut after a few; so is its text. Bytes of no field have their ASCII characters as value. The lines
+are plain ASCII except for the sign of a cut, so they are the same on every Python.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def hexdump_lines(
 ) -> list[str]:
     """Return the annotated dump of a message.
 
-    The byte of ``explanation.error`` is marked, with the error on the line below. With
-    ``focus_offset`` the byte at this offset of ``focus_part`` is marked instead, and only
-    ``context`` lines before and after it are shown. ``most_lines``: a part of more is cut in its
-    middle, but not where the mark is.
+    An arrow points at the byte of ``explanation.error``, with the error on the line below. With
+    ``focus_offset`` the arrow points at the byte at this offset of ``focus_part`` instead, and only
+    ``context`` lines before and after it are shown. ``most_lines``: a part with more lines is cut
+    in its middle, but not at the arrow.
     """
     error = explanation.error
     if focus_offset is None:
@@ -74,7 +74,7 @@ def hexdump_lines(
 
 
 def message_parts(message: Message) -> dict[str, bytes]:
-    """Return the bytes of a message by part: ``key`` and ``value``, as far as they are there."""
+    """Return the bytes of a message by part: ``key`` and ``value``, if present."""
     if isinstance(message, StoredFile):
         return {"value": message.value}
     parts = {"key": message.key, "value": message.value}
@@ -211,7 +211,7 @@ def _around_mark(lines: list[_Line], context: int) -> list[_Line]:
 
 
 def _abridged(lines: list[_Line], most_lines: int, context: int) -> list[_Line]:
-    """Return the beginning, the end and what is around the mark."""
+    """Return the beginning, the end and the lines around the arrow."""
     if len(lines) <= most_lines:
         return lines
     end = most_lines // 4

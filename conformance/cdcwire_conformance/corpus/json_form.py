@@ -1,6 +1,6 @@
 """The one written form of the corpus' JSON: for people, and the same from every Python.
 
-An object or a list stands on one line if it fits there, else with one member a line.
+An object or a list is written on one line if it fits, otherwise with one member per line.
 """
 
 from __future__ import annotations

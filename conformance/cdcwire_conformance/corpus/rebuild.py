@@ -41,7 +41,7 @@ _MOST_LINES = 160  # of a hexdump, for each part of a message; `cdcwire explain`
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """What a rebuild wrote and removed, as paths below the golden root."""
+    """The files that a rebuild wrote and removed, as paths below the golden root."""
 
     written: tuple[str, ...]
     removed: tuple[str, ...]
@@ -107,7 +107,7 @@ def case_hexdump(case: Case) -> str:
 
 
 def _heading(case: Case, number: int) -> list[str]:
-    """Return what stands above a message: its number among several, and the path of a file."""
+    """Return the lines above a message: its number among several, and the path of a file."""
     message = case.messages[number]
     words = [f"message {number}"] if len(case.messages) > 1 else []
     words += [f"path {message.path!a}"] if isinstance(message, StoredFile) else []

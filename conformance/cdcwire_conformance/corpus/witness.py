@@ -1,7 +1,8 @@
-"""Who else confirms a golden case: ``golden/witnesses.json``.
+"""The independent confirmations of golden cases: ``golden/witnesses.json``.
 
-A case is confirmed when a producer wrote its bytes (its origin says so), or when an implementation
-that shares nothing with the reference read the same events from them, or wrote the same bytes.
+A case is confirmed when a producer wrote its bytes (its origin says so). It is also confirmed when
+an implementation that shares nothing with the reference read the same events from them, or wrote
+the same bytes.
 """
 
 from __future__ import annotations

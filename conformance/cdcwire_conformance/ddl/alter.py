@@ -1,8 +1,8 @@
 """ALTER TABLE: what each of its parts makes of a table's columns and keys.
 
 Read is what changes columns, keys or names. Options of the table, partitions, foreign keys and
-checks are passed over: they change no message. A column that goes is taken out of the keys that it
-was in, as MySQL does it; TiDB refuses some of these statements.
+checks are ignored: they change no message. A column that goes is taken out of the keys that it was
+in, as MySQL does it; TiDB refuses some of these statements.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from cdcwire_conformance.ddl.types import ColumnType, under_character_set
 
 
 def alter_table(cursor: Cursor, definition: Definition) -> None:
-    """Carry out what stands behind ``ALTER TABLE name``, up to the end of the statement.
+    """Carry out the text after ``ALTER TABLE name``, up to the end of the statement.
 
-    Raises: DdlError for what is not known, and for columns and keys that are not there.
+    Raises: DdlError for unknown syntax, and for columns and keys that do not exist.
     """
     while True:
         _part(cursor, definition)
@@ -120,7 +120,7 @@ def _replace(cursor: Cursor, definition: Definition, place: int) -> None:
 
 
 def _read_place(cursor: Cursor, definition: Definition, place: int) -> int:
-    """Read FIRST or AFTER. Returns: the place of the column; ``place`` where neither stands."""
+    """Read FIRST or AFTER. Returns: the place of the column; ``place`` where neither is given."""
     if cursor.skip("FIRST"):
         return 0
     if cursor.skip("AFTER"):
@@ -207,7 +207,7 @@ def _rename(cursor: Cursor, definition: Definition) -> None:
 
 
 def _alter(cursor: Cursor, definition: Definition) -> None:
-    """Carry out ``ALTER [COLUMN] name SET DEFAULT x``, and pass over what is said of indexes."""
+    """Carry out ``ALTER [COLUMN] name SET DEFAULT x``, and ignore what is said of indexes."""
     if cursor.word() in ("INDEX", "CHECK", "CONSTRAINT"):
         cursor.skip_until(lambda token: token.kind == "sign" and token.text in (",", ";"))
         return
@@ -257,7 +257,7 @@ def _place_of(definition: Definition, name: str) -> int | None:
 
 
 def _existing(cursor: Cursor, definition: Definition, what: str, moves: bool = True) -> int:
-    """Read the name of a column that is there. Returns: its place. Raises: DdlError.
+    """Read the name of an existing column. Returns: its place. Raises: DdlError.
 
     ``moves``: False leaves the cursor at the name.
     """

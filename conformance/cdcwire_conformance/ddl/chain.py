@@ -1,7 +1,7 @@
 """A chain of DDL: what each statement of a text makes of the tables before it.
 
 CREATE, ALTER, RENAME, DROP and TRUNCATE TABLE, CREATE and DROP INDEX, DROP DATABASE and USE are
-carried out; everything else is passed over. A statement that can't be carried out is an error.
+carried out; everything else is ignored. A statement that can't be carried out is an error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _Place: TypeAlias = "tuple[str | None, str]"
 
 @dataclass(frozen=True, slots=True)
 class TableChange:
-    """A table before and after a statement; None where it is not there."""
+    """A table before and after a statement; None where it does not exist."""
 
     before: Table | None
     after: Table | None
@@ -176,7 +176,7 @@ class _Chain:
             self._note(self._table(self.definitions.pop(place)), None)
 
     def _create_index(self) -> None:
-        """Carry out ``CREATE [UNIQUE] INDEX name ON table (columns)``; pass over other objects."""
+        """Carry out ``CREATE [UNIQUE] INDEX name ON table (columns)``; ignore other objects."""
         cursor = self.cursor
         begin = cursor.index
         cursor.next()

@@ -1,4 +1,4 @@
-"""One column of a CREATE TABLE: its type and what stands behind it."""
+"""One column of a CREATE TABLE: its type and the attributes after it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cdcwire_conformance.ddl.types import ColumnType, read_character_set, read_t
 
 @dataclass(slots=True)
 class ReadColumn:
-    """A column as it is read. ``keys``: those that are written behind it.
+    """A column as it is read. ``keys``: those that are written after it.
 
     ``id``: its number in a table that is followed through its changes.
     """
@@ -30,10 +30,10 @@ class ReadColumn:
 
 
 def read_column(cursor: Cursor, is_alone: bool = False) -> ReadColumn:
-    """Read a column up to the comma or parenthesis behind it.
+    """Read a column up to the comma or parenthesis after it.
 
-    ``is_alone``: a statement may end behind the column, or say where it goes (FIRST, AFTER).
-    Raises: DdlError.
+    ``is_alone``: a statement may end after the column, or say where it goes (FIRST, AFTER). Raises:
+    DdlError.
     """
     token = cursor.token
     name = cursor.name("the name of a column")

@@ -1,6 +1,6 @@
 """Column defaults: constants as values of the column's kind, everything else as its SQL text.
 
-A constant that is no plain value of the kind (``DEFAULT 0`` of a DATE, ``DEFAULT 300`` of a
+A constant that is not a plain value of the kind (``DEFAULT 0`` of a DATE, ``DEFAULT 300`` of a
 TINYINT) stays an ``Expression`` too: MySQL's conversions are not repeated here.
 """
 
@@ -47,7 +47,7 @@ class _Constant:
 
 
 def read_default(cursor: Cursor, kind: Type) -> Value:
-    """Read what stands behind DEFAULT. Returns: a value of the kind, None for NULL, Expression."""
+    """Read the text after DEFAULT. Returns: a value of the kind, None for NULL, Expression."""
     begin = cursor.token
     if cursor.is_sign("("):
         return Expression(cursor.parenthesised())
@@ -112,7 +112,7 @@ def skip_function(cursor: Cursor) -> None:
 
 
 def _value_of(kind: Type, constant: _Constant) -> Value | None:
-    """Return a constant as a value of the kind, None where it is no plain one."""
+    """Return a constant as a value of the kind, None where it is not a plain one."""
     text, raw = constant.text, constant.raw
     match kind:
         case BytesType():

@@ -1,6 +1,6 @@
 """A table as its statements leave it: columns and keys, before they become a definition.
 
-A CREATE TABLE is read here; what changes a table afterwards is in ``alter``.
+This module reads a CREATE TABLE; later changes to a table are in ``alter``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Definition:
 
 
 def read_create(cursor: Cursor, schema: str | None) -> tuple[bool, Token, Definition]:
-    """Read what stands behind CREATE TABLE.
+    """Read the text after CREATE TABLE.
 
     Returns: whether there is IF NOT EXISTS, where the name begins, and the table. Raises: DdlError.
     """
@@ -109,7 +109,7 @@ def _column(column: ReadColumn, has_ids: bool) -> Column:
 
 
 def read_element(cursor: Cursor, keys: list[Key]) -> bool:
-    """Read a key or a constraint. Returns: False where a column stands."""
+    """Read a key or a constraint. Returns: False where the text is a column."""
     name: str | None = None
     if cursor.skip("CONSTRAINT"):
         if cursor.word() not in ("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):

@@ -1,4 +1,4 @@
-"""The one error of this package: a text that is no table definition, and where."""
+"""The one error of this package: a text that is not a table definition, and where."""
 
 from __future__ import annotations
 

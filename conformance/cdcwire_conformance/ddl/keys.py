@@ -58,9 +58,9 @@ def with_keys(cursor: Cursor, columns: Sequence[Column], keys: Iterable[Key]) ->
 
     primary, unique: every column of such a key. multiple: every column of a key of several columns,
     and the only one of an index that allows repeats. handle: the primary key, else the unique key
-    of the fewest columns, none of them nullable or virtual; of several the first.
-    Indexes that a foreign key brings about are left out.
-    Raises: DdlError for a key over a column that is not there, and for a second primary key.
+    of the fewest columns, none of them nullable or virtual; of several the first. Indexes that a
+    foreign key brings about are left out. Raises: DdlError for a key over a column that does not
+    exist, and for a second primary key.
     """
     places = {column.name.casefold(): index for index, column in enumerate(columns)}
     roles: list[set[Role]] = [set(column.roles) for column in columns]

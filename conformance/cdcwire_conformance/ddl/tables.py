@@ -1,10 +1,10 @@
 """CREATE TABLE statements of MySQL and TiDB as table definitions of the model.
 
-Read: every statement of a dump. CREATE TABLE gives a table, USE names the schema of those behind
-it. Refused, as the tables would not be what they say: CREATE TABLE from another table or a query,
-ALTER TABLE, RENAME TABLE, CREATE UNIQUE INDEX. Everything else is passed over. Comments are
+Read: every statement of a dump. CREATE TABLE gives a table, USE names the schema of the tables
+after it. Refused, as the tables would not be what they say: CREATE TABLE from another table or a
+query, ALTER TABLE, RENAME TABLE, CREATE UNIQUE INDEX. Everything else is ignored. Comments are
 comments, also those that a MySQL server would carry out (``/*!50100 … */``, ``/*T![…] … */``): what
-dumps put there does not change columns. Table options and partitions are passed over.
+dumps put there does not change columns. Table options and partitions are ignored.
 """
 
 from __future__ import annotations

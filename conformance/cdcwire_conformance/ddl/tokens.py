@@ -1,9 +1,9 @@
 """The tokens of a DDL, by sqlglot's MySQL tokenizer, and a cursor over them.
 
-sqlglot's *parser* is not used: it refuses statements that MySQL and TiDB accept (``FLOAT
-UNSIGNED``, ``PRIMARY KEY (id) CLUSTERED``, ``VALUES LESS THAN MAXVALUE``, keys over expressions,
-``AUTO_RANDOM``), keeps others as text (``PARTITION BY KEY``), and takes ``REAL`` for a FLOAT and
-``INT8`` for a TINYINT (versions 28 to 30). What tokens are in MySQL it knows well.
+sqlglot's *parser* is not used, for three reasons (versions 28 to 30). It refuses statements that
+MySQL and TiDB accept: ``FLOAT UNSIGNED``, ``PRIMARY KEY (id) CLUSTERED``, ``VALUES LESS THAN
+MAXVALUE``, keys over expressions, ``AUTO_RANDOM``. It keeps others as text (``PARTITION BY KEY``).
+It takes ``REAL`` for a FLOAT and ``INT8`` for a TINYINT. Its tokenizer knows MySQL's tokens well.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _ENCLOSED = {"'": "a text", '"': "a text", "`": "a name", "/*": "a comment"}
 class Token:
     """``text``: a word as written; a name, a text without its quotes; digits; a sign.
 
-    ``start`` and ``end`` are offsets in the whole DDL; ``end`` is behind the token.
+    ``start`` and ``end`` are offsets in the whole DDL; ``end`` is after the token.
     """
 
     kind: TokenKind
@@ -55,12 +55,12 @@ class Token:
 
     @property
     def word(self) -> str:
-        """The word in capital letters; nothing where the token is none."""
+        """The word in capital letters; empty where the token is not a word."""
         return self.text.upper() if self.kind == "word" else ""
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Return the tokens of a DDL, comments left out, and one of the kind "end" behind them.
+    """Return the tokens of a DDL without comments, followed by one of the kind "end".
 
     Raises: DdlError; MissingExtraError where sqlglot is not installed.
     """
@@ -68,7 +68,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def _tokens(whole: str, text: str, shift: int) -> list[Token]:
-    """Return the tokens of a text that stands in the whole one, ``shift`` characters behind."""
+    """Return the tokens of a text that begins ``shift`` characters into the whole one."""
     sqlglot = load_extra("sqlglot", "ddl", "reading CREATE TABLE statements")
     errors = load_extra("sqlglot.errors", "ddl", "reading CREATE TABLE statements")
     try:
@@ -106,7 +106,7 @@ def error_at(text: str, offset: int, problem: str) -> DdlError:
 
 
 def _raise_where_tokens_end(text: str) -> NoReturn:
-    """Raise for the place where no token is found; sqlglot tells none."""
+    """Raise for the place where no token is found; sqlglot reports no place."""
     for piece in _PIECE.finditer(text):
         if piece["opener"]:
             what = _ENCLOSED[piece["opener"]]
@@ -130,7 +130,7 @@ class Cursor:
         return self.tokens[self.index]
 
     def word(self, ahead: int = 0) -> str:
-        """Return the word that comes, in capitals; nothing where it is none."""
+        """Return the next word, in capitals; empty where the next token is not a word."""
         return self.tokens[min(self.index + ahead, len(self.tokens) - 1)].word
 
     def next(self) -> Token:
@@ -201,7 +201,7 @@ class Cursor:
         return int(self.next().text)
 
     def parenthesised(self) -> str:
-        """Return what stands in the parentheses that begin here, as written, and move past them.
+        """Return the text in the parentheses that begin here, as written, and move past them.
 
         Raises: DdlError if none begin here, or they do not end.
         """

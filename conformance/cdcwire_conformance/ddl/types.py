@@ -2,7 +2,7 @@
 
 The ``source`` of a column is what MySQL itself would print: ``INT8`` is ``bigint``, ``BOOLEAN`` is
 ``tinyint(1)``, ``CHAR(3) CHARACTER SET binary`` is ``binary(3)``. ``tinyint(1)`` is a ``bool``:
-only a DDL says so much. Spatial types are known, and their values are not: no format here has any.
+only a DDL shows this. Spatial types are known, and their values are not: no format here has any.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ _MAX_VECTOR = 16383
 def read_type(cursor: Cursor) -> ColumnType:
     """Read a column's type with its length, sign and character set.
 
-    Raises: DdlError for a word that is no type of MySQL or TiDB, and for a length out of range.
+    Raises: DdlError for a word that is not a type of MySQL or TiDB, and for a length out of range.
     """
     begin = cursor.token
     name = _type_name(cursor)
@@ -217,7 +217,7 @@ def _bytes_of(cursor: Cursor, name: str, length: list[int], begin: Token) -> Col
 
 
 def _large_name(cursor: Cursor, name: str, size: int, begin: Token) -> str:
-    """Return the smallest TEXT or BLOB for so many bytes; unknown character sets count as four."""
+    """Return the smallest TEXT or BLOB for a number of bytes; unknown character sets count as 4."""
     for prefix, limit in _LARGE_SIZES:
         if size < limit:
             return prefix + name

@@ -1,1 +1,1 @@
-"""What the suite knows of formats that share a structure: Kafka Connect's and DataHub's."""
+"""The suite's facts about formats that share a structure: Kafka Connect's and DataHub's."""

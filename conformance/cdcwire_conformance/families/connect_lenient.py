@@ -1,4 +1,4 @@
-"""What lenient readers of Kafka Connect's JSON do not check."""
+"""The checks that lenient readers of Kafka Connect's JSON leave out."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What CDL JSON and Debezium JSON have in common: Kafka Connect's schema and payload.
+"""The common structure of CDL JSON and Debezium JSON: Kafka Connect's schema and payload.
 
 A message is one JSON object, so it can't lose its last byte; only white space after it may go.
-What is changed beside, in messages with their schema:
+Other changes, in messages with their schema:
 
 * A value of a column loses its quotes, and what is left is not JSON.
 

@@ -1,4 +1,4 @@
-"""What can be made wrong in the bodies of both DataHub formats: frames, batches and JSON.
+"""The mutations of the bodies of both DataHub formats: frames, batches and JSON.
 
 Checksums around a change are put right, so that it is the change that has to be noticed. Left
 alone: what is compressed, whose every byte counts already, and white space after JSON.
@@ -7,8 +7,7 @@ alone: what is compressed, whose every byte counts already, and white space afte
   attributes begin may be legal by chance.
 * Slots: a place outside the record, eight bytes in a slot, one flag of a row of an update.
 * Protobuf: the length of a record, one off, and a record as a group.
-* JSON: a member that must be there is left out; texts lose their quotes, and what is left is not
-  JSON.
+* JSON: a required member is left out; texts lose their quotes, and the rest is not JSON.
 
 Checksums, versions, reserved bits, raw sizes and the flags of inserts and deletes are left alone:
 without them a row has one reading still.
@@ -273,7 +272,7 @@ def _of_texts(raw: bytes, spans: Sequence[Span]) -> Iterator[Change]:
 
 
 def _is_in_update(raw: bytes, flag: Span) -> bool:
-    """Return whether the row of a flag is one of an update, by the values in front of it."""
+    """Return whether the row of a flag belongs to an update, by the values before the flag."""
     values = raw[raw.rindex(b"[", 0, flag.start) : flag.start].rstrip(b", \t\r\n")
     return "U" in json.loads(values + b"]")
 

@@ -1,4 +1,4 @@
-"""What the rules of formats that are stored in files share."""
+"""The common part of the rules of formats that are stored in files."""
 
 from __future__ import annotations
 

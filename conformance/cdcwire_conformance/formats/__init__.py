@@ -1,1 +1,1 @@
-"""What the suite knows of single formats, one package each."""
+"""The suite's facts about single formats, one package for each."""

@@ -1,8 +1,9 @@
 """One judgement per case.
 
-accept: the events have to agree. reject: a refusal is enough; where it was noticed is a note, since
-the offset of a rejection is only a "should". encode: the bytes have to agree where the format fixes
-them and the case is canonical; else what the reference reads in them.
+accept: the events have to agree. reject: a refusal is enough; the place of the refusal is a note,
+since the offset of a rejection is only a "should". encode: the bytes have to agree where the format
+fixes them and the case is canonical. Otherwise the events that the reference reads in them have to
+agree.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Judgement:
 
     @property
     def passed(self) -> bool:
-        """Whether the case passed."""
+        """True if the case passed."""
         return not self.problem
 
 
@@ -241,7 +242,7 @@ def _judge_by_reading(
 
 
 def _without_clock(rules: EventRules, case: Case) -> EventRules:
-    """Return the rules without the time of sending, where no event tells it: a clock may."""
+    """Return the rules without the time of sending where no event has it: a clock may give it."""
     if any("sent_ms" in event.get("position", {}) for event in case.events or ()):
         return rules
     return replace(rules, ignored=rules.ignored | {"sent_ms"})

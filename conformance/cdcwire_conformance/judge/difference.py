@@ -26,8 +26,8 @@ class Difference:
 
     ``path`` leads into the answer; ``hint`` says what may have happened, or what is allowed.
     ``change``: what differences of the same cause share, as expected and as given. ``type``: that
-    of a column. ``events``: the numbers of the expected event among those of the case, where two
-    records of one update count as one; two numbers if a tombstone is between the records.
+    of a column. ``events``: the numbers of the expected event among those of the case. Two records
+    of one update count as one; there are two numbers if a tombstone is between the records.
     """
 
     path: Path

@@ -1,10 +1,10 @@
 """Events: what a testee answers to ``decode``, against what the case expects.
 
-What the format does not carry is not looked at, whichever side has it. The same goes for what a
-testee declared not to have (``without``): position, key, one member of the position, the operation
-(``op``), the kind of a schema change (``what``), the scale of decimals (``scale``).
+Values that the format does not carry are not compared, whichever side has them. The same goes for
+what a testee declared as missing (``without``): position, key, one member of the position, the
+operation (``op``), the kind of a schema change (``what``), the scale of decimals (``scale``).
 
-Unchanged columns that the message leaves out may be filled in: the row before an update then has
+Unchanged columns that the message leaves out may be filled in. The row before an update then has
 them with the values of the row after.
 """
 
@@ -159,7 +159,7 @@ def compare_event(
 def _compare_operation(
     expected: Mapping[str, Json], given: Mapping[str, Json], path: Path, rules: EventRules
 ) -> Iterator[Difference]:
-    """Compare the operations; without ``op`` only a delete is told from the others."""
+    """Compare the operations; without ``op`` only deletes are distinguished from the others."""
     operations = (expected.get("op"), given.get("op"))
     if "op" in rules.ignored and all(op in _NOT_DELETES for op in operations):
         return
@@ -303,7 +303,7 @@ def _compare_definitions(
 def _compare_extra(
     expected: Mapping[str, Json], given: Mapping[str, Json], path: Path
 ) -> Iterator[Difference]:
-    """Compare what both sides give beside the neutral fields."""
+    """Compare the members that both sides give in addition to the neutral fields."""
     ours, theirs = expected.get("extra") or {}, given.get("extra") or {}
     if not isinstance(theirs, Mapping):
         yield Difference((*path, "extra"), quoted(ours), quoted(theirs), "it is an object")

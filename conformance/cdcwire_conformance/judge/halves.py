@@ -1,4 +1,4 @@
-"""Two normal forms for a comparison of events: joined halves, and tombstones or none.
+"""Two normal forms for a comparison of events: joined updates, and events without tombstones.
 
 A format that sends an update as two records gives two events with ``half``; a testee may answer
 these, or one update. Both sides are joined, so that either meets either.
@@ -14,7 +14,7 @@ from cdcwire.model.text import Json
 def join_halves(events: Sequence[Json]) -> list[Json]:
     """Return the events with each before-half and the after-half that follows made one update.
 
-    The halves are of one table and one position. One alone stays as it is.
+    The two records are of one table and one position. One alone stays as it is.
     """
     joined: list[Json] = []
     for group in group_halves(events):
@@ -29,7 +29,7 @@ def join_halves(events: Sequence[Json]) -> list[Json]:
 
 
 def group_halves(events: Sequence[Json]) -> list[tuple[int, ...]]:
-    """Return the indexes of the events: of two halves that are one update together, else alone."""
+    """Return the indexes of the events: both records of an update together, other events alone."""
     groups: list[tuple[int, ...]] = []
     for index, event in enumerate(events):
         before = events[index - 1] if groups and len(groups[-1]) == 1 else {}

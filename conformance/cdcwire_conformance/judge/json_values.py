@@ -1,7 +1,7 @@
 """JSON documents compared by what they say: numbers exactly, members in any order.
 
-A name that stands twice counts twice: its values are compared in their order. 1, 1.0 and 10e-1 are
-one number. A text that is no JSON is only equal to itself.
+A name that occurs twice counts twice: its values are compared in their order. 1, 1.0 and 10e-1 are
+one number. A text that is not JSON equals only itself.
 """
 
 from __future__ import annotations

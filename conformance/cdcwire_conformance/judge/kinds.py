@@ -1,7 +1,7 @@
-"""Whether a type that a testee gives names the same kind as the expected one.
+"""Compares the type that a testee gives with the kind of the expected type.
 
-What the answer leaves out is not held against it: ``decimal`` meets ``decimal(10,4)``. What both
-say has to agree.
+Parts that the answer leaves out do not count against it: ``decimal`` meets ``decimal(10,4)``. Parts
+that both give have to agree.
 """
 
 from __future__ import annotations

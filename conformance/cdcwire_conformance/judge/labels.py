@@ -1,4 +1,4 @@
-"""ENUM and SET values: by number, by label, or both. What both sides give is compared."""
+"""ENUM and SET values: by number, by label, or both. Parts that both sides give are compared."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The byte that a difference is about: where the span of that part of the event starts.
 
-A part without bytes of its own is not found; the failure is then shown without a byte.
+A part that has no bytes is not found; the failure is then shown without a byte.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _message_of_event(
 
 
 def _find_span(event: int, path: Path, spans: Iterable[Span]) -> tuple[Span, bool] | None:
-    """Return the span of the part of an event that a path leads to, else of what holds it.
+    """Return the span of the part of an event that a path leads to, otherwise of its container.
 
     The truth value says whether the span is the part itself.
     """

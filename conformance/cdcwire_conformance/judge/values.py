@@ -65,9 +65,9 @@ _NOT_FINITE = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf", "+Inf": "in
 
 @dataclass(frozen=True, slots=True)
 class ValueRules:
-    """What depends on the format and on the testee.
+    """The settings that depend on the format and on the testee.
 
-    ``zone_needed``: the bytes say the zone of an instant. ``scale_needed``: the testee tells the
+    ``zone_needed``: the bytes say the zone of an instant. ``scale_needed``: the testee gives the
     scale of decimals.
     """
 

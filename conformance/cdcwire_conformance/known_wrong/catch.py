@@ -1,4 +1,4 @@
-"""Which golden case catches which known-wrong decoder."""
+"""The table of golden cases and the known-wrong decoders that they catch."""
 
 from __future__ import annotations
 

@@ -4,11 +4,11 @@ No case of level ``must`` may fail it, stored or derived. It reads as the refere
 
 * it does not check what a strict reader adds: the clauses that its format names (``Liberties``);
 * it normalises JSON as lenient parsers do before it reads again: a byte order mark, ill-formed
-  UTF-8, half a surrogate pair, NaN, members that are there twice;
+  UTF-8, an incomplete surrogate pair, NaN, members that occur twice;
 * it fills in the unchanged columns of an old row, drops the sign of a decimal zero, and answers
   nothing of ``extra``.
 
-What it answers for a malformed message that it takes is not judged, so that it answers no events.
+When it takes a malformed message, its answer is not judged, so it answers no events.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def _never(error: DecodeError, message: Message, context: Context) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Liberties:
-    """What a reader of one format need not check.
+    """The checks that a reader of one format need not make.
 
-    ``unchecked``: clauses that it does not look at. ``scalars``: clauses of JSON values of which
+    ``unchecked``: clauses that it does not look at. ``scalars``: clauses of JSON values; for them
     it takes any text, number or boolean. ``mend``: what it reads instead of a message that the
     reference refuses with an error. ``forgives``: any other errors that it does not make.
-    ``is_framed``: values have lengths, so that a reader that goes on after an error that it does
-    not make notices a wrong length, where the reference has stopped.
+    ``is_framed``: values have lengths. A reader that goes on after an error that it does not make
+    then notices a wrong length, where the reference has stopped.
     """
 
     unchecked: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""What the generators know of canal-json."""
+"""The generators' facts about canal-json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the generators know of cdl-json."""
+"""The generators' facts about cdl-json."""
 
 from __future__ import annotations
 

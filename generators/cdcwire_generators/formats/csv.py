@@ -1,4 +1,4 @@
-"""What the generators know of csv."""
+"""The generators' facts about csv."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the generators know of datahub-blob."""
+"""The generators' facts about datahub-blob."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the generators know of datahub-tuple."""
+"""The generators' facts about datahub-tuple."""
 
 from __future__ import annotations
 

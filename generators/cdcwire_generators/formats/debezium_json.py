@@ -1,4 +1,4 @@
-"""What the generators know of debezium-json.
+"""The generators' facts about debezium-json.
 
 A delete has its key alone, unless the producer is known to send whole rows. An update that changes
 a key is a delete, a tombstone and an insert.

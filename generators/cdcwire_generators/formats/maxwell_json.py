@@ -1,4 +1,4 @@
-"""What the generators know of maxwell-json."""
+"""The generators' facts about maxwell-json."""
 
 from __future__ import annotations
 

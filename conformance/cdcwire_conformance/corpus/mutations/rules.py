@@ -1,4 +1,4 @@
-"""What a format says of its derived cases: which parts can be cut, which numbers can be wrong."""
+"""A format's rules for its derived cases: which parts can be cut, which numbers can be wrong."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LONG_PART = 2048  # bytes; up to here every byte and every number counts
 class Site:
     """A number in a legal message: its span, its value, and all spans to look around.
 
-    ``spans`` has the first span of each path: a DDL's event type, not its own type behind it.
+    ``spans`` has the first span of each path: a DDL's event type, not the DDL's own type after it.
     """
 
     raw: bytes
@@ -100,7 +100,7 @@ class Change:
 
 
 def reads_as_json(text: bytes) -> bool:
-    """Return whether JSON parsers read a text, some of which take ``NaN`` too.
+    """Return whether JSON parsers read a text; some of them accept ``NaN`` too.
 
     A value that has lost its quotes is then a number for a text, which a reader may take.
     """
@@ -131,10 +131,10 @@ class FormatRules:
 
     ``parts``: the parts of a message whose every byte counts. ``legal_cut``: whether a message is
     still legal when this part is cut to this size; ``legal_sizes``: all such sizes at once, where
-    the spans tell them. ``trailing``: what is put behind a part. ``changes``: what else can be made
-    wrong at these spans, with all options of the format. ``long_part``: bytes from which on a part
-    is cut at the borders of its fields only. ``is_read``: whether readers look into a message with
-    these spans at all.
+    the spans give them. ``trailing``: the bytes appended to a part. ``changes``: what else can be
+    made wrong at these spans, with all options of the format. ``long_part``: bytes from which on a
+    part is cut at the borders of its fields only. ``is_read``: whether readers look into a message
+    with these spans at all.
     """
 
     parts: tuple[str, ...]

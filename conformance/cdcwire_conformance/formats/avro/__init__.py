@@ -1,1 +1,1 @@
-"""What the suite knows of avro."""
+"""The suite's facts about avro."""

@@ -1,8 +1,9 @@
-"""What a registry under BACKWARD would say to the schemas of a chain of DDL.
+"""The answers of a registry under BACKWARD to the schemas of a chain of DDL.
 
-The registry is played: a subject has versions; a text that is one of them already keeps its number
-without a check; a new one is compared with the newest, and is refused or becomes the newest. A
-table that is dropped and made again finds the versions of the old one, as it would in a registry.
+The registry is simulated. A subject has versions. A text that is one of them already keeps its
+number without a check. A new text is compared with the newest, and is refused or becomes the
+newest. A table that is dropped and made again finds the versions of the old one, as it would in a
+registry.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ STOPPING: frozenset[Outcome] = frozenset({"refused", "failed"})
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field of two texts, as JSON; None where it is not there."""
+    """One field of two texts, as JSON; None where it does not exist."""
 
     name: str
     old: str | None
@@ -36,11 +37,11 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class SchemaVerdict:
-    """What becomes of one side of one table.
+    """The outcome for one side of one table.
 
-    ``outcome``: first (a new subject), same (a text that the subject has), accepted and refused by
-    the registry, or failed: the producer itself has no schema for it, and ``problem`` says why.
-    ``version``: the number that the text has in its subject. ``text``: the schema text.
+    ``outcome``: first (a new subject), same (a text that the subject has), accepted or refused by
+    the registry, or failed. With failed the producer itself has no schema for it, and ``problem``
+    says why. ``version``: the number that the text has in its subject. ``text``: the schema text.
     """
 
     side: Side
@@ -55,7 +56,7 @@ class SchemaVerdict:
 
     @property
     def stops(self) -> bool:
-        """Whether the feed stops at the next row."""
+        """True if the feed stops at the next row."""
         return self.outcome in STOPPING
 
 
@@ -71,7 +72,7 @@ class Step:
 
     @property
     def stops(self) -> bool:
-        """Whether the feed stops at the next row."""
+        """True if the feed stops at the next row."""
         return any(verdict.stops for verdict in self.verdicts)
 
 
@@ -168,7 +169,7 @@ def _field_changes(old: str, new: str) -> tuple[FieldChange, ...]:
 
 
 def _fields(text: str) -> dict[str, str]:
-    """Return the fields of a text of ours by name, each as JSON."""
+    """Return the fields of a text that this project wrote, by name, each as JSON."""
     return {
         field["name"]: json.dumps(field, ensure_ascii=False, separators=(",", ":"))
         for field in json.loads(text)["fields"]

@@ -1,7 +1,7 @@
 """The rules of Avro: keys and values after their envelopes, and the producer's test messages.
 
 A record ends where its bytes end, and no record begins another, so that neither a cut nor a byte
-more is ever legal. What is changed beside, in key and value alike:
+more is ever legal. Other changes, in key and value alike:
 
 * The first bytes of the envelope, and the id to one that no registry gives.
 * The branch of a union to one that it does not have.
@@ -9,12 +9,12 @@ more is ever legal. What is changed beside, in key and value alike:
   record shifts what follows, which chance may make legal.
 * The bytes of a BIT or of a DECIMAL to none.
 * A number, a length or a branch to a varint of eleven bytes.
-* The operation and the mark of damaged rows to undefined values.
+* The operation and the flag of damaged rows to undefined values.
 * A member of a DDL is left out.
 
-Left alone: white space after a DDL's JSON, which may be cut; a value of Glue cut to nine bytes,
-which under the test options is a delete with its timestamp; columns of unknown types, whose
-bytes do not say what they are.
+Three things are not changed: white space after a DDL's JSON, which may be cut; a value of Glue cut
+to nine bytes, which under the test options is a delete with its timestamp; columns of unknown
+types. The bytes of such columns do not say what they are.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the suite knows of avro."""
+"""The suite's facts about avro."""
 
 from cdcwire_conformance.formats.avro.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.formats.avro.lenient import LIBERTIES

@@ -1,1 +1,1 @@
-"""What the suite knows of canal-json."""
+"""The suite's facts about canal-json."""

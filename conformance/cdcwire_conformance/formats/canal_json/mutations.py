@@ -1,8 +1,7 @@
-"""The rules of Canal-JSON, in messages and in files, and of the files beside its data files.
+"""The rules of Canal-JSON, in messages and in files, and of the other files of a prefix.
 
-A message is one JSON object, so it can't lose its last byte. What may be left out is legal: white
-space after a message, a terminator, whole rows at the end of a file, all of a message. What is
-changed beside:
+A message is one JSON object, so it can't lose its last byte. Some omissions are legal: white space
+after a message, a terminator, whole rows at the end of a file, all of a message. Other changes:
 
 * A value of a column loses its quotes, and what is left is not JSON.
 * A member that a row needs is left out. Not ``mysqlType``: a definition of the table may do.

@@ -1,4 +1,4 @@
-"""What the suite knows of canal-json."""
+"""The suite's facts about canal-json."""
 
 from cdcwire_conformance.formats.canal_json.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.formats.canal_json.lenient import LIBERTIES

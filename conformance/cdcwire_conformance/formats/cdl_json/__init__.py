@@ -1,1 +1,1 @@
-"""What the suite knows of cdl-json."""
+"""The suite's facts about cdl-json."""

@@ -1,4 +1,4 @@
-"""What the suite knows of cdl-json."""
+"""The suite's facts about cdl-json."""
 
 from cdcwire_conformance.formats.cdl_json.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.formats.cdl_json.lenient import LIBERTIES

@@ -1,1 +1,1 @@
-"""What the suite knows of craft."""
+"""The suite's facts about craft."""

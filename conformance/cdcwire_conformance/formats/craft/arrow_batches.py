@@ -68,7 +68,7 @@ class CraftBatchBuilder:
         return known[1]
 
     def batch(self) -> pa.RecordBatch:
-        """Return the batch of what was taken, and begin anew.
+        """Return the batch of the rows taken, and begin anew.
 
         Raises: Irregular or ConversionError, when the rows are to be decoded one by one.
         """

@@ -1,6 +1,7 @@
 """Bytes that are read with numpy, at many places at once.
 
-A place outside the bytes raises IndexError, as with any array; what is there is up to the caller.
+A place outside the bytes raises IndexError, as with any array; the caller must know what the bytes
+mean.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _FOLDS = (
 
 
 class Buffer:
-    """Parts, put together. ``size`` is that of the parts; zeros stand behind it."""
+    """Parts, put together. ``size`` is that of the parts; zeros follow it."""
 
     def __init__(self, parts: Sequence[bytes]) -> None:
         self.data = b"".join([*parts, PADDING])
@@ -42,7 +43,7 @@ class Buffer:
         self.raw = np.frombuffer(self.data, np.uint8)
 
     def pieces(self, starts: Numbers, size: int) -> Numbers:
-        """Return so many bytes from each place on, as the rows of a matrix."""
+        """Return the given number of bytes from each place on, as the rows of a matrix."""
         return self._gathered(starts, size).view(np.uint8).reshape(len(starts), size)
 
     def words(self, starts: Numbers) -> Numbers:
@@ -84,7 +85,7 @@ class Buffer:
 
 
 class Varints:
-    """All uvarints of parts, of which none goes on in the next part.
+    """All uvarints of parts; none continues in the next part.
 
     ``firsts``: the index of each part's first number; ``counts``: how many it has.
     Raises: Irregular.
@@ -109,7 +110,7 @@ def zigzag(values: Numbers) -> Numbers:
 
 
 def within(counts: Numbers) -> Numbers:
-    """Return 0, 1, 2 and so on, so many for each count."""
+    """Return 0, 1, 2 and so on, as many numbers for each count as it says."""
     ends = np.cumsum(counts)
     return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - counts, counts)
 

@@ -1,9 +1,9 @@
 """Craft messages to Arrow, many rows at once and column by column, without a Python object a value.
 
 Rows of one layout have their values in one order. The buffer of many messages is read with numpy:
-all lengths of all rows, then the numbers of a column of all rows; text and binary columns are cut
-from the buffer by Arrow. What the fast decoder checks is checked here too: any doubt raises
-Irregular, and the rows are then read one by one, which gives the rows or the error with its place.
+all lengths of all rows, then the numbers of a column of all rows. Arrow cuts text and binary
+columns from the buffer. This module checks what the fast decoder checks. Any doubt raises
+Irregular; the rows are then read one by one, which gives the rows or the error with its place.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def has_columns(columns: tuple[Column, ...]) -> bool:
 class Cells:
     """The cells of rows of one layout, in the bytes of many messages.
 
-    The lengths and values of each row stand from ``starts`` to ``ends``; rows are in the order of
+    The lengths and values of each row are between ``starts`` and ``ends``; rows are in the order of
     the bytes. They are the rows ``own`` of the ``rows`` that arrays are to have; the others are
     NULL. Raises: Irregular.
     """

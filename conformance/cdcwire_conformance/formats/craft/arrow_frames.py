@@ -1,7 +1,7 @@
-"""The rows of many Craft messages, found all at once: where their groups of columns stand.
+"""The rows of many Craft messages, found all at once, with the places of their groups of columns.
 
-Sizes and commit timestamps of all messages are read as one array. What the fast decoder checks is
-checked here too; any doubt raises Irregular.
+Sizes and commit timestamps of all messages are read as one array. This module checks what the fast
+decoder checks; any doubt raises Irregular.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MAX_MORE_PASSES = 64  # over rows of one table, dictionary and kind that have o
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The groups of one side: of which rows, where lengths begin and values end, which layout.
+    """The groups of one side: their rows, the beginning of lengths, the end of values, the layouts.
 
     ``layouts``: the different ones; ``which``: the index there of each group.
     """
@@ -72,7 +72,7 @@ class _Bodies:
 def read_frames(
     values: Sequence[bytes], outlines: Sequence[Outline], decoder: OutlineDecoder
 ) -> Frames:
-    """Return where the rows of messages stand. Raises: Irregular."""
+    """Return the places of the rows of messages. Raises: Irregular."""
     try:
         return _read_frames(values, outlines, decoder)
     except (*IRREGULARITIES, KeyError) as error:
@@ -126,7 +126,7 @@ def _timestamps(values: Sequence[bytes], outlines: Sequence[Outline], counts: Nu
 def _bodies(
     values: Sequence[bytes], outlines: Sequence[Outline], counts: Numbers, bases: Numbers
 ) -> _Bodies:
-    """Return where the rows stand. The tables of sizes say nothing twice that differs."""
+    """Return the places of the rows. The tables of sizes say nothing twice that differs."""
     numbers = Varints(
         [
             value[outline.sizes_start : outline.sizes_end]

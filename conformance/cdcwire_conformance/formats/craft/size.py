@@ -1,4 +1,4 @@
-"""What the Craft proposal claims of Craft's size."""
+"""The claims of the Craft proposal about Craft's size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the suite knows of craft."""
+"""The suite's facts about craft."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Another number in a Craft message, with the size tables and the tail put right around it.
 
-Shared by both Craft formats. A changed number may take more bytes than the old one; a decoder that
-adds up the sizes first would then never come to the number itself.
+Shared by both Craft formats. A changed number may take more bytes than the old one. A decoder that
+adds up the sizes first would then never reach the number itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _INT64_END = 1 << 63
 
 @dataclass(frozen=True, slots=True)
 class TablesLayout:
-    """What differs between the two formats.
+    """The differences between the two formats.
 
     ``headers`` and ``bodies``: the tables of the event headers and of the event bodies. ``fixed``:
     fields of two bytes, big-endian. ``has_deltas``: sizes are written as differences.

@@ -1,1 +1,1 @@
-"""What the suite knows of csv."""
+"""The suite's facts about csv."""

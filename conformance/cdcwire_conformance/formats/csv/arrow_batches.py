@@ -165,9 +165,11 @@ def _taken(image: pa.Array, which: Numbers) -> pa.Array:
 
 
 def changes_of(block: Block, first: int) -> Changes:
-    """Return the changes of a block's records, halves joined. ``first``: the number of the first.
+    """Return the changes of a block's records, with before and after records joined.
 
-    Raises: Irregular for an operation that there is not, or a half that stands alone.
+    ``first``: the number of the first.
+
+    Raises: Irregular for an undefined operation, or a before or after record without the other.
     """
     codes = pc.index_in(block.ops, _CODES)
     if codes.null_count:

@@ -2,10 +2,10 @@
 
 pyarrow's reader is lenient: it takes a quoted number, a text without quotes, a quote amidst a
 field. So what it reads is written again, all records at once, as the format has it: numbers in
-their digits, strings in quotes, NULL bare. Only if that gives the very bytes of the file were they
-read as the format says, for the format's own reader gives back what was written so. Any doubt
-raises Irregular, and the file is then read record by record, which gives the rows or the error
-with its place.
+their digits, strings in quotes, NULL bare. The file was valid by the format's rules only if this
+gives its very bytes: the format's own reader gives back what was written so. Any doubt raises
+Irregular, and the file is then read record by record, which gives the rows or the error with its
+place.
 
 Not read here: files without quotes, delimiters of several characters, terminators other than line
 ends, handle keys, and columns of kinds that few tables have.
@@ -124,7 +124,7 @@ class BlockReader:
         )
 
     def blocks(self, value: bytes) -> Iterator[Block]:
-        """Yield the records of a file. Raises: Irregular, behind the blocks that are as usual."""
+        """Yield the records of a file. Raises: Irregular, after the blocks that are as usual."""
         try:
             _, names, offset = read_header(value, self.settings, self.names)
         except DecodeError as error:
@@ -138,7 +138,7 @@ class BlockReader:
             offset += taken
 
     def _end(self, value: bytes, start: int) -> int:
-        """Return where a block ends: behind a terminator that is in no text. Raises: Irregular."""
+        """Return the end of a block: after a terminator outside any text. Raises: Irregular."""
         terminator, quote = self.settings.terminator, self.settings.quote
         if not value.endswith(terminator):
             raise Irregular
@@ -248,7 +248,7 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _is_same(written: pa.Array, raw: memoryview) -> bool:
-    """Return whether the records behind one another are these bytes."""
+    """Return whether the records, one after another, are these bytes."""
     if not len(written):
         return not len(raw)
     _, offsets, data = written.buffers()

@@ -1,8 +1,8 @@
 """Columns of CSV files as Arrow arrays in the wire's own types, checked as the plain reader does.
 
-What a column's texts have to look like is asked by a regular expression on all of them, by the
-range of all numbers, or of each distinct text once. A value that is not plainly right raises
-Irregular.
+A column's texts are checked in one of three ways: by a regular expression on all of them, by the
+range of all numbers, or by reading each distinct text once. A value that is not plainly right
+raises Irregular.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _in_range(cells: pa.Array, low: int, high: int) -> pa.Array:
 
 
 def _distinct(cells: pa.Array, codec: ColumnCodec) -> pa.Array:
-    """Return the cells, of which the plain reader takes each distinct one."""
+    """Return the cells; the plain reader takes each distinct one."""
     distinct = cells.unique()
     if len(distinct) > _MOST_DISTINCT:
         raise Irregular
@@ -123,7 +123,7 @@ def _floats(cells: pa.Array, target: pa.DataType) -> pa.Array:
 
 @lru_cache(maxsize=256)
 def _matching(expression: str) -> Convert:
-    """Return what takes texts that match all over; a lookahead in front is asked by itself.
+    """Return a test for texts that match in full; a lookahead at the start is tested separately.
 
     Arrow's regular expressions have none.
     """

@@ -56,7 +56,7 @@ def _is_of_version(message: Message, table: Table) -> bool:
 
 
 def _field_counts(value: bytes, settings: Settings) -> Iterator[int]:
-    """Yield how many fields each record has; 0 for bytes that are no record."""
+    """Yield the number of fields of each record; 0 for bytes that are not a record."""
     ends = b"(?P<delimiter>%b)|%b" % (re.escape(settings.delimiter), re.escape(settings.terminator))
     quote = re.escape(settings.quote)
     quoted = rb"%b(?:(?!%b).|%b%b)*%b" % ((quote,) * 5) if quote else rb"(?:\\.|(?!%b).)*" % ends

@@ -1,9 +1,9 @@
-"""The rules of the storage sink's CSV, and of the files beside its data files.
+"""The rules of the storage sink's CSV, and of the other files of a prefix.
 
-A record is whole with its terminator, so a file can lose or gain any byte but at the end of a
+A record is whole with its terminator. So a file can lose or gain any byte except at the end of a
 record: such a cut leaves a shorter file that is legal. Half a terminator ends a record too, for
 readers that know all line ends. Quotes are left alone: many readers take text without and numbers
-with them. What is changed beside:
+with them. Other changes:
 
 * A field is left out or repeated: the number of fields of a record is fixed.
 * The operation is an undefined letter.
@@ -27,7 +27,7 @@ _LONG_PART = 1024
 def legal_sizes(raw: bytes, spans: Sequence[Span]) -> Container[int]:
     """Return where a file may end: after a record or the header, and as one without bytes.
 
-    Of a file without records: before the white space at its end.
+    In a file without records: before the white space at its end.
     """
     if any(span.clause.startswith("storage: ") for span in spans):
         return range(len(raw.rstrip(_WHITE_SPACE)), len(raw))

@@ -1,4 +1,4 @@
-"""What the suite knows of csv."""
+"""The suite's facts about csv."""
 
 from __future__ import annotations
 

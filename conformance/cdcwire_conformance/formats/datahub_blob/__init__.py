@@ -1,1 +1,1 @@
-"""What the suite knows of datahub-blob."""
+"""The suite's facts about datahub-blob."""

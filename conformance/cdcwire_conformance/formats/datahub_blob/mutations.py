@@ -1,7 +1,7 @@
 """The rules of DataHub Blob: records that are a message by themselves, and bodies.
 
-A record is one JSON object, so it can't lose its last byte; white space after it may go. What is
-changed beside:
+A record is one JSON object, so it can't lose its last byte; white space after it may go. Other
+changes:
 
 * A member that its op needs is left out.
 * The op is one that there is not.

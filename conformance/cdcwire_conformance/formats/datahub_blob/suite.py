@@ -1,4 +1,4 @@
-"""What the suite knows of datahub-blob."""
+"""The suite's facts about datahub-blob."""
 
 from cdcwire_conformance.formats.datahub_blob.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.formats.datahub_blob.lenient import LIBERTIES

@@ -1,1 +1,1 @@
-"""What the suite knows of datahub-tuple."""
+"""The suite's facts about datahub-tuple."""

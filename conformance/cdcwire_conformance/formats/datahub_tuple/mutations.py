@@ -1,7 +1,7 @@
 """The rules of DataHub Tuple: bodies, and in them the metadata columns of rows.
 
-Of a row's two flags one is changed at a time, which no operation allows. What an operation type is
-changed to might be legal, so that it stays.
+A row has two flags; one is changed at a time, to a value that no operation allows. Another
+operation type might be legal, so the operation type stays.
 """
 
 from __future__ import annotations

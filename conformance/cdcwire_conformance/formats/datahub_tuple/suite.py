@@ -1,4 +1,4 @@
-"""What the suite knows of datahub-tuple."""
+"""The suite's facts about datahub-tuple."""
 
 from cdcwire_conformance.formats.datahub_tuple.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.formats.datahub_tuple.lenient import LIBERTIES

@@ -1,1 +1,1 @@
-"""What the suite knows of debezium-json."""
+"""The suite's facts about debezium-json."""

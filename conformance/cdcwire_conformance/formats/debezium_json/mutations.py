@@ -1,6 +1,6 @@
 """The rules of Debezium JSON: those of Connect's JSON, at the members that all messages need.
 
-Which members a message needs depends on what it is: ``op`` and ``source`` are needed by changes,
+The members that a message needs depend on its kind: ``op`` and ``source`` are needed by changes,
 ``status`` and ``id`` by the borders of transactions. Each of them is looked for only where it is.
 Left out, ``op`` leaves something that is not a message.
 """

@@ -1,4 +1,4 @@
-"""What the suite knows of debezium-json."""
+"""The suite's facts about debezium-json."""
 
 from cdcwire_conformance.formats.debezium_json.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.formats.debezium_json.lenient import LIBERTIES

@@ -1,1 +1,1 @@
-"""What the suite knows of maxwell-json."""
+"""The suite's facts about maxwell-json."""

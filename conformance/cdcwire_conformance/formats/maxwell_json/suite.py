@@ -1,4 +1,4 @@
-"""What the suite knows of maxwell-json."""
+"""The suite's facts about maxwell-json."""
 
 from cdcwire_conformance.formats.maxwell_json.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.formats.maxwell_json.lenient import LIBERTIES

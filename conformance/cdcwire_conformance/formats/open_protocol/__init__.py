@@ -1,1 +1,1 @@
-"""What the suite knows of open-protocol."""
+"""The suite's facts about open-protocol."""

@@ -1,8 +1,8 @@
 """The rules of Open Protocol.
 
-Key and value are lists of items with their lengths, and each item is one JSON object, so an item
-can neither lose its last byte nor gain one: what follows is a length, whose first byte is 0 and no
-white space. The exceptions:
+Key and value are lists of items with their lengths, and each item is one JSON object. So an item
+can neither lose its last byte nor gain one: the next bytes are a length, and its first byte is 0,
+not white space. The exceptions:
 
 * A value of resolved events may be empty altogether: the cut to nothing is legal.
 * A version, a type of a column and the code of a DDL that are not known have a reading: the rest is

@@ -1,4 +1,4 @@
-"""What the suite knows of open-protocol."""
+"""The suite's facts about open-protocol."""
 
 from cdcwire_conformance.formats.open_protocol.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.formats.open_protocol.lenient import LIBERTIES

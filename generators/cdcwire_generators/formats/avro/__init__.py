@@ -1,4 +1,4 @@
-"""What the generators know of avro."""
+"""The generators' facts about avro."""
 
 from types import MappingProxyType
 

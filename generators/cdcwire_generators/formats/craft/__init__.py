@@ -1,4 +1,4 @@
-"""What the generators know of craft."""
+"""The generators' facts about craft."""
 
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators

@@ -1,4 +1,4 @@
-"""What the generators know of open-protocol."""
+"""The generators' facts about open-protocol."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the suite knows of craft-proposal."""
+"""The suite's facts about craft-proposal."""

@@ -1,12 +1,12 @@
 """The rules of Craft as proposed.
 
-A reader of the proposal passes over what it does not know: surplus bytes inside a stated size,
-group and event types that are not defined, size tables that are not needed. So fewer numbers have
-one right value than in the shipped format:
+A reader of the proposal ignores what it does not know: surplus bytes inside a stated size, group
+and event types that are not defined, size tables that are not needed. So fewer numbers have one
+right value than in the shipped format:
 
 * Undefined event and group types are legal, and no case.
-* A length or a size that is too small leaves surplus, one that is too large may end in surplus: off
-  by one there may be legal by chance. The sizes of keys and of values add up exactly, and are sure.
+* A length or a size that is too small leaves surplus; one that is too large may end in surplus. So
+  off by one may be legal by chance. The sizes of keys and of values add up exactly, and are sure.
 * The group tables of an event of unknown type say nothing.
 """
 

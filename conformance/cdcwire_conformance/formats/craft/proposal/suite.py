@@ -1,4 +1,4 @@
-"""What the suite knows of craft-proposal."""
+"""The suite's facts about craft-proposal."""
 
 from cdcwire_conformance.formats.craft.proposal.known_wrong import KNOWN_WRONG
 from cdcwire_conformance.formats.craft.proposal.lenient import LIBERTIES

@@ -1,4 +1,4 @@
-"""What the generators know of craft-proposal."""
+"""The generators' facts about craft-proposal."""
 
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
