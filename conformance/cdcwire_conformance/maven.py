@@ -69,7 +69,7 @@ def cache_folder() -> Path:
 
 
 def fetch_all(artifacts: Iterable[Artifact], folder: Path) -> tuple[Path, ...]:
-    """Return the files of artifacts in a folder; those that are not there are fetched.
+    """Return the files of artifacts in a folder; missing files are fetched.
 
     Raises: FetchError.
     """

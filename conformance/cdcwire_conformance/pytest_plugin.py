@@ -1,7 +1,7 @@
 """The pytest plugin: golden cases as test items.
 
-``pytest --cdcwire-command 'node testee.js'`` adds an item for each case, which is put to that
-command. For decoders in Python there is the mark ``cdcwire_cases``; see ``in_pytest``. Without
+``pytest --cdcwire-command 'node testee.js'`` adds an item for each case, which is run against that
+command. For decoders in Python, use the pytest marker ``cdcwire_cases``; see ``in_pytest``. Without
 either the plugin does nothing, and imports nothing of this project.
 """
 
@@ -58,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a marked test once for each golden case."""
+    """Run a test that has the marker once for each golden case."""
     mark = metafunc.definition.get_closest_marker(_MARK)
     if mark is None or _PARAMETER not in metafunc.fixturenames:
         return
@@ -81,7 +81,7 @@ def pytest_collection_modifyitems(
 
 
 class CommandCases(pytest.Collector):
-    """The cases that are put to a command. One process answers all of a session."""
+    """The cases that are run against a command. One process answers all of a session."""
 
     def __init__(self, **members: Any) -> None:
         super().__init__(**members)

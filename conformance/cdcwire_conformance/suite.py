@@ -1,4 +1,4 @@
-"""What the suite knows of one format, declared once as ``SUITE`` in the format's own package.
+"""The suite's facts about one format, declared once as ``SUITE`` in the format's own package.
 
 General modules ask this object and never the format's name.
 """
@@ -32,7 +32,7 @@ class SizeClaim:
 
 @dataclass(frozen=True, slots=True)
 class SizeFacts:
-    """What a report of sizes says of a format.
+    """The facts about a format for a report of sizes.
 
     ``color``: of its bars; an empty text takes one that is free. ``note``: a paragraph for readers
     of the figures. ``has_one_row_per_message``: messages stay short with every batch size.
@@ -49,15 +49,15 @@ class SizeFacts:
 
 @dataclass(frozen=True, slots=True)
 class FormatSuite:
-    """What corpus, judge, Arrow and reports need to know of one format.
+    """The facts about one format that corpus, judge, Arrow and reports need.
 
-    ``mutations``: rules that derive malformed messages from legal ones.
-    ``known_wrong``: decoders with one fault each; the corpus has to catch every one of them.
-    ``liberties``: what a lenient reader need not check; the corpus must not ask it for that.
-    ``stored_columns``: makes the reader of data files by columns; None: they are read row by row.
-    ``message_columns``: the same for the messages of one table.
-    ``size``: what a report of sizes says of it. ``command``: the module of its own command, which
-    is called by the format's name; it is imported when it is called.
+    ``mutations``: rules that derive malformed messages from legal ones. ``known_wrong``: decoders
+    with one fault each; the corpus has to catch every one of them. ``liberties``: what a lenient
+    reader need not check; the corpus must not ask it for that. ``stored_columns``: makes the reader
+    of data files by columns; None: they are read row by row. ``message_columns``: the same for the
+    messages of one table. ``size``: what a report of sizes says of it. ``command``: the module of
+    the format's separate command, which is called by the format's name; it is imported when it is
+    called.
     """
 
     mutations: FormatRules

@@ -1,4 +1,4 @@
-"""What users write on the command line and in options of a data source."""
+"""The notation of values on the command line and in options of a data source."""
 
 from __future__ import annotations
 

@@ -88,9 +88,9 @@ def _with_common_images(event: Event, is_bare: bool) -> Event:
 def plainly(events: Iterable[Event], position_fields: Iterable[str]) -> list[Event]:
     """Return what formats of one family can agree on in events, in the order of ``gathered``.
 
-    Halves are joined and unchanged columns are filled in. Columns have their kind without its
-    parameters. Keys are sorted by name.
-    Positions have the fields of ``position_fields``. Schema changes have their kind and no number.
+    Updates in two records are joined and unchanged columns are filled in. Columns have their kind
+    without its parameters. Keys are sorted by name. Positions have the fields of
+    ``position_fields``. Schema changes have their kind and no number.
     """
     fields = tuple(position_fields)
     return [_plain_event(event, fields) for event in gathered(fill_unchanged(join_halves(events)))]

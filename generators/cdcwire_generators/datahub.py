@@ -1,4 +1,4 @@
-"""What becomes of events in DataHub: rows of few types; other values travel as text.
+"""Events after a round trip in DataHub: rows of few types; other values travel as text.
 
 A Tuple topic has ten types, a Blob message six. A column of MySQL takes the narrowest of them that
 holds its values; dates, labels and JSON are texts. Blob says more about a source than the model.
@@ -43,7 +43,7 @@ COMPRESSIONS: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(
 
 
 class DataHubRoundTrip(RoundTrip):
-    """What both have in common: values, and the rows of an update."""
+    """The common part of both: values, and the rows of an update."""
 
     def __init__(self, through: Format, options: Options, feed: FeedTraits) -> None:
         super().__init__(through, options, feed)

@@ -1,4 +1,4 @@
-"""Which values are to be made: those that a source database has, or all that a format can carry."""
+"""The values to generate: those that a source database has, or all that a format can carry."""
 
 from __future__ import annotations
 
@@ -38,15 +38,14 @@ class Domain:
 
     ``kinds``: names of ``cdcwire.model.carries.KINDS``; a value of another kind is not made.
     ``position_fields``: which fields of a position are filled, all from one counter.
-    ``is_plausible``: only values that the source can hold; else whatever the wire can carry in
-    their place too, such as a year of 2**63 - 1 or a date that is no date.
-    ``progress``: what progress events say; None: there are none. ``markers``: those there are,
-    with an id or without (``has_marker_ids``).
-    ``has_schema_changes``: whether there are any; with ``needs_queries`` no statement is empty.
-    ``has_path_names``: names of schemas and tables may be those of directories.
-    ``has_field_names``: names are those that Avro keeps as they are. ``key_shapes``: of KEY_SHAPES,
-    those that tables have. ``has_one_table``: a stream has no more. ``has_reads``: a row may be one
-    of a snapshot.
+    ``is_plausible``: only values that the source can hold. Otherwise also any other value that the
+    wire can carry in their place, such as a year of 2**63 - 1 or an invalid date. ``progress``:
+    what progress events say; None: there are none. ``markers``: those there are, with an id or
+    without (``has_marker_ids``). ``has_schema_changes``: whether there are any; with
+    ``needs_queries`` no statement is empty. ``has_path_names``: names of schemas and tables may be
+    those of directories. ``has_field_names``: names are those that Avro keeps as they are.
+    ``key_shapes``: of KEY_SHAPES, those that tables have. ``has_one_table``: a stream has no more.
+    ``has_reads``: a row may be one of a snapshot.
     """
 
     family: Family = field(default_factory=_mysql)
@@ -74,7 +73,7 @@ PLAUSIBLE = Domain()
 
 
 def domain_of(*formats: Format, family: str | None = None, is_plausible: bool = False) -> Domain:
-    """Return the domain of what every one of ``formats`` carries exactly.
+    """Return the domain that every one of ``formats`` carries exactly.
 
     Without formats it is everything that the family and the model know.
     """
@@ -92,9 +91,9 @@ def domain_of(*formats: Format, family: str | None = None, is_plausible: bool = 
 
 
 def source_domain_of(*formats: Format) -> Domain:
-    """Return the domain of what a source database gives to the producers of ``formats``.
+    """Return the domain of the values that a source database gives to the producers of ``formats``.
 
-    An index of 0 has no label, so ENUM is told by its label where a format writes labels.
+    An index of 0 has no label, so ENUM is given by its label where a format writes labels.
     """
     kinds = {kind for kind in PLAUSIBLE_KINDS if all(_takes(each, kind) for each in formats)}
     return _domain(formats, frozenset(kinds), None, True)

@@ -28,7 +28,7 @@ def expected_events(
 ) -> list[Event]:
     """Return what a stream is then, in its own order.
 
-    An update may have become two halves, or a delete and an insert; an event without a message is
+    An update may have become two records, or a delete and an insert. An event without a message is
     left out.
 
     Raises: NotCarriedError when the verdicts say that encoding raises.

@@ -1,4 +1,4 @@
-"""What the feeds of a format consist of."""
+"""The parts of a format's feeds."""
 
 from __future__ import annotations
 

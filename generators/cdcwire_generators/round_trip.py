@@ -1,4 +1,4 @@
-"""What becomes of an event that a format encodes and decodes.
+"""An event after a format has encoded and decoded it.
 
 ``RoundTrip`` is the prediction, the codecs are the truth, and the laws compare both. It knows the
 verdicts of ``Format.carries``, the producer's options, and the family's way to describe columns; it

@@ -1,4 +1,4 @@
-"""What the formats of a storage sink share: definitions, schema files and paths.
+"""The common part of the formats of a storage sink: definitions, schema files and paths.
 
 A file takes columns from a definition: the caller's, or after a schema change that of its schema
 file.
@@ -71,7 +71,7 @@ def _from_file_alone(column: Column) -> Column:
 
 
 class StoredRoundTrip(RoundTrip):
-    """What files of both formats share: definitions and paths."""
+    """The common part of files of both formats: definitions and paths."""
 
     def __init__(self, through: Format, options: Options, feed: FeedTraits) -> None:
         super().__init__(through, options, feed)

@@ -1,7 +1,7 @@
 """The testee protocol: what the runner says to a decoder, and what it answers.
 
-The contract is written for authors in ``docs/testee-protocol.md``; the JSON Schemas beside this
-file say the same to machines.
+The contract is written for authors in ``docs/testee-protocol.md``. The JSON Schemas in this
+directory say the same to machines.
 
 | module | what it has |
 | --- | --- |

@@ -1,7 +1,7 @@
 """Reading what a testee answers.
 
 Only what the runner needs to go on is checked here, and always; ``check`` compares whole answers
-with the schemas, when asked. What stands inside the events is the judge's business.
+with the schemas, when asked. The judge checks the inside of the events.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class ProtocolError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a testee says about one format."""
+    """A testee's answer about one format."""
 
     encode: bool = False
     without: frozenset[str] = frozenset()
@@ -79,7 +79,7 @@ def excerpt(line: bytes, size: int = 200) -> str:
 
 
 def parse_line(line: bytes) -> dict[str, Json]:
-    """Return the object that stands on a line. Raises: ProtocolError."""
+    """Return the object on a line. Raises: ProtocolError."""
     try:
         document = _DECODER.decode(line.decode("utf-8-sig"))
     except RecursionError as error:

@@ -1,7 +1,7 @@
 """Every line of a conversation against the JSON Schemas (``cdcwire verify --check-protocol``).
 
-The schemas are data beside this file. Comparing needs the package ``jsonschema``, which
-``pip install 'cdcwire[check]'`` brings; without it nothing else is missing.
+The schemas are data in this directory. Comparing needs the package ``jsonschema``, which ``pip
+install 'cdcwire[check]'`` brings; without it nothing else is missing.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def check_members(request: Mapping[str, Json], cmd: str) -> None:
 
 
 def context_of(request: Mapping[str, Json]) -> Context:
-    """Return what a request says beside the bytes. Raises: RequestError."""
+    """Return the parts of a request other than the bytes. Raises: RequestError."""
 
     def read() -> Context:
         return Context(

@@ -1,4 +1,4 @@
-"""What the runner sends: start, decode, encode, stop.
+"""The requests that the runner sends: start, decode, encode, stop.
 
 A request is one line. Everything outside ASCII is escaped, so that a testee which splits its input
 at the line ends of Unicode reads whole lines all the same. Members that a case does not need are

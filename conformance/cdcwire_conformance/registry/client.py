@@ -1,8 +1,8 @@
 """A registry with Confluent's interface, asked as TiCDC asks it.
 
-Ids never change their meaning, so every text is asked for once, and every schema is registered
-once under a subject; both are remembered up to a limit. TiCDC also wants ``{}`` from the address
-itself before it starts; other registries answer a page there, so ``check_root`` is for who asks.
+Ids never change their meaning, so every text is requested once. Every schema is registered once
+under a subject. Both are remembered up to a limit. TiCDC also wants ``{}`` from the address itself
+before it starts; other registries answer a page there, so ``check_root`` is for who asks.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _ADVICE: Mapping[int, str] = MappingProxyType(
 
 
 class ConfluentRegistry:
-    """A ``SchemaSource`` behind an address such as ``http://user:password@host:8081``.
+    """A ``SchemaSource`` at an address such as ``http://user:password@host:8081``.
 
     ``ca_file``: certificates of authorities in PEM form, in place of the system's.
     """
@@ -101,7 +101,7 @@ class ConfluentRegistry:
         """Return the id of a text under a subject, which becomes its newest version if it is new.
 
         Raises: RegistryError; its ``status`` is 409 for a text that the subject's level refuses,
-        and 422 for one that is no schema.
+        and 422 for a text that is not a schema.
         """
         known = self._ids.get((subject, text))
         if known is not None:
@@ -124,7 +124,7 @@ class ConfluentRegistry:
             raise self._odd("", "an answer other than {}, so that TiCDC would not start", answer)
 
     def level(self) -> str:
-        """Return the compatibility level of subjects that have none of their own."""
+        """Return the compatibility level of subjects without a separate level."""
         found = self._object(self._transport.send("GET", "/config", None, _HEADERS), "/config")
         level = found.get("compatibilityLevel")
         return level if isinstance(level, str) else "unknown"

@@ -1,7 +1,7 @@
 """A folder of schema files as a source: ``<id>.avsc`` is the text of an id.
 
-The id is a number as Confluent gives it, or the UUID of a Glue version. Other files are passed
-over, so that the folder may hold notes.
+The id is a number as Confluent gives it, or the UUID of a Glue version. Other files are ignored, so
+that the folder may hold notes.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Requests to a registry: bounded, patient, and silent about user and password.
 
-An answer of 2xx or 4xx is final. Anything else (5xx, no connection, a connection that is cut, an
-answer that does not come in time) is tried again, with waits that double up to a limit, as often as
-``RetryPolicy`` allows. Certificates are always verified. Redirects are not followed, so that the
-password goes nowhere but to the address that was given; proxies of the environment are not used.
+An answer of 2xx or 4xx is final. Any other outcome (5xx, no connection, a connection that is cut,
+an answer that does not come in time) is tried again. The waits double up to a limit;
+``RetryPolicy`` sets the number of tries. Certificates are always verified. Redirects are not
+followed, so that the password goes nowhere but to the address that was given; proxies of the
+environment are not used.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class RetryPolicy:
             raise ValueError("a request needs one try at least, and time")
 
     def wait(self, tries: int) -> float:
-        """Return the seconds to wait after so many tries."""
+        """Return the seconds to wait after this number of tries."""
         return min(self.longest_wait, self.first_wait * 2.0 ** min(tries - 1, 60))
 
 

@@ -42,7 +42,8 @@ class Judge:
         """Ask a testee and judge its answer; what fails is asked again in a fresh process.
 
         The second answer counts. Of the wrong answers to cases that one rule derives from one base
-        case, the first is asked again; all are once a process was seen that mixes up its messages.
+        case, only the first is asked again. Once a process was seen that mixes up its messages, all
+        are asked again.
         """
         outcome, is_fresh = self._ask(testee, task, fresh=False)
         if is_fresh or not outcome.is_bad:

@@ -50,7 +50,7 @@ class ExpectedFailure:
 
     @property
     def is_pattern(self) -> bool:
-        """Whether the entry contains a wildcard."""
+        """True if the entry contains a wildcard."""
         return any(sign in self.pattern for sign in "*?[")
 
     def ids(self) -> Iterator[str]:

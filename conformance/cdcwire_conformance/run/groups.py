@@ -78,7 +78,7 @@ class FailureGroup:
 
     @property
     def change(self) -> tuple[str, str]:
-        """What was expected and what was given; the clauses where a rejection was expected."""
+        """The expected and the given answer; the clauses where a rejection was expected."""
         if not self.clauses:
             return self.expected, self.got
         named = ", ".join(self.clauses[:_CLAUSES_SHOWN])
@@ -87,7 +87,7 @@ class FailureGroup:
 
     @property
     def advice(self) -> str:
-        """What may be declined, if one feature explains the group."""
+        """The feature that may be declined, if one feature explains the group."""
         if not self.decline:
             return ""
         if self.decline in FIELDS_TO_DECLINE and self.alone:

@@ -1,4 +1,4 @@
-"""What a run found: an outcome for each case, and how many there are of each kind.
+"""The results of a run: an outcome for each case, and the number of each kind.
 
 Derived cases that passed are only counted; there are tens of thousands of them.
 """
@@ -65,17 +65,17 @@ class Outcome:
 
     @property
     def is_bad(self) -> bool:
-        """Whether the case failed, crashed or timed out."""
+        """True if the case failed, crashed or timed out."""
         return self.verdict in BAD
 
     @property
     def fails_run(self) -> bool:
-        """Whether the outcome makes the run fail."""
+        """True if the outcome makes the run fail."""
         return self.is_bad and self.is_binding
 
     @property
     def is_derived(self) -> bool:
-        """Whether the case is derived from another case."""
+        """True if the case is derived from another case."""
         return self.case.derived is not None
 
     @property
@@ -125,7 +125,7 @@ class StateLeak:
 
 @dataclass(frozen=True, slots=True)
 class CountKey:
-    """What outcomes are counted by."""
+    """The categories by which outcomes are counted."""
 
     format: str
     level: Level
@@ -183,6 +183,6 @@ class Results:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the run failed: a binding failure, a stale entry, a state leak, an interrupt."""
+        """True if the run failed: a binding failure, a stale entry, a state leak, an interrupt."""
         is_whole = not (self.is_interrupted or self.stale or self.leaks)
         return not is_whole or any(outcome.fails_run for outcome in self.outcomes)

@@ -1,9 +1,9 @@
 """Asks testees and collects verdicts.
 
-Each testee has a thread of its own and takes the next cases when it is free. A testee that ended is
+Each testee has a separate thread and takes the next cases when it is free. A testee that ended is
 started again by its next question. Stored cases come before derived ones, so that what matters most
-is known first. All cases derived from one base case go to one testee, in order, so that which of
-them are left out after crashes does not depend on the number of testees.
+is known first. All cases derived from one base case go to one testee, in order. So the cases that
+are left out after crashes do not depend on the number of testees.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ MAX_CRASHES = 3
 class Settings:
     """How to run.
 
-    ``max_crashes``: after N crashes or timeouts of cases that one rule derives from one base case,
-    the other cases of this rule and base are not run, and before that only a sample is; 0 is no
-    limit. ``complete``: the formats
-    whose cases are all in the run. ``wanted``: which questions of the cases are asked.
+    ``max_crashes``: the limit N of crashes or timeouts of cases that one rule derives from one base
+    case. After N of them the other cases of this rule and base are not run. Before that only a
+    sample is run; 0 means no limit. ``complete``: the formats whose cases are all in the run.
+    ``wanted``: which questions of the cases are asked.
     """
 
     max_crashes: int = MAX_CRASHES
@@ -87,7 +87,7 @@ def run(
 
 
 class _CrashSample:
-    """Which cases derived from one base case are left out after crashes, by rule.
+    """The cases derived from one base case that are left out after crashes, by rule.
 
     After the first crash one case is left out, after the second three, then seven. After the last
     crash that is allowed, all of the rule are. A decoder that crashes on the empty message is still

@@ -1,4 +1,4 @@
-"""Which cases a testee is asked, in which direction, and what binds it.
+"""The cases that a testee is asked, their direction, and the rules that bind the testee.
 
 | level | a failure |
 | --- | --- |
@@ -52,7 +52,7 @@ def choose(
     derived: bool = True,
     root: Path | None = None,
 ) -> Chosen:
-    """Return the cases of these formats whose id fits and whose level is asked for.
+    """Return the cases of these formats with a fitting id and a requested level.
 
     Derived cases are of level must. ``root``: see ``corpus.store``. Raises: CorpusError.
     """
@@ -108,7 +108,7 @@ def tasks_of(case: Case) -> Iterator[Task]:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What the command line says of a testee, in addition to its own description.
+    """The facts on the command line about a testee, in addition to its own description.
 
     ``raw``: it takes nothing but the bytes of one value.
     """

@@ -25,7 +25,7 @@ _LZ4_LEVEL = 1
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """``size_of`` gives the size in bytes of what is compressed. ``library``: with its version."""
+    """``size_of`` gives the compressed size in bytes. ``library``: with its version."""
 
     name: str
     setting: str

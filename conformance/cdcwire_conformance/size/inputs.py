@@ -36,7 +36,7 @@ TableName: TypeAlias = "tuple[str | None, str | None]"
 
 
 class SizeError(ValueError):
-    """What was to be measured can't be. The text is one line for the user."""
+    """The measurement is impossible. The text is one line for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +181,9 @@ def payload_of(message: Message) -> bytes:
 def with_whole_positions(rows: Sequence[RowChange]) -> tuple[RowChange, ...]:
     """Return rows that say where they are in every format's way, so that each can be measured.
 
-    What a source does not tell, such as the sequence id of a row of TiCDC, is counted on; of the
-    commit timestamp and the time of a change one tells the other. A row that tells nothing is left
-    as it is.
+    A missing value, such as the sequence id of a row of TiCDC, continues a count. The commit
+    timestamp and the time of a change are derived from each other. A row without any of these
+    values is left as it is.
     """
     return tuple(
         row if row.position == _NOWHERE else replace(row, position=_whole(row.position, number))
@@ -207,7 +207,8 @@ def _whole(position: Position, number: int) -> Position:
 
 
 def topics_of(rows: Sequence[RowChange], tables: Sequence[Table]) -> dict[TableName, Table]:
-    """Return the definitions of the tables of rows: as told, else by the first row of each."""
+    """Return the definitions of the tables of rows: as given, otherwise by the first row of each.
+    """
     found = {(table.schema, table.name): table for table in tables if table.columns}
     for row in sorted(rows, key=lambda row: row.op == "delete"):  # a delete may have its key only
         image = row.after or row.before
@@ -224,7 +225,8 @@ def _rows(events: Iterator[Event]) -> Iterator[RowChange]:
 
 
 def _scaled(rows: int, sample: Callable[[int], Iterator[RowChange]]) -> int:
-    """Return how many rows to take of what may be wide: about as many bytes of every workload."""
+    """Return the number of rows to take; wide rows are fewer, so all workloads have similar bytes.
+    """
     if rows <= _TRIED_ROWS:
         return rows
     tried = list(sample(_TRIED_ROWS))
@@ -235,7 +237,7 @@ def _scaled(rows: int, sample: Callable[[int], Iterator[RowChange]]) -> int:
 
 
 def _weight(row: RowChange) -> int:
-    """Return about how many bytes a row has as JSON."""
+    """Return the approximate number of bytes of a row as JSON."""
     images = [image for image in (row.before, row.after) if image is not None]
     return sum(
         _BYTES_OF_A_COLUMN + len(column.name) + _length(value)

@@ -1,8 +1,8 @@
 """Measures how many bytes rows take: format by format, batch by batch, compression by compression.
 
-Counted are the bytes of each message's key and value, compressed together and message by message:
-the least that a Kafka producer reaches, whose batch has at least one message. Kafka's own framing
-is not counted, nor is what a producer gains by compressing several messages at once. For a
+The bytes of each message's key and value are counted, compressed together and message by message.
+This is the least that a Kafka producer reaches: its batch has at least one message. Kafka's own
+framing is not counted, nor is what a producer gains by compressing several messages at once. For a
 format of files the bytes of each file are counted, and a file has one batch of rows of one table.
 So has a body of records in a topic of one table. A format of one row per message has the same
 figures with all batches. Schemas and definitions that messages do not have are not counted.
@@ -67,12 +67,12 @@ def measure(
 ) -> SizeResults:
     """Return how many bytes the rows of each source take.
 
-    ``sources`` are called one after the other, so that the rows of one are in memory at a time;
-    with ``jobs`` over 1 each in one of so many processes, into which they must be picklable.
-    ``options``: settings of the producer; each goes to the formats that have it. ``seed``: the one
-    that the rows are made with, for the report. ``watch``: is told how far it is.
-    Raises: ValueError for a name or number that is not allowed; SizeError if no row is carried by
-    all formats that carry any; MissingExtraError.
+    ``sources`` are called one after the other, so that the rows of only one are in memory at a
+    time. With ``jobs`` over 1, that number of processes each call one source; the sources must be
+    picklable. ``options``: settings of the producer; each goes to the formats that have it.
+    ``seed``: the one that the rows are made with, for the report. ``watch``: called with the
+    progress. Raises: ValueError for a name or number that is not allowed; SizeError if no row is
+    carried by all formats that carry any; MissingExtraError.
     """
     given = dict(options or {})
     if _BATCH_OPTION in given:
@@ -209,7 +209,7 @@ def _encoded(
     context: Context,
     topics: Mapping[TableName, Table],
 ) -> Iterator[Message]:
-    """Yield the messages of rows of one group, told the definition of their topic."""
+    """Yield the messages of rows of one group, with the definition of their topic."""
     if format_.updates_are_two_records and format_.needs_tables:
         table = rows[0].table
         context = replace(context, tables=(topics[table.schema, table.name],))

@@ -1,4 +1,4 @@
-"""What a measurement gives: for each workload, format and batch size the bytes it takes."""
+"""The results of a measurement: the bytes for each workload, format and batch size."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class SizeResults:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Whether a raw binary format is no larger than compressed JSON, for one workload and batch.
+    """Compares a raw binary format with compressed JSON, for one workload and batch.
 
     ``published``: the claim that is checked. ``smaller_than``: the compressions of the JSON that
     the raw format is no larger than.
@@ -105,7 +105,7 @@ class Claim:
 
     @property
     def holds(self) -> bool:
-        """Whether the raw format is no larger than the compressed JSON."""
+        """True if the raw format is no larger than the compressed JSON."""
         return self.raw <= self.compressed_json
 
 

@@ -1,7 +1,7 @@
 """A store on any file system that Spark's Hadoop knows, such as a bucket by ``s3a://``.
 
-Only Java reaches it: the driver lists the files and reads small ones by Hadoop's ``FileSystem``,
-and Spark brings the bytes of the others to the workers.
+Only Java reaches it. The driver lists the files and reads small ones by Hadoop's ``FileSystem``;
+Spark brings the bytes of the others to the workers.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _BOUNDED = {
 def store_at(spark: SparkSession | None, folder: str) -> Store:
     """Return the store of a directory; one that only Java reaches has to answer soon.
 
-    Raises: StoreError in one line: nothing is there, no rights, no answer, or no jars; SourceError
+    Raises: StoreError in one line: no such path, no rights, no answer, or no jars; SourceError
     without a session.
     """
     if not is_url(folder):
@@ -98,7 +98,7 @@ class HadoopStore:
         self.root = folder.rstrip("/")
 
     def connect(self) -> None:
-        """Check that the directory is there, with few retries: what is wrong is known soon."""
+        """Check that the directory exists, with few retries, so that errors are known soon."""
         settings = self._jvm.org.apache.hadoop.conf.Configuration(self._settings)
         for name, value in _BOUNDED.items():
             sources = settings.getPropertySources(name)
@@ -128,7 +128,7 @@ class HadoopStore:
                     yield self._listed(each)
 
     def look(self, path: str) -> Listed | None:
-        """Return the file that is there now; None for none. Raises: StoreError."""
+        """Return the current file; None for none. Raises: StoreError."""
         full = self._full(path)
         with self._errors(path):
             system = self._system(full)
@@ -178,7 +178,7 @@ class HadoopStore:
             raise StoreError(f"{where}: {self._problem(error)}") from error
 
     def _problem(self, error: Any) -> str:
-        """Return what is wrong, from the chain of what Java threw."""
+        """Return the problem, from the chain of exceptions that Java threw."""
         kinds: list[str] = []
         said: list[str] = []
         thrown = error.java_exception

@@ -1,10 +1,10 @@
 """The URL of a topic and of the part of it that is wanted.
 
 ``kafka://HOST:PORT/TOPIC``; several brokers are separated by commas; the default port is 9092.
-Behind a ``?`` and with ``&`` between them:
+Parameters follow a ``?``, with ``&`` between them:
 
 - ``from`` and ``to``: ``earliest``, ``latest``, an offset for all partitions, or offsets by
-  partition as in ``0:100,2:50``; partitions that are not named are read from their beginning, to
+  partition as in ``0:100,2:50``. Partitions that are not named are read from their beginning, to
   their end. ``to`` is the first offset that is not read.
 - ``from-ms`` and ``to-ms``: milliseconds since 1970, by the timestamps that Kafka has of records.
   From each partition's first record at or after the first time, up to but without the first

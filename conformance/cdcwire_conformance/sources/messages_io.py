@@ -46,11 +46,10 @@ def read_messages(
     """Yield each message of a file, of a directory or of standard input, with its place.
 
     A directory and ``*.jsonl`` are JSON lines, and so is standard input that begins with a message
-    object; all else is the bytes of one value, with ``hex`` as hexadecimal digits.
-    ``key``: a file with the key that belongs to one value, in the same form.
-    ``carriers``: of the format. Where it has queues and files, ``*.json`` is a file of a storage
-    sink; a file's path is its name, without the folders before it.
-    Raises: InputError.
+    object. All other input is the bytes of one value, with ``hex`` as hexadecimal digits. ``key``:
+    a file with the key that belongs to one value, in the same form. ``carriers``: of the format.
+    Where it has queues and files, ``*.json`` is a file of a storage sink; a file's path is its
+    name, without the folders before it. Raises: InputError.
     """
     path = Path(source)
     is_folder = source != STANDARD_STREAM and path.is_dir()

@@ -2,8 +2,8 @@
 
 A source is a topic, ``FORMAT:kafka://HOST:PORT/TOPIC``, or a directory, ``FORMAT:file:DIR``: of
 messages, either JSON lines (``*.jsonl``) or Parquet with Kafka's columns (``*.parquet``), in one
-format. JSON lines are cut by bytes: a piece begins at the first line that begins in it, so that a
-large file is read by many workers, and a worker reads its share of small files. With a format of a
+format. JSON lines are cut by bytes: a piece begins at the first line that begins in it. So many
+workers share a large file, and one worker reads its share of small files. With a format of a
 storage sink the directory may be a prefix of it, with the sink's own folders and files. It may be
 in a bucket or on any other file system that Spark knows, by its URL; files there are not cut.
 """
@@ -50,7 +50,7 @@ class Source:
 
     They are absolute: Java and the workers keep the directory in which they were started. Those of
     a prefix are named from it on, with ``/``, and their order is the one of replay. A ``place`` is
-    one that only Spark reaches: ``open_source`` finds out what is there.
+    one that only Spark reaches: ``open_source`` finds its files.
     """
 
     format: Format
@@ -74,7 +74,7 @@ class Source:
 
     @property
     def has_records(self) -> bool:
-        """Whether Spark itself reads the messages, as frames of Kafka's records."""
+        """True if Spark itself reads the messages, as frames of Kafka's records."""
         return self.kind in ("parquet", "topic")
 
 

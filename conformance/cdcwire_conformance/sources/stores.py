@@ -60,7 +60,7 @@ class Store(Protocol):
         """Yield all files, or those in a directory; in no order. Raises: StoreError."""
 
     def look(self, path: str) -> Listed | None:
-        """Return the file that is there now; None for none. Raises: StoreError."""
+        """Return the current file; None for none. Raises: StoreError."""
 
     def read(self, path: str) -> bytes:
         """Return a file's bytes. Raises: FileNotFoundError; StoreError."""
@@ -69,7 +69,7 @@ class Store(Protocol):
         """Open a file, to be read and sought. Raises: OSError; StoreError."""
 
     def put(self, path: str, value: bytes) -> None:
-        """Write a file whole, over what was there. Raises: StoreError."""
+        """Write a file whole; replace an existing one. Raises: StoreError."""
 
 
 def open_store(source: str) -> Store:
@@ -175,7 +175,7 @@ class LocalStore:
             raise _store_error(error, folder) from error
 
     def look(self, path: str) -> Listed | None:
-        """Return the file that is there now; None for none. Raises: StoreError."""
+        """Return the current file; None for none. Raises: StoreError."""
         try:
             return _listed(path, os.stat(self.folder / path))
         except (FileNotFoundError, NotADirectoryError):
@@ -207,7 +207,7 @@ class LocalStore:
 
 
 def _write_whole(file: Path, value: bytes) -> None:
-    """Write over what is there without emptying it first: a full disk would leave nothing of it.
+    """Replace a file without emptying it first: a full disk would leave nothing of it.
 
     A new file that can't be written whole is removed again.
     """
@@ -226,8 +226,8 @@ def _write_whole(file: Path, value: bytes) -> None:
 class _FsspecStore:
     """A prefix in a store that fsspec knows.
 
-    Each store's package has errors of its own, for a service that is gone or that refuses, and
-    fsspec has no class for them all: whatever it raises is a ``StoreError`` here.
+    Each store's package has its own errors for a service that is gone or that refuses, and fsspec
+    has no class for them all. Any error that the package raises is a ``StoreError`` here.
     """
 
     def __init__(self, url: str) -> None:

@@ -1,9 +1,9 @@
 """A change stream in topics with shards, each shard a file of messages.
 
-There is a topic per table, ``orders.2.jsonl``, where the format's topics hold one table each, else
-one topic for all, ``messages.2.jsonl``; without shards there is no number. A row goes to the shard
-of its key by the reference rule, so that a key's changes keep their order. An update that changes
-its key is in two shards.
+There is a topic per table, ``orders.2.jsonl``, where the format's topics hold one table each.
+Otherwise there is one topic for all, ``messages.2.jsonl``. Without shards there is no number. A row
+goes to the shard of its key by the reference rule, so that a key's changes keep their order. An
+update that changes its key is in two shards.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _topic_of(event: Event) -> tuple[str | None, str | None]:
 
 
 def _parts(event: Event, format_: Format) -> Iterator[Event]:
-    """Yield an event, or the halves of an update whose key changes."""
+    """Yield an event, or its delete and insert if an update changes the key."""
     if (
         isinstance(event, RowChange)
         and event.op == "update"

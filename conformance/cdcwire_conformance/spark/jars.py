@@ -163,9 +163,9 @@ def with_connectors(
 ) -> dict[str, str]:
     """Return a session's settings with what sources of these schemes need: ``kafka``, ``s3a``.
 
-    Jars that somebody gives already are not fetched. Where a bucket is may stand in the environment
-    as AWS's own tools have it; the keys, S3A finds there itself.
-    Raises: SparkUnavailable as ``kafka_jars`` does.
+    Jars that somebody gives already are not fetched. The bucket's address may be in the
+    environment, as AWS's own tools have it; S3A finds the keys in the environment itself. Raises:
+    SparkUnavailable as ``kafka_jars`` does.
     """
     schemes = frozenset(schemes)
     found = dict(settings)
@@ -182,7 +182,7 @@ def with_connectors(
 
 
 def _endpoint(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings of S3A that AWS's variables tell. Its own settings go before them."""
+    """Return the settings of S3A that AWS's variables give. Its own settings go before them."""
     found = {}
     region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION")
     endpoint = environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL")

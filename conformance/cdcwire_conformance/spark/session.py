@@ -1,6 +1,7 @@
 """A Spark session of this process, or of a cluster, with the settings that decoding needs.
 
-What can't start is told in one line: a missing extra, a missing Java, an address nobody answers at.
+A failure to start is reported in one line: a missing extra, a missing Java, an address nobody
+answers at.
 """
 
 from __future__ import annotations
@@ -73,8 +74,8 @@ def spark_session(
     """Return a Spark session; the one that there is, if there is one.
 
     ``master``: a Spark master URL; None: embedded, on all cores. ``conf`` wins over the settings
-    here. What Java and the workers print goes into a file that ends with this process.
-    Raises: MissingExtraError where PySpark is not installed; SparkUnavailable.
+    here. The output of Java and the workers goes into a file that ends with this process. Raises:
+    MissingExtraError where PySpark is not installed; SparkUnavailable.
     """
     load_extra("pyspark", "spark", "a Spark session")
     from py4j.protocol import Py4JError

@@ -1,4 +1,4 @@
-"""What every testee can do, and how it fails."""
+"""The interface of every testee, and its failures."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Codecs as testees: a request as a JSON object in, an answer as a JSON object out.
 
-A decoder takes one message and gives its events; it refuses by raising DecodeError. Whatever else
-it raises is not caught here: the caller decides what a crash looks like.
+A decoder takes one message and gives its events; it refuses by raising DecodeError. This module
+does not catch other exceptions: the caller decides what a crash looks like.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Python functions as a testee: for decoders under pytest, and for those that are wrong on purpose.
 
-There is no process to isolate a crash: whatever a function raises, beside a rejection, is caught
-here, once, and becomes a crash of the case. A function that never returns is stopped by an alarm,
-where the machine has one and we are on the main thread.
+There is no process to isolate a crash. Any exception of a function, other than a rejection, is
+caught here, once, and becomes a crash of the case. A function that never returns is stopped by an
+alarm, where the machine has one and we are on the main thread.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Kept-alive mode: one process, one JSON line in, one JSON line out.
 
-Whatever is not an answer of the protocol is a crash of the case that was asked; the process is
+Anything other than an answer of the protocol is a crash of the case that was asked. The process is
 killed, and a new one is started for the next case.
 """
 
@@ -122,7 +122,7 @@ class KeptAliveTestee:
         return Reply(answer, process.stderr.text, is_fresh)
 
     def _give_up(self, process: LineProcess, error: Exception, timeout: float) -> tuple[str, str]:
-        """End the process. Returns: what was wrong, and its standard error since the last mark."""
+        """End the process. Returns: the problem, and its standard error since the last case."""
         ended = isinstance(error, (Ended, BrokenPipeError))
         code = process.end(_ENDING_PATIENCE if ended else 0)
         match error:

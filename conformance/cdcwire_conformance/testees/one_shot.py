@@ -52,7 +52,7 @@ def raw_bytes(request: Request) -> bytes | None:
 
 
 class OneShotTestee:
-    """A command that is started once a case."""
+    """A command that is started once per case."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """A process that is spoken to line by line, and never waited for longer than allowed.
 
-Two threads a process read its outputs, so that neither pipe fills up while we wait for the other;
-this also works where pipes can't be polled. What is kept of either is bounded. A request that fits
+Two threads per process read its outputs, so that neither pipe fills up while we wait for the other.
+This also works where pipes can't be polled. What is kept of either is bounded. A request that fits
 into the pipe is written at once: the pipe is empty, since the testee has answered the one before.
 """
 
@@ -189,7 +189,7 @@ class LineProcess:
         return found
 
     def close_input(self) -> None:
-        """Tell the process that nothing more will come."""
+        """Close the process's input: nothing more will come."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError, ValueError):
             self._process.stdin.close()

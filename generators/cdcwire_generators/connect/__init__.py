@@ -1,1 +1,4 @@
-"""What Debezium JSON and CDL JSON share: Kafka Connect's columns, values, times and envelopes."""
+"""The common part of Debezium JSON and CDL JSON:
+
+Kafka Connect's columns, values, times and envelopes.
+"""

@@ -1,6 +1,6 @@
-"""What becomes of columns and values in Kafka Connect's types, as CDL and Debezium write them.
+"""Columns and values in Kafka Connect's types, as CDL and Debezium write them.
 
-Connect has signed integers, counts of days and of parts of a second, labels and decimals; a column
+Connect has signed integers, counts of days and of parts of a second, labels and decimals. A column
 that came from Connect keeps its logical name. The rest goes as the next wider type, or as text.
 """
 

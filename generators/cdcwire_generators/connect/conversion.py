@@ -42,7 +42,8 @@ class Modes:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What becomes of a column: its kind, the name of its type, and a conversion of values."""
+    """The form of a column after a round trip: its kind, the name of its type, a conversion of values.
+    """
 
     type: Type
     source: str

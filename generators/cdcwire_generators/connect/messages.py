@@ -119,7 +119,7 @@ def connect_envelopes(draw: st.DrawFn, *, max_depth: int = 2) -> Envelope:
 def connect_renderings(draw: st.DrawFn, raw: bytes) -> bytes:
     """Give other texts of an envelope: members in any order, unknown ones, white space, escapes.
 
-    Of a payload NULLs without default may be missing. The order of a map's members is kept.
+    A payload may lack NULLs without default. The order of a map's members is kept.
     """
     whole = json.loads(raw, parse_float=_Number, object_pairs_hook=_Object)
     writer = _Writer(draw)

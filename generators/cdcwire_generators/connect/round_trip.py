@@ -1,4 +1,4 @@
-"""What becomes of events in CDL JSON and in Debezium JSON, each message of which has one event.
+"""Events after a round trip in CDL JSON and in Debezium JSON; each message has one event.
 
 Both send a row's key apart from its columns.
 """

@@ -1,4 +1,4 @@
-"""What becomes of columns of dates and times, as CDL and Debezium write them."""
+"""Columns of dates and times after a round trip, as CDL and Debezium write them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What DataHub topics hold: their own types, and those of the database that they are made from.
+"""The types in DataHub topics: their own, and those of the database that they are made from.
 
 The ten types of Tuple topics and the six of Blob messages, under their own names, then MySQL's as
-they are declared. What a column is when it comes back depends on the kind of the topic, so that
-this family describes columns as they are.
+they are declared. The form of a column after a round trip depends on the kind of the topic, so this
+family describes columns as they are.
 """
 
 from __future__ import annotations

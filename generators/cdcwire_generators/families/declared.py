@@ -1,9 +1,9 @@
-"""MySQL's types as they are declared, with lengths, scales and elements: what schema files tell.
+"""MySQL's types as they are declared, with lengths, scales and elements, as in schema files.
 
-The storage formats take a column from its definition. A definition that leaves a length open is
-filled in with TiDB's default when it goes through a schema file, so these tables leave nothing
-open: the same column comes back. What a schema file has no place for is not here either: indexes,
-types without values.
+The storage formats take a column from its definition. A definition without a length gets TiDB's
+default when it goes through a schema file. These tables give every length, so that the same column
+comes back. Things without a place in a schema file are also left out: indexes, types without
+values.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LABELS = ("a", "b", "it's", 'quote"', "back\\slash", "é", "c c", "NULL", "\\N"
 
 
 def schema_file_column(column: Column, clause: str, time_zone: str | None) -> Column:
-    """Return a column as the schema file of its table tells it, but with its labels.
+    """Return a column as in the schema file of its table, but with its labels.
 
     Raises: EncodeError for kinds that MySQL does not have.
     """

@@ -1,4 +1,4 @@
-"""What a family of source databases is: its column types, its DDL, and how it describes columns."""
+"""A family of source databases: its column types, its DDL, and how it describes columns."""
 
 from __future__ import annotations
 
@@ -38,11 +38,13 @@ class SchemaChangeType:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Family:
-    """What a source database has, and how its formats describe it. There is one of each.
+    """The column types of a source database, and how its formats describe them.
+
+    There is one of each.
 
     ``as_read``: a column of any origin as it comes back from a format of the family. It is given
     the column, its clause for errors, and the zone of TIMESTAMP texts where that is known.
-    ``has_iso_times``: a count of a time is one of a day, and texts have a Z behind, by ISO 8601.
+    ``has_iso_times``: a count of a time is one of a day, and texts end with a Z, by ISO 8601.
     """
 
     name: str

@@ -100,7 +100,7 @@ def _column_types() -> tuple[ColumnType, ...]:
 
 
 def _as_read(column: Column, clause: str, time_zone: str | None) -> Column:
-    """Return what follows from the type code and the flags, which is all that the wire tells."""
+    """Return the facts that follow from the type code and the flags; the wire has only these."""
     return column_of(column.name, *code_and_flags(column, clause), time_zone)
 
 

@@ -1,8 +1,8 @@
-"""What PostgreSQL's tables hold, in the types by which Debezium and CDL describe them.
+"""The types in PostgreSQL's tables, as Debezium and CDL describe them.
 
-Both follow Kafka Connect: a type, and a logical name where it means more. What a column is when it
-comes back depends on the settings of the producer, so that these families describe columns as they
-are; what they tell comes back as it is under the default settings.
+Both follow Kafka Connect: a type, and a logical name where it means more. The form of a column
+after a round trip depends on the settings of the producer, so these families describe columns as
+they are. Under the default settings the described types come back as they are.
 """
 
 from __future__ import annotations

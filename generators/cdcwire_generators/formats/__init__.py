@@ -1,4 +1,4 @@
-"""What the generators need to know of each format, declared once in the format's own module.
+"""The generators' facts about each format, declared once in the format's own module.
 
 General modules ask ``get_generators`` and never spell a format's name.
 """
@@ -19,7 +19,7 @@ from cdcwire_generators.round_trip import Options, RoundTrip
 
 @dataclass(frozen=True, slots=True)
 class FormatGenerators:
-    """What strategies, workloads and laws need to know of one format.
+    """The facts about one format that strategies, workloads and laws need.
 
     ``feed``: what its producer sends. ``round_trip``: what becomes of events that are encoded and
     decoded. ``option_values``: values to draw for options that do not list theirs.

@@ -190,7 +190,7 @@ def _handle_names(table: Table, image: Image) -> tuple[str, ...]:
 
 
 def _key_of(table: Table, image: Image) -> tuple[str, ...]:
-    """Return the primary key; a unique key that stands in for it is none."""
+    """Return the primary key; a unique key in its place does not count."""
     roles = {column.name: column.roles for column in image.columns}
     return tuple(
         name

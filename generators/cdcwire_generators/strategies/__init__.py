@@ -1,4 +1,4 @@
-"""Hypothesis strategies, named by the plural of what they give.
+"""Hypothesis strategies, named by the plural of their values.
 
 All arguments but the first are given by keyword, and impossible ones raise at once, or when the
 first example is drawn. Examples shrink towards the smallest row. A ``Domain`` says which values are

@@ -1,7 +1,7 @@
 """Columns and values of every kind of the neutral model, those of other families too.
 
-For the tables of what a format carries: each of their rows is a name of KINDS, and each name has
-columns and values here.
+For the tables of the values that a format carries: each of their rows is a name of KINDS, and each
+name has columns and values here.
 """
 
 from __future__ import annotations

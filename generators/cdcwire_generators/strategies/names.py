@@ -27,7 +27,7 @@ def names(*, max_bytes: int = NAME_BYTES) -> st.SearchStrategy[str]:
 def column_names(
     *, min_size: int = 1, max_size: int = 6, has_field_names: bool = False
 ) -> st.SearchStrategy[list[str]]:
-    """Give lists of names for the columns of one table, no two of which differ by case only.
+    """Give lists of names for the columns of one table; no two differ by case only.
 
     ``has_field_names``: only names that Avro keeps as they are.
     """

@@ -45,8 +45,8 @@ def images(
 ) -> st.SearchStrategy[Image]:
     """Give row states of a table whose columns are known, with NULL in nullable columns only.
 
-    ``with_absent``: columns that are not of the key may be missing, as virtual ones are. One column
-    at least is there.
+    ``with_absent``: columns that are not of the key may be missing, as virtual ones are. At least
+    one column exists.
     """
     if table.columns is None:
         raise ValueError(f"the table {table.name!r} comes without its columns")

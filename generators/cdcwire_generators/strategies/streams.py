@@ -92,10 +92,10 @@ def change_streams(
 ) -> ChangeStream:
     """Give streams over several tables in commit order, with all positions from one counter.
 
-    A row is inserted before it is updated or deleted, the before image of an update or delete is
-    the last state of the row, and two changes may be of one transaction (one commit ts). An update
-    keeps the values of its key, unless ``with_key_changes``. What the domain lacks (DDL, progress,
-    a second table) is not there in any case.
+    A row is inserted before it is updated or deleted. The before image of an update or delete is
+    the last state of the row. Two changes may be of one transaction (one commit ts). An update
+    keeps the values of its key, unless ``with_key_changes``. Kinds of events that the domain lacks
+    (DDL, progress, a second table) never occur.
     """
     if max_events < 0 or max_tables < 1:
         raise ValueError(f"max_events={max_events} or max_tables={max_tables} is too small")
@@ -131,7 +131,7 @@ def _one_more(draw: st.DrawFn, writer: _StreamWriter, actions: st.SearchStrategy
 
 
 class _StreamWriter:
-    """The state of a stream while it is drawn: the rows that are there, and the counter."""
+    """The state of a stream while it is drawn: the existing rows, and the counter."""
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ _INSTANTS = (-719_162, 2_932_896)  # from 0001-01-01, as far as all zones know 9
 def values(
     column_type: kinds.Type | ColumnType, *, nullable: bool = False, domain: Domain = PLAUSIBLE
 ) -> Values:
-    """Give values of a type, NULL too where ``nullable``. Of a type without values: NULL only."""
+    """Give values of a type, NULL too where ``nullable``. For a type without values: NULL only."""
     kind = column_type.type if isinstance(column_type, ColumnType) else column_type
     return _values(kind, nullable, domain)
 

@@ -1,7 +1,7 @@
 """Columns of the wire layers of the MySQL family: type code, flags, and the wire's own value.
 
-Unlike the neutral columns these have undefined flag bits, flags that do not fit the type,
-type codes that MySQL never had, and text that is not a date or a decimal.
+Unlike the neutral columns these have undefined flag bits, flags that do not fit the type, and type
+codes that MySQL never had. They also have text that is not a date or a decimal.
 """
 
 from __future__ import annotations

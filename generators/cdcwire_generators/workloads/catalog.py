@@ -39,14 +39,14 @@ def workload(
 ) -> Iterator[Event]:
     """Give ``rows`` row changes of a named workload, the same ones for the same seed.
 
-    A row is inserted before it changes, the before image of a change is the row's last state, keys
-    are unique among the rows that are there, and commit timestamps grow from 2024-01-01 on; changes
-    of one transaction share theirs.
+    A row is inserted before it changes, and the before image of a change is the row's last state.
+    Keys are unique among the existing rows. Commit timestamps grow from 2024-01-01 on; changes of
+    one transaction share theirs.
 
-    ``inserts_only``: no updates and deletes; keys of few values (TINYINT) come again then.
-    ``ddl``: schema changes too: the statements that create the tables first, and more on the way.
-    ``resolved_every``: a resolved event after about so many rows; 0: none.
-    Raises: ValueError for a name that is not known or a number below 0, at once.
+    ``inserts_only``: no updates and deletes; keys of few values (TINYINT) come again then. ``ddl``:
+    schema changes too: the statements that create the tables first, and more on the way.
+    ``resolved_every``: a resolved event after about N rows; 0: none. Raises: ValueError for a name
+    that is not known or a number below 0, at once.
     """
     found = _find(name)
     return stream(

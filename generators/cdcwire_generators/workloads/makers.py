@@ -1,7 +1,7 @@
 """Makers of random values: for each column a function without arguments, made for speed.
 
-They draw from one ``random.Random`` by ``random()`` and ``getrandbits()`` only. What they make is
-what a source database holds; the odd values are the business of the strategies.
+They draw from one ``random.Random`` by ``random()`` and ``getrandbits()`` only. They make the
+values of a source database; the strategies make the odd values.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def create_statements(tables: Sequence[Table]) -> Iterator[SchemaChange]:
 
 
 def later_statement(table: Table, number: int) -> SchemaChange:
-    """Return statement number ``number`` of a table that is there."""
+    """Return statement number ``number`` of an existing table."""
     code, template = _LATER[number % len(_LATER)]
     columns = table.columns or ()
     query = template.format(

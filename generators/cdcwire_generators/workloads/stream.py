@@ -29,12 +29,12 @@ _ONLY_COMMIT_TS = ("commit_ts",)
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """What a stream is made of. ``inserts``, ``updates``, ``deletes`` are shares and add up to 1.
+    """The settings of a stream. ``inserts``, ``updates``, ``deletes`` are shares and add up to 1.
 
     ``null_rate`` holds for nullable columns; ``null_rates`` for columns by their names, and
-    ``special`` has makers of values for columns by their names.
-    ``changed_columns``: so many columns get a new value in an update, at most.
-    ``partitions``: so many partitions has a table; 0: it is not partitioned.
+    ``special`` has makers of values for columns by their names. ``changed_columns``: the maximum
+    number of columns that get a new value in an update. ``partitions``: the number of partitions of
+    a table; 0: it is not partitioned.
     """
 
     inserts: float = 0.6

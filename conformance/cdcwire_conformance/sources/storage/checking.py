@@ -1,8 +1,8 @@
 """Checks whether a prefix keeps the rules of the layout: names, small files, numbers, rows.
 
 Rows are read in the order of replay, one file at a time, and none is kept. Repeated rows break no
-rule. To separate them from rows out of order, the tables that have either are read a second time;
-then only the rows of the commit-ts in question are remembered, by a digest.
+rule. To separate them from rows out of order, the tables that have either are read again. Then only
+the rows of the commit-ts in question are remembered, by a digest.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ NO_COMMIT_TS = (
 
 @dataclass(slots=True)
 class Checked:
-    """What a check found. ``beyond``: rows at or above the checkpoint, which are not faults."""
+    """The results of a check. ``beyond``: rows at or above the checkpoint, which are not faults."""
 
     checkpoint: int | None
     files: int = 0

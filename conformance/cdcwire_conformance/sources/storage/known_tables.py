@@ -28,7 +28,7 @@ _DROP_TABLE = 4
 
 @dataclass(slots=True)
 class KnownTable:
-    """A table as it is now. ``schema_file``: to be put before its first rows; None: it is there."""
+    """A table as it is now. ``schema_file``: to be put before its first rows; None: it exists."""
 
     definition: Table
     version: int

@@ -67,8 +67,8 @@ class ReplayGate:
     """Decides what of a prefix may be replayed.
 
     ``order``: the producer's write order; None: unknown. With ``data-first`` files are replayed up
-    to the number in each index, otherwise up to the last file that is there. ``checkpoint``: rows
-    and schema files beyond it wait; None: no limit.
+    to the number in each index, otherwise up to the last existing file. ``checkpoint``: rows and
+    schema files beyond it wait; None: no limit.
     """
 
     order: WriteOrder | None
@@ -82,7 +82,7 @@ class ReplayGate:
         """Yield what is wrong with the files of a plan.
 
         A producer that puts the index first may be about to put the file that an index names. With
-        an unknown order that can't be told from a loss.
+        an unknown order this can't be distinguished from a loss.
         """
         yield from plan.faults
         problem = "the index names the file, and it is not there: it is lost, or not put yet"
@@ -114,7 +114,7 @@ class PrefixFile:
 
 @dataclass(frozen=True, slots=True)
 class StoragePrefix:
-    """What a listing of a prefix says.
+    """The content of a listing of a prefix.
 
     ``tables``: definitions by version, from the schema files. ``steps``: schema files to apply and
     data files to read, in the order of replay. ``skips``: files that are left out without fault.
@@ -171,11 +171,10 @@ def list_prefix(
 
     The tables of ``context`` say what schema files don't: elements of ENUM and SET, and virtual
     columns. ``write_order``: of the producer; None: unknown. ``with_hidden``: also files whose
-    names begin with a dot. The producer may be writing: the checkpoint is read before the list, so
-    that all below it is listed, and where an index names a data file that is not, its directory is
-    listed again.
-    Raises: StoreError; OptionError. Faults of the prefix are in ``faults``.
-    Source: storage, "replay order" and "index files".
+    names begin with a dot. The producer may be writing. The checkpoint is read before the list, so
+    that all files below it are listed. Where an index names a data file that is not listed, its
+    directory is listed again. Raises: StoreError; OptionError. Faults of the prefix are in
+    ``faults``. Source: storage, "replay order" and "index files".
     """
     settings = stored_form(format_).settings(context)
     layout = settings.layout

@@ -1,9 +1,9 @@
-"""What the DDL in schema files tells of columns, that the list of columns does not.
+"""The facts about columns in the DDL of schema files that the list of columns lacks.
 
-A schema file names no elements of ENUM and SET and no virtual columns; the statement in its
-``Query`` does, if it is a CREATE TABLE, or an ALTER TABLE that adds or changes a column. What is
-known of a table goes on to its later versions, and with a RENAME to its new name. A statement that
-is not read tells nothing: it is no error here, since the columns themselves are in the file.
+A schema file has no elements of ENUM and SET and no virtual columns. The statement in its ``Query``
+has them, if it is a CREATE TABLE, or an ALTER TABLE that adds or changes a column. What is known of
+a table goes on to its later versions, and with a RENAME to its new name. A statement that can't be
+read adds nothing. It is not an error here, since the columns themselves are in the file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WORDS_BEHIND = ("FIRST", "AFTER")  # where a column is to stand
 
 
 def told_by_queries(files: Iterable[SchemaFile]) -> tuple[Table, ...]:
-    """Return what the queries of schema files tell, a table for each file that they tell of.
+    """Return the facts in the queries of schema files, a table for each file that has any.
 
     ``files``: in the order of replay. The tables have the versions of the files; their columns
     are as the statements define them.
@@ -111,7 +111,7 @@ def _altered(cursor: Cursor, before: _Columns) -> _Columns:
 
 
 def _definitions(cursor: Cursor) -> Iterator[str]:
-    """Yield the texts of the columns behind ADD; nothing where an index is added."""
+    """Yield the texts of the columns after ADD; nothing where an index is added."""
     if cursor.skip("COLUMN"):
         cursor.skip("IF", "NOT", "EXISTS")
     elif cursor.word() in _NO_COLUMN:
@@ -131,7 +131,8 @@ _NO_COLUMN = frozenset({*_KEYS, "CONSTRAINT", "CHECK", "PARTITION"})
 
 
 def _clause_text(cursor: Cursor) -> str:
-    """Return the text up to the comma, the parenthesis or the end behind it, and move there."""
+    """Return the text up to the comma, the parenthesis or the end after it, and move to that place.
+    """
     start = cursor.token.start
     end = start
     depth = 0

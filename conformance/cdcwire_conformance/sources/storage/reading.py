@@ -1,7 +1,7 @@
 """The events of a prefix in the order of replay.
 
-One data file is read at a time. A file that is broken, half written or put again meanwhile holds
-back what follows it in its table and partition, and all later versions of the table; other tables
+One data file is read at a time. A file that is broken, incomplete or meanwhile written again holds
+back the later files of its table and partition, and all later versions of the table. Other tables
 go on.
 """
 
@@ -141,7 +141,7 @@ def _table_of(step: ApplySchema) -> TableKey:
 
 
 def commit_ts_of(row: Row | Event) -> int | None:
-    """Return the commit-ts of what a data file has."""
+    """Return the commit-ts of the content of a data file."""
     return row.commit_ts if isinstance(row, Row) else row.position.commit_ts
 
 

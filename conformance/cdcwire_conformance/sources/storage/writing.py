@@ -1,7 +1,7 @@
 """A writer of a whole prefix: schema files, rows in files, indexes and the checkpoint.
 
 The rules are those of ``cdcwire.storage``; here are the buffers, the clock and the puts. ``kill``
-leaves what a producer leaves that ends in the middle: some files are put and others are not, and
+leaves the state of a producer that ends in the middle: some files are put and others are not, and
 the checkpoint says from where to resume. ``restarted`` gives the writer that resumes; its caller
 sends all that is not below its checkpoint again.
 
@@ -164,8 +164,8 @@ class PrefixWriter:
     def kill(self) -> None:
         """Leave the prefix as a producer does that is killed while it flushes.
 
-        Of the files that wait the first half are put, without a checkpoint above them, and one more
-        has the first of its two puts only. The rest is lost. Raises: StoreError.
+        The first half of the waiting files is put, without a checkpoint above them. One more file
+        has only the first of its two puts. The rest is lost. Raises: StoreError.
         """
         date = self._date()
         waiting = [stream for stream in self._streams.values() if stream.buffered]

@@ -1,11 +1,11 @@
 """Two DataFrames of one table's changes: equal change for change, or exactly how many differ.
 
-The way: each change becomes a narrow row of its pair (key and position), two hashes of its content
-and the side that it comes from. One shuffle by pair brings both sides together; hashes that one
-side has more often are differences, and what is left of a pair on both sides is a change. Only
-counts come to the driver. Where places are known, both sides come together by key, so that changes
-which come too late are seen as well (see ``order``). If there are differences, the first pairs are
-looked up again in both frames, with all columns (see ``difference``).
+Each change becomes a narrow row of its pair (key and position), two hashes of its content and the
+side that it comes from. One shuffle by pair brings both sides together. Hashes that one side has
+more often are differences; the rest of a pair on both sides is a change. Only counts come to the
+driver. Where places are known, both sides come together by key, so that changes which come too late
+are seen as well (see ``order``). If there are differences, the first pairs are looked up again in
+both frames, with all columns (see ``difference``).
 
 ``exact`` groups by all columns instead of their hashes: dearer, and beyond any doubt.
 """
@@ -63,11 +63,12 @@ def compare_frames(
 ) -> TableComparison:
     """Compare two frames of ``event_schema(table)``, and name the first ``limit`` differences.
 
-    A frame may leave out source and error. What only one has of half, before_has and after_has is
-    not compared, and ``left_out`` says so. ``window``: only changes in it. ``order``: find changes
-    that come too late among those of their key, where ``source`` has offsets. ``report`` is told
-    what is being done. ``differences_to``: a folder to which all of them are written. If the
-    schemas differ, no row is read. Raises: ValueError for a window without a position.
+    A frame may leave out source and error. If only one frame has half, before_has or after_has,
+    that column is not compared, and ``left_out`` says so. ``window``: only changes in it.
+    ``order``: find changes that come too late among those of their key, where ``source`` has
+    offsets. ``report`` is called with each step. ``differences_to``: a folder to which all of them
+    are written. If the schemas differ, no row is read. Raises: ValueError for a window without a
+    position.
     """
     if limit < 0:
         raise ValueError(f"limit={limit} is less than 0")
@@ -219,7 +220,8 @@ def _summary(
 
 
 def _summed(summary: DataFrame) -> tuple[DataFrame, Counts, int]:
-    """Return the frame persisted, what it counts, and how many copies eras may tell apart."""
+    """Return the frame persisted, its count columns, and the number of copies that eras may separate.
+    """
     summary = summary.persist(StorageLevel.MEMORY_AND_DISK)
     names = [name for name in summary.columns if name != "pair"]
     (row,) = summary.agg(*(F.sum(name).alias(name) for name in names)).collect()

@@ -1,13 +1,13 @@
 """How often each side has a row, the order of rows in their feed, and the counts of each pair.
 
-The order of a feed is known within its parts: a partition of a topic, a file of lines, a partition
-of a table in a storage prefix, as it is replayed. A change without an offset is in no part, and its
-order is not checked. Within a part
+The order of a feed is known within its parts. A part is a partition of a topic, a file of lines, or
+a partition of a table in a storage prefix, as it is replayed. A change without an offset is in no
+part, and its order is not checked. Within a part
 
 - a change is *late* if it comes after a change of the same key with a larger position. It is out of
   order if all copies of it are late; so a repeat is not out of order;
-- an *era* ends where a position is smaller than the one before it in the part, whatever the key,
-  and in a prefix with each file. Delivery at least once sends a part of the feed again: a copy of a
+- an *era* ends where a position is smaller than the previous one in the part, whatever the key, and
+  in a prefix with each file. Delivery at least once sends a part of the feed again: a copy of a
   later era than the first is a repeat. Copies of one era are doubles.
 """
 
@@ -29,8 +29,8 @@ _DISPATCHER = r"/CDC_([^/]+)_\d+\.[^/]+$"  # in the name of a prefix's file, if 
 def place_of(source: Column, table_partition: Column) -> list[Column]:
     """Return ``PLACE`` of a row: the part of its feed, and where in it.
 
-    ``table_partition``: of the table, as a prefix has files for each; a dispatcher's files are a
-    part of their own, as replay takes those of a date one dispatcher after the other. ``stream`` is
+    ``table_partition``: of the table, as a prefix has files for each. A dispatcher's files are a
+    separate part, as replay takes those of a date one dispatcher after the other. ``stream`` is
     NULL where no order is known, as of a topic's records without a partition. Rows of one message
     have one offset; there the rows of the frame are in the order of the message.
     """
@@ -89,11 +89,11 @@ _OTHER = {"left": "right", "right": "left"}
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """By what rows are the same, and what is counted of them.
+    """The columns that make rows equal, and the counts of them.
 
     ``names``: what makes a pair. ``content``: what makes rows of a pair equal. ``keys``: with them,
     changes that come too late among those of their key are counted, by their column ``position``.
-    ``has_eras``: copies that were sent again are told from doubles.
+    ``has_eras``: copies that were sent again are distinguished from doubles.
     """
 
     names: tuple[str, ...]
@@ -109,9 +109,9 @@ def both_sides(
     """Return each row of either side once, with its number of copies as ``left`` and ``right``.
 
     ``left_rows`` and ``right_rows`` leave out the inserts that came of split updates. With keys
-    ``left_late`` counts copies that come too late, and ``left_behind`` says what was before them;
-    with eras ``left_eras`` counts the eras that have a copy. ``kept``: more aggregates, over rows
-    that tell their side in ``is_left``.
+    ``left_late`` counts copies that come too late, and ``left_behind`` gives the earlier change.
+    With eras ``left_eras`` counts the eras that have a copy. ``kept``: more aggregates, over rows
+    that have their side in ``is_left``.
     """
     union = left.withColumn("is_left", F.lit(True)).unionByName(
         right.withColumn("is_left", F.lit(False))
@@ -144,7 +144,7 @@ def summary_of_pairs(rows: DataFrame, by: Grouping, pair: Column) -> DataFrame:
     """Return ``result.Counts`` of each pair that differs, and in a row without pair of all others.
 
     Within a pair, rows that only one side has are changed ones as far as there is one on each side.
-    ``pair``: made of the names. ``copied`` is 1 for a pair whose copies eras may tell apart.
+    ``pair``: made of the names. ``copied`` is 1 for a pair with copies that eras may separate.
     """
     left, right = F.col("left"), F.col("right")
     is_copied = (left != right) & (F.greatest(left, right) > 1)
@@ -191,7 +191,7 @@ def summary_of_pairs(rows: DataFrame, by: Grouping, pair: Column) -> DataFrame:
 def _copies(side: str, by: Grouping) -> dict[str, Column]:
     """Return how many copies of a row one side has alone, more often, and more often in one era.
 
-    Without eras nothing tells that a copy was sent again, and all are doubles.
+    Without eras a copy that was sent again can't be recognised, and all are doubles.
     """
     own, others = F.col(side), F.col(_OTHER[side])
     is_lonely, is_on_both = (own > 0) & (others == 0), (own > 0) & (others > 0)

@@ -1,10 +1,11 @@
 """The differences of a comparison: looked up, as text for people, and as Parquet.
 
 - Lookup: both frames are cut down to the differing pairs by a broadcast join and grouped in exact
-  form, so that no hash decides what is shown. Rows of one side pair with rows of the other side
-  within their pair: first those of the same op, then the rest, each in the order of their feed.
+  form. So no hash decides which rows are shown. Rows of one side pair with rows of the other side
+  within their pair. Rows of the same op come first, then the rest, each in the order of their feed.
 - Text: Spark turns values to text, and of a changed row only the values that differ; the driver
-  gets at most ``LONGEST_TEXT`` characters of each. Presence bits tell an absent column from NULL.
+  gets at most ``LONGEST_TEXT`` characters of each. Presence bits distinguish an absent column from
+  NULL.
 - Parquet: a row for each column that differs, made in the workers by the code that makes the text.
 """
 
@@ -49,8 +50,8 @@ def rows_of_pairs(
 
     ``pairs``: of ``counting.summary_of_pairs``. Columns: pair, feed_order, is_repeated (some copies
     of the pair were sent again, and none is a double), out_of_order_left, out_of_order_right, and
-    ``it``, a struct of ``row`` (the content), left, right (how often), left_source, right_source
-    (where first).
+    ``it``. ``it`` is a struct of ``row`` (the content), left, right (counts), left_source,
+    right_source (the first sources).
     """
     wanted = pairs.select("pair")
     ours, theirs = (changes_of_pairs(frame, layout, wanted) for frame in (left, right))
@@ -134,7 +135,7 @@ def _out_of_order(rows: DataFrame) -> DataFrame:
 
 
 def _sides() -> list[Column]:
-    """Return the aggregates that put a row of the left side beside one of the right."""
+    """Return the aggregates that join a row of the left side with one of the right."""
     return [
         F.first(F.when(F.col("is_left"), F.col("it")), ignorenulls=True).alias("left"),
         F.first(F.when(~F.col("is_left"), F.col("it")), ignorenulls=True).alias("right"),
@@ -152,7 +153,7 @@ Collected: TypeAlias = Any  # a Row of pyspark, whose attributes have no types
 def texts_of(differences: DataFrame, layout: PairLayout, longest: int | None = None) -> DataFrame:
     """Return each difference as plain text, in the order that the frame has.
 
-    ``longest``: so many characters of a value.
+    ``longest``: the maximum number of characters of a value.
     """
     pair = F.col("pair")
     keys = [text_of(pair.getField(f"k{n}"), f.dataType) for n, f in enumerate(layout.keys)]
@@ -190,7 +191,7 @@ def texts_of(differences: DataFrame, layout: PairLayout, longest: int | None = N
 def _columns_of(image: ImageName, layout: PairLayout, longest: int | None) -> Column:
     """Return number, left and right text of an image's columns that differ.
 
-    Of a row that one side has alone it is all columns; nothing if only one of two rows has the
+    For a row that one side has alone it is all columns; nothing if only one of two rows has the
     image.
     """
     left, right = (F.col(side).getField("row").getField(image) for side in _SIDES)
@@ -242,7 +243,7 @@ def difference_of(row: Collected, table: CanonicalTable, layout: PairLayout) -> 
 
 
 def _positions(row: Collected, layout: PairLayout, op: str) -> Iterator[tuple[str, str | None]]:
-    """Yield names and values of what says which change it is, or of each side's last one."""
+    """Yield names and values of the columns that identify a change, or each side's last one."""
     rules = layout.rules
     if rules.is_final and rules.position is not None:
         for side, it in (("left", row.left), ("right", row.right)):
@@ -341,7 +342,7 @@ def write_differences(
 
 
 def rows_of_difference(found: RowDifference, table: str, number: int) -> Iterator[tuple[Any, ...]]:
-    """Yield a row for each column that differs, or one where the row is told as a whole."""
+    """Yield a row for each column that differs, or one where the row is shown as a whole."""
     start = (
         table,
         number,

@@ -216,7 +216,7 @@ class OpenedFeed:
         return frame if alias is None else alias.frame(frame, table)
 
     def placed(self, frame: DataFrame) -> DataFrame:
-        """Return rows of Parquet files that don't tell the topic as if each file were one.
+        """Return rows of Parquet files without the topic as if each file were a topic.
 
         So their partitions are not taken for the numbers of files in a prefix.
         """

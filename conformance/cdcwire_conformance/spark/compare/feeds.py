@@ -1,8 +1,8 @@
 """Two feeds, whatever their formats: which tables they have, where these meet, and what differs.
 
-First the tables of both are found in a cheap pass, and all that their schemas say differently is
-told before a row is compared. Then each table is decoded on both sides into the one form in which
-the two meet, and compared.
+First the tables of both are found in a cheap pass. All differences of their schemas are reported
+before a row is compared. Then each table is decoded on both sides into the one form in which the
+two meet, and compared.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def compare_feeds(
     options: CompareOptions = DEFAULT_OPTIONS,
     report: Callable[[str], None] = lambda text: None,
 ) -> Comparison:
-    """Compare two feeds. ``report`` is told what is being done.
+    """Compare two feeds. ``report`` is called with each step.
 
     Raises: SchemaError when there is nothing to compare; FeedError at the first message that can't
     be read, if errors are to stop; what Spark raises.
@@ -243,7 +243,7 @@ def _without_rows(merged: Merged) -> TableComparison:
 
 @dataclass(frozen=True, slots=True)
 class _Comparing:
-    """What all tables of two feeds are compared with."""
+    """The settings for the comparison of all tables of two feeds."""
 
     spark: SparkSession
     left: OpenedFeed
@@ -312,7 +312,7 @@ class _Comparing:
     def _not_compared(
         self, feed: OpenedFeed, like: CanonicalTable, compared: Collection[str]
     ) -> Iterator[CanonicalTable]:
-        """Yield a prefix's other tables, of which all that is there may be unreadable.
+        """Yield a prefix's other tables; all of their files may be unreadable.
 
         ``like``: has columns to decode them by.
         """

@@ -1,12 +1,12 @@
 """Row images as expressions: a fingerprint of 128 bits, and the exact form to group by.
 
-Spark's own ways lose what must be told apart here. Its hashes skip NULL, so that (NULL, 5) and
-(5, NULL) hash alike; hashing, grouping and ``<=>`` take -0.0 for 0.0; maps can't be compared, and
-arrays hash like their items in a row. So both forms hold, beside the values:
+Spark's own operations lose distinctions that matter here. Its hashes skip NULL, so that (NULL, 5)
+and (5, NULL) hash alike. Hashing, grouping and ``<=>`` take -0.0 for 0.0. Maps can't be compared,
+and arrays hash like their items in a row. So both forms hold, in addition to the values:
 
 - the presence bits (``before_has``): a column that is absent is not one that is NULL;
 - in the fingerprint one bit a column that says NULL;
-- in the fingerprint one bit a floating-point column that says -0.0, which alone gives minus
+- in the fingerprint one bit for a floating-point column that holds -0.0, which alone gives minus
   infinity when raised to the power of -1; in the exact form floats are text;
 - arrays, maps and structs as JSON text.
 
@@ -47,8 +47,8 @@ def fingerprint(
 ) -> dict[str, Column]:
     """Return two hashes of an image, ``a`` and ``b``, over those of its fields that are wanted.
 
-    They are numbers even where there is no image. Keep them columns of their own in a projection:
-    inside a condition Spark's generated code grows beyond what Java compiles.
+    They are numbers even where there is no image. Keep them as separate columns in a projection:
+    inside a condition Spark's generated code grows beyond the limit of Java's compiler.
     """
     values = [comparable(image.getField(field.name), field.dataType) for field in wanted]
     nulls = _masks([value.isNull() for value in values])
@@ -76,7 +76,7 @@ def exact_form(
 
 
 def _told(has: Column, fields: Sequence[StructField]) -> Column:
-    """Return presence bits; an image that does not tell them has all of its columns."""
+    """Return presence bits; an image without them has all of its columns."""
     size = len(fields)
     return F.coalesce(has, F.lit(((1 << size) - 1).to_bytes((size + 7) // 8, "little")))
 

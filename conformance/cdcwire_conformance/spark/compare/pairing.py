@@ -4,8 +4,8 @@
 the key's values and the ordinal of the change of that key, in the order of the feed. Where deletes
 have no position they take the last one of their key before them, and their ordinal since then.
 Without a key a row meets only its equal, and the pair is the position and the row's fingerprint.
-Unreadable rows have no pair: they are counted and never compared. Most of the way the parts of a
-pair are columns of their own (``PairLayout.pair_names``), which is cheaper.
+Unreadable rows have no pair: they are counted and never compared. In most steps the parts of a pair
+are separate columns (``PairLayout.pair_names``), which is cheaper.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _SALTS = {"a": 0x0DD5_EED5, "b": 0x5EED_0DD5}  # of either hash, so that they ar
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What changes carry beside what they are.
+    """The columns of changes in addition to their content.
 
-    ``places``: where each stands in its part of the feed. ``eras``: that, and how often the part
+    ``places``: the place of each in its part of the feed. ``eras``: that, and how often the part
     went back before it, for which all of the part is sorted.
     """
 

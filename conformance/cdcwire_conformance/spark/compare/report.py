@@ -146,7 +146,7 @@ def _sizes(table: TableComparison, counts: Counts) -> str:
 
 
 def _changes(table: TableComparison) -> int:
-    """Return how many changes the left side has; an update in halves is one."""
+    """Return the number of changes of the left side; an update in two records counts once."""
     if table.counts is None:
         return 0
     is_row = table.in_halves and not table.is_final

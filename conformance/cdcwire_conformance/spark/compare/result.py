@@ -1,4 +1,4 @@
-"""What a comparison found: counts, and the first rows that differ, as values without Spark.
+"""The result of a comparison: counts, and the first rows that differ, as values without Spark.
 
 All counts are of changes, after updates of a key were split if that was asked for. For a table
 that was compared, ``left == same + changed + only_left + repeated_left + doubled_left``, and
@@ -38,7 +38,7 @@ ABSENT = Shown(None, is_absent=True)
 class ColumnDifference:
     """A column whose two values differ, or with ``image`` None a field of the event.
 
-    With ``column`` None the whole image is there on one side only.
+    With ``column`` None only one side has the whole image.
     """
 
     image: ImageName | None
@@ -50,7 +50,7 @@ class ColumnDifference:
 
 @dataclass(frozen=True, slots=True)
 class RowPlace:
-    """Where a row came from, as far as its source tells."""
+    """The origin of a row, as far as its source says."""
 
     file: str | None = None
     line: int | None = None
@@ -71,7 +71,7 @@ class RowPlace:
 
 @dataclass(frozen=True, slots=True)
 class RowDifference:
-    """One row that differs: a changed pair, a row of one side, one told more often or too late.
+    """One row that differs: a changed pair, a row of one side, one sent more often or too late.
 
     ``key``: names and values of the key columns; empty if the table has none. ``left_count`` and
     ``right_count`` say how often each side has this very row. For a row of one side ``columns`` has
@@ -96,9 +96,9 @@ class Counts:
 
     ``changed``: pairs of one key and position with different content. ``repeated`` and ``doubled``:
     copies of a row beyond what the other side has of it, which were sent again later, or at once.
-    ``out_of_order``: pairs that stand behind a later change of their key in this feed, and not just
-    so in the other. ``unreadable``: messages or rows with an error. For last rows, ``rows`` counts
-    the changes that were replayed.
+    ``out_of_order``: pairs that come after a later change of their key in this feed, and not in the
+    same way in the other. ``unreadable``: messages or rows with an error. For last rows, ``rows``
+    counts the changes that were replayed.
     """
 
     left_rows: int = 0
@@ -151,7 +151,7 @@ class TableComparison:
     reason. ``notes``: what was taken for granted. ``paired_by``: the position (or "ordinal") and
     the columns of the key by which rows met; without a key they met only their equals.
     ``in_halves``: an update counts as two changes. ``is_final``: last rows were compared.
-    ``allows_repeats``: what was sent again is counted and is no difference.
+    ``allows_repeats``: copies that were sent again are counted and do not make a difference.
     """
 
     table: str
@@ -167,7 +167,7 @@ class TableComparison:
 
     @property
     def is_equal(self) -> bool:
-        """Whether rows were compared, all could be read, and nothing differs."""
+        """True if rows were compared, all could be read, and nothing differs."""
         if self.schema_differences or self.counts is None:
             return False
         return self.differing == 0 and self.counts.unreadable == 0
@@ -214,12 +214,12 @@ class Comparison:
 
     @property
     def is_equal(self) -> bool:
-        """Whether the feeds have equal tables with changes, and everything could be read."""
+        """True if the feeds have equal tables with changes, and everything could be read."""
         return not self.is_different and self.has_changes("left") and self.has_changes("right")
 
     @property
     def is_different(self) -> bool:
-        """Whether anything differs or could not be read."""
+        """True if anything differs or could not be read."""
         if self.differences or self.errors:
             return True
         return not all(table.is_equal for table in self.tables)
@@ -235,5 +235,5 @@ class Comparison:
 
     @property
     def has_schema_differences(self) -> bool:
-        """Whether a table differs in its schema, or only one feed has it."""
+        """True if a table differs in its schema, or only one feed has it."""
         return bool(self.differences) or any(table.schema_differences for table in self.tables)

@@ -1,4 +1,4 @@
-"""What a comparison is asked for, and the rules that the formats' losses make of it.
+"""The options of a comparison, and the rules that follow from the formats' losses.
 
 A window has the changes from position ``start`` up to, but not including, ``end``. The position is
 the one by which rows pair (``ComparisonRules.position``). The windows ``[a, b)`` and ``[b, c)``
@@ -123,22 +123,22 @@ _CHANGED_ONLY = "only-output-updated-columns"
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRules:
-    """What a comparison goes by.
+    """The rules of a comparison.
 
-    ``position``: pairs rows beside their key; None: rows pair by the ordinal of the change of
-    their key. ``split_keys``: an update that changes a key is compared as delete and insert: any
-    primary or unique key, but where a side has no old values only the handle key, whose change the
-    producer of that side splits.
-    ``fields``: event fields that are compared beside op and images. ``folds_ops``: a side can't
-    tell insert from update, so that both count as "upsert". ``has_old_values``: before images of
-    updates are compared. ``deleted_columns``: those compared of a delete. ``fills_unchanged``:
-    columns that only an after image has are unchanged in its before image, and an update that
-    changes nothing counts as an insert. ``has_bare_deletes``: on a side deletes have neither
-    position nor fields; they pair by their key, the last position that it had before, and how many
-    deletes of it came since. ``in_halves``: a side sends an update as two records, so that an
-    update with both images counts as its two halves, each under the key of its own image.
-    ``leaves_deletes``: deletes are not compared, as bare ones are in no window. ``is_final``: what
-    is compared is the last row of each key.
+    ``position``: pairs rows together with their key; None: rows pair by the ordinal of the change
+    of their key. ``split_keys``: an update that changes a key is compared as delete and insert.
+    This holds for any primary or unique key. Where a side has no old values it holds only for the
+    handle key, since the producer of that side splits its change. ``fields``: event fields that are
+    compared in addition to op and images. ``folds_ops``: a side can't distinguish insert from
+    update, so that both count as "upsert". ``has_old_values``: before images of updates are
+    compared. ``deleted_columns``: those compared of a delete. ``fills_unchanged``: columns that
+    only an after image has are unchanged in its before image, and an update that changes nothing
+    counts as an insert. ``has_bare_deletes``: on a side deletes have neither position nor fields.
+    They pair by their key, the last position that it had before, and the number of its deletes
+    since then. ``in_halves``: a side sends an update as two records. An update with both images
+    then counts as two records, each under the key of its own image. ``leaves_deletes``: deletes are
+    not compared, as bare ones are in no window. ``is_final``: what is compared is the last row of
+    each key.
     """
 
     position: PositionName | None = "commit_ts"
@@ -171,7 +171,7 @@ class Terms:
 class Side:
     """One side's format with its options, which may be only those that differ from the default.
 
-    ``is_stored``: its files are in a prefix, where paths tell the partition.
+    ``is_stored``: its files are in a prefix, where paths give the partition.
     """
 
     format: Format
@@ -238,8 +238,8 @@ def terms_of(
 ) -> Terms:
     """Return what feeds of two formats with these options can be compared by.
 
-    What neither has is not left out: there is nothing to compare. ``is_windowed``: only changes of
-    some positions are compared.
+    A column that neither has is not left out: there is nothing to compare. ``is_windowed``: only
+    changes of some positions are compared.
     """
     left_out: list[tuple[str, str]] = []
 

@@ -1,7 +1,7 @@
 """One row per change of a feed, with its key: updates that change a key are split.
 
-An update that changes a value of a primary or unique key becomes its delete and its insert; with
-``in_halves`` any update becomes its two halves. As long as fingerprints will do, this copies narrow
+An update that changes a value of a primary or unique key becomes its delete and its insert. With
+``in_halves`` any update becomes two records. As long as fingerprints will do, this copies narrow
 rows only.
 """
 
@@ -45,7 +45,7 @@ _FEED_ORDER = ("topic", "partition", "file", "offset", "line")
 
 @dataclass(frozen=True, slots=True)
 class PairLayout:
-    """What a comparison needs to know of both frames, whose types are the same.
+    """The facts about both frames that a comparison needs; their types are the same.
 
     ``fields``: of the images, in the order of the table's columns. ``keys``: those of the key.
     ``split_by``: the numbers of the columns whose change splits an update. ``window``: only the
@@ -87,7 +87,7 @@ class PairLayout:
 
     @property
     def paired_by(self) -> tuple[str, ...]:
-        """The names of what makes a pair; nothing if rows meet only their equals."""
+        """The names of the pair's columns; empty if rows meet only their equals."""
         names = tuple(field.name for field in self.keys)
         if self.place_name is None:
             return names
@@ -102,7 +102,7 @@ def layout_of(
 ) -> PairLayout:
     """Return the layout of a table's frames. ``image``: the type of ``before`` and ``after``.
 
-    A key of which a column is not read is no key.
+    A key counts only if all of its columns are read.
     """
     fields = {field.name: field for field in image.fields}
     key = table.key or ()
@@ -121,7 +121,8 @@ def layout_of(
 def parted_changes(
     frame: DataFrame, layout: PairLayout, forms: Mapping[str, Form], *, has_places: bool = False
 ) -> DataFrame:
-    """Return one row a change, as the feed has them: with its key, and its images in each form."""
+    """Return one row per change, as the feed has them: with its key, and its images in each form.
+    """
     rules = layout.rules
     if rules.in_halves and not rules.has_old_values and "half" in frame.columns:
         frame = frame.where(F.coalesce(F.col("half") != "before", F.lit(True)))
@@ -181,7 +182,7 @@ def _formed(
 
 
 def _origin(*, has_sequence: bool) -> list[Column]:
-    """Return where a row stands in its feed, and a struct that orders rows as their feed does."""
+    """Return the place of a row in its feed, and a struct that orders rows as their feed does."""
     source = F.col("source")
     sequence = F.col("sequence_id") if has_sequence else F.lit(None).cast(_SEQUENCE)
     order = [sequence.alias("sequence_id")]  # it holds across the shards of a topic
@@ -202,7 +203,7 @@ def needs_order(layout: PairLayout) -> bool:
 
 
 def _parted(formed: DataFrame, layout: PairLayout, forms: Mapping[str, Form]) -> DataFrame:
-    """Return one row a change: an update of a key as its delete and its insert.
+    """Return one row per change: an update of a key as its delete and its insert.
 
     Rows that are not split go through the same generator: it keeps Spark from moving the forms of
     the images into the conditions here.
@@ -271,7 +272,7 @@ def _parted(formed: DataFrame, layout: PairLayout, forms: Mapping[str, Form]) ->
 
 
 def _half_of(rules: ComparisonRules) -> Column:
-    """Return which half of an update a row is, where updates are compared in halves.
+    """Return which record of an update a row is, where updates are compared in two records.
 
     Without old values the half after is the update.
     """
@@ -289,7 +290,7 @@ def _names_of(frame: DataFrame, prefix: str) -> dict[str, str]:
 
 
 def has_column(side: str, number: int) -> Column:
-    """Return whether an image has a column. Frames that don't tell have all."""
+    """Return whether an image has a column. Frames without presence bits have all."""
     has = F.col(f"{side}_has")
     byte = F.conv(F.hex(F.substring(has, number // _BITS_OF_A_BYTE + 1, 1)), 16, 10).cast("int")
     bit = byte.bitwiseAND(F.lit(1 << number % _BITS_OF_A_BYTE)) != 0

@@ -1,9 +1,9 @@
 """The tables of a feed, found in a first pass over it.
 
-The pass is cheap where a format can pass over columns: rows are decoded without any, and a message
-is decoded whole only when it has a layout that was not met before. A feed says no more than its
-bytes do (Craft and Open Protocol: no precision, no labels); a definition (``--ddl``) adds the rest.
-A prefix of a storage sink has schema files, and its rows are only counted.
+The pass is cheap where a format can skip columns. Rows are decoded without any, and a message is
+decoded whole only when its layout is new. A feed says no more than its bytes do (Craft and Open
+Protocol: no precision, no labels); a definition (``--ddl``) adds the rest. A prefix of a storage
+sink has schema files, and its rows are only counted.
 """
 
 from __future__ import annotations
@@ -89,13 +89,12 @@ def describe_feed(
     """Return the tables that have row changes in a feed, sorted by schema and name.
 
     ``source``: one that ``open_source`` made ready has its own context, and is not opened again.
-    ``include``: only these. ``definitions``: what a DDL says of them. ``on_error``: "stop" fails
-    at the first message that breaks its format; "row" passes over it, as decoding tells of it.
+    ``include``: only these. ``definitions``: what a DDL says of them. ``on_error``: "stop" fails at
+    the first message that breaks its format; "row" skips it, as decoding reports it.
     ``look_into_text``: decode all, and have text columns that hold ill-formed text as bytes.
-    ``only``: of messages, the row changes that count; it gets them without values.
-    ``spark``: None does all of it in this process, which reaches directories without Parquet.
-    Raises: SchemaError when a column has kinds that don't meet; ValueError for an option that is
-    not known.
+    ``only``: of messages, the row changes that count; it gets them without values. ``spark``: None
+    does all of it in this process, which reaches directories without Parquet. Raises: SchemaError
+    when a column has kinds that don't meet; ValueError for an option that is not known.
     """
     tables = None if include is None else frozenset(include)
     opened = open_source(spark, source, context, on_error, tables)
@@ -156,8 +155,8 @@ def _found_in_prefix(
 ) -> dict[Name, _Found]:
     """Return the tables of a prefix, by the definitions of the versions that have rows.
 
-    Files whose tables no definition tells are looked through, and all of them if the text of rows
-    is wanted.
+    Files are read if no definition gives their tables; all files are read if the text of rows is
+    wanted.
     """
     files = {file.name: file for file in prefix.files_of(survey.tables)}
     found: dict[Name, _Found] = {}
@@ -254,7 +253,7 @@ def _complete(found: _Found, defined: CanonicalTable | None) -> CanonicalTable:
 
 @dataclass(frozen=True, slots=True)
 class _Survey:
-    """What a worker needs to know to describe the tables in its messages."""
+    """The facts that a worker needs to describe the tables in its messages."""
 
     format: Format
     context: Context
@@ -272,7 +271,7 @@ class _Survey:
 
 
 class _Surveying:
-    """One pass over messages. Layouts are told apart by identity, and kept so that it holds."""
+    """One scan of messages. Layouts are distinguished by identity, and kept so that it holds."""
 
     def __init__(self, survey: _Survey, open_file: OpenFile) -> None:
         self.survey_of = survey
@@ -341,7 +340,7 @@ class _Surveying:
             locate_problem(problem, place, "stop", has_lines, self._open_file)
 
     def _has_new_shape(self, changes: list[Row | RowChange]) -> bool:
-        """Return whether a row has a layout that was not met: its table is an object of its own."""
+        """Return whether the layout of a row is new: a new layout has a separate table object."""
         is_new = False
         for change in changes:
             if not isinstance(change, Row):
@@ -385,7 +384,7 @@ def _texts_of(columns: tuple[Column, ...]) -> tuple[int, ...]:
 def _images_of(
     change: Row | RowChange,
 ) -> Iterator[tuple[object, tuple[Column, ...], tuple[Any, ...]]]:
-    """Yield the images of a change: what tells its layout from others, its columns, its values."""
+    """Yield the images of a change: the key of its layout, its columns, its values."""
     if isinstance(change, Row):
         for layout, values in ((change.new_layout, change.new), (change.old_layout, change.old)):
             if layout is not None and values is not None:

@@ -166,7 +166,8 @@ def job_of(
     skips_others: bool,
     has_lines: bool,
 ) -> Job:
-    """Return what workers are told. Raises: SourceError, ValueError for an unknown option."""
+    """Return the settings for the workers. Raises: SourceError, ValueError for an unknown option.
+    """
     parse_options(format_.options, context.options)
     columns = frozenset(table.column_names) if skips_others else None
     selection = Selection(frozenset({(table.schema, table.table)}), columns)
@@ -185,8 +186,8 @@ def spark_schema(job: Job) -> StructType:
 def _with_metadata(field: pa.Field) -> pa.Field:
     """Return a field in which every member of a struct has metadata.
 
-    PySpark looks for marks of its own in the metadata of members named ``wkb`` or ``metadata``, and
-    fails where a member has none.
+    PySpark looks for its own entries in the metadata of members named ``wkb`` or ``metadata``, and
+    fails where a member has no metadata.
     """
     kind = field.type
     if pa.types.is_struct(kind):
@@ -206,7 +207,7 @@ def _decoded_records(records: DataFrame, job: Job) -> DataFrame:
 
 
 def good_rows(frame: DataFrame) -> DataFrame:
-    """Return the rows of a decoded frame that are no errors."""
+    """Return the rows of a decoded frame that are not errors."""
     return frame.where(F.col("error").isNull())
 
 

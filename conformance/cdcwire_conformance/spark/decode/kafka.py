@@ -1,8 +1,8 @@
 """A topic at rest: which records are meant is asked once, and all passes read just these.
 
-The brokers are asked by Kafka's own client, in Java on the driver, so that what is wrong with them
-or with the topic is reported within seconds, in one line. The records are read by Spark's
-connector, each partition in one piece or in several.
+Kafka's own client, in Java on the driver, queries the brokers. So a problem with the brokers or
+with the topic is reported within seconds, in one line. The records are read by Spark's connector,
+each partition in one piece or in several.
 """
 
 from __future__ import annotations
@@ -46,9 +46,8 @@ _REFUSED = frozenset(
 def topic_at_rest(spark: SparkSession, topic: KafkaTopic, *, must_have: bool = True) -> KafkaTopic:
     """Return a topic with the offsets of the records that are meant, as it is now.
 
-    ``must_have``: named offsets have to be there.
-    Raises: SourceError in one line: no connector, no broker that answers, no such topic, no right
-    to read it, or offsets that it does not have.
+    ``must_have``: named offsets have to exist. Raises: SourceError in one line: no connector, no
+    broker that answers, no such topic, no right to read it, or offsets that it does not have.
     """
     if topic.ranges is not None:
         return topic

@@ -1,8 +1,8 @@
-"""A source made ready: what decoding needs beside each message is known before any is decoded.
+"""A source made ready: the context that decoding needs, known before any message is decoded.
 
 - A topic has its range of records, so that all passes read the same ones while others arrive.
-- A storage prefix has its order of replay, the definitions in schema files, and for each data file
-  the commit-ts below which its rows came before.
+- A storage prefix has its order of replay and the definitions in schema files. For each data file
+  it has the commit-ts below which its rows came before.
 - A format with registered schemas has these as a plain mapping: workers never ask a registry. They
   are files among the messages, or at a place that the user names. The first bytes of keys and
   values name the ids that a feed uses; only these are looked up.
@@ -173,7 +173,7 @@ class _SchemaFile:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a share of a feed has: schemas, and the heads of its keys and values."""
+    """The context of a share of a feed: schemas, and the heads of its keys and values."""
 
     files: tuple[_SchemaFile, ...]
     heads: frozenset[bytes]

@@ -1,4 +1,4 @@
-"""What the driver plans to read of a storage prefix, in the order of replay.
+"""The driver's plan for reading a storage prefix, in the order of replay.
 
 The driver reads names, schema files, index files and ``metadata``. Workers read the data files,
 each whole by one of them. A first pass counts their rows: no column is decoded, and one small

@@ -1,4 +1,4 @@
-"""What runs in a Spark worker: messages of a piece or of a batch, decoded to Arrow batches."""
+"""The code that runs in a Spark worker: messages of a piece or of a batch to Arrow batches."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class FeedError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a worker needs to know to decode one table's rows."""
+    """The facts that a worker needs to decode one table's rows."""
 
     format: Format
     context: Context
@@ -77,7 +77,7 @@ class Job:
 def messages_of_piece(piece: Piece) -> Iterator[Located]:
     """Yield the messages of JSON lines; one that can't be read as its problem.
 
-    Raises: FeedError when the file itself can't be read, which is no poisoned message.
+    Raises: FeedError when the file itself can't be read, which is not a poisoned message.
     """
     for offset, line in _lines_of(piece):
         place = MessagePlace(None, None, offset, piece.file, None)
@@ -85,7 +85,7 @@ def messages_of_piece(piece: Piece) -> Iterator[Located]:
 
 
 def message_of_line(line: bytes) -> Message | RowProblem:
-    """Return the message of a JSON line, or why it is none."""
+    """Return the message of a JSON line, or the reason why it is invalid."""
     message = _usual_message(line)
     if message is not None:
         return message
@@ -141,7 +141,7 @@ def messages_of_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[Located]:
 
 
 def _headers_of(batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, bytes], ...]]:
-    """Yield the headers of each record, in their order; a name may be there twice."""
+    """Yield the headers of each record, in their order; a name may occur twice."""
     if HEADERS not in batch.schema.names:
         yield from repeat((), batch.num_rows)
         return
@@ -181,7 +181,7 @@ def decode_messages(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the record batches of a table's rows. Raises: FeedError if errors are to stop.
 
-    ``open_file``: opens the files of lines, whose numbers errors tell.
+    ``open_file``: opens the files of lines; errors give their line numbers.
     """
     rows = _Rows(job, open_file)
     with few_collections():

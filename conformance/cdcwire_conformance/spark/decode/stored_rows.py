@@ -1,8 +1,8 @@
 """Data files of a prefix, decoded one by one to Arrow batches in a Spark worker.
 
 A file whose end is broken gives the rows before the fault, then the fault. Rows that replay leaves
-out are decoded and dropped: the file's floor says what came before it, and from there on the
-largest commit-ts in the file.
+out are decoded and dropped. The file's floor and, from there on, the largest commit-ts in the file
+say which rows came before.
 """
 
 from __future__ import annotations

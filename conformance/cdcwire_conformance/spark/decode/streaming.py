@@ -1,8 +1,8 @@
 """A topic as a stream: decoded while it grows, and written to Parquet, each record once.
 
-A stream goes on where its checkpoint says. What a batch writes counts only when the sink's own
-list in the folder names it, so that a job that was killed leaves nothing out and nothing twice for
-those who read the folder with Spark.
+A stream goes on where its checkpoint says. A batch's files count only when the sink's own list in
+the folder names them. So a job that was killed leaves nothing out and nothing twice for those who
+read the folder with Spark.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def decode_stream(
     """Return the row changes of one table of a topic as a streaming DataFrame.
 
     ``source``: a topic without an end; where it begins counts for the first start only.
-    ``records_of_batch``: at most so many records at a time. All else as in ``decode_frame``.
+    ``records_of_batch``: the maximum number of records at a time. All else as in ``decode_frame``.
     Raises: SourceError, SchemaError, ValueError for an option that is not known.
     """
     topic = source.topic
@@ -79,9 +79,9 @@ def stream_to_parquet(
     """Start to write a streaming DataFrame to Parquet, and return Spark's query.
 
     ``checkpoint``: a folder of this stream alone; by default one inside of ``folder``. A stream
-    that finds one goes on there. ``seconds``: look for new records so often, until it is stopped;
-    None: take what is there when it starts, in as many batches as it needs, and end.
-    ``query.awaitTermination()`` waits, and raises what the job failed with.
+    that finds one goes on there. ``seconds``: look for new records every N seconds, until it is
+    stopped; None: take the records that exist when it starts, in as many batches as it needs, and
+    end. ``query.awaitTermination()`` waits, and raises what the job failed with.
     """
     place = f"{folder}/{CHECKPOINT}" if checkpoint is None else str(checkpoint)
     writer = frame.writeStream.format("parquet").option("checkpointLocation", place)

@@ -1,4 +1,4 @@
-"""How the files of a feed come to workers: in shares, each of which is one piece of a job.
+"""The split of a feed's files for workers: shares, each of which is one piece of a job.
 
 Workers open the files of a directory themselves. Of other places Spark reads each file whole, and
 its bytes come to a worker with it. Without a session the same is done in this process.
@@ -38,7 +38,7 @@ class Work(Generic[T]):
     """What is to be read, in shares in the order of the feed.
 
     ``paths``: of the only file of each share, where Spark reads it; None: workers open files.
-    ``empty``: the numbers of shares whose file is empty. Spark passes over such files.
+    ``empty``: the numbers of shares whose file is empty. Spark skips such files.
     """
 
     shares: Sequence[Sequence[T]]
@@ -121,7 +121,7 @@ def workers_of(spark: SparkSession | None) -> int:
 
 
 def frame_of_shares(spark: SparkSession, shares: Sequence[object]) -> DataFrame:
-    """Return the numbers of shares, each in a partition of its own."""
+    """Return the numbers of shares, each in a separate partition."""
     return spark.range(0, len(shares), 1, max(1, len(shares)))
 
 

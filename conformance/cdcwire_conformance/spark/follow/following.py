@@ -2,7 +2,7 @@
 
 Each round asks the brokers for the ends of both topics and scans new records. When the shared
 watermark has moved, the rows between the last watermark and this one are compared like a whole
-feed; only records that may have such rows are read. With a state file, a job that was killed
+feed. Only records that may have such rows are read. With a state file, a job that was killed
 continues: the window that was not reported is compared again, whatever arrived since.
 """
 
@@ -79,7 +79,7 @@ class WindowComparison:
 
     @property
     def is_equal(self) -> bool:
-        """Whether no row of the window differs, and no notice counts as a difference."""
+        """True if no row of the window differs, and no notice counts as a difference."""
         for each in (self.left, self.right):
             if each.total > (each.late if self.allows_repeats else 0):
                 return False
@@ -87,7 +87,8 @@ class WindowComparison:
 
     @property
     def changes(self) -> int:
-        """The number of changes of the left side in the window; an update in halves is one."""
+        """The number of the left side's changes in the window; an update in two records counts once.
+        """
         return sum(
             table.counts.left_rows if table.in_halves else table.counts.left
             for table in self.comparison.tables
@@ -243,7 +244,7 @@ class _Following:
         return topic
 
     def _begun(self, number: int) -> TopicProgress:
-        """Return the progress of a topic of which nothing is scanned."""
+        """Return the progress of a topic before any of it is scanned."""
         ranges = topic_at_rest(self.spark, self._topic(number)).ranges
         assert ranges is not None
         partitions = (PartitionProgress(each.partition, each.start) for each in ranges)
@@ -252,8 +253,8 @@ class _Following:
     def _scanned(self, state: FollowState) -> tuple[FollowState, bool]:
         """Return the state after scanning new records, and whether there are more.
 
-        The side that is behind is scanned first. The other side is scanned only if its watermark is
-        not ahead, so that rows of later windows do not pile up.
+        The side with the lower watermark is scanned first. The other side is scanned only if its
+        watermark is not ahead, so that rows of later windows do not pile up.
         """
         edges = [self._edges(number) for number in (0, 1)]
         for number, side in enumerate(SIDES):

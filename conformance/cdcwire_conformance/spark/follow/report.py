@@ -126,7 +126,7 @@ class WindowLines:
 
 
 def _number_of(line: bytes) -> int | None:
-    """Return which window a line tells; None if it is not a whole line of a window."""
+    """Return the window of a line; None if it is not a whole line of a window."""
     try:
         number = json.loads(line)["window"] if line.endswith(b"\n") else None
     except (ValueError, KeyError, TypeError):

@@ -1,9 +1,9 @@
 """Watermarks of two growing topics, and the records that the next window needs.
 
 All values here are plain, without Spark and Kafka. A *position* is commit_ts, sequence_id or lsn.
-The *watermark* of a partition is the position below which it has all its rows: the largest position
-of a progress event, or of a row where the format has no such events. The watermark of a topic is
-the smallest one of its partitions. A *window* is the range between two shared watermarks.
+The *watermark* of a partition is the position below which it has all its rows. It is the largest
+position of a progress event, or of a row where the format has no such events. The watermark of a
+topic is the smallest one of its partitions. A *window* is the range between two shared watermarks.
 
 Each record is scanned once. A row below a watermark that was already reported is late; every other
 row belongs to exactly one window, this one or a later one. For records with rows that are not yet

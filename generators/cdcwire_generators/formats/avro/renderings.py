@@ -1,8 +1,8 @@
 """The many bytes that mean one record: what an Avro reader takes, and no TiCDC writes.
 
-Varints that are longer than needed, decimals with more of their sign in front, BITs with zeros in
-front. The walk over the schema shares nothing with the codec.
-A schema is JSON, whose members may come in any order.
+Varints that are longer than needed, decimals with more sign bytes at the beginning, BITs with
+leading zeros. The walk over the schema shares nothing with the codec. A schema is JSON, whose
+members may come in any order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _VARINT_BYTES = {"int": 5, "long": 10}
 
 @st.composite
 def avro_renderings(draw: st.DrawFn, raw: bytes, schema: str) -> bytes:
-    """Give other bytes of an envelope and the record behind it, which is of this schema."""
+    """Give other bytes of an envelope and the record after it, which is of this schema."""
     walk = _Walk(draw, raw, _HEADER)
     for field in json.loads(schema)["fields"]:
         walk.copy(field["type"])
@@ -69,7 +69,7 @@ class _Walk:
         self.place += count
 
     def _sized(self, described: dict[str, Any]) -> None:
-        """Copy bytes with their length, behind as many more as do not count."""
+        """Copy bytes with their length, followed by as many more as do not count."""
         length, start = self._take(), self.place
         assert length % 2 == 0  # zigzag: no length is negative
         found = self.raw[start : start + length // 2]

@@ -1,6 +1,6 @@
-"""What comes back from Avro: one message a row, whose columns are those of a schema.
+"""The events that come back from Avro: one message per row, with the columns of a schema.
 
-Names are those of Avro. A delete has its key and nothing else; an update has its new row, and is a
+Names are those of Avro. A delete has its key and nothing else. An update has its new row, and is a
 delete and an insert where it changes a key. DDL and progress are sent only when a test option asks
 for them, and left out otherwise.
 """
@@ -175,7 +175,7 @@ class AvroRoundTrip(RoundTrip):
         return Column(avro_name(column.name), kind, tidb_type, nullable, roles=roles)
 
     def _type(self, column: Column) -> tuple[str, kinds.Type]:
-        """Return ``tidb_type`` and the kind that it tells."""
+        """Return ``tidb_type`` and the kind that it gives."""
         declared = _declared(column)
         base, kind = declared.base, type_of_declared(declared, self.time_zone)
         if base in INTEGER_BITS:
@@ -287,7 +287,7 @@ class AvroRoundTrip(RoundTrip):
 
 
 def _in_utc(text: str, time_zone: str) -> str:
-    """Return the text of an instant in UTC; what is none, such as a zero date, stays."""
+    """Return the text of an instant in UTC; an invalid text, such as a zero date, stays."""
     try:
         return temporal_text(kinds.TimestampType(zone=time_zone), text, "+00:00") or text
     except ValueError:
