@@ -64,8 +64,8 @@ def _taken(
 def common_part(events: Iterable[Event], *formats: Format) -> list[Event]:
     """Return events with the part of each row that all ``formats`` carry, by their verdicts.
 
-    Where an update has no old row, an update that changes a key is a delete and an insert. A delete
-    may have its key only, and then no position.
+    Where an update has no old row, an update of a key is a delete and an insert. A delete may have
+    its key only, and then no position.
     """
     fields = [each.carries.fields for each in formats]
     if all(verdicts["before of update"].verdict != "no" for verdicts in fields):

@@ -39,13 +39,13 @@ class Domain:
     ``kinds``: names of ``cdcwire.model.carries.KINDS``; a value of another kind is not made.
     ``position_fields``: which fields of a position are filled, all from one counter.
     ``is_plausible``: only values that the source can hold. Otherwise also any other value that the
-    wire can carry in their place, such as a year of 2**63 - 1 or an invalid date. ``progress``:
-    what progress events say; None: there are none. ``markers``: those there are, with an id or
-    without (``has_marker_ids``). ``has_schema_changes``: whether there are any; with
-    ``needs_queries`` no statement is empty. ``has_path_names``: names of schemas and tables may be
-    those of directories. ``has_field_names``: names are those that Avro keeps as they are.
-    ``key_shapes``: of KEY_SHAPES, those that tables have. ``has_one_table``: a stream has no more.
-    ``has_reads``: a row may be one of a snapshot.
+    wire can carry there, such as a year of 2**63 - 1 or an invalid date. ``progress``: what
+    progress events say; None: there are none. ``markers``: those there are, with an id or without
+    (``has_marker_ids``). ``has_schema_changes``: whether there are any; with ``needs_queries`` no
+    statement is empty. ``has_path_names``: names of schemas and tables may be those of directories.
+    ``has_field_names``: names are those that Avro keeps as they are. ``key_shapes``: of KEY_SHAPES,
+    those that tables have. ``has_one_table``: a stream has no more. ``has_reads``: a row may be one
+    of a snapshot.
     """
 
     family: Family = field(default_factory=_mysql)

@@ -192,7 +192,7 @@ def problem_of(error: ConversionError | DecodeError) -> RowProblem:
 
 
 def places_array(places: Sequence[MessagePlace], counts: Sequence[int]) -> pa.Array:
-    """Return the ``source`` of rows; each place gives the number of its rows."""
+    """Return the ``source`` of rows; ``counts`` is the number of rows of each place."""
     fields = list(SOURCE_TYPE)
     rows = sum(counts)
     index: pa.Array | None = None

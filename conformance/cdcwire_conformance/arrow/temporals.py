@@ -2,8 +2,8 @@
 
 As text, a fraction loses its zeros at the end, so that ``10:00:00.500`` and ``10:00:00.5`` are one
 value; all else stays as sent. Native types are exact or refused. These values raise an error: a
-zero date, the year 0 (which Spark does not give to Python), 30 February, more than six digits of a
-fraction. So does an hour beyond the day where the type has none.
+zero date, the year 0 (which Spark does not give to Python), 30 February. Fractions of more than six
+digits also raise an error. So does an hour beyond the day where the type has none.
 
 An instant of a known zone has the model's text in UTC, with a sign before years that have not four
 digits, or ``infinity``. A zero TIMESTAMP is the same in all zones, as MySQL shows it. An hour that

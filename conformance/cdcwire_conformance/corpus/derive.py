@@ -16,7 +16,7 @@ From each case of one message, of level must or should, come:
 | ``<id>@member:17-1`` | the member at byte 17 is missing |
 
 The prefix ``key-`` means that the key is changed. A message of over 2,048 bytes is cut only near
-the borders of its fields. Of many fields of one kind, four are changed. The numbers, and the
+the borders of its fields. If a kind has many fields, four of them are changed. The numbers, and the
 exceptions that would be legal, are in ``mutations``. Every derived case is a *must reject*, and has
 the options and tables of the case it comes from. ``broken_clause`` says which clause it breaks.
 """

@@ -53,10 +53,10 @@ def hexdump_lines(
 ) -> list[str]:
     """Return the annotated dump of a message.
 
-    An arrow points at the byte of ``explanation.error``, with the error on the line below. With
-    ``focus_offset`` the arrow points at the byte at this offset of ``focus_part`` instead, and only
+    A ``>`` flags the byte of ``explanation.error``, with the error on the line below. With
+    ``focus_offset`` it flags the byte at this offset of ``focus_part`` instead, and only
     ``context`` lines before and after it are shown. ``most_lines``: a part with more lines is cut
-    in its middle, but not at the arrow.
+    in its middle, but not at the flagged line.
     """
     error = explanation.error
     if focus_offset is None:
@@ -211,7 +211,7 @@ def _around_mark(lines: list[_Line], context: int) -> list[_Line]:
 
 
 def _abridged(lines: list[_Line], most_lines: int, context: int) -> list[_Line]:
-    """Return the beginning, the end and the lines around the arrow."""
+    """Return the beginning, the end and the lines around the flagged one."""
     if len(lines) <= most_lines:
         return lines
     end = most_lines // 4

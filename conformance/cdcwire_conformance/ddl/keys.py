@@ -11,7 +11,7 @@ from cdcwire_conformance.ddl.tokens import Cursor, Token
 
 @dataclass(frozen=True, slots=True)
 class KeyPart:
-    """A column of a key, by its name; ``name`` is None for an expression."""
+    """A column of a key, by its name; an expression has None as ``name``."""
 
     name: str | None
     token: Token
@@ -56,11 +56,11 @@ def read_key_parts(cursor: Cursor) -> tuple[KeyPart, ...]:
 def with_keys(cursor: Cursor, columns: Sequence[Column], keys: Iterable[Key]) -> list[Column]:
     """Return the columns with the roles that the keys give them.
 
-    primary, unique: every column of such a key. multiple: every column of a key of several columns,
-    and the only one of an index that allows repeats. handle: the primary key, else the unique key
-    of the fewest columns, none of them nullable or virtual; of several the first. Indexes that a
-    foreign key brings about are left out. Raises: DdlError for a key over a column that does not
-    exist, and for a second primary key.
+    Roles: primary, unique: every column of such a key. Role multiple: every column of a key of
+    several columns, and the only one of an index that allows repeats. Role handle: the primary key,
+    otherwise the unique key of the fewest columns, none of them nullable or virtual. The first of
+    several such keys is taken. Indexes that a foreign key brings about are left out. Raises:
+    DdlError for a key over a column that does not exist, and for a second primary key.
     """
     places = {column.name.casefold(): index for index, column in enumerate(columns)}
     roles: list[set[Role]] = [set(column.roles) for column in columns]

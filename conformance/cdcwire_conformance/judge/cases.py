@@ -1,7 +1,7 @@
 """One judgement per case.
 
-accept: the events have to agree. reject: a refusal is enough; the place of the refusal is a note,
-since the offset of a rejection is only a "should". encode: the bytes have to agree where the format
+Accept: the events have to agree. Reject: a refusal is enough. The place of the refusal is a note,
+since the offset of a rejection is only a "should". Encode: the bytes have to agree where the format
 fixes them and the case is canonical. Otherwise the events that the reference reads in them have to
 agree.
 """

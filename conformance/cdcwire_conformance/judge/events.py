@@ -1,8 +1,9 @@
 """Events: what a testee answers to ``decode``, against what the case expects.
 
 Values that the format does not carry are not compared, whichever side has them. The same goes for
-what a testee declared as missing (``without``): position, key, one member of the position, the
-operation (``op``), the kind of a schema change (``what``), the scale of decimals (``scale``).
+parts that a testee declared as missing (``without``): position, key, one member of the position,
+the operation (``op``). It may also lack the kind of a schema change (``what``) or the scale of
+decimals (``scale``).
 
 Unchanged columns that the message leaves out may be filled in. The row before an update then has
 them with the values of the row after.

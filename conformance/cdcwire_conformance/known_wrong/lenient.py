@@ -143,7 +143,7 @@ def mend_json(message: Message, error: DecodeError) -> Message | None:
 
 
 def mend_text(message: Message, error: DecodeError, texts: frozenset[str]) -> Message | None:
-    """Return a message with a question mark in place of a non-ASCII byte at an error.
+    """Return a message with "?" in place of the byte at an error, if it is not ASCII.
 
     ``texts``: the clauses of texts.
     """

@@ -41,9 +41,9 @@ class Judge:
     def ask(self, testee: Testee, task: Task) -> Outcome:
         """Ask a testee and judge its answer; what fails is asked again in a fresh process.
 
-        The second answer counts. Of the wrong answers to cases that one rule derives from one base
-        case, only the first is asked again. Once a process was seen that mixes up its messages, all
-        are asked again.
+        The second answer counts. Wrong answers to cases that one rule derives from one base case
+        are asked again only once, for the first of them. Once a process was seen that mixes up its
+        messages, all are asked again.
         """
         outcome, is_fresh = self._ask(testee, task, fresh=False)
         if is_fresh or not outcome.is_bad:

@@ -87,7 +87,7 @@ def run(
 
 
 class _CrashSample:
-    """The cases derived from one base case that are left out after crashes, by rule.
+    """The cases derived from one base case that are left out after crashes, per rule.
 
     After the first crash one case is left out, after the second three, then seven. After the last
     crash that is allowed, all of the rule are. A decoder that crashes on the empty message is still

@@ -207,8 +207,7 @@ def _whole(position: Position, number: int) -> Position:
 
 
 def topics_of(rows: Sequence[RowChange], tables: Sequence[Table]) -> dict[TableName, Table]:
-    """Return the definitions of the tables of rows: as given, otherwise by the first row of each.
-    """
+    """Return the definitions of the rows' tables: as given, otherwise by the first row of each."""
     found = {(table.schema, table.name): table for table in tables if table.columns}
     for row in sorted(rows, key=lambda row: row.op == "delete"):  # a delete may have its key only
         image = row.after or row.before
@@ -225,8 +224,7 @@ def _rows(events: Iterator[Event]) -> Iterator[RowChange]:
 
 
 def _scaled(rows: int, sample: Callable[[int], Iterator[RowChange]]) -> int:
-    """Return the number of rows to take; wide rows are fewer, so all workloads have similar bytes.
-    """
+    """Return the number of rows to take: fewer wide ones, for about as many bytes everywhere."""
     if rows <= _TRIED_ROWS:
         return rows
     tried = list(sample(_TRIED_ROWS))

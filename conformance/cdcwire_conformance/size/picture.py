@@ -126,7 +126,7 @@ def _draw_panel(
 
 
 def _title(name: str) -> str:
-    """Return a name that is no wider than its panel: the end of a long name."""
+    """Return a name that fits its panel: the end of a long name."""
     text = name.replace("$", r"\$")  # matplotlib sets formulas between dollars
     return text if len(text) <= _TITLE_LENGTH else f"…{text[1 - _TITLE_LENGTH :]}"
 

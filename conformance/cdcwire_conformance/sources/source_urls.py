@@ -2,7 +2,7 @@
 
 A source is a topic, ``FORMAT:kafka://HOST:PORT/TOPIC``, or a directory, ``FORMAT:file:DIR``: of
 messages, either JSON lines (``*.jsonl``) or Parquet with Kafka's columns (``*.parquet``), in one
-format. JSON lines are cut by bytes: a piece begins at the first line that begins in it. So many
+format. JSON lines are cut by bytes: a piece begins at the first line that begins in it. Thus many
 workers share a large file, and one worker reads its share of small files. With a format of a
 storage sink the directory may be a prefix of it, with the sink's own folders and files. It may be
 in a bucket or on any other file system that Spark knows, by its URL; files there are not cut.

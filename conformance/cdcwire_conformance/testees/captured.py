@@ -10,7 +10,7 @@ _TAIL = STDERR_LIMIT // 2
 
 
 class CapturedText:
-    """The output of a process since the last ``begin``.
+    """The output of a process since the last call of ``mark``.
 
     Go and Java print the reason of a crash first, Python prints it last. Therefore both ends are
     kept, and the middle is left out.

@@ -235,7 +235,7 @@ def kill_all() -> None:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What one run of a command left. ``code`` is None when it had to be killed."""
+    """What one run of a command left. ``code``: None when it had to be killed."""
 
     code: int | None
     stdout: bytes

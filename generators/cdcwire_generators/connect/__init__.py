@@ -1,4 +1,1 @@
-"""The common part of Debezium JSON and CDL JSON:
-
-Kafka Connect's columns, values, times and envelopes.
-"""
+"""Kafka Connect's columns, values, times and envelopes, which Debezium JSON and CDL JSON share."""

@@ -42,8 +42,7 @@ class Modes:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """The form of a column after a round trip: its kind, the name of its type, a conversion of values.
-    """
+    """A column after a round trip: its kind, the name of its type, and a conversion of values."""
 
     type: Type
     source: str

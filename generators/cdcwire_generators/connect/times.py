@@ -51,8 +51,7 @@ def text_value(value: Value) -> str:
 
 
 def within(value: Value, bits: int, what: str, *, unsigned: bool = False) -> int:
-    """Return an integer of the given number of bits. Raises: NotCarriedError, which names ``what``.
-    """
+    """Return an integer of ``bits`` bits. Raises: NotCarriedError, which names ``what``."""
     low, high = (0, 1 << bits) if unsigned else (-(1 << bits - 1), 1 << bits - 1)
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value < high:
         raise NotCarriedError(what)

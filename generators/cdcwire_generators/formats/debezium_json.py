@@ -1,7 +1,7 @@
 """The generators' facts about debezium-json.
 
-A delete has its key alone, unless the producer is known to send whole rows. An update that changes
-a key is a delete, a tombstone and an insert.
+A delete has its key alone, unless the producer is known to send whole rows. An update of a key is a
+delete, a tombstone and an insert.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Columns and values of every kind of the neutral model, those of other families too.
 
-For the tables of the values that a format carries: each of their rows is a name of KINDS, and each
+For the tables of the values that a format carries. Each of their rows is a name of KINDS, and each
 name has columns and values here.
 """
 

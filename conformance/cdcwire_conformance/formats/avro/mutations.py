@@ -13,8 +13,8 @@ more is ever legal. Other changes, in key and value alike:
 * A member of a DDL is left out.
 
 Three things are not changed: white space after a DDL's JSON, which may be cut; a value of Glue cut
-to nine bytes, which under the test options is a delete with its timestamp; columns of unknown
-types. The bytes of such columns do not say what they are.
+to nine bytes; columns of unknown types. The cut value of Glue is a delete with its timestamp under
+the test options. The bytes of such columns do not say what they are.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def zigzag(values: Numbers) -> Numbers:
 
 
 def within(counts: Numbers) -> Numbers:
-    """Return 0, 1, 2 and so on, as many numbers for each count as it says."""
+    """Return, for each count N, the numbers from 0 to N - 1, one run after another."""
     ends = np.cumsum(counts)
     return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - counts, counts)
 

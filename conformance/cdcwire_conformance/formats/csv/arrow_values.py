@@ -1,8 +1,7 @@
 """Columns of CSV files as Arrow arrays in the wire's own types, checked as the plain reader does.
 
-A column's texts are checked in one of three ways: by a regular expression on all of them, by the
-range of all numbers, or by reading each distinct text once. A value that is not plainly right
-raises Irregular.
+A column's texts are checked by one regular expression for all, by the range of all numbers, or by
+reading each distinct text once. A value that is not plainly right raises Irregular.
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ def _in_range(cells: pa.Array, low: int, high: int) -> pa.Array:
 
 
 def _distinct(cells: pa.Array, codec: ColumnCodec) -> pa.Array:
-    """Return the cells; the plain reader takes each distinct one."""
+    """Return the cells, after the plain reader has read each distinct one."""
     distinct = cells.unique()
     if len(distinct) > _MOST_DISTINCT:
         raise Irregular

@@ -1,7 +1,7 @@
 """The rules of the storage sink's CSV, and of the other files of a prefix.
 
 A record is whole with its terminator. So a file can lose or gain any byte except at the end of a
-record: such a cut leaves a shorter file that is legal. Half a terminator ends a record too, for
+record. A cut there leaves a shorter file that is legal. Half a terminator ends a record too, for
 readers that know all line ends. Quotes are left alone: many readers take text without and numbers
 with them. Other changes:
 

@@ -1,7 +1,7 @@
 """The rules of Open Protocol.
 
 Key and value are lists of items with their lengths, and each item is one JSON object. So an item
-can neither lose its last byte nor gain one: the next bytes are a length, and its first byte is 0,
+can neither lose its last byte nor gain one. The next bytes are a length, and its first byte is 0,
 not white space. The exceptions:
 
 * A value of resolved events may be empty altogether: the cut to nothing is legal.

@@ -1,9 +1,9 @@
 """The facts about columns in the DDL of schema files that the list of columns lacks.
 
 A schema file has no elements of ENUM and SET and no virtual columns. The statement in its ``Query``
-has them, if it is a CREATE TABLE, or an ALTER TABLE that adds or changes a column. What is known of
-a table goes on to its later versions, and with a RENAME to its new name. A statement that can't be
-read adds nothing. It is not an error here, since the columns themselves are in the file.
+has them, if it is a CREATE TABLE, or an ALTER TABLE that adds columns or changes them. What is
+known of a table goes on to its later versions, and with a RENAME to its new name. A statement that
+can't be read adds nothing. It is not an error here, since the columns themselves are in the file.
 """
 
 from __future__ import annotations
@@ -131,8 +131,7 @@ _NO_COLUMN = frozenset({*_KEYS, "CONSTRAINT", "CHECK", "PARTITION"})
 
 
 def _clause_text(cursor: Cursor) -> str:
-    """Return the text up to the comma, the parenthesis or the end after it, and move to that place.
-    """
+    """Return the text up to the next comma, parenthesis or end, and move to that place."""
     start = cursor.token.start
     end = start
     depth = 0

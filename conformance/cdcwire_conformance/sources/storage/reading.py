@@ -1,8 +1,8 @@
 """The events of a prefix in the order of replay.
 
-One data file is read at a time. A file that is broken, incomplete or meanwhile written again holds
-back the later files of its table and partition, and all later versions of the table. Other tables
-go on.
+One data file is read at a time. A file may be broken, incomplete or meanwhile written again. It
+then holds back the later files of its table and partition, and all later versions of the table.
+Other tables go on.
 """
 
 from __future__ import annotations

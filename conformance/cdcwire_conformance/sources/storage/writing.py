@@ -1,9 +1,9 @@
 """A writer of a whole prefix: schema files, rows in files, indexes and the checkpoint.
 
 The rules are those of ``cdcwire.storage``; here are the buffers, the clock and the puts. ``kill``
-leaves the state of a producer that ends in the middle: some files are put and others are not, and
-the checkpoint says from where to resume. ``restarted`` gives the writer that resumes; its caller
-sends all that is not below its checkpoint again.
+leaves the state of a producer that ends in the middle: some files are put and others are not. The
+checkpoint says from where to resume. ``restarted`` gives the writer that resumes; its caller sends
+all that is not below its checkpoint again.
 
 Not here: EXCHANGE PARTITION (its second schema file), dispatchers, table ids as paths.
 """

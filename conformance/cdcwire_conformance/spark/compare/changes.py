@@ -220,8 +220,7 @@ def _summary(
 
 
 def _summed(summary: DataFrame) -> tuple[DataFrame, Counts, int]:
-    """Return the frame persisted, its count columns, and the number of copies that eras may separate.
-    """
+    """Return the frame persisted, its counts, and the number of copies that eras may separate."""
     summary = summary.persist(StorageLevel.MEMORY_AND_DISK)
     names = [name for name in summary.columns if name != "pair"]
     (row,) = summary.agg(*(F.sum(name).alias(name) for name in names)).collect()

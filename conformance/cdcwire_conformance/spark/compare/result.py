@@ -19,7 +19,7 @@ SideName: TypeAlias = Literal["left", "right"]
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One value of a row. ``text`` is None for SQL NULL and for an absent column.
+    """One value of a row. ``text`` of SQL NULL and of an absent column: None.
 
     ``text``: bytes in hexadecimal, arrays and maps as JSON, all else as it is. ``length``: of the
     whole text, where ``text`` is only its beginning.
@@ -145,7 +145,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class TableComparison:
-    """One table. ``counts`` is None if the schemas differ so that no row was read.
+    """One table. ``counts``: None if the schemas differ so that no row was read.
 
     ``schema_differences``: a line each. ``left_out``: columns that were not compared, with the
     reason. ``notes``: what was taken for granted. ``paired_by``: the position (or "ordinal") and

@@ -126,19 +126,18 @@ class ComparisonRules:
     """The rules of a comparison.
 
     ``position``: pairs rows together with their key; None: rows pair by the ordinal of the change
-    of their key. ``split_keys``: an update that changes a key is compared as delete and insert.
-    This holds for any primary or unique key. Where a side has no old values it holds only for the
-    handle key, since the producer of that side splits its change. ``fields``: event fields that are
-    compared in addition to op and images. ``folds_ops``: a side can't distinguish insert from
-    update, so that both count as "upsert". ``has_old_values``: before images of updates are
-    compared. ``deleted_columns``: those compared of a delete. ``fills_unchanged``: columns that
-    only an after image has are unchanged in its before image, and an update that changes nothing
-    counts as an insert. ``has_bare_deletes``: on a side deletes have neither position nor fields.
-    They pair by their key, the last position that it had before, and the number of its deletes
-    since then. ``in_halves``: a side sends an update as two records. An update with both images
-    then counts as two records, each under the key of its own image. ``leaves_deletes``: deletes are
-    not compared, as bare ones are in no window. ``is_final``: what is compared is the last row of
-    each key.
+    of their key. ``split_keys``: an update of a key is compared as delete and insert. This holds
+    for any primary or unique key. Where a side has no old values it holds only for the handle key,
+    since the producer of that side splits its change. ``fields``: event fields that are compared in
+    addition to op and images. ``folds_ops``: a side can't distinguish insert from update, so that
+    both count as "upsert". ``has_old_values``: before images of updates are compared.
+    ``deleted_columns``: those compared of a delete. ``fills_unchanged``: columns that only an after
+    image has are unchanged in its before image, and an update that changes nothing counts as an
+    insert. ``has_bare_deletes``: on a side deletes have neither position nor fields. They pair by
+    their key, the last position that it had before, and the number of its deletes since then.
+    ``in_halves``: a side sends an update as two records. An update with both images then counts as
+    two records, each under the key of that image. ``leaves_deletes``: deletes are not compared, as
+    bare ones are in no window. ``is_final``: what is compared is the last row of each key.
     """
 
     position: PositionName | None = "commit_ts"

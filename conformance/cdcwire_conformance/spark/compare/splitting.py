@@ -1,8 +1,7 @@
 """One row per change of a feed, with its key: updates that change a key are split.
 
-An update that changes a value of a primary or unique key becomes its delete and its insert. With
-``in_halves`` any update becomes two records. As long as fingerprints will do, this copies narrow
-rows only.
+An update of a primary or unique key becomes its delete and its insert. With ``in_halves`` any
+update becomes two records. As long as fingerprints will do, this copies narrow rows only.
 """
 
 from __future__ import annotations
@@ -121,8 +120,7 @@ def layout_of(
 def parted_changes(
     frame: DataFrame, layout: PairLayout, forms: Mapping[str, Form], *, has_places: bool = False
 ) -> DataFrame:
-    """Return one row per change, as the feed has them: with its key, and its images in each form.
-    """
+    """Return one row per change, as the feed has them, with its key and its images in each form."""
     rules = layout.rules
     if rules.in_halves and not rules.has_old_values and "half" in frame.columns:
         frame = frame.where(F.coalesce(F.col("half") != "before", F.lit(True)))

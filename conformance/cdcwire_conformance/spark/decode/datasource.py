@@ -1,6 +1,6 @@
 """``spark.read.format("cdcwire")``: a directory of messages, or a storage prefix, as a data source.
 
-Spark plans a data source in a separate process without a session. That process alone does the work
+Spark plans a data source in a separate process without a session. Only this process does the work
 before rows are decoded. A feed that needs a session, such as a topic or a bucket, is read by
 ``decode_frame``.
 """

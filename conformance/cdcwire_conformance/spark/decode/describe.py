@@ -1,4 +1,4 @@
-"""The tables of a feed, found in a first pass over it.
+"""The tables of a feed, found in a first scan of it.
 
 The pass is cheap where a format can skip columns. Rows are decoded without any, and a message is
 decoded whole only when its layout is new. A feed says no more than its bytes do (Craft and Open

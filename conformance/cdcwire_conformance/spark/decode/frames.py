@@ -166,8 +166,7 @@ def job_of(
     skips_others: bool,
     has_lines: bool,
 ) -> Job:
-    """Return the settings for the workers. Raises: SourceError, ValueError for an unknown option.
-    """
+    """Return the workers' settings. Raises: SourceError, ValueError for an unknown option."""
     parse_options(format_.options, context.options)
     columns = frozenset(table.column_names) if skips_others else None
     selection = Selection(frozenset({(table.schema, table.table)}), columns)

@@ -1,4 +1,4 @@
-"""The split of a feed's files for workers: shares, each of which is one piece of a job.
+"""The split of a feed's files for workers: into shares. Each share is one piece of a job.
 
 Workers open the files of a directory themselves. Of other places Spark reads each file whole, and
 its bytes come to a worker with it. Without a session the same is done in this process.

@@ -87,8 +87,7 @@ class WindowComparison:
 
     @property
     def changes(self) -> int:
-        """The number of the left side's changes in the window; an update in two records counts once.
-        """
+        """The left side's number of changes in the window; an update in two records counts once."""
         return sum(
             table.counts.left_rows if table.in_halves else table.counts.left
             for table in self.comparison.tables

@@ -1,8 +1,8 @@
 """The events that come back from Avro: one message per row, with the columns of a schema.
 
-Names are those of Avro. A delete has its key and nothing else. An update has its new row, and is a
-delete and an insert where it changes a key. DDL and progress are sent only when a test option asks
-for them, and left out otherwise.
+Names are those of Avro. A delete has its key and nothing else. An update has its new row; an update
+of a key is a delete and an insert. DDL and progress are sent only when a test option asks for them,
+and left out otherwise.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The rules of Craft as proposed.
 
-A reader of the proposal ignores what it does not know: surplus bytes inside a stated size, group
-and event types that are not defined, size tables that are not needed. So fewer numbers have one
-right value than in the shipped format:
+A reader of the proposal ignores surplus bytes inside a stated size, undefined group and event
+types, and size tables that are not needed. So fewer numbers have one right value than in the
+shipped format:
 
 * Undefined event and group types are legal, and no case.
 * A length or a size that is too small leaves surplus; one that is too large may end in surplus. So
