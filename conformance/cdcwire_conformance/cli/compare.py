@@ -38,26 +38,26 @@ NAME = "compare"
 HELP = "tell whether two feeds are equal, in whatever formats, on Spark"
 DESCRIPTION = """\
 Decode two feeds to DataFrames of one form and compare their row changes, table by table. A feed is
-FORMAT:file:DIR: a directory of *.jsonl, one message a line, or of *.parquet with Kafka's columns;
-for csv and canal-json also the prefix of a storage sink, whose rows are taken as in a replay. Or it
-is FORMAT:kafka://HOST:PORT/TOPIC: what the topic holds when the comparison begins, or the part of
-it that ?from=, to=, from-ms= and to-ms= choose. FORMAT:s3a://BUCKET/DIR is such a directory in a
-bucket, and so are hdfs:// and all that Spark's Hadoop knows. The schemas of Avro are taken from
-among the messages, or from where --schema says.
+FORMAT:file:DIR: a directory of *.jsonl, one message per line, or of *.parquet with Kafka's columns.
+For csv and canal-json it may also be the prefix of a storage sink; its rows are taken as in a
+replay. Or a feed is FORMAT:kafka://HOST:PORT/TOPIC: the topic's content when the comparison begins.
+The parameters ?from=, to=, from-ms= and to-ms= choose a part of it. FORMAT:s3a://BUCKET/DIR is such
+a directory in a bucket, and so are hdfs:// and all that Spark's Hadoop knows. The schemas of Avro
+are taken from among the messages, or from the place that --schema gives.
 
-Tables and columns are compared first; if they differ, that is told and no row is read. Rows pair by
-the first position that both formats carry and by their key. An update of a key equals its delete
-and insert. NULL is not an absent column, -0.0 not 0.0, 1.0 not 1.00, and a row twice not a row
-once. Schema changes and progress are not compared.
+Tables and columns are compared first. If they differ, the difference is reported and no row is
+read. Rows pair by the first position that both formats carry and by their key. An update of a key
+equals its delete and insert. These count as differences: NULL and an absent column, -0.0 and 0.0,
+1.0 and 1.00, a row sent twice and once. Schema changes and progress are not compared.
 
-The answer tells for each table how many changes are the same, changed, on one side only, repeated
-(sent again later), doubled, or out of order among those of their key, and names the first ones with
-each column that differs and both its values. --mode final compares the last row of each key
-instead; --from and --to compare a window of the position that both formats carry. --follow
-compares two topics while they grow, window by window.
+The report counts for each table the changes that are the same, changed or on one side only. It also
+counts those that are repeated (sent again later), doubled, or out of order among those of their
+key. It shows the first differences, with both values of each column that differs. --mode final
+compares the last row of each key instead. --from and --to compare a window of the position that
+both formats carry. --follow compares two topics while they grow, window by window.
 
 Exit code: 0 they are equal, 1 they differ or a message can't be read (--on-error row), 2 it could
-not run, or stopped at a message that can't be read.
+not run. It is also 2 if the run stopped at a message that can't be read.
 """
 EXAMPLES = """\
 examples:
@@ -123,7 +123,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-repeats",
         action="store_true",
-        help="what a feed sends again later is counted and is no difference; doubles are",
+        help="count changes that a feed sends again later, but not as differences; doubles differ",
     )
     parser.add_argument(
         "--no-order",
@@ -156,7 +156,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--look-into-text",
         action="store_true",
-        help="find text that is no UTF-8 beforehand, and compare such columns as bytes",
+        help="find text that is not UTF-8 beforehand, and compare such columns as bytes",
     )
     parser.add_argument(
         "--temporal",

@@ -47,7 +47,7 @@ def add_context_arguments(
         '"--option help" or "cdcwire options FORMAT" lists them',
     )
     parser.add_argument(
-        "--tables", metavar="FILE", help="table definitions, a JSON list or one a line"
+        "--tables", metavar="FILE", help="table definitions, a JSON list or one per line"
     )
     if has_ddl:
         parser.add_argument(

@@ -28,8 +28,9 @@ from cdcwire_conformance.corpus.store import (
 NAME = "corpus"
 HELP = "list, show, copy, check or rebuild the golden cases"
 DESCRIPTION = """\
-The golden cases: bytes exactly as sent, and what they mean. Cases that are derived by rule when
-they run (craft/values/year-2024@cut:7) can be shown too; they are not stored.
+List, show, copy, check or rebuild the golden cases: bytes exactly as sent, and their meaning.
+Derived cases (craft/values/year-2024@cut:7) can be shown too. They are made when they run, and are
+not stored.
 """
 EXAMPLES = """\
 examples:

@@ -27,16 +27,17 @@ from cdcwire_conformance.sources.stores import open_store
 NAME = "decode"
 HELP = "print the events of messages as JSON lines"
 DESCRIPTION = """\
-Print the events of messages, one JSON object a line, in the text form of docs/testee-protocol.md.
+Print the events of messages, one JSON object per line, in the text form of docs/testee-protocol.md.
 
 FILE is a value's bytes, a *.jsonl file of messages, a folder of such files, or - for standard
 input. A message that breaks its format ends the run with exit code 1 and one line that names
-message, byte, path and clause; with --keep-going the other messages are still decoded.
+message, byte, path and clause. With --keep-going the other messages are still decoded.
 
-Of csv and canal-json FILE may be a storage prefix too: a directory without *.jsonl, or a URL
+For csv and canal-json FILE may be a storage prefix too: a directory without *.jsonl, or a URL
 (memory://, s3://…; needs the extra "storage"). Its files are read in the order of replay, up to the
-checkpoint; repeated rows are dropped, as far as their commit-ts shows, and counted. A fault
-is one line on standard error and holds back what follows it in its table; the exit code is 1.
+checkpoint. Repeated rows are dropped, as far as their commit-ts shows, and counted. A fault is
+reported in one line on standard error; the rows after it in its table are held back, and the exit
+code is 1.
 """
 EXAMPLES = """\
 examples:
@@ -60,7 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--join-halves",
         action="store_true",
-        help="print an update that travels as two halves as one event; a half alone is an error",
+        help="print an update that was sent as two records as one event; one without the other is "
+        "an error",
     )
     add_write_order(parser)
     add_context_arguments(parser)
@@ -72,7 +74,7 @@ def add_write_order(parser: argparse.ArgumentParser) -> None:
         "--write-order",
         choices=("data-first", "index-first"),
         default="data-first",
-        help="of a storage prefix: whether its producer puts an index after the file that it "
+        help="for a storage prefix: whether its producer puts an index after the file that it "
         "names (ticdc; the default) or before it (tiflow)",
     )
 

@@ -19,11 +19,11 @@ from cdcwire_conformance.sources.messages_io import message_to_json
 NAME = "encode"
 HELP = "write events (JSON lines) as messages"
 DESCRIPTION = """\
-Read events, one JSON object a line as `cdcwire decode` prints them, and print the messages that the
-format's producer would send: one JSON object a line with key and value in base64, or with --raw the
-bytes of the only message's value.
+Read events, one JSON object per line as `cdcwire decode` prints them, and print the messages that
+the format's producer would send. Each message is one JSON object per line with key and value in
+base64. With --raw print the bytes of the only message's value.
 
-Types, sources and roles come from --tables; without it from what the events themselves say.
+Types, sources and roles come from --tables; without it they come from the events themselves.
 """
 EXAMPLES = """\
 examples:

@@ -18,7 +18,7 @@ NAME = "explain"
 HELP = "print bytes with their field, value and clause"
 DESCRIPTION = """\
 Print the annotated hexdump of a message: offset (decimal), bytes, field, value, clause. Bytes that
-break the format are marked with > and the error stands below them; what was read before is shown.
+break the format have a > and the error on the line below; the fields before them are shown.
 
 FILE is a value's bytes, a *.jsonl file of messages, a folder of such files, or - for standard
 input. Exit code 0: the bytes are legal; 1: they are not.

@@ -31,30 +31,31 @@ def add_follow_arguments(parser: argparse.ArgumentParser) -> None:
     follow.add_argument(
         "--follow",
         action="store_true",
-        help="compare two topics while they grow: again and again the rows below the position "
-        "that both have passed, until --windows, Ctrl-C or SIGTERM; --json appends a line a window",
+        help="compare two topics while they grow, until --windows, Ctrl-C or SIGTERM. Each round "
+        "compares the rows below the position that both have reached; --json appends a line per "
+        "window",
     )
     follow.add_argument(
         "--every",
         type=float,
         metavar="SECONDS",
-        help=f"look for new records so often (default: {EVERY_SECONDS:.0f})",
+        help=f"look for new records at this interval in seconds (default: {EVERY_SECONDS:.0f})",
     )
     follow.add_argument("--windows", type=int, metavar="N", help="end after N windows")
     follow.add_argument(
-        "--state", metavar="FILE", help="keep there how far it is, and go on from it"
+        "--state", metavar="FILE", help="keep the progress in FILE, and continue from it"
     )
     follow.add_argument(
         "--idle",
         type=float,
         metavar="SECONDS",
-        help="without events of progress: wait no longer for a partition to which nothing came "
-        "for so long",
+        help="without events of progress: stop waiting for a partition after this many seconds "
+        "without a new record",
     )
     follow.add_argument(
         "--by-rows",
         action="store_true",
-        help="don't wait for events of progress (resolved timestamps), go by the rows themselves",
+        help="don't wait for events of progress (resolved timestamps), use the rows themselves",
     )
 
 

@@ -46,12 +46,12 @@ Write a change stream to DIR/messages.jsonl (and DIR/tables.json, its table defi
 gives the same changes in every format and on every Python.
 
 csv, and canal-json with --option transport=storage, give a storage prefix instead, in a directory
-or at a URL (s3://…; needs the extra "storage"), which must be empty: schema files, data files,
-indexes and the checkpoint, as their producer writes them. Its clock follows the stream, so that one
-seed gives the same files always. The workload "storage" is made for that: three tables over four
-days, one in partitions, one that gets a column, one that gets another name.
+or at a URL (s3://…; needs the extra "storage"). The prefix must be empty. It gets schema files,
+data files, indexes and the checkpoint, as their producer writes them. The producer's clock follows
+the stream, so one seed always gives the same files. The workload "storage" is made for that: three
+tables over four days, one in partitions, one that gets a column, one that gets another name.
 
-datahub-tuple has one table a topic: of a workload with more, each table gets a file of its own,
+datahub-tuple has one table per topic. In a workload with more tables, each table gets its file,
 orders.jsonl, unless the option table chooses one. With --shards it is orders.0.jsonl and so on, and
 for datahub-blob, which has one topic for all, messages.0.jsonl.
 """

@@ -39,12 +39,12 @@ from cdcwire_generators.workloads import WORKLOAD_NAMES
 NAME = "size"
 HELP = "bytes per row of the formats, raw and compressed"
 DESCRIPTION = f"""\
-Measure how many bytes a row takes in each format, for batches of several sizes, raw and with the
-usual compressions. One seed gives the same figures every time.
+Measure the bytes per row of each format, for batches of several sizes, raw and with the usual
+compressions. One seed gives the same figures every time.
 
 Without --workload, --ddl and --feed all workloads are measured: {", ".join(WORKLOAD_NAMES)}.
-Counted are key and value of each message; each message is compressed by itself. Kafka's own framing
-is not counted. Wide rows are taken in smaller numbers.
+The key and the value of each message are counted; each message is compressed separately. Kafka's
+framing is not counted. Wide rows are taken in smaller numbers.
 """
 EXAMPLES = """\
 examples:
@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=DEFAULT_ROWS,
         metavar="N",
-        help=f"measure up to so many rows of a feed (default: {DEFAULT_ROWS})",
+        help=f"measure up to N rows of a feed (default: {DEFAULT_ROWS})",
     )
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument(
@@ -93,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--batches",
         default=",".join(map(str, DEFAULT_BATCHES)),
         metavar="N,M,…",
-        help=f"rows a message (default: {','.join(map(str, DEFAULT_BATCHES))})",
+        help=f"rows per message (default: {','.join(map(str, DEFAULT_BATCHES))})",
     )
     parser.add_argument(
         "--compressions",

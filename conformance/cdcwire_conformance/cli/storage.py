@@ -18,13 +18,14 @@ from cdcwire_conformance.sources.stores import open_store
 NAME = "storage"
 HELP = "say whether a storage prefix keeps the rules"
 DESCRIPTION = """\
-Look at a whole storage prefix: names, schema files and their hashes, index files, the checkpoint,
-holes in the numbers, and every row: its table, its columns, and the transactional constraints.
+Check a whole storage prefix: names, schema files and their hashes, index files, the checkpoint,
+and gaps in the numbers. Check every row too: its table, its columns, and the transactional
+constraints.
 
-PREFIX is a directory or a URL (memory://, s3://…; needs the extra "storage"). A fault is one line:
-file, byte if there is one, what is wrong, and the clause of docs/formats. Repeated rows are not
-faults, and neither are rows at or above the checkpoint. What follows a fault in its table is not
-checked. Memory grows with the number of files, not with their size.
+PREFIX is a directory or a URL (memory://, s3://…; needs the extra "storage"). Each fault is one
+line: file, byte if there is one, problem, and the clause of docs/formats. Repeated rows are not
+faults, and neither are rows at or above the checkpoint. Rows after a fault in the same table are
+not checked. Memory grows with the number of files, not with their size.
 
 Exit code: 0 no fault, 1 faults, 2 could not run.
 """

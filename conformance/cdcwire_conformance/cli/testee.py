@@ -9,9 +9,9 @@ from cdcwire.core.registry import FORMAT_NAMES
 NAME = "testee"
 HELP = "run the reference codecs as a testee"
 DESCRIPTION = """\
-Answer the runner as any decoder would: the reference codecs behind the testee protocol
-(docs/testee-protocol.md). Without arguments it is kept alive and answers line by line; with
-decode or encode and a format it answers one request: exit 0 accepted, 1 rejected, 70 crashed.
+Answer the runner as any decoder would: run the reference codecs as a program of the testee protocol
+(docs/testee-protocol.md). Without arguments it is kept alive and answers line by line. With decode
+or encode and a format it answers one request: exit 0 accepted, 1 rejected, 70 crashed.
 """
 EXAMPLES = """\
 examples:

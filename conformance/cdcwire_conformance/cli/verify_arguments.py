@@ -38,10 +38,10 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "--derived",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="malformed cases derived by rule (default: yes, except with --case or --one-shot)",
+        help="run malformed derived cases too (default: yes, except with --case or --one-shot)",
     )
     testee = parser.add_argument_group("the testee")
-    testee.add_argument("--one-shot", action="store_true", help="start COMMAND once a case")
+    testee.add_argument("--one-shot", action="store_true", help="start COMMAND once per case")
     testee.add_argument(
         "--raw", action="store_true", help="one-shot: standard input is the value's bytes alone"
     )
@@ -68,7 +68,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         type=_seconds,
         default=10.0,
         metavar="S",
-        help="for one answer (10); to start it has a minute",
+        help="wait S seconds for one answer (10); a testee has a minute to start",
     )
     testee.add_argument(
         "--jobs",
@@ -80,7 +80,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "--memory",
         type=_mebibytes,
         metavar="MIB",
-        help="kill a testee that holds more memory than this with all its children, in MiB; 0: no "
+        help="kill a testee that, with all its children, holds more than MIB mebibytes. 0: no "
         "limit (2048, or less where the machine has less)",
     )
     testee.add_argument(
@@ -88,8 +88,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         type=_count,
         default=MAX_CRASHES,
         metavar="N",
-        help="of the cases that one rule derives from one base case, leave some out after each "
-        "crash, and all after N "
+        help="leave out some of the cases that one rule derives from one base case after each "
+        "crash. Leave out all of them after N "
         f"crashes; 0: no limit ({MAX_CRASHES})",
     )
     output = parser.add_argument_group("what comes out")

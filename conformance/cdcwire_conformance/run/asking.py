@@ -41,8 +41,8 @@ class Judge:
     def ask(self, testee: Testee, task: Task) -> Outcome:
         """Ask a testee and judge its answer; what fails is asked again in a fresh process.
 
-        The second answer counts. Wrong answers to cases that one rule derives from one base case
-        are asked again only once, for the first of them. Once a process was seen that mixes up its
+        The second answer counts. If several cases that one rule derives from one base case get
+        wrong answers, only the first is asked again. Once a process was seen that mixes up its
         messages, all are asked again.
         """
         outcome, is_fresh = self._ask(testee, task, fresh=False)

@@ -22,13 +22,13 @@ from cdcwire_conformance.formats.avro.evolve import SchemaVerdict, Step, evolve
 from cdcwire_conformance.usage import DEFAULT_SCHEMA, UsageError, parse_option_arguments
 
 NAME = "avro"
-HELP = "tell whether a DDL would stop an Avro feed, and check topic rules"
+HELP = "report whether a DDL would stop an Avro feed, and check topic rules"
 DESCRIPTION = """\
-Look at the schemas and topics of a TiCDC Avro feed before it runs.
+Check the schemas and topics of a TiCDC Avro feed before it runs.
 
-evolve: for a chain of DDL, what each statement makes of the schemas of keys and values, and what a
-registry under BACKWARD says to them. topics: whether Avro takes a topic expression, which topics
-and subjects it gives to tables, and which tables would share one.
+evolve: for a chain of DDL, show each statement's effect on the schemas of keys and values, and the
+answer of a registry under BACKWARD. topics: show whether Avro takes a topic expression, its topics
+and subjects for tables, and the tables that would share one.
 
 Exit code: 0 all is accepted, 1 something is refused, 2 could not run.
 """
@@ -39,10 +39,10 @@ examples:
   cdcwire avro topics '{schema}_{table}' --table shop.orders --table shop_orders.old
 """
 _EVOLVE = """\
-Read CREATE TABLE and the statements behind it, and tell what becomes of the feed at each. FILE is
-a text of SQL: the tables as they are (SHOW CREATE TABLE), then the DDL that is planned; - is
-standard input. No registry is asked: its rules are played, as Apicurio Registry 3.0.9 and
-Confluent's have them. A refused schema leaves its subject as it was, and what follows is compared
+Read CREATE TABLE and the statements after it, and report the effect of each on the feed. FILE is
+a text of SQL: the tables as they are (SHOW CREATE TABLE), then the planned DDL; - is standard
+input. No registry is contacted: its rules are simulated, as Apicurio Registry 3.0.9 and Confluent's
+registry have them. A refused schema leaves its subject as it was, and later schemas are compared
 with the version before.
 """
 EVOLVE_EXAMPLES = """\
