@@ -16,7 +16,7 @@ from cdcwire_generators.positions import POSITION_FIELDS
 _NOT_IN_A_SOURCE = frozenset({"float not finite", "decimal not finite", "text ill-formed"})
 PLAUSIBLE_KINDS = frozenset(KINDS) - _NOT_IN_A_SOURCE - {"unavailable"}
 _BASE_FIELDS = ("commit_ts", "partition")
-# A table's key: shapes that all sinks take, that make a handle key, and that a schema file tells.
+# A table's key: shapes that all sinks take, that make a handle key, and that a schema file has.
 KEY_SHAPES = ("primary", "none", "composite", "unique", "nullable unique")
 _HANDLE_SHAPES = ("primary", "composite", "unique")
 _PRIMARY_SHAPES = ("primary", "composite")
@@ -145,7 +145,7 @@ def _domain(
     markers = [frozenset(feed.markers) for feed in feeds] or [frozenset()]
     key_shapes: tuple[str, ...] = KEY_SHAPES
     if any(feed.needs_key for feed in feeds):
-        # A declaration tells of no key but the primary one.
+        # A declaration has only the primary key.
         key_shapes = _PRIMARY_SHAPES if family == _DECLARED else _HANDLE_SHAPES
     needed = {*_BASE_FIELDS, *(field for feed in feeds for field in feed.position_fields)}
     return Domain(

@@ -9,7 +9,7 @@ from cdcwire.model.events import MarkerKind, ProgressKind
 
 @dataclass(frozen=True, slots=True)
 class FeedTraits:
-    """What one format's producer sends, and what its encoder needs.
+    """The events that one format's producer sends, and the facts that its encoder needs.
 
     ``domain`` draws streams by it, ``round_trip`` predicts by it. It does not repeat what
     ``Format.carries`` says.

@@ -116,7 +116,7 @@ _LOSSES: dict[str, Callable[[Column, Value], Value]] = {
 
 
 class RoundTrip:
-    """What one format does to events on their way there and back, under one set of options.
+    """The effect of one format on events that it encodes and decodes, under one set of options.
 
     ``row_extra``, ``event_extra``: the names of ``extra`` that rows and other events carry.
     """

@@ -25,7 +25,7 @@ MAX_KNOWN = 1 << 14  # documents of a column
 
 _PLAIN_EXPONENTS = range(-7, 21)  # of the first digit, where a number is written without exponent
 
-# Numbers that are no plain integer of a usual length, and escapes of surrogates.
+# Numbers that are not plain integers of a usual length, and escapes of surrogates.
 _NEEDS_CARE = r"[0-9][.eE]|[0-9]{21}|\\u[dD]"
 
 _NULL = "null"

@@ -52,9 +52,11 @@ equals its delete and insert. These count as differences: NULL and an absent col
 
 The report counts for each table the changes that are the same, changed or on one side only. It also
 counts those that are repeated (sent again later), doubled, or out of order among those of their
-key. It shows the first differences, with both values of each column that differs. --mode final
-compares the last row of each key instead. --from and --to compare a window of the position that
-both formats carry. --follow compares two topics while they grow, window by window.
+key. It shows the first differences, with both values of each column that differs.
+
+With --mode final, compare the last row of each key instead. With --from and --to, compare a window
+of the position that both formats carry. With --follow, compare two topics while they grow, window
+by window.
 
 Exit code: 0 they are equal, 1 they differ or a message can't be read (--on-error row), 2 it could
 not run. It is also 2 if the run stopped at a message that can't be read.

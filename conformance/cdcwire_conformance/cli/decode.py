@@ -36,8 +36,8 @@ message, byte, path and clause. With --keep-going the other messages are still d
 For csv and canal-json FILE may be a storage prefix too: a directory without *.jsonl, or a URL
 (memory://, s3://…; needs the extra "storage"). Its files are read in the order of replay, up to the
 checkpoint. Repeated rows are dropped, as far as their commit-ts shows, and counted. A fault is
-reported in one line on standard error; the rows after it in its table are held back, and the exit
-code is 1.
+reported in one line on standard error, and the exit code is 1. The rows after a fault in the same
+table are held back.
 """
 EXAMPLES = """\
 examples:

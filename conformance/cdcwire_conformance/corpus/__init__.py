@@ -1,14 +1,14 @@
-"""The golden corpus: cases, what is derived from them, and how they are kept true.
+"""The golden corpus: cases, the cases derived from them, and the checks that keep them true.
 
-| module | what it has |
+| module | content |
 | --- | --- |
 | ``case`` | one case and its reading |
 | ``files`` | the files of a folder or of an archive |
-| ``store`` | where the corpus is; loading, the index, retired ids |
+| ``store`` | the place of the corpus; loading, the index, retired ids |
 | ``derive`` | malformed derived cases; ``mutations``: the rules of each format |
 | ``hexdump`` | bytes for people |
 | ``clauses`` | the clause headings of the pages of the formats |
-| ``rebuild``, ``check`` | the files that are made by the tool, and whether all agrees |
+| ``rebuild``, ``check`` | the files that the tool makes, and the check that all agrees |
 """
 
 from cdcwire_conformance.corpus.case import (

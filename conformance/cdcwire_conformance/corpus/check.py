@@ -49,7 +49,7 @@ _REBUILD = "`cdcwire corpus rebuild` makes it"
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """What is wrong, and where: a file below the golden root, or a line of a page."""
+    """A problem and its place: a file below the golden root, or a line of a page."""
 
     where: str
     problem: str
@@ -169,7 +169,7 @@ def _files_without_case(
         if name in _TOP_FILES or name.endswith(".hex"):
             continue
         if name.endswith(".json") and name.count("/") == 2:
-            continue  # a case, or a problem that its reading has told
+            continue  # a case, or a problem that its reading has reported
         if name not in used:
             yield Problem(name, "belongs to no case")
     for name in stale_hexdumps(corpus, made):

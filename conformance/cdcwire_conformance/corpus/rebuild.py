@@ -136,7 +136,7 @@ def explain_message(case: Case, message: Message) -> Explanation:
         return format_.explain(message, context=format_.prepared(case.messages, context))
     except CorpusError:
         raise
-    except ValueError as error:  # of the options; broken bytes are told in the explanation
+    except ValueError as error:  # of the options; the explanation reports broken bytes
         return Explanation((), warnings=(f"not explained: {error}",))
 
 

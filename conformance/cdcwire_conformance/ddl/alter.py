@@ -67,7 +67,7 @@ def _add(cursor: Cursor, definition: Definition) -> None:
         _skip_statement(cursor)
         return
     keys: list[Key] = []
-    # COLUMN says that no key stands here: a column may have the name of one in quotes only
+    # After COLUMN there is no key: a column may have the name of one in quotes only
     if not _skip_column_word(cursor) and read_element(cursor, keys):
         definition.keys += keys
         _keep_not_null(definition)

@@ -1,7 +1,8 @@
 """The mutations of the bodies of both DataHub formats: frames, batches and JSON.
 
-Checksums around a change are put right, so that it is the change that has to be noticed. Left
-alone: what is compressed, whose every byte counts already, and white space after JSON.
+Checksums around a change are corrected, so that readers have to notice the change itself. Two
+parts are not changed: compressed bytes, since each of them counts already, and white space after
+JSON.
 
 * Frames and batches: magic, lengths and counts, one off or asking for all memory. One off where
   attributes begin may be legal by chance.
@@ -9,8 +10,8 @@ alone: what is compressed, whose every byte counts already, and white space afte
 * Protobuf: the length of a record, one off, and a record as a group.
 * JSON: a required member is left out; texts lose their quotes, and the rest is not JSON.
 
-Checksums, versions, reserved bits, raw sizes and the flags of inserts and deletes are left alone:
-without them a row has one reading still.
+Checksums, versions, reserved bits, raw sizes and the flags of inserts and deletes are not changed:
+without them a row still has one reading.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The judge: a case and an answer to it in, a judgement out. It asks nobody and keeps nothing.
 
-| module | what it has |
+| module | content |
 | --- | --- |
-| ``cases`` | one judgement a case: accept, reject, encode |
+| ``cases`` | one judgement per case: accept, reject, encode |
 | ``events``, ``halves`` | events against events |
 | ``values``, ``kinds``, ``temporal``, ``labels``, ``json_values`` | columns |
 | ``locate`` | the byte that a difference is about |
-| ``difference`` | what is shown to people |
+| ``difference`` | the difference as people see it |
 """
 
 from cdcwire_conformance.judge.cases import (

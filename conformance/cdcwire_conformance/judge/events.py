@@ -42,7 +42,7 @@ _LISTED = 6
 
 @dataclass(frozen=True, slots=True)
 class EventRules:
-    """What is compared.
+    """The rules for comparing events.
 
     ``ignored``: fields that count for neither side. ``extra_is_wrong``: members of the position
     that an answer must not make up.

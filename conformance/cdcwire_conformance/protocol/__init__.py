@@ -1,13 +1,13 @@
-"""The testee protocol: what the runner says to a decoder, and what it answers.
+"""The testee protocol: the runner's requests to a decoder, and the decoder's answers.
 
 The contract is written for authors in ``docs/testee-protocol.md``. The JSON Schemas in this
 directory say the same to machines.
 
-| module | what it has |
+| module | content |
 | --- | --- |
 | ``messages`` | a message in JSON, and back |
-| ``requests`` | what the runner sends |
-| ``answers`` | reading what a testee answers |
+| ``requests`` | the runner's requests |
+| ``answers`` | reading a testee's answers |
 | ``check`` | every line against the schemas (``--check-protocol``) |
 """
 

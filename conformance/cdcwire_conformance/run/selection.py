@@ -6,7 +6,7 @@
 | should, unspecified | is reported |
 | may | is reported; fails the run where the testee has stated this very choice |
 
-A ``may`` case whose choice the testee states otherwise is skipped: it is judged by its own choice.
+A ``may`` case is skipped if the testee states another choice: it is judged by its own choice.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Declared:
 
 
 class CaseSelection:
-    """What one testee is asked."""
+    """The questions for one testee."""
 
     def __init__(self, description: Description, declared: Declared) -> None:
         self._description = description

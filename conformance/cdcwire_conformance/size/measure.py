@@ -68,11 +68,11 @@ def measure(
     """Return how many bytes the rows of each source take.
 
     ``sources`` are called one after the other, so that the rows of only one are in memory at a
-    time. With ``jobs`` over 1, that number of processes each call one source; the sources must be
-    picklable. ``options``: settings of the producer; each goes to the formats that have it.
-    ``seed``: the one that the rows are made with, for the report. ``watch``: called with the
-    progress. Raises: ValueError for a name or number that is not allowed; SizeError if no row is
-    carried by all formats that carry any; MissingExtraError.
+    time. With ``jobs`` over 1, each source is called in one of that number of processes; the
+    sources must be picklable. ``options``: settings of the producer; each goes to the formats that
+    have it. ``seed``: the seed of the rows, for the report. ``watch``: called with the progress.
+    Raises: ValueError for a name or number that is not allowed; SizeError if no row is carried by
+    all formats that carry any; MissingExtraError.
     """
     given = dict(options or {})
     if _BATCH_OPTION in given:
@@ -100,7 +100,7 @@ def measure(
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is measured of each source, by names, so that it goes to other processes."""
+    """The measurements of each source, by names, so that they go to other processes."""
 
     formats: tuple[str, ...]
     batches: tuple[int, ...]

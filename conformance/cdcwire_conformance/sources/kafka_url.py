@@ -1,4 +1,4 @@
-"""The URL of a topic and of the part of it that is wanted.
+"""The URL of a topic and of the part of it to read.
 
 ``kafka://HOST:PORT/TOPIC``; several brokers are separated by commas; the default port is 9092.
 Parameters follow a ``?``, with ``&`` between them:
@@ -7,10 +7,10 @@ Parameters follow a ``?``, with ``&`` between them:
   partition as in ``0:100,2:50``. Partitions that are not named are read from their beginning, to
   their end. ``to`` is the first offset that is not read.
 - ``from-ms`` and ``to-ms``: milliseconds since 1970, by the timestamps that Kafka has of records.
-  From each partition's first record at or after the first time, up to but without the first
-  record at or after the second.
-- ``config``: a file of properties for Kafka's clients, as its own tools take it, where brokers ask
-  who one is. Passwords have no place in a URL, which is shown.
+  Each partition is read from its first record at or after the first time. The first record at or
+  after the second time is not read.
+- ``config``: a file of properties for Kafka's clients, as its own tools take it, for brokers that
+  need authentication. Passwords do not belong in a URL, which is shown.
 """
 
 from __future__ import annotations

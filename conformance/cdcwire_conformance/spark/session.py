@@ -186,7 +186,7 @@ def _check_java() -> None:
 def _first_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if len(lines) > 1 and lines[0].startswith(_CALLING):
-        # What Java threw stands behind py4j's own line, and before its trace.
+        # Java's exception is after py4j's own line, and before its trace.
         said = " ".join(takewhile(lambda line: not line.startswith("at "), lines[1:]))
         return f"{_JAVA_PACKAGE.sub('', said):.300}"
     return f"{lines[0]:.300}" if lines else type(error).__name__

@@ -1,9 +1,9 @@
-"""What is judged: a decoder, connected in one of the modes of the testee protocol.
+"""Testees: decoders, each connected in one of the modes of the testee protocol.
 
-| module | what it has |
+| module | content |
 | --- | --- |
-| ``base`` | what every testee can do, and how it fails |
-| ``pipes`` | a process that is spoken to line by line |
+| ``base`` | the interface of every testee, and its failures |
+| ``pipes`` | a process that reads and answers lines |
 | ``kept_alive``, ``one_shot`` | the two modes |
 | ``in_process`` | Python functions as a testee |
 | ``reference`` | the reference codecs, as a program for both modes |

@@ -235,7 +235,7 @@ def kill_all() -> None:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What one run of a command left. ``code``: None when it had to be killed."""
+    """The result of one run of a command. ``code``: None when it had to be killed."""
 
     code: int | None
     stdout: bytes

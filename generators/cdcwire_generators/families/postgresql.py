@@ -107,7 +107,7 @@ def _family(name: str, types: tuple[tuple[str, kinds.Type], ...]) -> Family:
         column_types=tuple(
             ColumnType(source, kind, not isinstance(kind, _NO_KEY)) for source, kind in types
         ),
-        # Of all DDL it is the only one that is told.
+        # Producers report no other DDL.
         schema_changes=(_TRUNCATE,),
         as_read=_as_it_is,
         has_iso_times=True,

@@ -22,7 +22,7 @@ _KEY_ROLES: dict[str, frozenset[Role]] = {
     "nullable unique": frozenset({"unique"}),
     "none": _NO_ROLES,
 }
-# The roles of a column beside the key: none, indexed, generated.
+# The roles of a column other than the key: none, indexed, generated.
 _OTHER_ROLES: tuple[frozenset[Role], ...] = (
     _NO_ROLES,
     frozenset({"multiple"}),

@@ -27,8 +27,10 @@ DESCRIPTION = """\
 Check the schemas and topics of a TiCDC Avro feed before it runs.
 
 evolve: for a chain of DDL, show each statement's effect on the schemas of keys and values, and the
-answer of a registry under BACKWARD. topics: show whether Avro takes a topic expression, its topics
-and subjects for tables, and the tables that would share one.
+answer of a registry under BACKWARD.
+
+topics: show whether Avro takes a topic expression, its topics and subjects for tables, and the
+tables that would share one.
 
 Exit code: 0 all is accepted, 1 something is refused, 2 could not run.
 """

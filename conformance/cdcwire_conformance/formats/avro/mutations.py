@@ -6,7 +6,7 @@ more is ever legal. Other changes, in key and value alike:
 * The first bytes of the envelope, and the id to one that no registry gives.
 * The branch of a union to one that it does not have.
 * A length to one that is negative, asks for all memory, or is one off. One off in the middle of a
-  record shifts what follows, which chance may make legal.
+  record shifts the bytes after it, which may be legal by chance.
 * The bytes of a BIT or of a DECIMAL to none.
 * A number, a length or a branch to a varint of eleven bytes.
 * The operation and the flag of damaged rows to undefined values.
@@ -14,7 +14,7 @@ more is ever legal. Other changes, in key and value alike:
 
 Three things are not changed: white space after a DDL's JSON, which may be cut; a value of Glue cut
 to nine bytes; columns of unknown types. The cut value of Glue is a delete with its timestamp under
-the test options. The bytes of such columns do not say what they are.
+the test options. The bytes of columns of unknown types do not say what they are.
 """
 
 from __future__ import annotations

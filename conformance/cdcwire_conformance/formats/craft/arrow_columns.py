@@ -173,7 +173,7 @@ class Cells:
     def binary(self, index: int) -> pa.Array:
         """Return a column's bytes, cut from the buffer by Arrow."""
         if self._texts is None:
-            # One element a cell, and one a row for what stands between it and the next.
+            # One element per cell, and one per row for the bytes between it and the next.
             offsets = np.empty(self.rows * (self.count + 1) + 1, np.int32)
             cells = offsets[:-1].reshape(self.rows, self.count + 1)
             cells[:] = self.borders.T

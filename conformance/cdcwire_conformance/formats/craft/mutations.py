@@ -3,11 +3,10 @@
 Every region of a message is consumed exactly and all sizes add up, so a number that says where
 something ends has one right value. The exceptions, which are legal or may be:
 
-* An empty value and NULL differ in the length alone: 0 is never made -1, nor -1 made 0.
+* An empty value and NULL differ in the length alone, so 0 is never changed to -1, nor -1 to 0.
 * One column more or fewer shifts the arrays of a group; only a group of no columns is surely wrong.
-* A version, a type of a column and the code of a DDL that are not known have a reading: the bytes
-  are as before.
-* A tail one larger is left alone where the byte before the size tables would pass for their count.
+* An unknown version, column type or DDL code has a reading: the bytes are as before.
+* A tail one larger is not made where the byte before the size tables would be a valid count.
 """
 
 from __future__ import annotations

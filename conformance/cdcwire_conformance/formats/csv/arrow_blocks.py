@@ -95,7 +95,7 @@ class BlockReader:
         types += [_cell_type(codec) for codec in codecs]
         self._is_bare = [True] * self._heads + [codec.is_bare for codec in codecs]
         self._is_bare[0] = False
-        # A quote in a date is no date: written back without its pair, it will not be the same.
+        # A date with a quote is not a date: written back without its pair, it will not be the same.
         self._may_have_quotes = [False] * (self._heads - 2)
         self._may_have_quotes += [isinstance(codec.kind, _FREE_TEXTS) for codec in codecs]
         names = [f"f{number}" for number in range(len(types))]

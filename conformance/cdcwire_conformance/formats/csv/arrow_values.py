@@ -222,7 +222,7 @@ def _table_of_pairs() -> Any:
     digits = np.full(256, 1 << 6, np.uint16)
     digits[np.frombuffer(_ALPHABET, np.uint8)] = np.arange(64, dtype=np.uint16)
     digits[_PAD] = 0
-    pairs = digits[None, :] << 6 | digits[:, None]  # the sign in front is the low byte
+    pairs = digits[None, :] << 6 | digits[:, None]  # the first sign is the low byte
     is_none = (digits[None, :] > 63) | (digits[:, None] > 63)
     return np.where(is_none, np.uint16(_NO_PAIR), pairs).reshape(-1)
 

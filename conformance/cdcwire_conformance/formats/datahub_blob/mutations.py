@@ -4,10 +4,10 @@ A record is one JSON object, so it can't lose its last byte; white space after i
 changes:
 
 * A member that its op needs is left out.
-* The op is one that there is not.
-* A value, a sequence id, the version: texts lose their quotes, and what is left is not JSON.
+* The op is undefined.
+* A value, a sequence id, the version: texts lose their quotes, and the rest is not JSON.
 
-Base64 and frames are left alone: a record in a body is the same as by itself.
+Base64 and frames are not changed: a record in a body is the same as by itself.
 """
 
 from __future__ import annotations

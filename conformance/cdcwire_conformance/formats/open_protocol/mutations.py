@@ -4,9 +4,8 @@ Key and value are lists of items with their lengths, and each item is one JSON o
 can neither lose its last byte nor gain one. The next bytes are a length, and its first byte is 0,
 not white space. The exceptions:
 
-* A value of resolved events may be empty altogether: the cut to nothing is legal.
-* A version, a type of a column and the code of a DDL that are not known have a reading: the rest is
-  as before.
+* A value of resolved events may be empty: the cut to nothing is legal.
+* An unknown version, column type or DDL code has a reading: the rest is as before.
 """
 
 from __future__ import annotations

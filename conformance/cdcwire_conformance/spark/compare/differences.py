@@ -39,7 +39,7 @@ from cdcwire_conformance.spark.compare.splitting import PairLayout
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_LAST = 1 << 30  # behind all ranks of a pair's rows
+_LAST = 1 << 30  # after all ranks of a pair's rows
 _ORDER_COUNTS = ("out_of_order_left", "out_of_order_right")
 
 

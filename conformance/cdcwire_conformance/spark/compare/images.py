@@ -4,13 +4,13 @@ Spark's own operations lose distinctions that matter here. Its hashes skip NULL,
 and (5, NULL) hash alike. Hashing, grouping and ``<=>`` take -0.0 for 0.0. Maps can't be compared,
 and arrays hash like their items in a row. So both forms hold, in addition to the values:
 
-- the presence bits (``before_has``): a column that is absent is not one that is NULL;
-- in the fingerprint one bit a column that says NULL;
+- the presence bits (``before_has``): an absent column differs from NULL;
+- in the fingerprint one bit per column that says NULL;
 - in the fingerprint one bit for a floating-point column that holds -0.0, which alone gives minus
   infinity when raised to the power of -1; in the exact form floats are text;
 - arrays, maps and structs as JSON text.
 
-All NaN are one value, whatever their payload: so they are to Spark's hash and to its grouping.
+All NaN are one value, whatever their payload. Spark's hash and its grouping take them so too.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from pyspark.sql.types import (
 _FLOATS = (FloatType, DoubleType)
 _BITS = 60  # of a mask, so that no shift reaches the sign
 _SALT = 0x5EED_CDC0  # makes the second hash another function than the first
-_MICROSECONDS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"  # Spark's JSON has milliseconds unless told
+_MICROSECONDS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"  # Spark's JSON has milliseconds by default
 _JSON = {
     "ignoreNullFields": "false",
     "timestampFormat": f"{_MICROSECONDS}XXX",

@@ -22,8 +22,8 @@ from cdcwire_conformance.visible import visible
 DOCUMENT_VERSION = 1
 
 _LONGEST = 100  # characters of a value in the text
-_BEFORE = 20  # of these, so many stand before the first one that differs
-_COLUMNS_SHOWN = 12  # of a row that stands on one side only
+_BEFORE = 20  # the number of these before the first one that differs
+_COLUMNS_SHOWN = 12  # of a row that only one side has
 _COPIES = ("repeated", "doubled")
 _PLAIN = ("int", "float", "decimal", "year", "bit", "bool", "field", "image")
 _COUNTED = (

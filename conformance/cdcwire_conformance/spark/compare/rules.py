@@ -8,7 +8,7 @@ together have each change of ``[a, c)`` exactly once, with two exceptions:
 - a delete of a format whose deletes have no position is in no window. The deletes of the other side
   are then not compared either, and ``not compared:`` says so.
 
-What one side can't carry is left out on both sides, and named.
+Columns and fields that one side can't carry are left out on both sides, and named.
 """
 
 from __future__ import annotations

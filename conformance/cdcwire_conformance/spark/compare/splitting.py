@@ -29,7 +29,7 @@ Form: TypeAlias = Callable[
 _KEY_ROLES = frozenset({"primary", "handle", "unique"})
 _HANDLE_ROLES = frozenset({"handle"})
 _BITS_OF_A_BYTE = 8
-# What a frame may leave out, and the type of the NULL that stands for it.
+# The columns that a frame may leave out, and the type of the NULL in their place.
 _OPTIONAL = {
     "half": "string",
     "before_has": "binary",
@@ -275,7 +275,7 @@ def _half_of(rules: ComparisonRules) -> Column:
     Without old values the half after is the update.
     """
     half = F.col("half")
-    if rules.folds_ops:  # an update is not told from an insert
+    if rules.folds_ops:  # updates and inserts are not distinguished
         return F.lit(None).cast("string")
     if not rules.has_old_values:
         return F.when((F.col("op") == "update") & F.col("has_after"), "after").otherwise(half)

@@ -36,9 +36,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PrefixPlan:
-    """What is to be read of a prefix. ``folder`` is its root; ``files`` are in the order of replay.
+    """The files to read from a prefix.
 
-    ``problems``: files that can't be had, each with its path and what is wrong. ``context``: with
+    ``folder`` is its root; ``files`` are in the order of replay.
+    ``problems``: unreadable files, each with its path and the problem. ``context``: with
     the definitions of the tables' versions. ``counts``: by file, after the first pass.
     """
 

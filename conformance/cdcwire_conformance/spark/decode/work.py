@@ -35,7 +35,7 @@ Run: TypeAlias = "Callable[[int, Sequence[T]], Iterator[pa.RecordBatch]]"
 
 @dataclass(frozen=True, slots=True)
 class Work(Generic[T]):
-    """What is to be read, in shares in the order of the feed.
+    """The files to read, in shares in the order of the feed.
 
     ``paths``: of the only file of each share, where Spark reads it; None: workers open files.
     ``empty``: the numbers of shares whose file is empty. Spark skips such files.

@@ -22,7 +22,7 @@ from cdcwire_conformance.sources.source_urls import SourceError
 from cdcwire_conformance.spark.compare.rules import PositionName, Side
 
 WatermarkRule: TypeAlias = Literal["progress", "rows"]
-Edges: TypeAlias = Mapping[int, tuple[int, int]]  # first offset and the one behind the last
+Edges: TypeAlias = Mapping[int, tuple[int, int]]  # first offset and the one after the last
 IdlePartitions: TypeAlias = "tuple[frozenset[int], frozenset[int]]"  # of each side
 
 BLOCKS = 64  # of a partition

@@ -4,7 +4,7 @@ A reader of the proposal ignores surplus bytes inside a stated size, undefined g
 types, and size tables that are not needed. So fewer numbers have one right value than in the
 shipped format:
 
-* Undefined event and group types are legal, and no case.
+* Undefined event and group types are legal, so they give no case.
 * A length or a size that is too small leaves surplus; one that is too large may end in surplus. So
   off by one may be legal by chance. The sizes of keys and of values add up exactly, and are sure.
 * The group tables of an event of unknown type say nothing.
