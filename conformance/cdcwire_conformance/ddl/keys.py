@@ -56,7 +56,7 @@ def read_key_parts(cursor: Cursor) -> tuple[KeyPart, ...]:
 def with_keys(cursor: Cursor, columns: Sequence[Column], keys: Iterable[Key]) -> list[Column]:
     """Return the columns with the roles that the keys give them.
 
-    Roles: primary, unique: every column of such a key. Role multiple: every column of a key of
+    Roles primary, unique: every column of such a key. Role multiple: every column of a key of
     several columns, and the only one of an index that allows repeats. Role handle: the primary key,
     otherwise the unique key of the fewest columns, none of them nullable or virtual. The first of
     several such keys is taken. Indexes that a foreign key brings about are left out. Raises:

@@ -181,7 +181,7 @@ def payload_of(message: Message) -> bytes:
 def with_whole_positions(rows: Sequence[RowChange]) -> tuple[RowChange, ...]:
     """Return rows that say where they are in every format's way, so that each can be measured.
 
-    A missing value, such as the sequence id of a row of TiCDC, continues a count. The commit
+    A missing value, such as the sequence id of a row of TiCDC, is filled in by counting. The commit
     timestamp and the time of a change are derived from each other. A row without any of these
     values is left as it is.
     """

@@ -96,7 +96,7 @@ def _topic_of(event: Event) -> tuple[str | None, str | None]:
 
 
 def _parts(event: Event, format_: Format) -> Iterator[Event]:
-    """Yield an event, or its delete and insert if an update changes the key."""
+    """Yield an event, or the before and after records of an update that changes the key."""
     if (
         isinstance(event, RowChange)
         and event.op == "update"

@@ -122,7 +122,7 @@ class KeptAliveTestee:
         return Reply(answer, process.stderr.text, is_fresh)
 
     def _give_up(self, process: LineProcess, error: Exception, timeout: float) -> tuple[str, str]:
-        """End the process. Returns: the problem, and its standard error since the last case."""
+        """End the process. Returns: the problem, and its standard error since the last request."""
         ended = isinstance(error, (Ended, BrokenPipeError))
         code = process.end(_ENDING_PATIENCE if ended else 0)
         match error:

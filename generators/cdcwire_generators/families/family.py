@@ -38,9 +38,9 @@ class SchemaChangeType:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Family:
-    """The column types of a source database, and how its formats describe them.
+    """The column types and DDL of a source database, and how its formats describe columns.
 
-    There is one of each.
+    There is one object per family.
 
     ``as_read``: a column of any origin as it comes back from a format of the family. It is given
     the column, its clause for errors, and the zone of TIMESTAMP texts where that is known.

@@ -109,7 +109,7 @@ def both_sides(
     """Return each row of either side once, with its number of copies as ``left`` and ``right``.
 
     ``left_rows`` and ``right_rows`` leave out the inserts that came of split updates. With keys
-    ``left_late`` counts copies that come too late, and ``left_behind`` gives the earlier change.
+    ``left_late`` counts copies that come too late; ``left_behind`` is the position before them.
     With eras ``left_eras`` counts the eras that have a copy. ``kept``: more aggregates, over rows
     that have their side in ``is_left``.
     """

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 class PrefixPlan:
     """The files to read from a prefix.
 
-    ``folder`` is its root; ``files`` are in the order of replay.
-    ``problems``: unreadable files, each with its path and the problem. ``context``: with
-    the definitions of the tables' versions. ``counts``: by file, after the first pass.
+    ``folder`` is its root; ``files`` are in the order of replay. ``problems``: unreadable files,
+    each with its path and the problem. ``context``: with the definitions of the tables' versions.
+    ``counts``: by file, after the first pass.
     """
 
     folder: str
