@@ -51,7 +51,7 @@ data files, indexes and the checkpoint, as their producer writes them. The produ
 the stream, so one seed always gives the same files. The workload "storage" is made for that: three
 tables over four days, one in partitions, one that gets a column, one that gets another name.
 
-datahub-tuple has one table per topic. In a workload with more tables, each table gets its file,
+datahub-tuple has one table per topic. With more tables in a workload, each gets a separate file,
 orders.jsonl, unless the option table chooses one. With --shards it is orders.0.jsonl and so on, and
 for datahub-blob, which has one topic for all, messages.0.jsonl.
 """

@@ -1,4 +1,4 @@
-"""The table of golden cases and the known-wrong decoders that they catch."""
+"""The golden cases that catch each known-wrong decoder."""
 
 from __future__ import annotations
 

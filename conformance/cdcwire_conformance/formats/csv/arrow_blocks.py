@@ -2,7 +2,7 @@
 
 pyarrow's reader is lenient: it takes a quoted number, a text without quotes, a quote amidst a
 field. So what it reads is written again, all records at once, as the format has it: numbers in
-their digits, strings in quotes, NULL bare. The file was valid by the format's rules only if this
+their digits, strings in quotes, NULL bare. The file was read by the format's rules only if this
 gives its very bytes: the format's own reader gives back what was written so. Any doubt raises
 Irregular, and the file is then read record by record, which gives the rows or the error with its
 place.
