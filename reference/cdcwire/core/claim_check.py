@@ -1,8 +1,8 @@
-"""Claim-check files: a full message stored beside the queue, as one JSON object of base64.
+"""Claim-check files: a full message stored outside the queue, as one JSON object of base64.
 
     {"key":"<Kafka key>","value":"<Kafka value>"}
 
-A message without a key has the member ``null``. Producers name a file by a random UUID; a codec has
+A message without a key has the member ``null``. Producers name a file by a random UUID. A codec has
 neither a clock nor random numbers, so the name here is a UUID made from the content.
 """
 
@@ -66,7 +66,7 @@ def write_raw_claim_check(value: bytes) -> tuple[str, bytes]:
 
 
 def location(storage_uri: str, name: str) -> str:
-    """Return the location that a message tells: the file below the storage's URI."""
+    """Return the location that a message names: the file below the storage's URI."""
     return f"{storage_uri.rstrip('/')}/{name}" if storage_uri else name
 
 
@@ -117,7 +117,7 @@ def with_claim_checks(messages: Iterable[Message], context: Context) -> Context:
 
 
 def is_claim_check(file: StoredFile, blobs: Mapping[str, bytes]) -> bool:
-    """Return whether a file is one of the feed's claim checks. It has no events of its own."""
+    """Return whether a file is one of the feed's claim checks. Such a file has no events."""
     return isinstance(blobs, ClaimChecks) and blobs.is_feed and file.path in blobs.files
 
 

@@ -2,7 +2,7 @@
 
 ``DecodeError`` speaks of bytes, ``EncodeError`` of values. Both know the path to the value,
 outermost step first, and the clause of the format's page that is broken. The leaf raises; each
-container adds its own step in front and re-raises the same error (``with step(...)``).
+container prepends its own step and re-raises the same error (``with step(...)``).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class EncodeError(ValueError):
 
 
 class step:
-    """Put ``steps`` in front of the path of an error that leaves the ``with`` block."""
+    """Prepend ``steps`` to the path of an error that leaves the ``with`` block."""
 
     __slots__ = ("_steps",)
 

@@ -1,4 +1,4 @@
-"""What a format offers to everything that is not a codec: the runner, the command line, Spark.
+"""The interface of a format for everything that is not a codec: runner, command line, Spark.
 
 The codecs' own packages offer more (``craft.decode`` gives the wire's values). A ``Format`` is the
 common face: messages to neutral events and back, an explanation of bytes, options and losses.

@@ -1,4 +1,4 @@
-"""What carries bytes, without any transport: a Kafka message, or a file of a storage prefix."""
+"""Carriers of bytes, without any transport: a Kafka message, or a file of a storage prefix."""
 
 from __future__ import annotations
 

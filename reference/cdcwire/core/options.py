@@ -79,7 +79,7 @@ class Option:
 
 
 class Given(Protocol):
-    """What settings are read from: a ``cdcwire.core.format.Context``."""
+    """The source of settings: a ``cdcwire.core.format.Context``."""
 
     @property
     def options(self) -> Mapping[str, OptionValue]:

@@ -1,8 +1,8 @@
 """A cursor over bytes that knows its bounds, and the same one that remembers what it read.
 
 Decoders move the cursor with ``take`` and the ``read_x`` functions; every length is checked against
-what is left before anything is cut. After a value is read, a decoder says so with ``note``: a plain
-``Reader`` ignores it, a ``RecordingReader`` keeps it as a ``Span`` for the annotated hexdump.
+what is left before anything is cut. After a decoder has read a value, it calls ``note``. A plain
+``Reader`` ignores the note; a ``RecordingReader`` keeps it as a ``Span`` for the annotated hexdump.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Span:
 
     ``path`` leads to the field. ``start`` and ``end`` are offsets in the whole key, value or file.
     ``text`` is the value for people. ``note`` says what is odd about it, for example a known fault.
-    ``value`` is the value for programs, where the explanation has one. ``subject`` is None for
-    bytes that belong to the format alone, such as lengths.
+    ``value`` is the value for programs, where the explanation has one. Bytes that belong to the
+    format alone, such as lengths, have the ``subject`` None.
     """
 
     path: Path

@@ -3,8 +3,9 @@
 A ``Row`` is a plain tuple. Its columns are described once by a layout that all rows of that shape
 share, so that a reader may compare layouts by identity. ``Row.to_event`` gives the neutral event.
 
-Values are those of the wire: int, float (FLOAT narrowed to float32), bytes for binary columns, str
-for text (bytes if ill-formed UTF-8), and the text of decimals, temporal types, JSON and vectors.
+Values are those of the wire: int, float (FLOAT narrowed to float32), bytes for binary columns, and
+str for text (bytes if ill-formed UTF-8). Decimals, temporal types, JSON and vectors keep their
+text.
 """
 
 from __future__ import annotations
@@ -53,8 +54,9 @@ class Layout:
 class Row(NamedTuple):
     """One row change.
 
-    ``new`` and ``old`` are None where the message has no such image. ``half`` marks one of the two
-    records of a split update. The fields of the position are None where the format has none.
+    A ``new`` or ``old`` that the message does not have is None. ``half`` says which of the two
+    records of a split update this is. A field of the position that the format does not have is
+    None.
     """
 
     table: Table

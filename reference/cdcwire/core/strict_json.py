@@ -1,9 +1,10 @@
 """A strict reader of JSON from untrusted bytes, for every format that carries JSON.
 
-What a loose reader lets pass is refused here: a byte order mark, other encodings than UTF-8, lone
-surrogates, ``NaN`` and ``Infinity``, members that stand twice, anything after the value. Nesting is
-limited before it is followed. Numbers stay text (``Number``): whoever knows what a number means
-converts it, and checks its length before. Every value keeps its place in the bytes.
+The reader refuses input that a loose reader accepts. Examples are a byte order mark, other
+encodings than UTF-8, lone surrogates, ``NaN`` and ``Infinity``, repeated members, and anything
+after the value. Nesting is limited before it is followed. Numbers stay text (``Number``): whoever
+knows what a number means converts it, and checks its length before. Every value keeps its place in
+the bytes.
 
 Positions are byte offsets in the whole ``data``, also when only a part of it is read. The clauses
 in errors are those of the format that asks (``JsonRules``). There is no writer here.
@@ -24,8 +25,8 @@ from cdcwire.core.errors import DecodeError, TruncatedError
 class JsonRules:
     """The clauses that errors name, and what the format allows.
 
-    ``may_repeat``: members of the outermost object that may stand twice; the last one counts.
-    ``max_name_bytes``: the longest name of a member, in UTF-8; None is no limit.
+    ``may_repeat``: members of the outermost object that may be repeated; the last one counts.
+    ``max_name_bytes``: the longest name of a member, in UTF-8; with None there is no limit.
     """
 
     text_clause: str
@@ -44,7 +45,7 @@ class Number:
 
     @property
     def is_integer(self) -> bool:
-        """Whether it is written without fraction and exponent. ``1.0`` and ``1e2`` are not."""
+        """True if it is written without fraction and exponent. ``1.0`` and ``1e2`` are not."""
         return _NOT_INTEGER.search(self.text) is None
 
     @property
@@ -55,7 +56,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class JsonArray:
-    """The items of an array; item ``i`` stands from ``places[2 * i]`` to ``places[2 * i + 1]``."""
+    """The items of an array; item ``i`` is from ``places[2 * i]`` to ``places[2 * i + 1]``."""
 
     items: tuple[JsonValue, ...]
     places: array[int]
@@ -281,7 +282,7 @@ class _Parser:
         return JsonArray(tuple(items), places)
 
     def string(self) -> str:
-        """Read a string; the cursor stands on its first quote."""
+        """Read a string; the cursor is on its first quote."""
         start = self.offset + 1
         stop = self.plain_end(start)
         if stop < self.end and self.data[stop] == _QUOTE:

@@ -1,7 +1,7 @@
-"""What a format can carry, as data: one verdict for each event field and for each kind.
+"""The event fields and kinds that a format can carry, as data: one verdict for each.
 
-The report prints these tables, the comparison of two formats leaves out what one of them can't
-carry, and a property proves each cell by sending a value through the format.
+The report prints these tables. The comparison of two formats leaves out what one of them can't
+carry. A property test proves each cell by sending a value through the format.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ VerdictKind: TypeAlias = Literal["exact", "option", "as", "lossy", "no"]
 class CarryVerdict:
     """How one thing comes through.
 
-    exact: it comes back equal. option: exact when the option ``detail`` is set, else not at all.
-    as: it comes back as the kind or form ``detail``, with the same meaning. lossy: ``detail`` is
-    lost. no: encoding it raises EncodeError (a kind), or it is not carried (an event field).
+    "exact": It comes back equal. "option": It is exact when the option ``detail`` is set, else not
+    carried at all. "as": It comes back as the kind or form ``detail``, with the same meaning.
+    "lossy": ``detail`` is lost. "no": Encoding it raises EncodeError (a kind), or it is not carried
+    (an event field).
 
-    The name of an option alone says that it is on; another value stands behind ``=``.
+    The name of an option alone says that it is on; another value follows after ``=``.
     """
 
     verdict: VerdictKind

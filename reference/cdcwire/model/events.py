@@ -1,8 +1,8 @@
 """The closed set of events that every format is translated to, and their parts.
 
-All are frozen; sequences are tuples. Four ways not to have a value are kept apart: SQL NULL is the
-value ``None``; an *absent* column is not in ``Image.columns``; *unchanged* columns are absent and
-the row says ``sent="changed"``; what the producer declared unavailable is ``UNAVAILABLE``.
+All are frozen; sequences are tuples. Four ways not to have a value are kept apart. SQL NULL is the
+value ``None``. An *absent* column is not in ``Image.columns``. *Unchanged* columns are absent and
+the row says ``sent="changed"``. A value that the producer declared unavailable is ``UNAVAILABLE``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Extra: TypeAlias = Mapping[str, "str | bytes | None"]
 
 
 class Missing(Enum):
-    """Two things that are no value and not NULL either."""
+    """Two markers that are neither a value nor NULL."""
 
     UNAVAILABLE = "unavailable"  # the producer had no value and says so
     ABSENT = "absent"  # there is none: a column without default
@@ -62,8 +62,8 @@ class Expression:
 class Column:
     """A column as far as the format describes it.
 
-    ``source`` is the type's own name in the format (``int unsigned``, ``LONG``). ``nullable`` is
-    None where the format does not say. ``id`` is the column's number in the source database.
+    ``source`` is the type's own name in the format (``int unsigned``, ``LONG``). If the format does
+    not say it, ``nullable`` is None. ``id`` is the column's number in the source database.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Table:
 
     ``schema`` is MySQL's database; ``database`` is only there where a level above it exists.
     ``key`` names the key columns: ``()`` if there is none, None if the format does not say.
-    ``columns`` is None where a message describes columns only with its rows.
+    If a message describes columns only with its rows, ``columns`` is None.
     """
 
     name: str | None
@@ -131,7 +131,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a change stands in the stream, in the units of its source.
+    """The place of a change in the stream, in the units of its source.
 
     ``commit_ts`` is a TSO, ``commit_ms`` and ``sent_ms`` are milliseconds since 1970 in UTC.
     """
@@ -154,8 +154,8 @@ class RowChange:
     """One row inserted, updated, deleted, upserted or read.
 
     insert, read and upsert have ``after``; delete has ``before``; update has ``after``, and
-    ``before`` unless it was not sent. ``half`` marks one of the two records of a split update.
-    ``sent`` says which columns the producer chose, where bytes or options tell.
+    ``before`` unless it was not sent. ``half`` says which of the two records of a split update this
+    is. ``sent`` says which columns the producer chose, where bytes or options show it.
     """
 
     table: Table

@@ -1,17 +1,17 @@
-"""The closed set of types, one small class a kind.
+"""The closed set of types, one small class per kind.
 
-A value stays as the wire carries it, and its type says in which form: a date may be text or a
-count of days, an enum an index or a label. A parameter that the format does not say is ``None``.
+A value stays as the wire carries it, and its type says in which form. A date may be text or a count
+of days, an enum an index or a label. A parameter that the format does not say is ``None``.
 
 ``cdcwire.model.kind_text`` has the written form (``int64 unsigned``, ``decimal(10,4)``). It leaves
-out ``form`` and ``zone``: they travel beside each value (``unit``, ``index``, ``label``).
+out ``form`` and ``zone``: they travel with each value (``unit``, ``index``, ``label``).
 
 | kind | Python value |
 | --- | --- |
 | BoolType | bool |
 | IntType, YearType, BitType | int |
 | FloatType | float; 32 bits: one that a float32 holds exactly |
-| DecimalType | Decimal, scale as sent; str where the wire's text is no plain number |
+| DecimalType | Decimal, scale as sent; str where the wire's text is not a plain number |
 | TextType | str; bytes if ill-formed UTF-8 |
 | BytesType | bytes |
 | DateType, TimeType, DatetimeType, TimestampType | str as sent, or int with ``form`` |
@@ -175,7 +175,7 @@ class MapType:
 
 @dataclass(frozen=True, slots=True)
 class StructType:
-    """A nested row with columns of its own."""
+    """A nested row with its own columns."""
 
     columns: tuple[Column, ...]
 

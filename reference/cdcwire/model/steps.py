@@ -1,7 +1,7 @@
 """Steps over events: what needs more than one message, or both images of a row.
 
-Each takes events and gives events, one at a time, in bounded memory, and is the same in a test, in
-a decoder and in Spark. Events that a step has nothing to do with pass through in their place.
+Each step takes and yields events, one at a time, in bounded memory. It is the same in a test, in a
+decoder and in Spark. Events that a step has nothing to do with pass through in their place.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def join_halves(events: Iterable[Event]) -> Iterator[Event]:
     """Join each "before" half with the "after" half that follows it into one update.
 
     The two must be neighbours among the rows of their table, with one sequence id.
-    Raises: IncompleteUpdateError where one stands alone.
+    Raises: IncompleteUpdateError where one of the two is alone.
     """
     waiting: dict[tuple[str | None, str | None], RowChange] = {}
     for event in events:
@@ -97,7 +97,7 @@ _KEY_ROLES: frozenset[Role] = frozenset({"primary", "handle", "unique"})
 
 
 def split_key_changes(events: Iterable[Event]) -> Iterator[Event]:
-    """Turn an update that changes a value of a primary or unique key into delete and insert.
+    """Split an update that changes a value of a primary or unique key into delete and insert.
 
     Both keep the position. This is the common form for comparing, as TiCDC and Debezium split by
     themselves in most settings.
@@ -136,8 +136,8 @@ def drop_repeats(events: Iterable[Event], remember: int = 65536) -> Iterator[Eve
     """Drop changes that were delivered again: equal rows at an equal position of their table.
 
     At-least-once feeds repeat the newest changes, so the last ``remember`` ones are kept in mind.
-    Where the position does not tell two changes apart, equal rows are never dropped, as they may be
-    two: rows without position, and rows without key that have no more than a commit_ts.
+    Equal rows are never dropped where the position cannot distinguish two changes, as they may be
+    two. These are rows without position, and rows without key that have no more than a commit_ts.
     """
     seen: OrderedDict[object, None] = OrderedDict()
     for event in events:

@@ -24,9 +24,9 @@ _MAX_DIGITS = 6
 def temporal_text(
     kind: DateType | TimeType | DatetimeType | TimestampType, value: Value, time_zone: str | None
 ) -> str | None:
-    """Return a value as MySQL's text; None if it is no value of the kind.
+    """Return a value as MySQL's text; None if it is not a value of the kind.
 
-    ``time_zone``: where the text of an instant is to be read; it must be told when the value's own
+    ``time_zone``: where the text of an instant is to be read. It is required when the value's own
     zone is known. Raises: ValueError when the value has no exact text or the zones can't meet.
     """
     if isinstance(kind, TimeType) and kind.zone is not None:

@@ -1,14 +1,14 @@
-"""The engine behind every fast decoder and encoder: bounded caches, one fallback, generated code.
+"""The engine of every fast decoder and encoder: bounded caches, one fallback, generated code.
 
-A fast decoder accepts and rejects exactly what the plain decoder does, by construction: what is not
-plainly regular, damaged or just rare, raises one of ``IRREGULARITIES`` and is given to the plain
-decoder, which finds the error or the rows. So a fast decoder has no error messages of its own.
+A fast decoder accepts and rejects exactly what the plain decoder does, by construction. Input that
+is not plainly regular, damaged or just rare, raises one of ``IRREGULARITIES``. The plain decoder
+then takes that input and finds the error or the rows. So a fast decoder defines no error messages.
 
-- ``FastDecoder``: the interface of every fast decoder; ``core.rows`` has the rows that it gives.
-- ``Irregular``, ``IRREGULARITIES``: why the plain decoder takes over.
-- ``BoundedCache``, ``Memo``: what is remembered between messages, up to a limit.
-- ``Credit``: how much time may go into making functions and patterns.
-- ``compile_function``: the only place in the project that turns text into code.
+- ``FastDecoder``: the interface of every fast decoder. ``core.rows`` has the rows that it returns.
+- ``Irregular``, ``IRREGULARITIES``: The reasons why the plain decoder takes over.
+- ``BoundedCache``, ``Memo``: The values remembered between messages, up to a limit.
+- ``Credit``: How much time may go into making functions and patterns.
+- ``compile_function``: The only place in the project that turns text into code.
 """
 
 from __future__ import annotations

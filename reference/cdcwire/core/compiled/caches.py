@@ -1,4 +1,4 @@
-"""What fast decoders remember between messages: bounded, whatever the messages hold."""
+"""The memory of fast decoders between messages: bounded, whatever the messages hold."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from cdcwire.model.events import Event
 class FastDecoder(ABC):
     """Decodes the messages of one feed to rows, by what it learned from earlier messages.
 
-    Keep one decoder for a whole feed. What it remembers is bounded, whatever the messages hold. It
-    is not thread-safe. A format's decoder is made of a ``Context``.
+    Keep one decoder for a whole feed. Its memory is bounded, whatever the messages hold. It is not
+    thread-safe. A format's decoder is made of a ``Context``.
     """
 
     def decode(self, message: Message) -> Iterable[Row | Event]:

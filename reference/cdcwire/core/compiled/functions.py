@@ -1,8 +1,8 @@
 """Generated functions: one for each layout of columns, unrolled column by column.
 
-A source is made of numbers and of the literals of the module that asks for it; nothing of a
-message, schema or table becomes source. What a function needs of these, it gets by a name that is
-bound to it.
+A source is made of numbers and of the literals of the module that asks for it. Nothing of a
+message, schema or table becomes source. A function gets the parts of these that it needs by a name
+that is bound to it.
 """
 
 from __future__ import annotations

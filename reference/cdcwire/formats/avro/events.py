@@ -1,7 +1,7 @@
 """Messages to the neutral model; ``writing`` goes back.
 
 Names are those of the schema: sanitised. A delete has the columns of its key. Without the extension
-an insert can't be told from an update, and both are an upsert.
+an insert looks the same as an update, and both are an upsert.
 """
 
 from __future__ import annotations

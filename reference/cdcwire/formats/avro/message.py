@@ -1,9 +1,9 @@
 """The format's own values: what key and value of a Kafka message say, without loss.
 
-A datum is what its Avro type makes it: None, bool, int, float, bytes, str; a tuple for an array, a
-tuple of pairs for a map, a tuple of its fields for a record. In a union of NULL and one other type
-the value tells the branch; in any other one ``Branch`` does. A string whose bytes are not UTF-8
-(of a TEXT column only) is bytes.
+A datum has the form of its Avro type: None, bool, int, float, bytes, str. An array is a tuple, a
+map a tuple of pairs, a record a tuple of its fields. In a union of NULL and one other type the
+value shows the branch; in any other one ``Branch`` does. A string whose bytes are not UTF-8 (of a
+TEXT column only) is bytes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Datum: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A value of a union whose branches the value alone does not tell apart."""
+    """A value of a union whose branches cannot be distinguished by the value alone."""
 
     index: int
     value: Datum
@@ -27,7 +27,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Datums:
-    """One record behind its envelope, the values in the order of the schema's fields."""
+    """One record after its envelope, the values in the order of the schema's fields."""
 
     schema_id: SchemaId
     values: tuple[Datum, ...]
@@ -36,7 +36,7 @@ class Datums:
 
 @dataclass(frozen=True, slots=True)
 class Ddl:
-    """A DDL. ``type`` is TiDB's number of the action; names that are not there are empty."""
+    """A DDL. ``type`` is TiDB's number of the action; missing names are empty."""
 
     query: str
     type: int
@@ -54,7 +54,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class DeletedAt:
-    """A delete that tells its commit timestamp, as the newer producer writes it in tests."""
+    """A delete that has its commit timestamp, as the newer producer writes it in tests."""
 
     commit_ts: int
 

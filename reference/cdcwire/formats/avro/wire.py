@@ -84,7 +84,7 @@ def read_message(
 def read_datums(
     reader: Reader, source: SchemaSource, settings: Settings, selection: Selection = EVERYTHING
 ) -> Datums:
-    """Read an envelope and the record behind it. Raises: DecodeError."""
+    """Read an envelope and the record after it. Raises: DecodeError."""
     schema_id = read_envelope(reader, settings.registry)
     place = ID_OFFSETS[settings.registry]
     text = source.get(schema_id)
@@ -127,9 +127,8 @@ def _read_value(
 
 
 def _may_tell_deletes(reader: Reader, settings: Settings) -> bool:
-    """Whether 0x03 begins a delete: with Glue it begins every row, so there the option must say so.
-
-    A short envelope of Glue is not to be taken for a delete.
+    """Return whether 0x03 begins a delete.
+    With Glue it begins every row, so there the option must say so. A short envelope of Glue is not to be taken for a delete.
     """
     if settings.registry == "confluent":
         return True
@@ -156,7 +155,7 @@ def encode(message: Message, *, context: Context = NO_CONTEXT) -> tuple[bytes | 
 
 
 def encode_datums(datums: Datums) -> bytes:
-    """Return the envelope and the record behind it. Raises: EncodeError."""
+    """Return the envelope and the record after it. Raises: EncodeError."""
     out = bytearray()
     write_envelope(out, datums.schema_id)
     write_record(out, datums.plan, datums.values)

@@ -1,7 +1,7 @@
 """The wire's values to and from the neutral model, message by message.
 
-A message of TiCDC is one event. One of the official Canal may have several rows, each an event with
-the position of all; the row before is found by its place in ``old``.
+A message of TiCDC is one event. A message of the official Canal may have several rows, each an
+event with the position of all. The row before is found by its place in ``old``.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def events_of(
 ) -> list[Event]:
     """Return the neutral events of a message.
 
-    ``blobs``: claim-check files by location; a row whose file is there is given whole.
+    ``blobs``: claim-check files by location; a row whose file is among them is returned whole.
     ``partition`` and ``version`` are those of a file's path.
     Raises: DecodeError for a claim-check file that breaks the format.
     """

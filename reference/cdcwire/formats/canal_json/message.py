@@ -1,7 +1,7 @@
 """The wire's own values of Canal-JSON: one message, member by member.
 
-Members keep the names of the JSON. ``None`` is null, and also a member that is not there: no reader
-tells the two apart. Members that the format does not name are kept as the text that they had.
+Members keep the names of the JSON. ``None`` is null, and also a missing member: no reader
+distinguishes the two. Members that the format does not name are kept as the text that they had.
 """
 
 from __future__ import annotations

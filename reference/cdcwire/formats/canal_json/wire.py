@@ -1,7 +1,7 @@
 """One JSON object to the wire's values, and back.
 
 Offsets count from the start of the bytes; paths are those of the JSON: ``data[0].c1``. Members may
-stand in any order and some may be missing; they are written in the order of the producer.
+be in any order and some may be missing; they are written in the order of the producer.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Change:
 
     @property
     def is_heartbeat(self) -> bool:
-        """Whether it is a change of the table that CDL keeps for its heartbeats."""
+        """True if it is a change of the table that CDL keeps for its heartbeats."""
         return (self.seg_owner.lower(), self.table_name.lower()) == HEARTBEAT_TABLE
 
 

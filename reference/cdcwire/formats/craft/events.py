@@ -81,7 +81,7 @@ def batches(
 
     ``wire_event`` returns an event and the estimated size of a row, None for other events. A batch
     ends once it is too large or has enough rows, never before a row: one row may exceed the limit.
-    Another event has a batch of its own, after the rows before it.
+    Any other event is alone in its batch, after the rows before it.
     """
     batch: list[AnyEvent] = []
     size = 0

@@ -71,10 +71,10 @@ def decode(
 ) -> Message:
     """Return the message that a Kafka value holds.
 
-    ``key`` is ignored: Craft leaves it null. Rows of tables that the context's selection leaves
-    out are skipped by their size and are not in the message; values of columns that it leaves out
-    are ``SKIPPED``. A DDL belongs to its table too, as far as it names
-    one; resolved events are always there.
+    ``key`` is ignored: Craft leaves it null. Rows of tables that the context's selection leaves out
+    are skipped by their size and are not in the message. Values of columns that it leaves out are
+    ``SKIPPED``. A DDL belongs to its table too, as far as it names one; resolved events are always
+    kept.
     Raises: DecodeError.
     """
     return read_message(Reader(present(value, CRAFT)), context.selection)

@@ -1,4 +1,4 @@
-"""CSV files of the storage sink: row changes as records, one file a table.
+"""CSV files of the storage sink: row changes as records, one file per table.
 
 ``decode`` and ``encode`` are the wire, without loss; ``to_events`` and ``from_events`` lead to and
 from the neutral model. The page of the format is docs/formats/csv.md.

@@ -1,7 +1,7 @@
 """Records to and from the neutral model; ``batching`` makes files.
 
-With ``output-old-value`` an update is two records, and two events: its halves, which the step
-``join_halves`` joins. Without, it is one record with the new row only.
+With ``output-old-value`` an update is two records, and two events: its before and after records,
+which the step ``join_halves`` joins. Without, it is one record with the new row only.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def events_of(
     """Return the neutral events of a data file.
 
     ``table``: its definition. ``partition``: that of the file's path.
-    Raises: DecodeError for a field that is no value of its column.
+    Raises: DecodeError for a field that is not a value of its column.
     """
     if not selection.wants(table.schema, table.name or ""):
         return []
@@ -160,10 +160,10 @@ def find_table(
 def _table_of_header(
     value: bytes, settings: Settings, definitions: Definitions, version: int | None
 ) -> Table:
-    """Return the table whose names stand in the header line and in the first record.
+    """Return the table whose names are in the header line and in the first record.
 
-    The header line has no name of a table, and a column's name may hold a terminator: only the
-    line of the right table tells where the records begin. A line that no table has ends at the
+    The header line has no name of a table, and a column's name may hold a terminator. So only the
+    line of the right table shows where the records begin. A line that no table has ends at the
     first terminator.
     """
     tables = [table for place in definitions.names() for table in definitions.of(*place)]

@@ -1,7 +1,7 @@
 """The wire's own values of a CSV file: what its bytes say, nothing less.
 
-A field keeps its bytes as they stand in the file, still doubled or escaped, because some of what
-they say is lost once they are read: whether it was quoted, and how NULL was told from text.
+A field keeps its bytes as they are in the file, still doubled or escaped. Reading them loses some
+information: whether the field was quoted, and how NULL was distinguished from text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Handle: TypeAlias = int | str | bytes
 class Record:
     """One record. ``fields`` are the columns of the table, in its order.
 
-    ``commit_ts``, ``is_update`` and ``handle_key`` are None where the settings leave them out.
+    If the settings leave out ``commit_ts``, ``is_update`` or ``handle_key``, it is None.
     ``handle_key``: the integer handle, or the text of a clustered key, bytes if it is not UTF-8.
     """
 

@@ -1,7 +1,7 @@
 """Data files, to and from bytes: an optional header line, then records up to the end.
 
 A file that does not end in the terminator was cut off, perhaps while it was written. That is an
-error, and it comes after the whole records in front of it were given.
+error, raised after the whole records before it were returned.
 """
 
 from __future__ import annotations

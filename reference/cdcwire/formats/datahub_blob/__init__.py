@@ -1,4 +1,4 @@
-"""DataHub Blob: changes of a database's tables as JSON, one a record, alone or in bodies.
+"""DataHub Blob: changes of a database's tables as JSON, one per record, alone or in bodies.
 
 ``decode`` and ``encode`` are a record's bytes, without loss; ``to_events`` and ``from_events`` lead
 to and from the neutral model. The page of the format is docs/formats/datahub-blob.md.

@@ -1,7 +1,7 @@
-"""A Blob message as bytes, both ways, without loss: JSON in UTF-8, one object a record.
+"""A Blob message as bytes, both ways, without loss: JSON in UTF-8, one object per record.
 
-Order of checks: the text, then op, schema and payload, then version. Members that are not known are
-passed over. Written is without spaces, non-ASCII as it is, what is unset left out.
+Order of checks: the text, then op, schema and payload, then version. Unknown members are ignored.
+The writer uses no spaces, keeps non-ASCII as it is, and leaves out unset members.
 Source: datahub-blob, "members", "canonical form".
 """
 

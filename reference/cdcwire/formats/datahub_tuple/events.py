@@ -53,9 +53,8 @@ def events_of(
     settings: Settings = DEFAULT_SETTINGS,
     selection: Selection = EVERYTHING,
 ) -> list[Event]:
-    """Return the neutral events of a body; the rows of an update are halves. Raises: DecodeError.
-
-    ``steps.join_halves`` joins them.
+    """Return the neutral events of a body; an update is two of them. Raises: DecodeError.
+    ``steps.join_halves`` joins the before and after rows of an update.
     """
     events: list[Event] = []
     for path, record in read_records(message, topic.fields, settings.body):

@@ -56,7 +56,7 @@ def read_rows(
 ) -> list[TupleRow]:
     """Return the rows of a body. Raises: DecodeError.
 
-    What is wrong with a metadata column stands where the record's data does.
+    An error in a metadata column is reported at the place of the record's data.
     """
     found = []
     for path, record in read_records(message, topic.fields, settings.body):

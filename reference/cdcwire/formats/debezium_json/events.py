@@ -2,7 +2,7 @@
 
 Names of ``extra``: ``connector``, ``connector_version``, ``source_name``, ``snapshot``, ``xmin``,
 ``sequence``, ``source_ts_us``, ``source_ts_ns``, ``ts_us``, ``ts_ns``, ``gtid``,
-``transaction_id``, ``data_collection_order``; of CDL ``message_type`` where it is not ``0``,
+``transaction_id``, ``data_collection_order``. Of CDL ``message_type`` where it is not ``0``,
 ``lob_columns``, ``heartbeat_identifier``; of a tombstone ``message_key``; of a logical message
 ``content``, ``database``; of a transaction's end ``event_count``, ``data_collections`` (JSON).
 """

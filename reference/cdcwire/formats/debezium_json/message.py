@@ -40,7 +40,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Where a change stands in its transaction."""
+    """The place of a change in its transaction."""
 
     id: str
     total_order: int
@@ -71,13 +71,13 @@ class Change:
 
     @property
     def is_heartbeat(self) -> bool:
-        """Whether it is a change of the table that CDL keeps for its heartbeats."""
+        """True if it is a change of the table that CDL keeps for its heartbeats."""
         return (self.source.schema.lower(), self.source.table.lower()) == HEARTBEAT_TABLE
 
 
 @dataclass(frozen=True, slots=True)
 class CdlMembers:
-    """What CDL adds to a change."""
+    """The members that CDL adds to a change."""
 
     message_type: str
     lob_columns: str | None

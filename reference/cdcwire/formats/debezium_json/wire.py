@@ -1,8 +1,8 @@
 """Kafka key and value to the wire's values, and back.
 
-What a message is, its payload shows: ``source`` and ``op`` are a change or a logical message,
-``status`` is a border of a transaction, ``ts_ms`` alone a heartbeat, no value a tombstone.
-Paths begin with ``key`` or ``value``; offsets count from the start of that side.
+The payload shows the kind of message: ``source`` and ``op`` are a change or a logical message,
+``status`` is a border of a transaction, ``ts_ms`` alone a heartbeat, no value a tombstone. Paths
+begin with ``key`` or ``value``; offsets count from the start of that side.
 """
 
 from __future__ import annotations

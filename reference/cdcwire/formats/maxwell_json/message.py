@@ -55,7 +55,7 @@ class RowMessage:
     """A row that changed, or the start or end of a bootstrap.
 
     ``ts``: seconds. ``old``: the previous values of changed columns. ``unknown``: members that the
-    format does not name, as JSON text. ``gtid_is_null``: the member is there, as null.
+    format does not name, as JSON text. ``gtid_is_null``: the member is present, as null.
     """
 
     database: str

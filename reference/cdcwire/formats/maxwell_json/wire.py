@@ -1,6 +1,6 @@
 """Kafka value to the wire's values, and back.
 
-Members may stand in any order. They are written in the order of the producer.
+Members may be in any order. They are written in the order of the producer.
 """
 
 from __future__ import annotations

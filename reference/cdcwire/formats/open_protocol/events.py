@@ -1,7 +1,8 @@
 """The wire's values to and from the neutral model, event by event; ``batching`` makes messages.
 
-An update that was sent without old values can't be told from an insert and is read as one. What a
-producer left out by its options is told only where key or options say so (``RowChange.sent``).
+An update that was sent without old values looks the same as an insert and is read as one. The
+columns that a producer left out by its options are known only where key or options say so
+(``RowChange.sent``).
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def events_of(
 ) -> list[Event]:
     """Return the neutral events of a message.
 
-    ``blobs``: claim-check files by location; a row whose file is there is given whole.
+    ``blobs``: claim-check files by location; a row whose file is among them is returned whole.
     Raises: DecodeError for a claim-check file that breaks the format.
     """
     return [

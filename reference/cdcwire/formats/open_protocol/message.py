@@ -22,9 +22,10 @@ EVENT_RESOLVED = 3
 class Key:
     """One key item.
 
-    ``ts``: commit ts, or the resolved ts. ``scm``, ``tbl``: schema and table. ``rid``: row id, 0 is
-    none. ``ptn``: physical table id of a partition, 0 is none. ``t``: the kind of event. ``ohk``:
-    the value has handle-key columns only. ``ccl``: where the full message is stored.
+    ``ts``: commit ts, or the resolved ts. ``scm``, ``tbl``: schema and table. ``rid``: row id, 0 if
+    there is none. ``ptn``: physical table id of a partition, 0 if there is none. ``t``: the kind of
+    event. ``ohk``: the value has handle-key columns only. ``ccl``: where the full message is
+    stored.
     """
 
     ts: int
@@ -55,8 +56,8 @@ Columns: TypeAlias = "tuple[Column, ...]"
 class Row:
     """A row value: ``u`` new columns, ``p`` columns before an update, ``d`` deleted columns.
 
-    None is a member that is not there. An empty ``p`` is kept apart from it, because one producer
-    writes it; it means the same.
+    None is a missing member. An empty ``p`` is kept apart from it, because one producer writes it;
+    it means the same.
     """
 
     u: Columns | None = None

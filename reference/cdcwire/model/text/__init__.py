@@ -3,7 +3,7 @@
 Testees answer in it, golden files state their meaning in it, and ``cdcwire decode`` prints it. A
 column is NULL (``null``), its text alone, or an object with its type:
 
-| kind | members beside ``type`` |
+| kind | members other than ``type`` |
 | --- | --- |
 | most | ``value``: the text |
 | bytes, and text that is not UTF-8 | ``bytes``: base64 |
@@ -13,7 +13,7 @@ column is NULL (``null``), its text alone, or an object with its type:
 | array, map, struct | ``items``, ``entries``, ``fields`` |
 | a value that the producer declared unavailable | ``unavailable``: true |
 
-Absent columns are not there. Reading takes the short forms too, under the type of the table.
+Absent columns are left out. Reading takes the short forms too, under the type of the table.
 """
 
 from cdcwire.model.text.events import event_from_json, event_to_json

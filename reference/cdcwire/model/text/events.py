@@ -53,7 +53,7 @@ _POSITION_NUMBERS = (
 
 
 def event_to_json(event: Event) -> Json:
-    """Return an event. What the event does not say is left out."""
+    """Return an event. Members that the event does not specify are left out."""
     match event:
         case RowChange():
             document: dict[str, Json] = {"kind": "row", "op": event.op}

@@ -131,7 +131,7 @@ def value_from_json(document: Json, kind: Type | None, path: Path = ()) -> tuple
     """Return the type and value of a column's text form.
 
     ``kind`` is the type that the table gives, if it does; a type in the document counts only where
-    there is none. The type that comes back tells the value's form (unit, index, label, zone).
+    there is none. The returned type has the value's form (unit, index, label, zone).
     Raises: TextFormError.
     """
     if document is None:
@@ -225,7 +225,7 @@ def _read_value(kind: Type, members: Mapping[str, Json], path: Path) -> tuple[Ty
 
 
 def _common(kind: Type, members: Sequence[tuple[Type, Value]]) -> Type:
-    """Return the type of these members, which may tell the form (unit, zone, label) of theirs."""
+    """Return the type of these members, which may specify their form (unit, zone, label)."""
     told = [found for found, value in members if value is not None and value is not UNAVAILABLE]
     return reduce(_merged, told) if told else kind
 
@@ -244,7 +244,7 @@ def _merged(one: Type, other: Type) -> Type:
 
 
 def _told(one: Type, other: Type) -> Type:
-    """Return the one that tells a form: where there is no value, none is told."""
+    """Return the type that has a form: a type without a value has none."""
     plain = parse_kind(kind_text(one))
     return other if one == plain else one if other == plain else _merged(one, other)
 
