@@ -8,6 +8,7 @@ from cdcwire.model.kinds import EnumType, SetType
 
 def index_of_label(kind: EnumType, value: Value) -> int | None:
     """Return the index, from 1, of an ENUM value in either form; None if it is not in the ENUM.
+
     Raises: ValueError when the kind does not have the labels that are needed.
     """
     if isinstance(value, int) and not isinstance(value, bool):
@@ -20,6 +21,7 @@ def index_of_label(kind: EnumType, value: Value) -> int | None:
 
 def mask_of_labels(kind: SetType, value: Value) -> int | None:
     """Return the bit mask of a SET value in either form; None if it is not a value of the SET.
+
     Raises: ValueError when the kind does not have the labels that are needed.
     """
     if isinstance(value, int) and not isinstance(value, bool):

@@ -128,7 +128,9 @@ def _read_value(
 
 def _may_tell_deletes(reader: Reader, settings: Settings) -> bool:
     """Return whether 0x03 begins a delete.
-    With Glue it begins every row, so there the option must say so. A short envelope of Glue is not to be taken for a delete.
+
+    With Glue it begins every row, so there the option must say so. A short envelope of Glue is not
+    to be taken for a delete.
     """
     if settings.registry == "confluent":
         return True

@@ -147,8 +147,7 @@ def _columns(columns: tuple[BlobColumn, ...], key: tuple[str, ...]) -> tuple[Col
 
 
 def _image(columns: tuple[Column, ...], cells: Cells | None, selection: Selection) -> Image | None:
-    """Return an image in the order of the declaration. Columns that the image does not have are
-    absent."""
+    """Return an image in the order of the declaration; columns not in the image are absent."""
     if cells is None:
         return None
     values = dict(cells)

@@ -53,8 +53,9 @@ def events_of(
     settings: Settings = DEFAULT_SETTINGS,
     selection: Selection = EVERYTHING,
 ) -> list[Event]:
-    """Return the neutral events of a body; an update is two of them. Raises: DecodeError.
-    ``steps.join_halves`` joins the before and after rows of an update.
+    """Return the neutral events of a body, updates as two records. Raises: DecodeError.
+
+    ``steps.join_halves`` joins the before and after record of an update.
     """
     events: list[Event] = []
     for path, record in read_records(message, topic.fields, settings.body):

@@ -2,9 +2,9 @@
 
 Names of ``extra``: ``connector``, ``connector_version``, ``source_name``, ``snapshot``, ``xmin``,
 ``sequence``, ``source_ts_us``, ``source_ts_ns``, ``ts_us``, ``ts_ns``, ``gtid``,
-``transaction_id``, ``data_collection_order``. Of CDL ``message_type`` where it is not ``0``,
-``lob_columns``, ``heartbeat_identifier``; of a tombstone ``message_key``; of a logical message
-``content``, ``database``; of a transaction's end ``event_count``, ``data_collections`` (JSON).
+``transaction_id``, ``data_collection_order``. CDL adds ``message_type`` where it is not ``0``,
+``lob_columns``, ``heartbeat_identifier``. A tombstone has ``message_key``; a logical message has
+``content``, ``database``; a transaction's end has ``event_count``, ``data_collections`` (JSON).
 """
 
 from __future__ import annotations
