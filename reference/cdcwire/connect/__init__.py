@@ -1,7 +1,7 @@
 """Kafka Connect's JSON: the envelope of schema and payload that JsonConverter writes.
 
 ``decode`` gives schema and payload of one message, ``encode`` the bytes that JsonConverter writes.
-Both CDL formats and Debezium's JSON stand on this layer.
+Both CDL formats and Debezium's JSON use this layer.
 """
 
 from cdcwire.connect.envelope import Envelope, Parsed, SchemasEnable, decode, encode, parse

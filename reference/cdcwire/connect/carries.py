@@ -1,4 +1,4 @@
-"""Which kinds come through Connect's types, in the ways of CDL and of Debezium."""
+"""The kinds that Connect's types can carry, as CDL and as Debezium write them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Both versions of CDL's messages: which one a message has, and parts that translations share.
+"""Both versions of CDL's messages: detecting the version, and parts that translations share.
 
 A translation gives its losses as data: nothing is dropped in silence. The rows keep their columns;
 only dates and times change their form.
@@ -46,7 +46,7 @@ Member: TypeAlias = tuple[str, Schema, ConnectValue]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row as it travels: the struct of its columns, and their values; None is no row.
+    """A row as it travels: the struct of its columns, and their values; None if there is no row.
 
     ``origin`` is the payload that it was read from.
     """
@@ -95,7 +95,7 @@ class Mapped:
 def version_of(envelope: Envelope) -> Literal["1.0", "2.0"] | None:
     """Return the message_version of a message of CDL's, as far as its members show it.
 
-    Where the payload does not say it, DATA_STORE tells 1.0 and source 2.0. None: neither.
+    Where the payload does not say it, DATA_STORE means 1.0 and source 2.0. None: neither.
     """
     schema = envelope.schema
     if schema is None or schema.type != "struct" or not isinstance(envelope.payload, tuple):

@@ -227,7 +227,7 @@ def _kept_name(kind: Type, source: str | None, style: Style) -> Schema | None:
 
 
 def _goes_by_mode(kind: Type, source: str, style: Style) -> bool:
-    """Whether the option for times asks for another form than the one that came."""
+    """Return whether the option for times asks for another form than the one that came."""
     if source == MICRO_DURATION:
         return style.intervals == "string"
     return is_other_time(kind, source, style)

@@ -55,7 +55,7 @@ def moment(kind: DatetimeType | TimestampType, value: Value, unit: str) -> int:
 
 
 def moment_text(kind: DatetimeType | TimestampType, value: Value, digits: int = 0) -> str:
-    """Return a date and time as text with a space; ``digits``: the fewest behind the point.
+    """Return a date and time as text with a space; ``digits``: the fewest after the point.
 
     Raises: EncodeError, outside the years 0 to 9999 too.
     """
@@ -82,12 +82,12 @@ def calendar_text(kind: DatetimeType, value: Value) -> str:
 
 
 def iso_date(kind: DateType, value: Value) -> str:
-    """Return a date as ISO 8601 text with ``Z`` behind it. Raises: EncodeError."""
+    """Return a date as ISO 8601 text with ``Z`` after it. Raises: EncodeError."""
     return f"{_text_of(DateType('d'), days(kind, value))}Z"
 
 
 def iso_time(kind: TimeType, value: Value) -> str:
-    """Return a time of day as ISO 8601 text with ``Z`` behind it. Raises: EncodeError."""
+    """Return a time of day as ISO 8601 text with ``Z`` after it. Raises: EncodeError."""
     count = clock(kind, value, "ns")
     if not 0 <= count < _DAY * 10**9:
         raise EncodeError(f"{value!r:.40} is not a time of a day", KINDS)
@@ -95,7 +95,7 @@ def iso_time(kind: TimeType, value: Value) -> str:
 
 
 def iso_moment(kind: DatetimeType, value: Value) -> str:
-    """Return a date and time as ISO 8601 text with ``Z`` behind it. Raises: EncodeError."""
+    """Return a date and time as ISO 8601 text with ``Z`` after it. Raises: EncodeError."""
     text = _text_of(DatetimeType(form="ns"), moment(kind, value, "ns"))
     return f"{text.replace(' ', 'T', 1)}Z"
 
@@ -112,8 +112,8 @@ def zoned_text(kind: TimestampType, value: Value) -> str:
 def interval_text(value: Value) -> str:
     """Return microseconds as an ISO period of hours, minutes and seconds. Raises: EncodeError.
 
-    Shape: ``P0Y0M0DT4H5M6.789S``, all of it with the sign. Days and months can't be told apart from
-    hours any more.
+    Shape: ``P0Y0M0DT4H5M6.789S``, all of it with the sign. Days and months can't be distinguished
+    from hours any more.
     """
     if not _is_int(value):
         raise _no_value("interval", value)

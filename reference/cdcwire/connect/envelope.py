@@ -38,7 +38,7 @@ _MAX_SCHEMA_BYTES = 4 << 20
 class Envelope:
     """A message. Without ``schema`` the payload is the JSON value itself.
 
-    ``wrapped``: whether it stands in an object of schema and payload; a payload alone does not.
+    ``wrapped``: whether it is in an object of schema and payload; a payload alone is not.
     """
 
     schema: Schema | None
@@ -48,7 +48,7 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """An envelope with the places of its payload, and what was passed over."""
+    """An envelope with the places of its payload, and the ignored members."""
 
     envelope: Envelope
     json: JsonValue
@@ -176,7 +176,7 @@ def known_schema(data: bytes) -> tuple[int, Schema] | None:
 
 
 def _parse_known(data: bytes, start: int, schema: Schema, null_is_default: bool) -> Parsed | None:
-    """Return what stands behind a known schema; None if it is broken: reading all says how."""
+    """Return the part after a known schema; None if it is broken: reading all says how."""
     warnings: list[str] = []
     try:
         found = read_json_value(data, _INNER_RULES, _after_space(data, start))

@@ -1,7 +1,7 @@
 """The bytes of a Connect message explained, for the formats that travel in one.
 
 The schema is one span for each of its fields; of the payload each member, and of the rows each
-column. Punctuation belongs to what follows it; a closing brace has a span of its own.
+column. Punctuation belongs to what follows it; a closing brace has its own span.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _VALUE_CLAUSES: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Subjects:
-    """What the members of a payload show.
+    """The subjects that the members of a payload show.
 
     ``rows``: by name, those whose members are columns. ``members``: the others, by path.
     ``payload``: the payload as a whole, and every member that is not listed.
@@ -48,7 +48,7 @@ class Subjects:
     payload: Subject | None = None
 
     def is_open(self, name: str) -> bool:
-        """Return whether the members of a member have spans of their own."""
+        """Return whether the members of a member have their own spans."""
         return name in self.rows or any(len(at) > 1 and at[0] == name for at in self.members)
 
     def of(self, name: str) -> Subject | None:

@@ -1,4 +1,4 @@
-"""The fast decoder: Connect's messages to envelopes, with the plain decoder behind it.
+"""The fast decoder: Connect's messages to envelopes, with the plain decoder as the fallback.
 
 It accepts and rejects exactly what ``cdcwire.connect.decode`` does, by construction: what is not as
 JsonConverter writes it is given to the plain decoder. A schema that came before is known by its
@@ -102,7 +102,7 @@ class EnvelopeDecoder:
         return found
 
     def learn(self, data: bytes, found: Envelope) -> None:
-        """Remember the schema of a good message, if it comes again and its bytes alone tell it."""
+        """Remember the schema of a good message, if it repeats and its bytes alone identify it."""
         head = data[: data.find(_BORDER) + len(_BORDER)]
         if head in self._readers or len(head) > _MAX_HEAD_BYTES:
             return

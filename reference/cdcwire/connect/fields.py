@@ -1,4 +1,4 @@
-"""Members of a message by name, with the errors of what is missing or of another type."""
+"""Members of a message by name, with errors for members that are missing or of another type."""
 
 from __future__ import annotations
 
@@ -155,8 +155,8 @@ def typed(origin: Origin, images: Mapping[str, Schema]) -> tuple[Envelope, Origi
     """Return an envelope with a schema in any case: its own, or what the payload shows.
 
     ``images``: structs of members of the payload, known from elsewhere. A column that only one of
-    payload and struct has is absent, or has the type that its value shows; the origin that is
-    returned has a warning of the latter. Raises: DecodeError.
+    payload and struct has is absent, or has the type that its value shows. The returned origin has
+    a warning of the latter. Raises: DecodeError.
     """
     parsed = origin.parsed
     envelope = parsed.envelope

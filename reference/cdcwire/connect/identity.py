@@ -1,4 +1,4 @@
-"""What was made of a schema, found again by the schema itself and not by what it says.
+"""Values made of a schema, found again by the schema object itself and not by its content.
 
 To compare two schemas takes longer than to read a row. Those of a feed come again as the same
 objects (``cdcwire.connect.envelope`` remembers them), so identity is enough. The memory is bounded.
@@ -16,7 +16,7 @@ _MAX_KEPT = 512
 
 
 class MadeOfSchemas(Generic[Made]):
-    """What ``make`` gives for a schema and a text beside it."""
+    """The values that ``make`` returns for a schema and a text."""
 
     def __init__(self, make: Callable[[Schema, str], Made]) -> None:
         self.make = make

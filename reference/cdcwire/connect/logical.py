@@ -1,7 +1,7 @@
 """Connect's types as kinds of the neutral model, and their values.
 
-A value stays in the form it travels in: a count stays a count, and the column's ``source`` keeps
-the logical name, so that the way back finds the same schema. Only what the model has a class for is
+A value stays in the form it travels in: a count stays a count. The column's ``source`` keeps the
+logical name, so that the way back finds the same schema. Only what the model has a class for is
 turned into it: Decimal, the number of a bit string, Image for a struct.
 """
 
@@ -179,7 +179,7 @@ def column_of(name: str, schema: Schema) -> Column:
 def source_of(schema: Schema) -> str:
     """Return the type's name as a column keeps it, with that of items or values if they have one.
 
-    The items of an array that has a name of its own are what the name says.
+    The items of an array that itself has a name are what the name says.
     """
     inner = schema.items if schema.type == "array" else schema.values
     if schema.name is not None or inner is None:
@@ -355,7 +355,7 @@ def read_decimal_text(text: str) -> Decimal | str:
 
 
 def read_timestamp_text(text: str) -> str:
-    """Return a date and time as ``yyyy-MM-dd HH:mm:ss[.fff]``, in UTC where a zone is told.
+    """Return a date and time as ``yyyy-MM-dd HH:mm:ss[.fff]``, in UTC where a zone is given.
 
     Read are that form, ISO 8601, and a run of digits as milliseconds since 1970.
     Raises: ConversionError.

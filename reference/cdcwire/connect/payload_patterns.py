@@ -1,12 +1,12 @@
 """Patterns of payloads: one regular expression for the values of one schema.
 
 JsonConverter writes the members of a struct in the order of its schema and without white space. All
-of this is literal text in the pattern, so that a match *is* the check of it: no member is missing,
-unknown, or there twice. What stays open is checked by the groups of the pattern and by what reads
+of this is literal text in the pattern, so that a match *is* the check of it. No member is missing,
+unknown or repeated. The rest is checked by the groups of the pattern and by the code that reads
 them. A text that does not match may be good or bad: the plain decoder knows.
 
-An array or map is one group: its text is checked by the pattern, and then parsed. What makes values
-of the groups is generated code, from numbers and limits only; names and values are no part of it.
+An array or map is one group: its text is checked by the pattern, and then parsed. Generated code
+makes values of the groups, from numbers and limits only; it contains neither names nor values.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _tuple(parts: Sequence[_Part]) -> str:
 
 
 def _are_rows(fields: Sequence[Field]) -> bool:
-    """Whether two members are structs of the same columns: a row before and after."""
+    """Return whether two members are structs of the same columns: a row before and after."""
     if len(fields) != 2 or fields[0].schema.type != "struct":
         return False
     first, second = (each.schema for each in fields)
@@ -233,7 +233,7 @@ def _primitive(schema: Schema, name: str) -> _Part:
 
 @lru_cache(maxsize=4)
 def integer_pattern(bits: int) -> str:
-    """Return a pattern of the integers of so many bits; most are its first choice."""
+    """Return a pattern of the integers of ``bits`` bits; most are its first choice."""
     limit = str((1 << bits - 1) - 1)
     size = len(limit)
     choices = []  # of the integers with as many digits as the limit
@@ -248,7 +248,7 @@ def integer_pattern(bits: int) -> str:
 
 
 def _range(schema: Schema) -> tuple[int, int]:
-    """Return the least integer of a type and the first one behind the largest."""
+    """Return the least integer of a type and the first one after the largest."""
     if schema.name == CONNECT_TIME:
         return 0, _MAX_MS_OF_DAY + 1
     half = 1 << INT_BITS[schema.type] - 1
@@ -275,7 +275,7 @@ def _primitive_pattern(schema: Schema) -> str:
 
 
 def items_pattern(schema: Schema, depth: int = 1) -> str:
-    """Return the pattern of an array or map that is not null, or of what is in one."""
+    """Return the pattern of an array or map that is not null, or of its items."""
     if depth > _MAX_ITEM_DEPTH:
         raise Irregular
     if schema.type == "struct":

@@ -85,7 +85,7 @@ class Schema:
 
     @property
     def has_default(self) -> bool:
-        """Whether the schema declares a default value."""
+        """True if the schema declares a default value."""
         return self.default is not NO_DEFAULT
 
     def parameter(self, name: str) -> str | None:

@@ -47,7 +47,7 @@ def read_schema(
 
 
 class _Schemas:
-    """Reads schema objects; ``warnings`` collects what is passed over."""
+    """Reads schema objects; ``warnings`` collects what is ignored."""
 
     def __init__(self, warnings: list[str] | None) -> None:
         self.warnings = warnings

@@ -1,7 +1,7 @@
-"""Messages without a schema: the JSON as it stands, and the types that can be read from it.
+"""Messages without a schema: the JSON as it is, and the types that can be read from it.
 
 Without a schema an integer is an int64, any other number a double, an object a struct, and null a
-string that is missing. What the source really had must come from elsewhere.
+string that is missing. The real types of the source must come from elsewhere.
 """
 
 from __future__ import annotations

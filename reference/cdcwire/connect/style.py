@@ -27,7 +27,7 @@ Convert: TypeAlias = Callable[[Value], Value]
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a producer writes its columns. ``name_prefix``: what stands before ``.cdc.data``.
+    """How a producer writes its columns. ``name_prefix``: the part before ``.cdc.data``.
 
     ``has_money``: money is a Decimal in every mode, as by Debezium 1.4.
     """
@@ -45,7 +45,7 @@ class Style:
 
     @property
     def is_cdl(self) -> bool:
-        """Whether CDL writes the columns, in any of its versions; otherwise Debezium does."""
+        """True if CDL writes the columns, in any of its versions; otherwise Debezium does."""
         return self.way != "debezium"
 
 

@@ -47,7 +47,7 @@ _ONE_UNIT: dict[TimeMode, TemporalForm] = {"microseconds": "us", "nanoseconds": 
 
 
 def is_other_time(kind: Type, source: str, style: Style) -> bool:
-    """Whether the option for times asks for another form than the one that came."""
+    """Return whether the option for times asks for another form than the one that came."""
     if style.times == "adaptive_time_microseconds":
         return source in (TIME, CONNECT_TIME)
     names = _ONE_FORM.get(style.times)

@@ -1,6 +1,6 @@
 """The logical names that a schema may have, and what each asks of its schema.
 
-``com.xxx.cdc.data.…`` has its prefix blacked out in the only document: it is told by how it ends.
+``com.xxx.cdc.data.…`` has its prefix blacked out in the only document: it is recognised by its end.
 A name that is not known is kept, and the value is passed through as its base type.
 """
 
@@ -89,7 +89,7 @@ def check_logical_name(schema: Schema, offset: int) -> None:
 
 
 def decimal_scale(schema: Schema) -> int | None:
-    """Return the scale that the parameters tell; None where they don't."""
+    """Return the scale that the parameters specify; None where they don't."""
     text = schema.parameter("scale")
     if text is None or _SCALE.fullmatch(text) is None:
         return None

@@ -1,6 +1,6 @@
-"""What stands for a value that the producer did not have: a placeholder, in the form of each type.
+"""Placeholders for a value that the producer did not have, in the form of each type.
 
-Debezium has one text for it. Where a column is no text, it sends what can be made of that text.
+Debezium has one text for it. For a column that is not text, it sends what can be made of that text.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ def unavailable_values(schema: Schema, placeholder: str) -> tuple[ConnectValue, 
     """Return the values that stand for none; the first is the one to write.
 
     Shape: a text is the placeholder, or in JSON an object of it too (hstore as JSON); bytes are its
-    UTF-8; an array has it as its only text, or the UUID that is its MD5, or its bytes as integers;
-    a map leads from it to itself. Other types have none: the producer sends null.
+    UTF-8. An array has it as its only text, or the UUID that is its MD5, or its bytes as integers.
+    A map leads from it to itself. Other types have none: the producer sends null.
     """
     if not placeholder:
         return ()

@@ -1,8 +1,9 @@
 """Payload values by their schema, and back to the text that JsonConverter writes.
 
-Stricter than JsonConverter where it bends values in silence: integers out of range, numbers with a
-fraction as integers, ``"true"`` as a boolean, numbers too large for a float are errors. Not a
-number and the infinities are read, which JsonConverter's own reader turns into 0.
+The reader is stricter than JsonConverter where it bends values in silence. These are errors:
+integers out of range, numbers with a fraction as integers, ``"true"`` as a boolean, numbers too
+large for a float. Not a number and the infinities are read, which JsonConverter's own reader turns
+into 0.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def read_value(
     null_is_default: bool = False,
     warnings: list[str] | None = None,
 ) -> Value:
-    """Return the value of a JSON value that stands from ``start`` to ``end``.
+    """Return the value of the JSON value from ``start`` to ``end``.
 
     ``null_is_default``: a null of a schema with a default is the default, as JsonConverter has it.
     Raises: DecodeError.
@@ -237,7 +238,7 @@ def _read_bytes(schema: Schema, json: JsonValue, start: int) -> bytes | Decimal:
 
 
 def _decimal_number(json: Number, scale: int, start: int) -> Decimal:
-    """Read a Decimal that stands as a JSON number, by JsonConverter's NUMERIC form."""
+    """Read a Decimal that is written as a JSON number, by JsonConverter's NUMERIC form."""
     if len(json.text) > _MAX_NUMBER_TEXT:
         problem = f"a number of more than {_MAX_NUMBER_TEXT} characters"
         raise DecodeError(problem, start, _LIMITS)

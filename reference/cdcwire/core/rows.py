@@ -54,9 +54,9 @@ class Layout:
 class Row(NamedTuple):
     """One row change.
 
-    A ``new`` or ``old`` that the message does not have is None. ``half`` says which of the two
-    records of a split update this is. A field of the position that the format does not have is
-    None.
+    ``new`` and ``old``: None for an image that the message does not have. ``half`` says which of
+    the two records of a split update this is. None also stands for a field of the position that the
+    format does not have.
     """
 
     table: Table

@@ -1,9 +1,9 @@
 """A strict reader of JSON from untrusted bytes, for every format that carries JSON.
 
-Unlike a loose reader, it refuses a byte order mark, other encodings than UTF-8 and lone surrogates.
-It also refuses ``NaN`` and ``Infinity``, repeated members, and anything after the value. Nesting is
-limited before it is followed. Numbers stay text (``Number``): whoever knows what a number means
-converts it, and checks its length before. Every value keeps its place in the bytes.
+Unlike a loose reader, it refuses a BOM, other encodings than UTF-8 and lone surrogates. It also
+refuses ``NaN`` and ``Infinity``, repeated members, and anything after the value. Nesting is limited
+before it is followed. Numbers stay text (``Number``): whoever knows what a number means converts
+it, and checks its length before. Every value keeps its place in the bytes.
 
 Positions are byte offsets in the whole ``data``, also when only a part of it is read. The clauses
 in errors are those of the format that asks (``JsonRules``). There is no writer here.

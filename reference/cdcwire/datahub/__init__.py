@@ -1,1 +1,1 @@
-"""What DataHub's two kinds of topics share: fields, bodies in three encodings, sharding."""
+"""The shared parts of DataHub's kinds of topics: fields, bodies in three encodings, sharding."""

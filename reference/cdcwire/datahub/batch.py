@@ -69,9 +69,9 @@ def read_batch(
     compressions: Mapping[str, Compression] | None = None,
     limit: int = MAX_RAW_BYTES,
 ) -> Batch:
-    """Return the batch that fills the reader. ``fields``: of the topic; None is a blob topic.
+    """Return the batch that fills the reader. ``fields``: of the topic; None for a blob topic.
 
-    ``limit``: of bytes before compression. What is wrong inside compressed bytes is told at their
+    ``limit``: of bytes before compression. An error inside compressed bytes is reported at their
     first byte. Raises: DecodeError.
     """
     start = reader.offset
@@ -234,7 +234,7 @@ def _read_slot(
 
 
 def _read_long(slot: bytes, at: int, base: int, area: Reader) -> tuple[bytes, int]:
-    """Return the bytes of a STRING, DECIMAL or blob, and where they stand."""
+    """Return the bytes of a STRING, DECIMAL or blob, and where they are."""
     if slot[_INLINE] & _INLINE_MARK:
         size = slot[_INLINE] & ~_INLINE_MARK
         if size > _INLINE:

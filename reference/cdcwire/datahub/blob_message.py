@@ -23,7 +23,7 @@ class BlobColumn:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a change comes from. None is a member that is not there."""
+    """Where a change comes from. None is a missing member."""
 
     db_name: str | None = None
     db_type: str | None = None
@@ -42,7 +42,7 @@ class Ddl:
 
 @dataclass(frozen=True, slots=True)
 class BlobMessage:
-    """One message. ``sequence_id``: digits as they stand; times are milliseconds since 1970."""
+    """One message. ``sequence_id``: digits as written; times are milliseconds since 1970."""
 
     op: str
     event_time: int

@@ -1,4 +1,4 @@
-"""A body in any of the three encodings, told by its headers, by an option, or by its bytes.
+"""A body in any of the three encodings, known from its headers, an option, or its bytes.
 
 Source: datahub, "bodies", "content encoding".
 """
@@ -48,7 +48,7 @@ _FRAME_BYTES = 12
 class BodySettings:
     """How a body is written, and what its bytes don't say.
 
-    ``encoding``: None is told by the headers, else by the bytes. ``content_encoding``: where no
+    ``encoding``: with None the headers decide, else the bytes. ``content_encoding``: where no
     header says it. ``compressions``: functions for LZ4.
     """
 
@@ -97,7 +97,7 @@ def _at_start(entries: tuple[Record | Batch, ...]) -> tuple[Record | Batch, ...]
 def open_content(data: bytes, settings: BodySettings, headers: Mapping[str, str]) -> bytes:
     """Return the body without its content encoding. Raises: DecodeError.
 
-    The headers tell it, the settings only where there are none: a body that would not become
+    The headers specify it, the settings only where there are none: a body that would not become
     shorter is written without.
     """
     told = "none" if "content-type" in headers else settings.content_encoding
@@ -119,7 +119,7 @@ def open_content(data: bytes, settings: BodySettings, headers: Mapping[str, str]
 def encoding_of(data: bytes, settings: BodySettings, headers: Mapping[str, str]) -> Encoding:
     """Return the encoding of a body without content encoding. Raises: DecodeError.
 
-    What begins with the magic is a frame; one whose entries hold a batch is of batches.
+    A body that begins with the magic is a frame; one whose entries hold a batch is of batches.
     """
     content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type in CONTENT_TYPES:
@@ -170,7 +170,7 @@ def read_framed(
     """Return a body of protobuf or of batches. Raises: DecodeError.
 
     A put request has field 1 alone, its entries; an answer has its entries in field 4.
-    ``is_answer``: None is told by the fields that are there.
+    ``is_answer``: with None the fields of the body decide.
     """
     items = list(read_fields(read_frame(reader)))
     if is_answer is None:

@@ -68,7 +68,7 @@ def value_of(message: KafkaMessage) -> bytes:
 
 
 def headers_of(message: KafkaMessage) -> dict[str, str]:
-    """Return the headers of HTTP, names in lower case; of one that stands twice the last."""
+    """Return the headers of HTTP, names in lower case; of a repeated one the last."""
     return {name.lower(): value.decode("latin-1") for name, value in message.headers}
 
 

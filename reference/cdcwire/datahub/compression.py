@@ -1,7 +1,7 @@
 """Compressed bytes of bodies and batches, opened within bounds.
 
-zlib is in the standard library. An LZ4 block is read here, so that what both SDKs write by default
-can be read everywhere; writing one, or reading fast, needs functions that the caller gives.
+zlib is in the standard library. An LZ4 block is read here, so that the default output of both SDKs
+can be read everywhere. Writing one, or reading fast, needs functions that the caller gives.
 Source: datahub, "compression".
 """
 

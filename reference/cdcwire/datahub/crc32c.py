@@ -1,8 +1,9 @@
 """CRC-32C (Castagnoli), reflected, as DataHub's frames and batches have it.
 
-The sum is linear: that of two halves is the first one's, carried on over as many zero bytes as the
-second has, combined with the second one's. So long data are halved again and again, all words of a
-half at once, with the tables of ``bytes.translate``; what is left is added word by word.
+The sum is linear. To get the sum of two parts, the sum of the first is carried on over as many zero
+bytes as the second has. It is then combined with the sum of the second. Long data are therefore
+halved again and again, all words of one half at once, with the tables of ``bytes.translate``. The
+rest is added word by word.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _FIRST, _SECOND, _THIRD, _FOURTH = _tables()
 
 
 def crc32c(data: bytes | memoryview) -> int:
-    """Return the checksum, in [0, 2**32). That of ``123456789`` is 0xE3069283."""
+    """Return the checksum, in [0, 2**32). The checksum of ``123456789`` is 0xE3069283."""
     if len(data) < _SHORT:
         return _by_words(data, _ONES) ^ _ONES
     whole = len(data) & -_WORD_BYTES

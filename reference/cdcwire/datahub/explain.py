@@ -1,7 +1,7 @@
 """Bytes explained: what both formats share, a walk through JSON and the spans of framed bodies.
 
-Punctuation and white space belong to the member or item that follows them; the closing sign of an
-object or array has a span of its own. What is compressed or in base64 is one span.
+Punctuation and white space belong to the member or item that follows them. The closing sign of an
+object or array has its own span. What is compressed or in base64 is one span.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class JsonSpans(Spans):
         self.describe = describe
 
     def walk(self, document: Document, rules: JsonRules) -> None:
-        """Add the spans of a document, and of the white space behind it."""
+        """Add the spans of a document, and of the white space after it."""
         self._value(document.value, document.start, document.end, ())
         if self.offset < len(self.data):
             self.add(len(self.data), (), "white space", rules.text_clause)

@@ -1,7 +1,7 @@
 """Batches of a Tuple topic read fast: one struct for the fixed part of all its records.
 
-What is not as usual (attributes, lengths that don't fit, values that a type does not have) is
-``Irregular``: the plain reader says what it is.
+Unusual input is ``Irregular``: attributes, lengths that don't fit, values that a type does not
+have. The plain reader says what it is.
 """
 
 from __future__ import annotations

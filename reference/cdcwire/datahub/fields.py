@@ -134,7 +134,7 @@ def check_value(type_: FieldType, value: FieldValue) -> str:
 
 
 def is_unicode(text: str) -> bool:
-    """Return whether a text has a form in UTF-8: no surrogate stands alone in it."""
+    """Return whether a text has a form in UTF-8: it has no lone surrogate."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

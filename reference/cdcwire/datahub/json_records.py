@@ -1,7 +1,7 @@
 """Records and their bodies in JSON.
 
-A tuple's ``Data`` is an array of texts, null for NULL; a blob's is its bytes in base64. Members
-that are not known are passed over, as both SDKs add some of their own.
+A tuple's ``Data`` is an array of texts, null for NULL; a blob's is its bytes in base64. Unknown
+members are ignored, as both SDKs add some.
 Source: datahub, "json".
 """
 

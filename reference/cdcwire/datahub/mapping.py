@@ -81,7 +81,7 @@ _Mapped = TypeVar("_Mapped")
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """One thing that the other form does not tell. ``column``: where it is one of a column."""
+    """One thing that the other form cannot express. ``column``: the column, if it is in one."""
 
     what: Lost
     value: str
@@ -90,7 +90,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Mapped(Generic[_Mapped]):
-    """What a change became, and what was lost."""
+    """The result of mapping a change, and the losses."""
 
     value: _Mapped
     losses: tuple[Loss, ...]
@@ -98,7 +98,7 @@ class Mapped(Generic[_Mapped]):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a Blob message says beside the row: to be told, where it is made of a Tuple row."""
+    """The parts of a Blob message other than the row, required to make one of a Tuple row."""
 
     db_name: str
     db_type: str
@@ -135,8 +135,8 @@ def table_of_blob(message: BlobMessage) -> Table:
 def blob_to_tuple(message: BlobMessage, topic: Topic) -> Mapped[tuple[TupleRow, ...]]:
     """Return the rows of a message: one, or two of an UPDATE with both images.
 
-    Raises: UnsupportedInTupleError for what is no row; SchemaMismatchError where its columns are
-    not the topic's; EncodeError for a DATE outside the range of TIMESTAMP.
+    Raises: UnsupportedInTupleError for a message that is not a row; SchemaMismatchError where its
+    columns are not the topic's; EncodeError for a DATE outside the range of TIMESTAMP.
     """
     op = OPS[message.op]
     if op.group != "row":

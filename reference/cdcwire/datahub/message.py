@@ -17,7 +17,7 @@ class Record:
     """One record. ``data``: the values of a tuple in the order of the topic, or a blob's bytes.
 
     ``shard_id``, ``hash_key`` and ``partition_key`` say where a put wants it; the rest is what the
-    service says of it in an answer. ``offset``: where the data stands in the body, or the part that
+    service says of it in an answer. ``offset``: where the data is in the body, or the part that
     holds it, where it is compressed or in base64.
     """
 

@@ -1,6 +1,6 @@
 """The operations of Blob messages: both published lists, and what each of them carries.
 
-One list has UPDATE, ERASE and three more, the other the two halves of an update; all are read.
+One list has UPDATE, ERASE and three more, the other the two records of an update; all are read.
 Names are matched letter by letter. Source: datahub-blob, "ops".
 """
 
@@ -23,7 +23,7 @@ QUERY = "QUERY"
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """What a message of an op has. ``lists``: which of the two published lists name it."""
+    """The contents of a message of an op. ``lists``: which of the two published lists name it."""
 
     name: str
     group: Group

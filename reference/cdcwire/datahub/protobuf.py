@@ -1,7 +1,7 @@
 """As much of protobuf's binary form as the service's few messages need.
 
-Fields of unknown numbers are passed over, as protobuf asks of every reader; groups are refused. Of
-a number or text that stands twice and is no list the last one counts.
+Fields of unknown numbers are ignored, as protobuf asks of every reader; groups are refused. If a
+number or text that is not a list is repeated, the last one counts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MAX_FIELD = 1 << 29
 
 @dataclass(frozen=True, slots=True)
 class WireField:
-    """A field as it stands: ``number`` for a varint, ``region`` for bytes, neither for others."""
+    """A field as it is read: ``number`` for a varint, ``region`` for bytes, neither for others."""
 
     reader: Reader
     id: int
@@ -64,7 +64,7 @@ class WireField:
         return self.region
 
     def skip(self, *path: Step) -> None:
-        """Pass over a field that is not known."""
+        """Skip an unknown field."""
         self._note(f"field {self.id}", self.end, *path, "unknown", note="not known, ignored")
 
     def _note(self, value: object, end: int, *path: Step, note: str = "") -> None:

@@ -209,7 +209,7 @@ def _write_data(record: Record, fields: Sequence[Field] | None) -> bytearray:
 
 
 def check_record(record: Record) -> None:
-    """Raise EncodeError for what no encoding has: attributes that stand twice, no Unicode."""
+    """Raise EncodeError for what no encoding has: repeated attributes, invalid Unicode."""
     known: set[str] = set()
     for key, value in record.attributes:
         if key in known:

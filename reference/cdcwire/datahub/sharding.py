@@ -1,4 +1,4 @@
-"""Which shard a record goes to by its key, and how a reader puts shards together again.
+"""Choosing the shard of a record by its key, and merging shards in a reader.
 
 The service does the choosing, and neither SDK holds its rule; this is the reference rule that the
 page states. What is worth testing of a feed is the property: one key, one shard, order kept.
@@ -101,7 +101,7 @@ def shard_ranges(count: int) -> tuple[ShardRange, ...]:
 def shard_of(hash_text: str, ranges: Sequence[ShardRange]) -> int:
     """Return the index of the range that holds a hash key; ``ranges`` are in their order.
 
-    Raises: ValueError where it is no hash key, or no range holds it.
+    Raises: ValueError where it is not a hash key, or no range holds it.
     """
     if len(hash_text) != 32 or not set(hash_text) <= set("0123456789abcdefABCDEF"):
         raise ValueError(f"{hash_text!r:.60} is not 32 hex digits")
@@ -115,9 +115,9 @@ def shard_of(hash_text: str, ranges: Sequence[ShardRange]) -> int:
 def merge_shards(shards: Iterable[Iterable[Event]]) -> Iterator[Event]:
     """Yield the events of shards in the order of their sequence ids, in bounded memory.
 
-    The halves of an update that changes its key stand in two shards: here the one before comes
-    first. What has no sequence id stays behind the event that it followed. Each shard must be in
-    order itself, as its writer keeps it.
+    The two records of an update that changes its key are in two shards: here the before record
+    comes first. An event without a sequence id stays after the event that it followed. Each shard
+    must be in order itself, as its writer keeps it.
     """
     feeds = [_ordered(shard) for shard in shards]
     for _, event in merge(*feeds, key=lambda pair: pair[0]):

@@ -1,7 +1,7 @@
 """The six StreamX types of Blob messages, their JSON values, and the kinds of the model.
 
-Numbers are read from their digits, so that a LONG keeps all 64 bits. A kind that has no type of its
-own travels as STRING, in its text. Source: datahub-blob, "long values" and the clauses beside it.
+Numbers are read from their digits, so that a LONG keeps all 64 bits. A kind that has no StreamX
+type travels as STRING, in its text. Source: datahub-blob, "long values" and the clauses next to it.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _integer(number: Number, start: int, clause: str) -> int:
 
 
 def check_value(type_: StreamXType, value: BlobValue) -> None:
-    """Raise EncodeError for what is no value of a type. None is NULL."""
+    """Raise EncodeError for a value that does not fit a type. None is NULL."""
     if value is None:
         return
     is_int = isinstance(value, int) and not isinstance(value, bool)
@@ -228,7 +228,7 @@ def _check_range(kind: IntType | BitType, value: Value) -> None:
 
 
 def text_of(kind: Type, value: Value) -> str:
-    """Return the text of a kind that has no type of its own. Raises: EncodeError."""
+    """Return the text of a kind that has no StreamX type. Raises: EncodeError."""
     try:
         text = _text(kind, value)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What a topic may hold: one table a Tuple topic, one database a Blob topic; and shards in order.
+"""The limits of a topic: one table per Tuple topic, one database per Blob topic, ordered shards.
 
 Checks over events, which pass them on as they are.
 Source: datahub, "topics", "order across shards".
@@ -27,7 +27,7 @@ class TopicError(ValueError):
 
 
 def check_tuple_topic(events: Iterable[Event]) -> Iterator[Event]:
-    """Pass on rows of one table. Raises: TopicError for a second one, and for what is no row."""
+    """Pass on rows of one table. Raises: TopicError for a second table, and for other events."""
     first: _TableName | None = None
     for event in events:
         if not isinstance(event, RowChange):
@@ -59,7 +59,7 @@ def check_blob_topic(events: Iterable[Event]) -> Iterator[Event]:
 def check_shards(shards: Sequence[Iterable[Event]]) -> None:
     """Raise TopicError unless each key has one shard, and its sequence ids never go back.
 
-    ``shards`` are those of one topic of rows with a key; rows of keyless tables are passed over, as
+    ``shards`` are those of one topic of rows with a key; rows of keyless tables are ignored, as
     nothing is promised about them.
     """
     homes: dict[tuple[_TableName, str], int] = {}

@@ -17,10 +17,10 @@ Operation: TypeAlias = Literal["I", "U", "D"]
 
 
 class TupleRow(NamedTuple):
-    """One row. ``sequence_id``: digits as they stand; ``execute_time`` is milliseconds since 1970.
+    """One row. ``sequence_id``: digits as written; ``execute_time``: milliseconds since 1970.
 
-    ``table`` is None in a topic without a column for it. ``values``: in the order of the topic's
-    data columns.
+    ``table``: None in a topic without a column for it. ``values``: in the order of the topic's data
+    columns.
     """
 
     operation: Operation

@@ -1,6 +1,7 @@
-"""Which characters Go prints as they are: those of Unicode 15.0.0, frozen.
+"""The characters that Go prints as they are: those of Unicode 15.0.0, frozen.
 
-Printable are letters, marks, numbers, punctuation, symbols, and of all spaces the ASCII one. Newer
+Letters, combining signs (category M), numbers, punctuation and symbols are printable, and of all
+spaces only the ASCII one. Newer
 releases of Python know newer versions of Unicode, and bytes must not follow them.
 """
 

@@ -1,8 +1,8 @@
 r"""Go's ``strconv.Quote`` without its outer quotes, and the way back.
 
 Any bytes become printable text and come back equal. Quoting reads the bytes as UTF-8. Each invalid
-byte becomes ``\xHH``; printable characters are unchanged. Which characters are printable
-follows Unicode 15.0.0 (``golang.printable``), whatever the Python version knows.
+byte becomes ``\xHH``; printable characters are unchanged. The set of printable characters follows
+Unicode 15.0.0 (``golang.printable``), whatever the Python version knows.
 """
 
 from __future__ import annotations

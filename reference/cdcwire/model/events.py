@@ -62,8 +62,8 @@ class Expression:
 class Column:
     """A column as far as the format describes it.
 
-    ``source`` is the type's own name in the format (``int unsigned``, ``LONG``). If the format does
-    not say it, ``nullable`` is None. ``id`` is the column's number in the source database.
+    ``source`` is the type's own name in the format (``int unsigned``, ``LONG``). ``nullable``: None
+    if the format does not say it. ``id`` is the column's number in the source database.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Table:
 
     ``schema`` is MySQL's database; ``database`` is only there where a level above it exists.
     ``key`` names the key columns: ``()`` if there is none, None if the format does not say.
-    If a message describes columns only with its rows, ``columns`` is None.
+    ``columns``: None where a message describes columns only with its rows.
     """
 
     name: str | None

@@ -97,7 +97,7 @@ _KEY_ROLES: frozenset[Role] = frozenset({"primary", "handle", "unique"})
 
 
 def split_key_changes(events: Iterable[Event]) -> Iterator[Event]:
-    """Split an update that changes a value of a primary or unique key into delete and insert.
+    """Split an update that alters a value of a primary or unique key into delete and insert.
 
     Both keep the position. This is the common form for comparing, as TiCDC and Debezium split by
     themselves in most settings.

@@ -1,1 +1,1 @@
-"""What the formats of the MySQL family share: type codes, column flags, DDL codes, value forms."""
+"""The shared parts of the MySQL formats: type codes, column flags, DDL codes, value forms."""

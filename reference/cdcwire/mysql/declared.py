@@ -4,8 +4,8 @@ The storage formats describe a column by its declared type: schema files by name
 scale, Canal-JSON by ``mysqlType``. ``parse_declared`` reads any spelling of one, ``declared_type``
 finds that of a neutral column, ``type_of_declared`` goes back to the kind.
 
-What a declaration leaves open is filled with TiDB's defaults: ``int`` is ``int(11)``. Whether a
-string is text or bytes follows from its name alone: ``CHAR(3) CHARACTER SET binary`` is ``binary``.
+Parts that a declaration leaves open are filled with TiDB's defaults: ``int`` is ``int(11)``. The
+name alone decides if a string is text or bytes: ``CHAR(3) CHARACTER SET binary`` is ``binary``.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class DeclaredType:
 
     ``base`` is the lower case name that MySQL itself would print: ``bigint``, ``tinyblob``,
     ``decimal``; a boolean is ``tinyint`` with ``flen`` 1. ``decimal`` is the scale, or for times
-    the digits of a second. ``flen`` and ``decimal`` are None where there is none or none is told.
+    the digits of a second. ``flen`` and ``decimal``: None where the type has none or the
+    declaration does not give it.
     """
 
     base: str
@@ -124,8 +125,9 @@ def filled(declared: DeclaredType) -> DeclaredType:
 def declared_type(column: Column, clause: str) -> DeclaredType:
     """Return the declared type of a column, with TiDB's defaults.
 
-    ``source`` gives it where it names a MySQL type that can hold the column's kind, and the kind
-    adds what the source leaves open; without such a source it is the plainest type of the kind.
+    ``source`` gives it where it names a MySQL type that can hold the column's kind. The kind adds
+    the parts that the source leaves open. Without such a source it is the plainest type of the
+    kind.
     Raises: EncodeError for kinds that MySQL does not have.
     """
     plain = _plainest(column.type, clause)
@@ -141,7 +143,7 @@ def declared_type(column: Column, clause: str) -> DeclaredType:
 def type_of_declared(declared: DeclaredType, time_zone: str | None = None) -> Type:
     """Return the kind of a declared type; ``UnknownType`` where MySQL's values are not known.
 
-    ``time_zone``: the zone of TIMESTAMP texts, where the producer's settings tell it.
+    ``time_zone``: the zone of TIMESTAMP texts, where the producer's settings specify it.
     """
     base, flen = declared.base, declared.flen
     if base in INTEGER_BITS:
@@ -176,7 +178,7 @@ def type_of_declared(declared: DeclaredType, time_zone: str | None = None) -> Ty
 def declared_text(declared: DeclaredType) -> str:
     """Return the type as MySQL would print it: ``decimal(10,4)``, ``int(10) unsigned``.
 
-    Read back it is the same value, but that no digits of a second are not told.
+    Read back it is the same value, except that zero digits of a second are not written.
     """
     text = declared.base
     if declared.elements is not None:
@@ -324,7 +326,7 @@ def _end_of(text: str, name: str) -> int:
 
 
 def _parenthesis(text: str, start: int) -> tuple[list[int], tuple[str, ...] | None, int]:
-    """Return numbers or elements behind the name, and where they end."""
+    """Return numbers or elements after the name, and where they end."""
     found = _NUMBERS.match(text, start)
     if found is not None:
         return [int(group) for group in found.groups() if group is not None], None, found.end()
@@ -344,7 +346,7 @@ def _parenthesis(text: str, start: int) -> tuple[list[int], tuple[str, ...] | No
 
 
 def _attributes(text: str, start: int) -> set[str]:
-    """Return the attributes behind the type; "byte" also stands for the character set binary."""
+    """Return the attributes after the type; "byte" also stands for the character set binary."""
     words: list[str] = []
     end = len(text.rstrip())
     while start < end:

@@ -1,8 +1,8 @@
 """MySQL's type codes and TiCDC's column flags, to and from the neutral columns.
 
-Craft and Open Protocol describe a column by one type code and one set of flags. From them follow
-its kind, its ``source`` name (``varchar``, ``int unsigned``) and its roles; back, ``source`` gives
-the code where it is known, and the plainest type of the kind where it is not.
+Craft and Open Protocol describe a column by one type code and one set of flags. Its kind, its
+``source`` name (``varchar``, ``int unsigned``) and its roles follow from them. On the way back,
+``source`` gives the code where it is known; else it is that of the plainest type of the kind.
 
 Flag bits above 7 are undefined. They are kept by the wire layers and have no place in the model.
 """
@@ -202,7 +202,7 @@ _BOOL_SOURCE = re.compile(r"\s*(?:bool|boolean|tinyint\s*\(\s*1\s*\))\s*$", re.I
 def column_of(name: str, code: int, flags: int, time_zone: str | None = None) -> Column:
     """Return the neutral column of a type code and flags.
 
-    ``time_zone`` is the zone of TIMESTAMP texts, where the producer's settings tell it.
+    ``time_zone`` is the zone of TIMESTAMP texts, where the producer's settings specify it.
     """
     source, kind = _source_and_kind(code, flags, time_zone)
     roles: frozenset[Role] = frozenset(role for flag, role in _ROLE_FLAGS if flags & flag)

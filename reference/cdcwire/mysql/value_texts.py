@@ -3,10 +3,10 @@
 Integers, bit, year, decimals, dates, times and JSON are the same text in CSV and in Canal-JSON.
 Floats, strings, binary values, enums, sets and vectors differ, and are read in those packages.
 
-Only the form that a producer writes is read: no white space, no plus sign, no needless zero in
-front. Digits are ASCII. A value must fit its type: the width of an integer, the length of a BIT,
-precision and scale, the number of fraction digits, each as far as the type tells it. The text of
-JSON is not looked into.
+Only the form that a producer writes is read: no white space, no plus sign, no needless leading
+zero. Digits are ASCII. A value must fit its type, as far as the type specifies these limits: the
+width of an integer, the length of a BIT, precision and scale, fraction digits. The text of JSON is
+not looked into.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def value_text(kind: Type, value: Value, time_zone: str | None = None) -> str:
     """Return the text of a value that is not NULL.
 
     ``time_zone``: where the text of an instant is to be read; see ``temporal_text``.
-    Raises: ValueError with the problem when it is no value of the kind, or has no exact text.
+    Raises: ValueError with the problem when the value is not of the kind, or has no exact text.
     """
     text = _text(kind, value, time_zone)
     if text is None:
@@ -74,7 +74,7 @@ def value_text(kind: Type, value: Value, time_zone: str | None = None) -> str:
 
 
 def integer_range(kind: IntType | BitType) -> tuple[int, int]:
-    """Return the least value of a kind, and the first one behind its largest."""
+    """Return the least value of a kind, and the first one after its largest."""
     if isinstance(kind, BitType):
         return 0, 1 << min(kind.length or _MAX_BITS, _MAX_BITS)
     if kind.unsigned:

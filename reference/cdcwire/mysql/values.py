@@ -1,8 +1,8 @@
 """Column values of the MySQL family, between the wire layers and the neutral model.
 
 The wire layers of Craft and Open Protocol give a value in one shared form, which follows from the
-type code: int, float, ``str`` for decimals, temporal types, JSON and VECTOR, ``bytes`` for strings,
-None for NULL. The model narrows FLOAT, reads decimals and vectors, and decodes text.
+type code. It is int, float, ``str`` for decimals, temporal types, JSON and VECTOR, ``bytes`` for
+strings, None for NULL. The model narrows FLOAT, reads decimals and vectors, and decodes text.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def vector_text(items: tuple[float, ...]) -> str:
 def wire_value(column: Column, value: Value, time_zone: str | None, clause: str) -> WireValue:
     """Return a model value in the form that the wire layers take.
 
-    ``time_zone`` is the zone in which TIMESTAMP texts are written, where the settings tell it.
+    ``time_zone`` is the zone in which TIMESTAMP texts are written, where the settings specify it.
     Raises: EncodeError when the value is not one of the column's kind, or MySQL has no such value.
     """
     if value is None:

@@ -1,7 +1,7 @@
 """When a file of rows ends, and which name it gets: a state that functions step forward.
 
 One state is one table's rows under one version, and of one partition where those are separated.
-There is no clock and no buffer here: the caller tells the time and the date, and keeps the bytes.
+There is no clock and no buffer here: the caller passes the time and the date, and keeps the bytes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class CuttingSettings:
 
     @property
     def is_shipped(self) -> bool:
-        """Whether the producer allows these settings."""
+        """True if the producer allows these settings."""
         return (
             FILE_SIZES[0] <= self.file_size <= FILE_SIZES[1]
             and FLUSH_INTERVALS_MS[0] <= self.flush_interval_ms <= FLUSH_INTERVALS_MS[1]
@@ -76,7 +76,7 @@ class OpenFile:
 def add_part(
     state: OpenFile, part: Part, settings: CuttingSettings, now_ms: int, date: str
 ) -> tuple[OpenFile, Cut | None]:
-    """Buffer a part; a file is cut behind the part that fills it, never inside one.
+    """Buffer a part; a file is cut after the part that fills it, never inside one.
 
     ``date``: the date directory of this moment, "" without dates.
     Source: storage, "file cutting".

@@ -1,4 +1,4 @@
-"""Which files ``file-expiration-days`` lets go."""
+"""The files that expire by ``file-expiration-days``."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def _is_wanted(table: Table | None, selection: Selection) -> bool:
 def read_schema(file: StoredFile, place: SchemaPath) -> SchemaFile:
     """Return a schema file that has the names, the version and the hash of its path.
 
-    A hash that can't be checked is passed over. Raises: DecodeError.
+    A hash that can't be checked is ignored. Raises: DecodeError.
     """
     found = read_schema_file(file.value)
     for fault in check_schema_file(file.path, place, found):
@@ -89,8 +89,8 @@ def with_definitions(
 ) -> Context:
     """Return the context with the tables that schema files among the messages define.
 
-    What the caller told besides (virtual columns, elements of ENUM and SET) is kept. A file that
-    breaks the format is passed over here: decoding it tells so.
+    The caller's additional facts (virtual columns, elements of ENUM and SET) are kept. A file that
+    breaks the format is ignored here: decoding it reports the error.
     """
     found: list[Table] = []
     told: dict[tuple[str | None, str | None], list[Table]] = {}
@@ -114,9 +114,9 @@ def with_definitions(
 
 
 def completed(table: Table, told: Iterable[Table]) -> Table:
-    """Return a table from a schema file with what the caller knows of it besides.
+    """Return a table from a schema file with the caller's additional facts.
 
-    That is which columns are virtual, and the elements of ENUM and SET.
+    These are which columns are virtual, and the elements of ENUM and SET.
     """
     known = {
         column.name: column

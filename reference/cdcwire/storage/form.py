@@ -18,7 +18,7 @@ FileDecoder: TypeAlias = "Callable[[StoredFile], Iterable[Row | Event]]"
 
 @dataclass(frozen=True, slots=True)
 class StoredSettings:
-    """What the names and the files of a prefix depend on, from the options of a format.
+    """The options of a format that affect the names and the files of a prefix.
 
     ``has_commit_ts``: rows may have a commit-ts; without one no row is known to be a repeat.
     ``has_labels``: rows have the elements of ENUM and SET. ``has_header``: the first record of a
@@ -55,10 +55,10 @@ class StoredForm:
 
     ``settings``: read from the options of a context. Raises: OptionError. ``encoder``: encodes rows
     of files. ``option``: the option, and its value, with which messages are files; None: they
-    always are. ``decoder``: gives the halves of an update as two events, where the format's own
-    decoder joins them; None: that one never does. ``definition_check``: for files that need the
-    definition of their table's version: given the definitions, a function that raises DecodeError
-    for a path without one.
+    always are. ``decoder``: gives the before and after records of an update as two events, where
+    the format's own decoder joins them; None: that one never does. ``definition_check``: for files
+    that need the definition of their table's version: given the definitions, a function that raises
+    DecodeError for a path without one.
     """
 
     settings: Callable[[Context], StoredSettings]

@@ -12,7 +12,7 @@ MAX_INDEX_BYTES = 256
 def read_index(value: bytes, layout: PathLayout, dispatcher: str | None = None) -> int:
     """Return the file number that an index file names.
 
-    Shape: the base name of a data file, with or without one LF behind it.
+    Shape: the base name of a data file, with or without one LF after it.
     ``dispatcher``: of the index file's own name; the data file's name must have the same.
     Raises: DecodeError.
     Source: storage, "index files".

@@ -56,15 +56,15 @@ def advance(stored: int | None, checkpoint: int) -> int:
 
 
 def row_is_complete(commit_ts: int, checkpoint: int | None) -> bool:
-    """Whether all rows of this commit-ts are in the storage. No checkpoint: no limit.
+    """Return whether all rows of this commit-ts are in the storage. No checkpoint: no limit.
 
-    Source: storage, "metadata": commits below the checkpoint are there.
+    Source: storage, "metadata": commits below the checkpoint are complete.
     """
     return checkpoint is None or commit_ts < checkpoint
 
 
 def schema_is_complete(version: int, checkpoint: int | None) -> bool:
-    """Whether a schema file counts: a DDL that is the checkpoint itself is done.
+    """Return whether a schema file counts: a DDL that is the checkpoint itself is done.
 
     Source: choice; as the newer producer's consumer, and as a DROP at the checkpoint shows.
     """

@@ -5,8 +5,8 @@ caller gives the settings of the changefeed (``PathLayout``): ``s/t/5/2023/CDC00
 partition without dates, and the year 2023 with ``date-separator = year``.
 
 A path is split and its directories are counted. So no character of a schema or table is special,
-and a schema or table called ``meta`` is told from the directory of that name. Reading takes the
-names of the newer producer too: dispatchers, and table ids in place of schema and table.
+and a schema or table called ``meta`` is distinguished from the directory of that name. Reading
+takes the names of the newer producer too: dispatchers, and table ids in place of schema and table.
 """
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ class IndexPath:
 class SchemaPath:
     """A schema file, of a table or with ``table`` None of a database.
 
-    With table ids as path it looks like a database's, and ``schema`` is the id; its content tells.
+    With table ids as path it looks like a database's, and ``schema`` is the id; its content shows
+    the difference.
     """
 
     schema: str
@@ -175,7 +176,7 @@ def index_name(dispatcher: str | None = None) -> str:
 
 
 def parse_data_name(name: str, layout: PathLayout) -> tuple[int, str | None] | None:
-    """Return number and dispatcher of a data file's name; None if it is no such name.
+    """Return number and dispatcher of a data file's name; None if it is not one.
 
     Any width of at least 6 digits is read, whatever ``layout`` says; case matters.
     """

@@ -1,6 +1,7 @@
-"""The old names in a RENAME: a schema file of one stands under the new name only.
+"""The old names in a RENAME: its schema file is under the new name only.
 
-This is no SQL parser. It knows ``RENAME TABLE a TO b, …`` and ``ALTER TABLE a RENAME [TO] b``, with
+This is not an SQL parser. It knows ``RENAME TABLE a TO b, …`` and ``ALTER TABLE a RENAME [TO] b``,
+with
 names that may be quoted; of anything else it says nothing.
 """
 

@@ -1,9 +1,9 @@
 """The order in which a prefix is replayed, as a pure function over what is listed in it.
 
 Order holds within a table, not between tables: all rows of one version come before the DDL of the
-next, whatever their commit-ts. Delivery is at least once. What stops a table (a hole, a file that
-is half written, a schema file that is not what its name says) holds back what comes behind it in
-that table; other tables go on.
+next, whatever their commit-ts. Delivery is at least once. A table stops at a hole, a file that is
+half written, or a schema file that is not what its name says. The later files of that table are
+held back; other tables go on.
 
 A replay is repeated as the prefix grows: ``ReplayState`` says what was given out before.
 """
@@ -101,7 +101,7 @@ Step: TypeAlias = "ApplySchema | ReadFile"
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A file that this replay leaves out, and why. It is no fault."""
+    """A file that this replay leaves out, and why. It is not a fault."""
 
     path: str
     reason: SkipReason
@@ -109,7 +109,7 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class ReplayState:
-    """What earlier replays of the same prefix gave out.
+    """The progress of earlier replays of the same prefix.
 
     ``read``: the largest file number by directory. ``applied``: paths of schema files. ``ddl``: the
     version of each table's newest DDL, or of the RENAME that ended a name.
@@ -143,9 +143,9 @@ def replay(
 ) -> Replay:
     """Return the order of replay.
 
-    ``checkpoint``: of ``metadata``; None is no limit. ``newer``: the rules of the newer producer's
-    consumer, which reads up to the number in each index, and skips what is older than a table's
-    newest DDL.
+    ``checkpoint``: of ``metadata``; None for no limit. ``newer``: the rules of the newer producer's
+    consumer. It reads up to the number in each index, and skips files older than a table's newest
+    DDL.
     Source: storage, "replay order".
     """
     parsed, faults = check_names(dict.fromkeys(listing.names, None), layout)
@@ -297,7 +297,7 @@ class _Run:
         return None
 
     def last_number(self, first: DataPath, files: Mapping[int, str]) -> int:
-        """Return the largest number to read, and tell how the index and the files agree."""
+        """Return the largest number to read, and report how the index and the files agree."""
         # What was read before may be gone since: files expire.
         largest = max(max(files, default=0), self.read.get(directory_of(first), 0))
         if self.listing.index_numbers is None:
@@ -356,7 +356,7 @@ class StreamGate:
     A stream is a table, or one of its partitions; each dispatcher that writes one has its own.
     ``largest`` may begin above 0, at that of the files before. ``smallest``: of the rows below the
     checkpoint. ``taken``, ``repeats`` and ``beyond`` count. Rows without a commit-ts are all taken:
-    nothing tells a repeat.
+    nothing identifies a repeat.
     """
 
     checkpoint: int | None = None

@@ -1,11 +1,12 @@
-"""What can be wrong with a prefix, found over names, sizes, parsed files and rows.
+"""The faults that a prefix can have, found over names, sizes, parsed files and rows.
 
 Each function looks at one rule or a few that belong together and yields a ``Fault`` for each
 break. Nothing is read here: the caller lists, reads and decodes.
 
-Rows may repeat, since delivery is at least once; a repeat breaks no rule. To know one, a row must
-have been seen with the same commit-ts in the same table before, so rows are kept by a digest: all
-of them, or in a second pass only those of the commit-ts that the first one found out of order.
+Rows may repeat, since delivery is at least once; a repeat breaks no rule. A row is known as a
+repeat if it was seen before with the same commit-ts in the same table. So rows are kept by a
+digest: all of them, or in a second pass only some. These are the rows of the commit-ts that the
+first pass found out of order.
 """
 
 from __future__ import annotations
@@ -224,8 +225,9 @@ class RowRules:
 
     ``watched``: the commit-ts whose rows are remembered, to know repeats; None: all, and memory
     grows with the rows by 16 bytes of digest each. To check any amount, let a first pass watch
-    nothing: it takes no row for a repeat, and ``suspects`` has the commit-ts of those that may be
-    one. A second pass over the streams in ``suspected`` that watches them knows for certain.
+    nothing. It takes no row for a repeat, and ``suspects`` has the commit-ts of those that may be
+    one. Then run a second scan over the streams in ``suspected`` that watches them: it knows for
+    certain.
     """
 
     atomic_tables: bool = False
@@ -237,7 +239,7 @@ class RowRules:
     _streams: dict[StreamKey, _Stream] = field(default_factory=dict)
 
     def check_file(self, name: str, path: DataPath, rows: Iterable[RowMark]) -> Iterator[Fault]:
-        """Look at the rows of one file. Each kind is told once a file, at its first row.
+        """Look at the rows of one file. Each kind is reported once per file, at its first row.
 
         Source: storage, "transactions".
         """
@@ -327,10 +329,10 @@ def check_puts(
     order: WriteOrder,
     existing: Iterable[str] = (),
 ) -> Iterator[Fault]:
-    """Look at the puts of a writer in their order. Each is a path, and the number that it tells.
+    """Look at the puts of a writer in their order. Each is a path, and the number that it carries.
 
     The number is the file number in an index, the checkpoint in ``metadata``, else None.
-    ``existing``: the schema files that were there before.
+    ``existing``: the schema files that existed before.
     Source: storage, "write order", "metadata".
     """
     put_numbers: dict[DirectoryKey, set[int]] = {}

@@ -1,7 +1,7 @@
 """The columns of a schema file, and columns of the model to and from them.
 
-What a file says about a column is less than the database knows: not the elements of ENUM and SET
-(unless a newer producer writes them), not the zone of a TIMESTAMP, not which column is virtual.
+A file says less about a column than the database knows. It lacks the elements of ENUM and SET
+(unless a newer producer writes them), the zone of a TIMESTAMP, and which column is virtual.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class SchemaColumn:
 
 
 def readable_text(text: str) -> str:
-    """Return the text with U+FFFD for each byte that was no UTF-8."""
+    """Return the text with U+FFFD for each byte that was not UTF-8."""
     if not any("\udc80" <= char <= "\udcff" for char in text):
         return text
     return "".join("\ufffd" if "\udc80" <= char <= "\udcff" else char for char in text)

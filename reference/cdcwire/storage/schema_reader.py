@@ -1,9 +1,10 @@
 """Reading schema files: strict about what they say, tolerant where documents and producers differ.
 
-Taken beside what the producer writes, and named in ``SchemaFile.tolerated``: ``ColumnLength``
-for ColumnPrecision, a total that is a numeric string, ``"true"`` for ColumnNullable and ``"false"``
-for ColumnIsPk, ``[]`` as the columns of a database, a default of null, members that are not known.
-Order and white space are free. Everything else is an error at its byte.
+The reader also takes forms that the producer does not write, and names them in
+``SchemaFile.tolerated``. These are ``ColumnLength`` for ColumnPrecision, a total that is a numeric
+string, ``"true"`` for ColumnNullable and ``"false"`` for ColumnIsPk. So are ``[]`` as the columns
+of a database, a default of null, and unknown members. Order and white space are free. Everything
+else is an error at its byte.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ _NUMERIC = re.compile(r"0|[1-9][0-9]{0,9}")
 
 
 class _Reader:
-    """The members of one object. ``end`` is where its closing brace stands."""
+    """The members of one object. ``end`` is the place of its closing brace."""
 
     def __init__(
         self, data: bytes, value: JsonObject, end: int, clause: str, tolerated: list[str]
@@ -321,7 +322,7 @@ def _elements(reader: _Reader, member: Member) -> tuple[str, ...]:
 
 
 def _raw_members(reader: _Reader, column: SchemaColumn) -> list[tuple[str, str]]:
-    """Return the members that the hash has, by their texts as they stand in the file."""
+    """Return the members that the hash has, by their texts as written in the file."""
     absent = {
         "ColumnDefault": column.default is None,
         "ColumnNullable": column.is_nullable,

@@ -43,9 +43,10 @@ class RawColumn:
 class SchemaFile:
     """A schema file. ``table`` is "" and ``columns`` None in the file of a database.
 
-    A text may hold U+DCFF: there the producer had a byte that was no UTF-8 (``readable_text``).
-    ``checksum_as_read`` is the hash over the texts as they stood in the file that was read, and
-    ``tolerated`` names what that file had and the producer does not write. Neither is compared.
+    A text may hold U+DCFF: there the producer had a byte that was not UTF-8 (``readable_text``).
+    ``checksum_as_read`` is the hash over the texts as they were in the file that was read.
+    ``tolerated`` names the forms in that file that the producer does not write. Neither is
+    compared.
     """
 
     table: str
@@ -61,7 +62,7 @@ class SchemaFile:
 
     @property
     def is_database(self) -> bool:
-        """Whether the file describes a database, not a table."""
+        """True if the file describes a database, not a table."""
         return self.table == ""
 
 
@@ -97,9 +98,9 @@ def schema_checksum(file: SchemaFile) -> int:
 
 
 def shipped_checksum(file: SchemaFile) -> int:
-    """Return the hash that a reader finds which writes again what it has read, as tiflow's does.
+    """Return the hash that a reader finds if it rewrites the file it has read, as tiflow's does.
 
-    It differs where a text had bytes that were no UTF-8.
+    It differs where a text had bytes that were not UTF-8.
     """
     return _checksum(file, shipped_string)
 
@@ -138,7 +139,7 @@ def check_file(file: SchemaFile) -> None:
 def go_string(text: str) -> str:
     """Return a JSON string as today's producer writes it.
 
-    A lone surrogate of U+DC80 to U+DCFF stands for a byte that was no UTF-8.
+    A lone surrogate of U+DC80 to U+DCFF stands for a byte that was not UTF-8.
     """
     if any("\ud800" <= char <= "\udc7f" or "\udd00" <= char <= "\udfff" for char in text):
         raise EncodeError(f"{text!r:.80} is not Unicode text", TEXT_CLAUSE)
@@ -177,7 +178,7 @@ def columns_text(columns: Iterable[RawColumn], depth: int) -> str:
 
 
 def object_text(members: Iterable[tuple[str, str]]) -> str:
-    """Return the outermost object: one member a line, no line end behind it."""
+    """Return the outermost object: one member per line, no line end after it."""
     return "{\n" + ",\n".join(f'{INDENT}"{name}": {text}' for name, text in members) + "\n}"
 
 

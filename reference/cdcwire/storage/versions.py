@@ -1,4 +1,4 @@
-"""Which version's directory the rows of a table go to, also after a restart.
+"""The choice of the version directory for the rows of a table, also after a restart.
 
 A writer knows the table's schema, by its hash, and a version: that of the last DDL, or after a
 restart the checkpoint. A directory that exists for the same schema is used again.
@@ -21,9 +21,9 @@ Action: TypeAlias = Literal["use", "reuse", "write", "discard"]
 class VersionChoice:
     """The version to write under.
 
-    use: its schema file exists. reuse: an older or newer directory of the same schema. write: the
-    schema file must be put first, with empty query and type 0. discard: the rows are from before
-    the newest directory, and the newer producer drops them.
+    "use": Its schema file exists. "reuse": An older or newer directory of the same schema. "write":
+    The schema file must be put first, with empty query and type 0. "discard": The rows are from
+    before the newest directory, and the newer producer drops them.
     """
 
     version: int

@@ -1,7 +1,7 @@
 """The order in which one flush puts its files, and what becomes of a put that fails.
 
-tiflow puts the index before the data, so its index may name a file that is not there; the newer
-producer puts it behind, so its index names only what is there.
+tiflow puts the index before the data, so its index may name a missing file. The newer producer puts
+the index after the data, so its index names only files that exist.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def flush_puts(
 ) -> Iterator[Put]:
     """Yield the puts of one flush of one table, in order.
 
-    ``schema_file``: if the version needs one that is not there yet.
+    ``schema_file``: if the version needs one that does not exist yet.
     Raises: EncodeError for names that the layout can't have.
     Source: storage, "write order".
     """

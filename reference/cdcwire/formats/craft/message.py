@@ -2,7 +2,7 @@
 
 ``None`` for a name or a partition means that the event has none (id -1 on the wire). The form of a
 column's value follows from its type code: int, float, ``str`` for decimals, dates, times, JSON and
-vectors, ``bytes`` for strings. NULL is None. Flags are kept whole, undefined bits too.
+vectors, ``bytes`` for strings. None stands for NULL. Flags are kept whole, undefined bits too.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ Handle: TypeAlias = int | str | bytes
 class Record:
     """One record. ``fields`` are the columns of the table, in its order.
 
-    If the settings leave out ``commit_ts``, ``is_update`` or ``handle_key``, it is None.
+    ``commit_ts``, ``is_update`` and ``handle_key``: None where the settings leave them out.
     ``handle_key``: the integer handle, or the text of a clustered key, bytes if it is not UTF-8.
     """
 
