@@ -1,8 +1,8 @@
 """The characters that Go prints as they are: those of Unicode 15.0.0, frozen.
 
 Letters, combining signs (category M), numbers, punctuation and symbols are printable, and of all
-spaces only the ASCII one. Newer
-releases of Python know newer versions of Unicode, and bytes must not follow them.
+spaces only the ASCII one. Newer releases of Python know newer versions of Unicode, and bytes must
+not follow them.
 """
 
 from __future__ import annotations

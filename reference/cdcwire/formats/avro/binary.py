@@ -1,7 +1,7 @@
 """Avro's binary encoding: reader and writer of every type, side by side.
 
-Each value that is read costs a unit of a budget that grows with the bytes, so that values without
-bytes (arrays of NULL, records without fields) can't be announced without end. Nesting is limited.
+Each value that is read costs a unit of a budget that grows with the bytes. So values without bytes
+(arrays of NULL, records without fields) can't be announced without end. Nesting is limited.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ class _Blocks:
 
 
 def write_datum(out: bytearray, kind: AvroType, value: Datum) -> None:
-    """Append a value of a type. Raises: EncodeError when it is none of the type."""
+    """Append a value of a type. Raises: EncodeError when it is not a value of the type."""
     match kind:
         case Primitive(name):
             write_primitive(out, name, value)

@@ -1,9 +1,9 @@
 """The row checksum: CRC32 over the values of a row, as TiDB makes it, so that consumers can check.
 
-For each column in the order of column ids, which is the order of the fields, NULL passed over:
-integers, YEAR and the numbers of ENUM, SET and BIT as 8 bytes, little-endian; floats as a double,
-little-endian; all else as its length in 4 bytes, little-endian, and its bytes. TIMESTAMP is taken
-in UTC.
+The columns are summed in the order of column ids, which is the order of the fields; NULL is left
+out. Integers, YEAR and the numbers of ENUM, SET and BIT are 8 bytes, little-endian. A float is a
+double, little-endian. All else is its length in 4 bytes, little-endian, and its bytes. TIMESTAMP is
+taken in UTC.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def row_checksum(
 def verify_checksum(datums: Datums, time_zone: str | None = None) -> bool | None:
     """Return whether a row's checksum is that of its values; None where that can't be said.
 
-    It can't where the row has none, where ``allowed`` leaves out a label, and where the zone of a
-    TIMESTAMP is not told and UTC does not fit.
+    It can't where the row has none or where ``allowed`` leaves out a label. Nor can it where the
+    zone of a TIMESTAMP is not known and UTC does not fit.
     """
     plan, values = datums.plan, datums.values
     place = plan.extension.get(CHECKSUM_FIELD)

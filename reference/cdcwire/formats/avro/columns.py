@@ -1,7 +1,7 @@
 """From a column's definition to the field of a schema. Source: avro, "column types".
 
-Everything that a field says follows from the declared type, the options and the default; whether a
-column is text or bytes follows from its declared type as well.
+The whole field follows from the declared type, the options and the default. The declared type also
+decides if a column is text or bytes.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def field_of(column: Column, settings: Settings, is_nullable: bool) -> Field:
 
 
 def is_scale_known(column: Column) -> bool:
-    """Return whether a DECIMAL's scale is told, by its kind or its declaration."""
+    """Return whether a DECIMAL's scale is known, by its kind or its declaration."""
     kind = column.type
     told = isinstance(kind, DecimalType) and kind.precision is not None
     return told or (column.source is not None and "(" in column.source)

@@ -2,7 +2,7 @@
 
 TiDB keeps a default as text: TRUE is ``1``, a BINARY(n) is padded, ``now()`` and
 ``CURRENT_TIMESTAMP(6)`` are ``CURRENT_TIMESTAMP``, a BIT is its big-endian bytes. A definition may
-tell that text, a value of the column's kind, or an expression. Data bytes never depend on it.
+give that text, a value of the column's kind, or an expression. Data bytes never depend on it.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _FLOAT_FORMS = frozenset({Form.FLOAT, Form.FLOAT_DOUBLE, Form.DOUBLE})
 def default_of(column: Column, declared: DeclaredType, form: Form, is_shipped: bool) -> Default:
     """Return the default of a field whose column is not NULL by default; ABSENT if it has none.
 
-    ``is_shipped``: as the shipped producer does it: bytes as base64, and an error where an
-    expression stands on a number.
-    Raises: EncodeError for a default that is none of the column's.
+    ``is_shipped``: as the shipped producer does it: bytes as base64, and an error where a number
+    has an expression as default.
+    Raises: EncodeError for a default that does not fit the column.
     """
     given = column.default
     if given is None or given is ABSENT:
@@ -64,7 +64,7 @@ def default_of(column: Column, declared: DeclaredType, form: Form, is_shipped: b
 def _constant(sql: str, form: Form) -> str:
     """Return a constant as it is kept for a number, which ``INT DEFAULT '3.7'`` rounds.
 
-    An expression that is none stays as it is.
+    An expression that is not a constant stays as it is.
     """
     text = sql[1:-1].strip() if len(sql) > 1 and sql[0] == sql[-1] == "'" else sql
     if form in _FLOAT_FORMS or _INTEGER.fullmatch(text) or not _NUMBER.fullmatch(text):
@@ -98,7 +98,7 @@ def _now(text: str, declared: DeclaredType) -> str:
 
 
 def _number(given: Value, form: Form) -> Default:
-    """Return a default as a number of the form, None where it is no number."""
+    """Return a default as a number of the form, None where it is not a number."""
     if form in _FLOAT_FORMS:
         return _float(given, form)
     if isinstance(given, str):

@@ -1,4 +1,4 @@
-"""Table definitions beside events: which one belongs to a row, and what it adds to its columns."""
+"""Table definitions next to events: which one belongs to a row, and what it adds to its columns."""
 
 from __future__ import annotations
 

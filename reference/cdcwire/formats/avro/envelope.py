@@ -1,4 +1,4 @@
-"""What stands before the datum: the schema's id, as either registry has it."""
+"""The envelope before the datum: the schema's id, as either registry has it."""
 
 from __future__ import annotations
 

@@ -52,14 +52,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Whether a new schema is accepted. ``is_new_version``: the text is not the old one."""
+    """The verdict on a new schema. ``is_new_version``: the text is not the old one."""
 
     changes: tuple[Change, ...]
     is_new_version: bool
 
     @property
     def is_accepted(self) -> bool:
-        """Whether the registry accepts every change."""
+        """True if the registry accepts every change."""
         return all(change.is_accepted for change in self.changes)
 
     @property
@@ -71,9 +71,8 @@ class Comparison:
 def compare_schemas(old: str, new: str, decimals: DecimalRule = "registry") -> Comparison:
     """Return what BACKWARD says to ``new`` after ``old``, both texts of one subject.
 
-    ``decimals``: what counts for a change of precision or scale: a registry (Apicurio 3.0.9, and
-    what builds on Avro's own check) accepts it, Avro's specification does not.
-    Raises: DecodeError for a text that is no schema of a record.
+    ``decimals``: the rule for a change of precision or scale. A registry (Apicurio 3.0.9, and those that build on Avro's own check) accepts it, Avro's specification does not.
+    Raises: DecodeError for a text that is not a schema of a record.
     """
     if old == new:
         return Comparison((), is_new_version=False)
@@ -250,7 +249,7 @@ def _decimal(size: DecimalSize | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DdlRule:
-    """What BACKWARD says to a statement. ``is_new_version`` False: the text stays the same."""
+    """The verdict of BACKWARD on a statement. ``is_new_version`` False: the text stays the same."""
 
     statement: str
     schema_change: str

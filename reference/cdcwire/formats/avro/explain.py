@@ -1,7 +1,7 @@
 """Avro bytes explained: every byte with its field, its value and its clause.
 
 Spans carry the names of the fields, which come from the schema; without it (an unknown id) nothing
-behind the envelope can be explained.
+after the envelope can be explained.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _column(
 
 
 def _named(span: Span, fields: dict[str, FieldPlan], settings: Settings) -> Span:
-    """Return the span with its part in front of its path, and what its value means."""
+    """Return the span with its part prepended to its path, and what its value means."""
     text, note = span.text, span.note
     match span.path:
         case (*_, "branch") if span.clause == UNION:

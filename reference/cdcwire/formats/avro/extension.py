@@ -1,6 +1,6 @@
-"""The fields behind the columns: operation, commit timestamp, row checksum.
+"""The fields after the columns: operation, commit timestamp, row checksum.
 
-Their types are bare, which tells them from columns of these names.
+Their types are bare, which distinguishes them from columns of these names.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _checksum_values(extra: Extra, checksum: int | None) -> tuple[Datum, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a row's extension fields say."""
+    """The values of a row's extension fields."""
 
     op: Op
     position: Position

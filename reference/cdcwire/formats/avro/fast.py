@@ -1,11 +1,11 @@
-"""The fast decoder: Avro messages to typed rows, with the plain decoder behind it.
+"""The fast decoder: Avro messages to typed rows, with the plain decoder as the fallback.
 
 It accepts and rejects exactly what ``decode`` does, by construction: what is not as
 usual, damaged or just rare, is given to the plain decoder. Usual are rows and deletes of tables;
 see ``record_plan`` for how they are read.
 
 Not read in the fast way: DDL and checkpoints, rows without a key or with their old values, records
-that are no table's.
+that do not belong to a table.
 """
 
 from __future__ import annotations

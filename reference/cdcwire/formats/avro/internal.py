@@ -1,6 +1,6 @@
-"""The values that are no rows: DDL, checkpoint, and the delete that tells its timestamp.
+"""The values other than rows: DDL, checkpoint, and the delete that has its timestamp.
 
-Only a test option makes a producer send them. The first byte tells which it is.
+Only a test option makes a producer send them. The first byte shows which it is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _RULES = JsonRules(DDL, DDL, "avro: limits", max_depth=8)
 
 
 def read_timestamp(reader: Reader) -> int:
-    """Read what stands behind the bytes 0x02 and 0x03: 8 bytes, big-endian, and nothing more."""
+    """Read the bytes after 0x02 and 0x03: 8 bytes, big-endian, and nothing more."""
     start = reader.offset
     if reader.left < TS_BYTES:
         problem = f"the timestamp has {TS_BYTES} bytes, {reader.left} are left"
@@ -47,7 +47,7 @@ def write_timestamp(value: Checkpoint | DeletedAt) -> bytes:
 
 
 def read_ddl(reader: Reader) -> Ddl:
-    """Read what stands behind the byte 0x01: one JSON object. Members not named are ignored."""
+    """Read the bytes after 0x01: one JSON object. Members not named are ignored."""
     document = read_json(reader.data, _RULES, reader.offset, reader.end)
     if not isinstance(document.value, JsonObject):
         problem = f"a DDL is an object, not {json_kind(document.value)}"

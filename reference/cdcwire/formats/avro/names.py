@@ -21,8 +21,9 @@ _NOT_LATER = re.compile(r"[^A-Za-z0-9_]")
 def sanitize(name: str) -> str:
     """Return ``name`` as an Avro name, character by character.
 
-    Shape: a first character that is no letter or underscore becomes an underscore, and an ASCII
-    digit stays behind it; every later one that is no letter, digit or underscore becomes one.
+    Shape: a first character other than a letter or underscore becomes an underscore, and an ASCII
+    digit is kept after it. Every later character other than a letter, digit or underscore becomes
+    an underscore.
     Source: avro, "names".
     """
     if not name:

@@ -1,7 +1,7 @@
-"""What the fields of a record mean: columns of a table, fields of the extension, an old row.
+"""The meaning of a record's fields: columns of a table, fields of the extension, an old row.
 
 A plan is made once for each schema text. It gives every field a form, which says how its bytes are
-read and what its values are, and the neutral kind that follows from ``tidb_type``.
+read and what its values are. It also gives the neutral kind that follows from ``tidb_type``.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ class Form(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldPlan:
-    """One field. ``null_index``: which branch is NULL, None where the field is no such union.
+    """One field. ``null_index``: which branch is NULL, None where the field is not a union with
+    NULL.
 
     ``type`` is the type without NULL. ``clause`` is the one of the field's values. ``inner`` is the
     plan of the old row.
@@ -102,7 +103,7 @@ class FieldPlan:
 
     @property
     def is_extension(self) -> bool:
-        """Whether the field belongs to TiDB's extension."""
+        """True if the field belongs to TiDB's extension."""
         return self.clause == EXTENSION_CLAUSE
 
 

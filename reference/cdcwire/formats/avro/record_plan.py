@@ -1,11 +1,11 @@
 """Record functions: one generated for each plan of a record, unrolled field by field.
 
-The source is built from field numbers and from the forms of ``plans`` only; nothing of a message or
+The source is built from field numbers and from the forms of ``plans`` only. Nothing of a message or
 of a schema becomes source, and the branch of NULL is one of two literals.
 
-The functions check what the plain decoder checks, but say only *that* something is wrong: they
+The functions check what the plain decoder checks, but say only *that* something is wrong. They
 raise one of ``IRREGULARITIES``, and the plain decoder then says what. Slices are cut without a look
-at the end of the bytes; a length that lies shows when the end of the last field is not their end.
+at the end of the bytes. A wrong length shows when the end of the last field is not their end.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The records behind the envelope: their fields read and written by plan, side by side."""
+"""The records after the envelope: their fields read and written by plan, side by side."""
 
 from __future__ import annotations
 

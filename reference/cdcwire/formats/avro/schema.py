@@ -1,9 +1,9 @@
 """Avro schemas: read from untrusted text under limits, and written as the producer writes them.
 
 The whole of Avro's types is understood, since a registry may hold anything. Names are resolved
-inside one text only, so that key and value records of one name never meet. What a text says beyond
-what is needed here (``doc``, ``aliases``, ``order``) is passed over, and defaults are not checked:
-older producers wrote some that do not fit.
+inside one text only, so that key and value records of one name never meet. Other members of a text
+(``doc``, ``aliases``, ``order``) are ignored. Defaults are not checked: older producers wrote some
+that do not fit.
 """
 
 from __future__ import annotations
@@ -321,7 +321,7 @@ def _parameters(member: Member | None) -> Mapping[str, str]:
 
 
 def _decimal(known: Mapping[str, Member]) -> DecimalSize | None:
-    """Return the logical type decimal. As Avro demands, one that is not valid is passed over."""
+    """Return the logical type decimal. As Avro demands, one that is not valid is ignored."""
     logical = known.get("logicalType")
     if logical is None or logical.value != "decimal":
         return None

@@ -81,7 +81,7 @@ class Settings(ZoneSettings):
 
     @property
     def has_watermark(self) -> bool:
-        """Whether DDL and checkpoints are sent: the option alone does nothing."""
+        """True if DDL and checkpoints are sent: the option alone does nothing."""
         return self.enable_tidb_extension and self.enable_watermark
 
 

@@ -139,7 +139,8 @@ def _id_of(name: str) -> SchemaId:
 
 
 def _common_text(text: str) -> str | None:
-    """Return one text for all that say the same; None for what is no schema of a record."""
+    """Return one text for all that say the same; None for a text that is not a schema of a
+    record."""
     try:
         return schema_text(parse_schema(text))
     except (DecodeError, EncodeError):

@@ -60,7 +60,7 @@ def decimal_of_bytes(raw: bytes, scale: int) -> Decimal:
 
 
 def _significant(raw: bytes) -> int:
-    """Return how many bytes a number needs without repetitions of its sign in front."""
+    """Return how many bytes a number needs without leading repetitions of its sign."""
     sign = b"\xff" if raw[0] & 0x80 else b"\x00"
     rest = raw.lstrip(sign)
     return len(rest) + (not rest or (rest[0] ^ sign[0]) >= 0x80)

@@ -1,7 +1,7 @@
 """Events to Kafka messages: one row, one message, schemas registered when they are first needed.
 
-An update that changes a column of the primary or of a unique key becomes a delete and an insert.
-DDL and progress are not sent, unless the options ask for the producer's test messages.
+An update that alters a column of the primary or of a unique key becomes a delete and an insert. DDL
+and progress are not sent, unless the options ask for the producer's test messages.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def messages_of(
 def schemas_of(table: Table, settings: Settings = DEFAULT_SETTINGS) -> tuple[str | None, str]:
     """Return the schema texts of a table's keys and values, as its rows would register them.
 
-    The key's is None for a table without handle key. Raises: EncodeError for columns that have no
+    A table without handle key has None as the key's. Raises: EncodeError for columns that have no
     field, with their names in the path.
     """
     columns = tuple(c for c in table.columns or () if "virtual" not in c.roles)
@@ -225,7 +225,7 @@ class _Layout:
         return self._value_side
 
     def changes_key(self, before: Image, after: Image) -> bool:
-        """Return whether an update changes a column of the primary key or of a unique key."""
+        """Return whether an update alters a column of the primary key or of a unique key."""
         new = dict(zip((column.name for column in after.columns), after.values, strict=True))
         return any(
             column.name in new and not _same(before.values[place], new[column.name])

@@ -1,4 +1,4 @@
-"""What Canal-JSON carries, by event field and by kind, under the default options: on a queue."""
+"""The event fields and kinds that Canal-JSON carries on a queue, under the default options."""
 
 from __future__ import annotations
 

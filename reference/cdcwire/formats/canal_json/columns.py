@@ -64,7 +64,7 @@ class Definition:
     ) -> Column:
         """Return the neutral column of a member.
 
-        Raises: ValueError when neither ``mysqlType`` nor the definition tells its type.
+        Raises: ValueError when neither ``mysqlType`` nor the definition gives its type.
         """
         key = (name, mysql_type, is_primary, time_zone)
         found = self._made.get(key)
@@ -81,7 +81,7 @@ NO_DEFINITION = Definition()
 
 
 class Definitions:
-    """The definitions of tables that a caller told, by name and version."""
+    """The definitions of tables that a caller passed, by name and version."""
 
     def __init__(self, tables: Iterable[Table] = ()) -> None:
         self._known: dict[tuple[str | None, str | None], dict[int | None, Table]] = {}
@@ -211,7 +211,7 @@ def _as_sent(kind: Type, time_zone: str | None) -> Type:
 def written_type(column: Column, is_full: bool) -> tuple[str, DeclaredType]:
     """Return ``mysqlType`` of a column, in full with its parameters, and the declared type.
 
-    Parameters that nobody told are left out, but for the widths of integers and years.
+    Unknown parameters are left out, except the widths of integers and years.
     Raises: EncodeError for kinds that MySQL does not have.
     Source: canal-json, "content compatible".
     """

@@ -1,8 +1,8 @@
 """Canal-JSON bytes explained: every byte with its field, its value and its clause.
 
-Punctuation and white space belong to the member that follows them; the closing sign of an object or
-array has a span of its own, and so has the terminator behind a row of a file. A compressed message
-is one span. Of the other files of a prefix, each is one span.
+Punctuation and white space belong to the member that follows them. The closing sign of an object or
+array has its own span, and so has the terminator after a row of a file. A compressed message is one
+span. Each other file of a prefix is one span.
 """
 
 from __future__ import annotations
@@ -305,7 +305,7 @@ def _types_of(member: Member | None) -> dict[str, str]:
 
 
 def _value_text(member: Member, mysql_type: str | None, definition: Definition) -> tuple[str, str]:
-    """Return what a value is, and its clause; what is no value of its type stays as it stands."""
+    """Return what a value is, and its clause; an invalid value stays as written."""
     try:
         column = definition.column(member.name, mysql_type)
     except ValueError:

@@ -1,10 +1,10 @@
-"""The fast decoder: Canal-JSON to typed rows, with the plain decoder behind it.
+"""The fast decoder: Canal-JSON to typed rows, with the plain decoder as the fallback.
 
-It accepts and rejects exactly what the plain decoder does, by construction: what is not as usual,
-damaged or just rare, is given to the plain decoder. Usual are messages of TiCDC with one row and
-without white space. What stands before ``es`` tells the table and the operation, and by these what
-was learned of their messages; see ``row_patterns`` for how the rest is read. TiCDC writes
-``mysqlType`` in an order of its own in each message, so its members are compared as a set.
+It accepts and rejects exactly what the plain decoder does, by construction. Unusual input, damaged
+or just rare, is given to the plain decoder. Usual are messages of TiCDC with one row and without
+white space. The text before ``es`` identifies the table and the operation, and by these what was
+learned of their messages. See ``row_patterns`` for how the rest is read. TiCDC writes ``mysqlType``
+in a different order in each message, so its members are compared as a set.
 
 Not read in the fast way: compressed messages, the official Canal's, DDL and watermarks, rows that
 were cut, updates without their old row. They come as neutral events.
@@ -58,7 +58,7 @@ _SPACE = b" \t\r\n"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowHead:
-    """What a message says before ``es``: the table, its key, and the operation."""
+    """The head of a message, before ``es``: the table, its key, and the operation."""
 
     kind: str
     table: Table
@@ -206,7 +206,7 @@ class RowDecoder(FastDecoder):
         return found
 
     def _new_subject(self, head: str, version: int | None) -> RowHead:
-        """Learn what stands before the times; it means the same before all others."""
+        """Learn the text before the times; it means the same before all others."""
         found = read_json(f"{head}}}".encode(), RULES).value
         if not isinstance(found, JsonObject):
             raise Irregular

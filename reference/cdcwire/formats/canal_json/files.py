@@ -1,6 +1,6 @@
-"""Files of a storage prefix: rows, and what stands beside them.
+"""Files of a storage prefix: rows, and the other files next to them.
 
-A data file has one object a row, each with the terminator behind it. It is read object by object,
+A data file has one object per row, each with the terminator after it. It is read object by object,
 so that any terminator does, and a file that was cut gives its whole rows before the error. The path
 says what a file is; a path without directories is a data file outside any layout.
 """
@@ -126,7 +126,7 @@ def _check_belongs(message: Message, found: JsonValue, place: DataPath) -> None:
 
 
 def is_of_table(place: DataPath, database: str | None, table: str | None) -> bool:
-    """Return whether rows of a table may be there; a path of a table id does not tell."""
+    """Return whether a file may have rows of a table; a path of a table id does not show it."""
     return not place.schema or (place.schema, place.table) == (database, table)
 
 
@@ -135,7 +135,7 @@ def to_files(
 ) -> Iterator[StoredFile]:
     """Yield the files of events.
 
-    Rows are gathered in one file a table and partition, until it is full, the table changes, or
+    Rows are gathered in one file per table and partition, until it is full, the table changes, or
     the events end. A schema change is a schema file. Checkpoints come last, as what they promise is
     stored by then. The date of a path is that of the file's last row, in UTC.
     Raises: EncodeError for what the format can't carry, with the number of the event in the path.

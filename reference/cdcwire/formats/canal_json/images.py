@@ -135,7 +135,7 @@ class ImageWriter:
     def pk_names(self, table: Table, image: Image) -> tuple[str, ...]:
         """Return the names of the primary key, in the order of the table.
 
-        A unique key that is the handle is none.
+        A unique key that is the handle is not a primary key.
         """
         definition = self.definitions.columns(table.schema, table.name, table.version)
         roles = {column.name: column.roles for column in image.columns}

@@ -37,7 +37,7 @@ def present(known: Members, name: str) -> Member | None:
 
 
 def unknown_of(found: JsonObject, known: frozenset[str], data: bytes) -> Unknown:
-    """Return the members that the format does not name, as they stand there."""
+    """Return the members that the format does not name, as they are written."""
     return tuple(
         (member.name, data[member.start : member.end].decode())
         for member in found.members

@@ -1,4 +1,4 @@
-"""What the fast decoder has learned of the messages of a table and operation: how to read them."""
+"""The layouts that the fast decoder has learned per table and operation: how to read messages."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ Images = tuple[Layout, Values, "Layout | None", "Values | None", "str | None"]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What tells messages of a table apart beside their values.
+    """The differences between messages of a table, other than their values.
 
-    ``types``: the members of ``mysqlType``, or the text of all of them where they can't be told
-    apart in it. ``is_part``: the old row has some columns only.
+    ``types``: the members of ``mysqlType``, or the text of all of them where they can't be
+    separated in it. ``is_part``: the old row has some columns only.
     """
 
     names: tuple[str, ...]

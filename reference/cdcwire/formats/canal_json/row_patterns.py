@@ -1,12 +1,12 @@
 """Patterns of messages: one regular expression for the rows of one layout, values left open.
 
 A producer writes the rows of a table with the same names in the same order and without white space.
-All of this is literal text in the pattern, so that a match *is* the check of it: no member is
-missing, unknown, or there twice. What stays open is checked by the groups of the pattern and by
-what reads them. A text that does not match may be good or bad: the plain decoder knows.
+All of this is literal text in the pattern, so that a match *is* the check of it. No member is
+missing, unknown or repeated. The rest is checked by the groups of the pattern and by the code that
+reads them. A text that does not match may be good or bad: the plain decoder knows.
 
-All is done on text that was decoded as a whole: so most groups are values as they are. What makes
-rows of them is generated code, from numbers and forms only; names and values are never part of it.
+All is done on text that was decoded as a whole: so most groups are values as they are. Generated
+code makes rows of them, from numbers and forms only; names and values are never part of it.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Form:
     """How the values of a kind are read: by one of these, or they stay as they are.
 
     ``pattern``: of the text between the quotes. ``few``: all values by their texts. ``within``:
-    the least integer and the first one behind the largest. ``has_escapes``: it is text as JSON
+    the least integer and the first one after the largest. ``has_escapes``: it is text as JSON
     writes it.
     """
 
@@ -124,8 +124,8 @@ def rows_pattern(
 ) -> re.Pattern[str]:
     """Return the pattern of a message with a row of these columns, from ``old`` to its end.
 
-    The groups: with ``has_old`` those of the old row, of which ``is_part`` makes one group; those
-    of the row; ``commitTs``.
+    The groups: with ``has_old`` those of the old row (one group with ``is_part``); those of the
+    row; ``commitTs``.
     """
     row = ",".join(
         f'{re.escape(name_of(name))}:(?:"({form.pattern})"|null)'

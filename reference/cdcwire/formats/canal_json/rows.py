@@ -1,6 +1,6 @@
 """The members ``data`` and ``old``: rows, each an object of texts by column.
 
-A row is read with the kinds of its columns, so that a value that is none is found at its byte.
+A row is read with the kinds of its columns, so that an invalid value is found at its byte.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Types: TypeAlias = "Mapping[str, str]"  # mysqlType by column
 
 
 class RowReader:
-    """What the rows of one message have in common: how the values of a column are read."""
+    """The common parts of the rows of one message: how the values of a column are read."""
 
     def __init__(self, types: Types, definition: Definition = NO_DEFINITION) -> None:
         self._types = types

@@ -35,7 +35,7 @@ def _milliseconds(text: str) -> int | None:
 class Settings(LargeMessageSettings):
     """The options as values.
 
-    Raises: OptionError for large messages without the extension that marks them.
+    Raises: OptionError for large messages without the extension that identifies them.
     """
 
     tidb_extension: bool = option(
@@ -75,12 +75,12 @@ class Settings(LargeMessageSettings):
 
     @property
     def tells_changed_columns(self) -> bool:
-        """Whether ``old`` has the changed columns only."""
+        """True if ``old`` has the changed columns only."""
         return self.only_updated_columns or self.content_compatible or self.dialect == "canal"
 
     @property
     def has_full_types(self) -> bool:
-        """Whether ``mysqlType`` has parameters."""
+        """True if ``mysqlType`` has parameters."""
         return self.content_compatible or self.dialect == "canal"
 
 

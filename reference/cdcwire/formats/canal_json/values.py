@@ -1,8 +1,8 @@
 """Column values: each is a JSON string, or null for NULL.
 
-What the text says depends on the kind of the column. Integers, decimals, dates, times and JSON are
-TiDB's texts, the same as in CSV (``mysql.value_texts``). Floats, strings, bytes, enums and sets are
-Canal-JSON's own, and stand here.
+The meaning of the text depends on the kind of the column. Integers, decimals, dates, times and JSON
+are TiDB's texts, the same as in CSV (``mysql.value_texts``). Floats, strings, bytes, enums and sets
+are Canal-JSON's own, and are defined here.
 """
 
 from __future__ import annotations
@@ -112,10 +112,10 @@ def value_clause(kind: Type) -> str:
 
 
 def write_value(column: Column, value: Value, time_zone: str | None) -> str | None:
-    """Return the text of a value; bytes that are no UTF-8 stand as lone surrogates in it.
+    """Return the text of a value; bytes that are not UTF-8 are lone surrogates in it.
 
-    ``time_zone`` is the zone in which TIMESTAMP texts are written, where the settings tell it.
-    Raises: EncodeError when it is no value of the column's kind, or has no text.
+    ``time_zone`` is the zone in which TIMESTAMP texts are written, where the settings specify it.
+    Raises: EncodeError when it is not a value of the column's kind, or has no text.
     """
     if value is None:
         return None

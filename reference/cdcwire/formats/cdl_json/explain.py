@@ -49,7 +49,7 @@ _TOMBSTONE = Subjects(payload=Subject(0, ("kind", "what", "extra"), "message_key
 
 
 def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
-    """Return the spans of every byte of key and value, and what was passed over.
+    """Return the spans of every byte of key and value, and what was ignored.
 
     On broken bytes: the spans up to the place of the error, and the error.
     """

@@ -30,7 +30,7 @@ _MS = DatetimeType(form="ms")
 
 @dataclass(frozen=True, slots=True)
 class Invented:
-    """What version 2.0 asks for and 1.0 does not tell.
+    """The values that version 2.0 asks for and 1.0 does not have.
 
     ``ts_ms``: when the connector handled the change; None takes the time of the commit.
     """
@@ -46,7 +46,7 @@ class Invented:
 def to_version_2(envelope: Envelope, invented: Invented) -> Mapped:
     """Return a message of version 1.0 as one of version 2.0.
 
-    Raises: DecodeError when it is none of version 1.0; EncodeError for a moment without text.
+    Raises: DecodeError when it is not of version 1.0; EncodeError for a moment without text.
     """
     change = change_of(envelope)
     losses: list[Loss] = []
@@ -99,7 +99,7 @@ def to_version_2(envelope: Envelope, invented: Invented) -> Mapped:
 
 
 def _prefix(schema: Schema, default: str) -> str:
-    """Return what stands before ``.cdc.data`` in the names of this message."""
+    """Return the part before ``.cdc.data`` in the names of this message."""
     for field in schema.fields:
         name = field.schema.name
         if name is not None and is_cdc_decimal(name):

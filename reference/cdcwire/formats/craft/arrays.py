@@ -1,8 +1,8 @@
 """Arrays of numbers and of strings, and the reversed uvarint: shared by both Craft formats.
 
-No array stores its own length: the count always comes from elsewhere, and is compared with the
-bytes that are left before anything is read, as each element takes at least a byte. ``ArrayPath``
-says where the elements belong, for the paths of errors and for spans.
+No array stores its own length: the count always comes from elsewhere. It is compared with the bytes
+that are left before anything is read, as each element takes at least a byte. ``ArrayPath`` says
+where the elements belong, for the paths of errors and for spans.
 """
 
 from __future__ import annotations
@@ -178,11 +178,11 @@ def write_strings(out: bytearray, names: Sequence[str], place: ArrayPath, profil
 
 
 def read_reversed_uvarint(reader: Reader, profile: Profile) -> tuple[int, int]:
-    """Return the uvarint that stands in reverse at the end of the bytes, and its size.
+    """Return the uvarint written in reverse at the end of the bytes, and its size.
 
     Shape: the bytes of a uvarint in reverse order, so that the last byte of the message is the
-    least significant group; the byte without the high bit stands first and ends the reading.
-    The cursor does not move.
+    least significant group. The byte without the high bit is first and ends the reading. The cursor
+    does not move.
     Raises: TruncatedError when the bytes begin before the integer does; DecodeError over 64 bits.
     """
     value = 0

@@ -1,4 +1,5 @@
-"""What Craft can carry of the neutral model: the truth about ``to_events(from_events(...))``."""
+"""The parts of the neutral model that Craft can carry: the truth about
+``to_events(from_events(...))``."""
 
 from __future__ import annotations
 

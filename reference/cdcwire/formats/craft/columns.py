@@ -1,4 +1,4 @@
-"""Column groups and DDL bodies: what stands inside one event, shared by both Craft formats.
+"""Column groups and DDL bodies: the contents of one event, shared by both Craft formats.
 
 The formats write column names differently (term ids or strings in place), so the functions take
 what reads or writes the names.
@@ -48,7 +48,7 @@ def read_columns(
     """Read what follows the type of a group: number of columns, names, types, flags, values.
 
     ``wanted``: the columns whose values are decoded; None means all. The values of the others are
-    passed over by their lengths and stand as ``SKIPPED``.
+    skipped by their lengths and become ``SKIPPED``.
     """
     start = reader.offset
     with step(*path, "count"):

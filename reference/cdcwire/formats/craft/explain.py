@@ -1,8 +1,8 @@
 """Craft bytes explained: every byte with its field, its value and its clause.
 
-Both Craft formats use what stands here. Codes get their names beside them, term numbers their
-terms. A FLOAT that no 32-bit float equals is said to be one; where its bytes show the fault of the
-shipped encoder (see the page of the format), that is said too.
+Both Craft formats use these functions. Codes are shown with their names, term numbers with their
+terms. A FLOAT that no 32-bit float equals is reported as one. Where its bytes show the fault of the
+shipped encoder (see the page of the format), that is reported too.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _HEADER_PARTS: dict[Step, tuple[EventPart, ...]] = {
 def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     """Return the spans of every byte of a message, in the order of the bytes.
 
-    On broken bytes: the spans of what was read, and the error.
+    On broken bytes: the spans of the bytes read so far, and the error.
     """
 
     def read(reader: Reader) -> None:
@@ -149,7 +149,7 @@ def _side_of(group_type: object) -> EventPart:
 
 
 def _with_faults(spans: list[Span], data: bytes) -> list[Span]:
-    """Return the spans with the note of each inexact FLOAT sharpened where its bytes tell more."""
+    """Return the spans with the note of each inexact FLOAT sharpened where its bytes show more."""
     types = {
         span.path[:-1]: span.value
         for span in spans

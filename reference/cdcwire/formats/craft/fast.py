@@ -1,8 +1,8 @@
-"""The fast decoder: Craft messages to typed rows, with the plain decoder behind it.
+"""The fast decoder: Craft messages to typed rows, with the plain decoder as the fallback.
 
-It accepts and rejects exactly what ``decode`` does, by construction: what is not as
-usual, damaged or just rare, is given to the plain decoder, which finds the error or the rows. So
-the fast way has no errors of its own. Usual are rows in the way that TiCDC writes them.
+It accepts and rejects exactly what ``decode`` does, by construction. Unusual input, damaged or just
+rare, is given to the plain decoder, which finds the error or the rows. So the fast way defines no
+errors. Usual are rows in the way that TiCDC writes them.
 
 It is fast because layouts repeat: see ``row_memory`` for what is remembered between messages, and
 ``row_plan`` for how the values of a row are read.
@@ -254,7 +254,7 @@ def _read_headers(
 def read_meanings(
     numbers: Sequence[int], count: int, dictionary: Dictionary, memory: Memory
 ) -> tuple[Subjects, Sequence[int | None]]:
-    """Return the tables and partitions of rows from the four arrays behind the timestamps."""
+    """Return the tables and partitions of rows from the four arrays after the timestamps."""
     if any(kind != EVENT_ROW for kind in numbers[:count]):
         raise Irregular
     signed = [(number >> 1) ^ -(number & 1) for number in numbers]

@@ -1,8 +1,8 @@
-"""The term dictionary, and the headers that refer to it: one column an event field.
+"""The term dictionary, and the headers that refer to it: one column per event field.
 
-Names stand once, in the dictionary at the end; everywhere else a name is the number of its term.
-Numbers are given in the order of first use: schemas of all events, tables of all events, then the
-columns group by group. A reader accepts any order, unused terms and repeated terms.
+Names are written once, in the dictionary at the end; everywhere else a name is the number of its
+term. Numbers are given in the order of first use: schemas of all events, tables of all events, then
+the columns group by group. A reader accepts any order, unused terms and repeated terms.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _HEADERS = "craft: headers"
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What the headers say of one event."""
+    """The contents of the headers for one event."""
 
     commit_ts: int
     type: int

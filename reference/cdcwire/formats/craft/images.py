@@ -97,7 +97,7 @@ def check_row(event: RowChange, profile: Profile) -> None:
 def estimated_size(schema: str, table: str, groups: Iterable[WireColumns], profile: Profile) -> int:
     """Return the producer's estimate of a row's size in a message.
 
-    Source: shipped, pingcap/tiflow: 32 a row and 16 a column, plus names and values in bytes.
+    Source: shipped, pingcap/tiflow: 32 per row and 16 per column, plus names and values in bytes.
     """
     size = _ROW_OVERHEAD
     for field, name in (("schema", schema), ("table", table)):

@@ -1,4 +1,4 @@
-"""What the two Craft formats call their clauses, and the one value that they code differently.
+"""The clause names of the two Craft formats, and the one value that they code differently.
 
 The shipped format and the proposal share arrays, column values and the tail. The functions for
 these take a ``Profile``, so that an error names the clause of the format that is being read.

@@ -1,8 +1,8 @@
-"""Where the parts of a message stand, for readers that take the rows of many messages at once.
+"""The places of a message's parts, for readers that take the rows of many messages at once.
 
 A message is read up to what differs from row to row: the dictionary, and which table each row is
-of. Commit timestamps, sizes and the rows themselves are left to the reader, who has to check all
-of them, and gives a message with anything unusual to ``RowDecoder``.
+of. Commit timestamps, sizes and the rows themselves are left to the reader, who has to check all of
+them. The reader gives a message with anything unusual to ``RowDecoder``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _match_sizes = re.compile(rb"\x02" + _VARINT * 3).match
 
 
 class Run(NamedTuple):
-    """Rows that stand together and are of one table and partition."""
+    """Adjacent rows of one table and partition."""
 
     subject: TableNames
     partition: int | None
@@ -44,9 +44,9 @@ class Run(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """A message: how many rows it has, of which tables, and where its parts begin and end.
+    """A message: how many rows it has, their tables, and where its parts begin and end.
 
-    ``timestamps_end``: of the commit timestamps, which begin behind the first byte. ``sizes_start``
+    ``timestamps_end``: of the commit timestamps, which begin after the first byte. ``sizes_start``
     to ``sizes_end``: the sizes of the bodies, then for each row the number and sizes of its groups.
     ``first_layout``: that of the first row, None if it is not wanted.
     """
@@ -70,7 +70,7 @@ class OutlineDecoder(RowDecoder):
         self._memory = _OutlineMemory(self.selection, self.settings.time_zone)
 
     def outline(self, value: bytes) -> Outline | None:
-        """Return where the parts of a Kafka value stand; None where it is not as usual, or damaged.
+        """Return where the parts of a Kafka value are; None where it is not as usual, or damaged.
 
         A message without a row that is wanted is checked as a whole.
         """
@@ -161,7 +161,7 @@ def _runs(subjects: Subjects, partitions: Sequence[int | None]) -> list[Run]:
 
 
 class _OutlineMemory(Memory):
-    """A memory whose row functions return where they were told to read."""
+    """A memory whose row functions return the place where they had to read."""
 
     def _function(self, forms: bytes) -> RowFunction:
         return _range

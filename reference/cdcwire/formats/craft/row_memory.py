@@ -1,8 +1,8 @@
-"""What the fast decoder remembers between messages: dictionaries, layouts, row functions.
+"""The memory of the fast decoder between messages: dictionaries, layouts, row functions.
 
 All of it can be made again from the bytes, and all of it is bounded: no message makes a decoder
 grow for good. Names, types and flags of a group are one run of bytes, which means the same in every
-message with the same dictionary; comparing the run takes the place of reading it.
+message with the same dictionary. Comparing the run takes the place of reading it.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Memory:
         raw: bytes,
         headers: tuple[Subjects, Sequence[int | None]],
     ) -> None:
-        """Remember what the headers behind the timestamps mean, with this dictionary."""
+        """Remember what the headers after the timestamps mean, with this dictionary."""
         if len(raw) <= _MAX_KEPT_HEADERS:
             self._dictionaries.grow(_ENTRY + len(raw) // 8)
             dictionary.headers[raw] = headers

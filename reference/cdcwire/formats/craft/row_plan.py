@@ -1,13 +1,13 @@
 """Row functions: one generated for each sequence of value forms, unrolled column by column.
 
 A group of columns begins with names, types and flags, which rows of one table repeat byte for byte.
-What follows them, lengths and values, is read by a function made here. Its source is built from
-column numbers and from the forms of this module only; nothing of a message becomes source.
+The rest, lengths and values, is read by a function made here. Its source is built from column
+numbers and from the forms of this module only; nothing of a message becomes source.
 
-The functions check what the plain decoder checks, but say only *that* something is wrong: they
+The functions check what the plain decoder checks, but say only *that* something is wrong. They
 raise one of ``IRREGULARITIES``, and the plain decoder then says what. Slices are cut without a look
-at the end of the group; a length that lies shows when the end of the last value is not the end of
-the group. Integers of several bytes are kept in a bounded dictionary, as tables repeat numbers.
+at the end of the group. A wrong length shows when the end of the last value is not the end of the
+group. Integers of several bytes are kept in a bounded dictionary, as tables repeat numbers.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def form_of(code: int, flags: int) -> int:
 
 
 def _varint_lines(size: int, is_signed: bool) -> list[str]:
-    """Return the lines of what reads a varint of ``size`` bytes, all of its argument."""
+    """Return the lines of code that read a varint of ``size`` bytes, all of its argument."""
     names = [f"b{index}" for index in range(size)]
     *more, last = names
     all_go_on = f"{' & '.join(more)} >= 128 and " if more else ""
@@ -138,12 +138,12 @@ Integers: TypeAlias = "Memo[bytes, int]"
 
 
 def known_integers(read: Callable[[bytes], int]) -> Integers:
-    """Return an empty memo of what reads varints."""
+    """Return an empty memo of the functions that read varints."""
     return Memo(read, _MAX_KNOWN_INTEGERS, _MAX_KNOWN_BYTES)
 
 
 def read_lengths(value: bytes, start: int, end: int, count: int) -> tuple[tuple[int, ...], int]:
-    """Return the lengths of a group of which some take several bytes, and where the values begin.
+    """Return the lengths of a group, some of several bytes, and where the values begin.
 
     Raises: Irregular, or IndexError, unless they fill the group exactly.
     """

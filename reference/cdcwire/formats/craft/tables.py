@@ -1,8 +1,8 @@
 """Size tables and the tail: the end of a message, which a reader must know first.
 
-Every part of a message is as long as its entry in a size table says, so parts can be passed over
-unread. The tables stand at the end, behind all that they measure, and the tail says how long they
-are. Shared by both Craft formats; they differ in how a table codes its elements.
+Every part of a message is as long as its entry in a size table says, so parts can be skipped
+unread. The tables are at the end, after all that they measure, and the tail says how long they are.
+Shared by both Craft formats; they differ in how a table codes its elements.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cdcwire.formats.craft.profile import Profile
 
 
 def split_at_tables(reader: Reader, profile: Profile) -> tuple[Reader, Reader]:
-    """Read the tail; return a reader of what stands before the size tables, and one of these.
+    """Read the tail; return a reader of the part before the size tables, and one of these.
 
     Source: craft, "Size tables": the size of all tables, as a reversed uvarint.
     """

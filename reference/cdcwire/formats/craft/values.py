@@ -1,8 +1,9 @@
 """Column values: the bytes that each MySQL type code has, shared by both Craft formats.
 
-A value does not say its own size; its length stands in the group's array of nullable bytes, and the
-value must fill it exactly. The type code alone decides the form, but for integers, where flag bit 7
-does too. The formats differ in one place: a FLOAT takes 8 bytes as shipped and 4 in the proposal.
+A value does not say its own size. Its length is in the group's array of nullable bytes, and the
+value must fill it exactly. The type code alone decides the form, except for integers, where flag
+bit 7 does too. The formats differ in one place: a FLOAT takes 8 bytes as shipped and 4 in the
+proposal.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _BITS32 = struct.Struct("<I")
 
 
 def value_clause(code: int, profile: Profile) -> str:
-    """Return the clause that tells how values of a type code are coded."""
+    """Return the clause that says how values of a type code are coded."""
     if code in INTEGER_TYPES:
         return profile.integer_values
     if code == TYPE_YEAR:

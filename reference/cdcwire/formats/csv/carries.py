@@ -1,4 +1,4 @@
-"""What CSV files carry, by event field and by kind, under the default options.
+"""The event fields and kinds that CSV files carry under the default options.
 
 Fields of events come from the path, the schema files and the options; kinds from the definition.
 """

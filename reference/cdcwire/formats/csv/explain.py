@@ -1,6 +1,6 @@
 """CSV files explained: every byte with its field, its value and its clause.
 
-Quotes, and the delimiter or terminator behind a field, belong to the field. The other files of a
+Quotes, and the delimiter or terminator after a field, belong to the field. The other files of a
 prefix are one span each. Without a definition of the table, columns have numbers instead of names.
 """
 
@@ -165,7 +165,7 @@ class _Spans(Spans):
 
 
 def _meta(settings: Settings) -> list[tuple[str, str, tuple[EventPart, ...]]]:
-    """Return name, clause and parts of the event of each field in front of the columns."""
+    """Return name, clause and parts of the event of each field before the columns."""
     found: list[tuple[str, str, tuple[EventPart, ...]]] = [
         ("op", "csv: operations", ("kind", "op")),
         ("table", CLAUSE_RECORD, ("table",)),

@@ -1,6 +1,6 @@
-"""The fast decoder: data files to typed rows, with the plain decoder behind it.
+"""The fast decoder: data files to typed rows, with the plain decoder as the fallback.
 
-It accepts and rejects exactly what the plain decoder does, by construction: a record that its
+It accepts and rejects exactly what the plain decoder does, by construction. A record that its
 table's pattern does not match, or whose values are not as usual, is given to the plain decoder. See
 ``row_patterns`` for what is usual.
 
@@ -73,7 +73,7 @@ class RowPlan:
         self._price = size * _PRICE_OF_A_COLUMN if 0 < size <= _MAX_COLUMNS else None
 
     def is_worth(self, size: int) -> bool:
-        """Note that so many bytes come; return whether they are to be read by the pattern."""
+        """Note that this many bytes come; return whether they are to be read by the pattern."""
         self._seen += size
         return self._price is not None and self._seen >= self._price
 

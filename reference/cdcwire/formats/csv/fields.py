@@ -1,8 +1,8 @@
 """One field and what ends it: the exact delimiter, quote and terminator, byte by byte.
 
 A quoted field ends at the first quote that is not doubled, a bare one at the first delimiter or
-terminator; without a quote in the settings a backslash keeps the byte behind it from being any of
-these. Nothing is split into lines before: CR and LF may stand inside quotes.
+terminator. Without a quote in the settings a backslash keeps the byte after it from being any of
+these. Nothing is split into lines before: CR and LF may occur inside quotes.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class FieldReader:
         self._ends = _ends(settings.delimiter, settings.terminator, bool(settings.quote))
 
     def field(self) -> Field:
-        """Read a field, and the delimiter or terminator behind it.
+        """Read a field, and the delimiter or terminator after it.
 
-        Raises: TruncatedError; DecodeError for bytes behind a closing quote, and for a bare field
+        Raises: TruncatedError; DecodeError for bytes after a closing quote, and for a bare field
         with a CR, LF or backslash that no escaping writes.
         """
         start = self.offset
@@ -85,7 +85,7 @@ class FieldReader:
                 raise DecodeError(f"{found[0]!r} is not escaped", stop, CLAUSE_BARE)
 
     def _pass_end(self, stop: int) -> None:
-        """Move behind the delimiter or terminator at ``stop``."""
+        """Move past the delimiter or terminator at ``stop``."""
         # A terminator may be the beginning of the delimiter (";" and ";;"), never the reverse.
         if self.data.startswith(self._delimiter, stop):
             self.offset, self.is_end = stop + len(self._delimiter), False
@@ -112,6 +112,6 @@ def write_field(field: Field, settings: Settings) -> bytes:
 
 @lru_cache(maxsize=64)
 def _ends(delimiter: bytes, terminator: bytes, has_quote: bool) -> re.Pattern[bytes]:
-    """Return the pattern of what a bare field has to be looked at for."""
+    """Return the pattern that a bare field has to be searched for."""
     ends = re.escape(delimiter) + b"|" + re.escape(terminator)
     return re.compile(ends if has_quote else ends + rb"|[\\\r\n]")

@@ -38,7 +38,7 @@ def join_adjacent_halves(changes: Iterable[Row | Event]) -> Iterator[Row | Event
 
 
 def _joined(first: Row | RowChange, change: Row | Event) -> Row | RowChange | None:
-    """Return the update of two halves; None if the second is not the other half of the first."""
+    """Return the update of a before and an after record; None if they do not belong together."""
     if not isinstance(change, (Row, RowChange)) or change.half != "after":
         return None
     if first.table != change.table:

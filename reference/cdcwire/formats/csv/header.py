@@ -2,7 +2,7 @@
 
 A name may hold anything, a delimiter too, so the line is not split: it is compared with the one
 that the table's columns give. Only if it differs it is split, to find which columns are not in the
-file; those are virtual generated columns, which no other place tells.
+file. Those are virtual generated columns, which are known from no other place.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ _PATH = ("header",)
 
 
 def header_line(settings: Settings, columns: Sequence[str]) -> bytes:
-    """Return the header line without terminator. Raises: EncodeError for a name that is no text."""
+    """Return the header line without terminator. Raises: EncodeError for a name that is not
+    text."""
     try:
         return _line(settings, [name.encode() for name in columns])
     except UnicodeEncodeError as error:

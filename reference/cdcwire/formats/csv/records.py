@@ -1,4 +1,4 @@
-"""One record of a data file, to and from bytes: what stands in front of the columns, and these."""
+"""One record of a data file, to and from bytes: the fields before the columns, and the columns."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _end(reader: FieldReader) -> int:
 
 
 class _Meta:
-    """The fields in front of the columns."""
+    """The fields before the columns."""
 
     def __init__(self, reader: FieldReader, settings: Settings) -> None:
         self.reader = reader

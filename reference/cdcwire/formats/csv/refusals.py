@@ -1,7 +1,8 @@
 """The settings that are refused, because their files can't be read back.
 
-A file is read back if the end of each field can be found, and if NULL can be told from what is no
-text: numbers, and the delimiter. Where a text looks like NULL the values say so (``values``).
+A file can be read back if the end of each field can be found. NULL must also differ from everything
+that is not text: numbers, and the delimiter. Where a text looks like NULL the values say so
+(``values``).
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """One pattern for the records of a table, and a generated function for the values it finds.
 
-A file is matched as Latin-1, where each character is one byte, so that places in it are offsets and
-it takes no more memory than the bytes; texts that are not ASCII are decoded again. Patterns say all
-that the plain decoder checks about numbers, dates and times; where a value says more than a pattern
+A file is matched as Latin-1, where each character is one byte. So places in it are offsets, and it
+takes no more memory than the bytes; texts that are not ASCII are decoded again. Patterns say all
+that the plain decoder checks about numbers, dates and times. Where a value says more than a pattern
 can, the generated function looks. It raises one of ``IRREGULARITIES`` and says no more: the plain
 decoder then finds the error, or reads what is rare.
 
-The source of a function is made of column numbers and of the forms of this module; nothing of a
+The source of a function is made of column numbers and of the forms of this module. Nothing of a
 file or a table becomes source.
 """
 
@@ -87,8 +87,8 @@ def pattern_of(
 ) -> re.Pattern[str]:
     """Return the pattern of a record with its terminator.
 
-    Its groups: operation, commit-ts, is-update and handle key, as far as the settings have them,
-    and the columns that are wanted, those of ``codecs`` that are not None.
+    Its first groups: operation, commit-ts, is-update and handle key, as far as the settings have
+    them. The wanted columns follow, those of ``codecs`` that are not None.
     """
     string = _String(settings)
     parts = [
@@ -108,7 +108,7 @@ def pattern_of(
 
 
 class _String:
-    """How strings stand in a file, as patterns."""
+    """The patterns of strings in a file."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings

@@ -1,7 +1,8 @@
 """The producer's options that the bytes do not show, as values; and those that are refused.
 
-The producer allows settings whose files nobody can read back: two fields that cannot be told apart,
-or a text that cannot be told from NULL in any way. They are refused here, each with its reason.
+The producer allows settings whose files nobody can read back. Two fields cannot be separated, or a
+text cannot be distinguished from NULL in any way. Such settings are refused here, each with its
+reason.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Table definitions: which one a file needs, and what it says about the fields of its records.
+"""Table definitions: the one that a file needs, and what it says about the fields of its records.
 
 The bytes name no types and, without a header line, no columns. Both come from the definition of the
-version that stands in the file's path. Virtual generated columns are defined and not in files.
+version in the file's path. Virtual generated columns are defined and not in files.
 """
 
 from __future__ import annotations

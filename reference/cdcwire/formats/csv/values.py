@@ -2,7 +2,7 @@
 
 Numbers are bare, everything else is a string: quoted where the settings have a quote, escaped where
 they have none. NULL is bare always. Without a quote its text may also be a value of a string; then
-the field is read as NULL and marked as ambiguous.
+the field is read as NULL and flagged as ambiguous.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ from cdcwire.model.events import Event
 def is_record(message: KafkaMessage, settings: Settings) -> bool:
     """Return whether the value is one record, not a body. Raises: DecodeError.
 
-    ``encoding=auto``: a body is what its headers call so, what begins with the frame's magic, what
-    has a content encoding, and a JSON object with ``Records`` or ``Action``.
+    ``encoding=auto``: a value is a body if its headers say so, if it begins with the frame's magic,
+    or if it has a content encoding. A JSON object with ``Records`` or ``Action`` is a body too.
     """
     if settings.encoding != "auto":
         return settings.encoding == "record"
@@ -51,7 +51,7 @@ def decode_messages(
 ) -> list[tuple[BlobMessage, Record]]:
     """Return the Blob messages that a message carries, with their records. Raises: DecodeError.
 
-    An error inside a body stands where the record's data does; the path tells the record.
+    An error inside a body is reported where the record's data is; the path names the record.
     """
     if is_record(message, settings):
         value = value_of(message)
@@ -81,7 +81,7 @@ def events_of(
 def messages_of(
     events: Iterable[Event], settings: Settings = DEFAULT_SETTINGS
 ) -> Iterator[KafkaMessage]:
-    """Yield messages. The two halves of an update stay side by side, in one body.
+    """Yield messages. The two records of an update stay together, in one body.
 
     Raises: EncodeError for what the format can't carry, with the number of the event in the path.
     """

@@ -1,4 +1,4 @@
-"""What Blob messages carry, by event field and by kind, under the default options."""
+"""The event fields and kinds that Blob messages carry under the default options."""
 
 from __future__ import annotations
 

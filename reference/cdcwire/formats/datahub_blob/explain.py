@@ -1,6 +1,6 @@
 """Blob bytes explained: every byte of a record with its field, its value and its clause.
 
-A body is explained as far as its records; each of those is one span, for it is JSON of its own.
+A body is explained as far as its records; each of those is one span, for it is separate JSON.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The fast decoder: Blob records to typed rows, with the plain decoder behind it.
+"""The fast decoder: Blob records to typed rows, with the plain decoder as the fallback.
 
-It accepts and rejects exactly what the plain decoder does, by construction: what is not as usual,
-damaged or just rare, is given to the plain decoder. Usual are rows whose schema comes first. A
+It accepts and rejects exactly what the plain decoder does, by construction. Unusual input, damaged
+or just rare, is given to the plain decoder. Usual are rows whose schema comes first. A
 schema is known by its bytes, so ``json`` parses the payload only; a plan checks and converts it
 (``row_plans``).
 

@@ -1,7 +1,7 @@
 """Members of a message's objects: what every part of it reads them with.
 
-A member that is missing though it must be there is told at the closing brace of its object. null
-says the same as no member, except where a value of a column stands.
+A missing required member is reported at the closing brace of its object. null says the same as no
+member, except in the place of a column's value.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CLAUSE_LIMITS = "datahub-blob: limits"
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """The members of one object. ``end``: the place behind its closing brace."""
+    """The members of one object. ``end``: the place after its closing brace."""
 
     found: Mapping[str, Member]
     end: int
@@ -40,7 +40,7 @@ class Members:
         return None if member is None or member.value is None else member
 
     def need(self, name: str, clause: str) -> Member:
-        """Return a member that must be there. Raises: DecodeError."""
+        """Return a required member. Raises: DecodeError."""
         member = self.get(name)
         if member is None:
             null = self.found.get(name)
@@ -49,7 +49,7 @@ class Members:
         return member
 
     def refuse(self, name: str, clause: str, problem: str) -> None:
-        """Raise DecodeError if a member is there."""
+        """Raise DecodeError if a member is present."""
         member = self.get(name)
         if member is not None:
             raise DecodeError(problem, member.start, clause, (name,))

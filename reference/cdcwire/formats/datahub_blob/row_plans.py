@@ -1,7 +1,7 @@
 """Plans for payloads: which members and columns they have, and what checks and converts values.
 
-A plan is made for the payloads of one table, one op and one set of columns. What differs raises one
-of ``IRREGULARITIES`` or TypeError: it may be good or bad, and the plain decoder knows.
+A plan is made for the payloads of one table, one op and one set of columns. A payload that differs
+raises one of ``IRREGULARITIES`` or TypeError: it may be good or bad, and the plain decoder knows.
 """
 
 from __future__ import annotations

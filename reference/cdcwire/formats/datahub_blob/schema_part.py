@@ -1,7 +1,6 @@
 """The member ``schema``: columns, primary key and source.
 
-Which of them must be there depends on the op. Source: datahub-blob, "columns", "primary key",
-"source".
+The op decides which of them are required. Source: datahub-blob, "columns", "primary key", "source".
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ def _read_column(item: JsonValue, start: int, end: int) -> BlobColumn:
 def read_primary_key(
     schema: Members, columns: tuple[BlobColumn, ...] | None
 ) -> tuple[str, ...] | None:
-    """Return the names of the key, None if the member is not there. Raises: DecodeError."""
+    """Return the names of the key, None if the member is missing. Raises: DecodeError."""
     member = schema.get("primaryKey")
     if member is None:
         return None
@@ -96,7 +95,7 @@ def read_primary_key(
 
 
 def read_source(schema: Members, op: Op) -> Source | None:
-    """Return the source, None if it is not there. Raises: DecodeError."""
+    """Return the source, None if it is missing. Raises: DecodeError."""
     is_needed = op.group in ("row", "ddl")
     member = schema.need("source", CLAUSE_SOURCE) if is_needed else schema.get("source")
     if member is None:

@@ -1,4 +1,4 @@
-"""What Tuple topics carry, by event field and by kind, under the default options."""
+"""The event fields and kinds that Tuple topics carry under the default options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Debezium's JSON carries, by event field and by kind, under the default options."""
+"""The event fields and kinds that Debezium's JSON carries under the default options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Maxwell JSON carries, by event field and by kind, under the default options.
+"""The event fields and kinds that Maxwell JSON carries under the default options.
 
 Rows name no types, so they are read by the definitions of their tables.
 """

@@ -1,4 +1,4 @@
-"""What Open Protocol carries, by event field and by kind, under the default options."""
+"""The event fields and kinds that Open Protocol carries under the default options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes of the Craft proposal explained, with warnings for what a reader passes over."""
+"""Bytes of the Craft proposal explained, with warnings for what a reader ignores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cdcwire.formats.craft.proposal.wire import read_message
 def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     """Return the spans of every byte of a message, in the order of the bytes.
 
-    On broken bytes: the spans of what was read, and the error.
+    On broken bytes: the spans of the bytes read so far, and the error.
     """
     warnings: tuple[str, ...] = ()
 

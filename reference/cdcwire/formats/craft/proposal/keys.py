@@ -35,7 +35,7 @@ _INT64_END = 1 << 63
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What the keys say of one event."""
+    """The contents of the keys for one event."""
 
     commit_ts: int
     type: int
@@ -46,7 +46,7 @@ class Key:
 
 
 def read_keys(reader: Reader, count: int) -> tuple[list[Key], bytes]:
-    """Read the six arrays at the start of ``reader``; return the keys, and the bytes behind."""
+    """Read the six arrays at the start of ``reader``; return the keys, and the bytes after."""
     with step("keys"):
         check_count(reader, count, (), _KEYS)
     commit_ts = read_delta_uvarints(reader, count, _place("commit_ts", _KEYS), PROPOSAL)
@@ -108,7 +108,7 @@ def write_column_names(out: bytearray, names: Sequence[str], place: ArrayPath) -
 
 
 def read_surplus(reader: Reader, *path: str | int) -> bytes:
-    """Return what is left of a region, which a reader of this version passes over."""
+    """Return what is left of a region, which a reader of this version ignores."""
     start = reader.offset
     surplus = reader.take(reader.left, _UNKNOWN_BITS)
     if surplus:

@@ -1,7 +1,7 @@
 """The values of a message of the Craft proposal, field by field as the bytes have them.
 
 The proposal lets later writers add what an older reader does not know: event types, column group
-types, and bytes behind the known ones. All of it is kept here (``UnknownEvent``, ``UnknownGroup``,
+types, and bytes after the known ones. All of it is kept here (``UnknownEvent``, ``UnknownGroup``,
 ``surplus``), so that nothing is lost in silence; a message that has none of it is canonical.
 
 ``None`` for a name means the empty string on the wire, None for a partition -1, row id 0 no row id.
@@ -120,7 +120,7 @@ class Message:
 
 
 def warnings_of(message: Message) -> tuple[str, ...]:
-    """Return a line for everything in a message that a reader of this version passes over."""
+    """Return a line for everything in a message that a reader of this version ignores."""
     return tuple(f"{path_text(path)}: {what}" for path, what in _passed_over(message))
 
 

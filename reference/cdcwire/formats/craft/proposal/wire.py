@@ -2,8 +2,8 @@
 
 Where the document is silent there is one reading, listed on the format's page. ``decode`` follows
 the order in which a reader learns the offsets: version and number of pairs, tail, size tables,
-keys, values. Inside a stated size, bytes behind the known ones are kept and passed over, as the
-document promises to old readers; the sizes themselves must add up exactly.
+keys, values. Inside a stated size, bytes after the known ones are kept and ignored, as the document
+promises to old readers. The sizes themselves must add up exactly.
 """
 
 from __future__ import annotations
@@ -82,10 +82,10 @@ def decode(
 ) -> Message:
     """Return the message that a Kafka value holds.
 
-    ``key`` is ignored: Craft leaves it null. Rows of tables that the context's selection leaves
-    out are skipped by their size and are not in the message; values of columns that it leaves out
-    are ``SKIPPED``. A DDL belongs to its table too, as far as it names
-    one; all other events are always there.
+    ``key`` is ignored: Craft leaves it null. Rows of tables that the context's selection leaves out
+    are skipped by their size and are not in the message. Values of columns that it leaves out are
+    ``SKIPPED``. A DDL belongs to its table too, as far as it names one; all other events are always
+    kept.
     Raises: DecodeError.
     """
     return read_message(Reader(present(value, PROPOSAL)), context.selection)
