@@ -4,9 +4,9 @@ Integers, bit, year, decimals, dates, times and JSON are the same text in CSV an
 Floats, strings, binary values, enums, sets and vectors differ, and are read in those packages.
 
 Only the form that a producer writes is read: no white space, no plus sign, no needless leading
-zero. Digits are ASCII. A value must fit its type, as far as the type specifies these limits: the
-width of an integer, the length of a BIT, precision and scale, fraction digits. The text of JSON is
-not looked into.
+zero. Digits are ASCII. A value must fit its type: the width of an integer, the length of a BIT,
+precision and scale, the number of fraction digits. Each is checked as far as the type specifies it.
+The text of JSON is not looked into.
 """
 
 from __future__ import annotations

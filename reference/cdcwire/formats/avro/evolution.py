@@ -71,7 +71,8 @@ class Comparison:
 def compare_schemas(old: str, new: str, decimals: DecimalRule = "registry") -> Comparison:
     """Return what BACKWARD says to ``new`` after ``old``, both texts of one subject.
 
-    ``decimals``: the rule for a change of precision or scale. A registry (Apicurio 3.0.9, and those that build on Avro's own check) accepts it, Avro's specification does not.
+    ``decimals``: the rule for a change of precision or scale. A registry (Apicurio 3.0.9, and those
+    that build on Avro's own check) accepts it, Avro's specification does not.
     Raises: DecodeError for a text that is not a schema of a record.
     """
     if old == new:

@@ -84,11 +84,11 @@ class Form(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldPlan:
-    """One field. ``null_index``: which branch is NULL, None where the field is not a union with
-    NULL.
+    """One field.
 
-    ``type`` is the type without NULL. ``clause`` is the one of the field's values. ``inner`` is the
-    plan of the old row.
+    ``null_index``: which branch is NULL, None where the field is not a union with NULL. ``type`` is
+    the type without NULL. ``clause`` is the one of the field's values. ``inner`` is the plan of the
+    old row.
     """
 
     name: str

@@ -139,8 +139,7 @@ def _id_of(name: str) -> SchemaId:
 
 
 def _common_text(text: str) -> str | None:
-    """Return one text for all that say the same; None for a text that is not a schema of a
-    record."""
+    """Return one text for all that say the same; None if it is not a record's schema."""
     try:
         return schema_text(parse_schema(text))
     except (DecodeError, EncodeError):

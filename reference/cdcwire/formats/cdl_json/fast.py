@@ -1,6 +1,8 @@
 """The fast decoder: CDL's messages to neutral events, with the plain decoder as the fallback.
 
-The values of a message come from the fast reader of its schema (``cdcwire.connect.fast``). Their meaning comes from the same functions as in the plain decoder. Messages that the fast reader does not take, or these functions refuse, are decoded in the plain way, which says where and why. So both
+The values of a message come from the fast reader of its schema (``cdcwire.connect.fast``). Their
+meaning comes from the same functions as in the plain decoder. Messages that the fast reader does
+not take, or these functions refuse, are decoded in the plain way, which says where and why. So both
 accept and reject the same bytes with the same errors.
 
 Read in the plain way are payloads alone, nulls that are replaced by a default, and messages with a

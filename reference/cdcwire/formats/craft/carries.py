@@ -1,5 +1,4 @@
-"""The parts of the neutral model that Craft can carry: the truth about
-``to_events(from_events(...))``."""
+"""The parts of the model that Craft can carry: the truth about ``to_events(from_events(...))``."""
 
 from __future__ import annotations
 

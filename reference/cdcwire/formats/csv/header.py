@@ -19,8 +19,10 @@ _PATH = ("header",)
 
 
 def header_line(settings: Settings, columns: Sequence[str]) -> bytes:
-    """Return the header line without terminator. Raises: EncodeError for a name that is not
-    text."""
+    """Return the header line without terminator.
+
+    Raises: EncodeError for a name that is not text.
+    """
     try:
         return _line(settings, [name.encode() for name in columns])
     except UnicodeEncodeError as error:

@@ -1,6 +1,6 @@
 """Members of a message's objects: what every part of it reads them with.
 
-A missing required member is reported at the closing brace of its object. null says the same as no
+A missing required member is reported at the closing brace of its object. A null says the same as no
 member, except in the place of a column's value.
 """
 

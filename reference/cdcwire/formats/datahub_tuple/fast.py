@@ -1,7 +1,7 @@
-"""The fast decoder: batches of a Tuple topic to rows, with the plain decoder behind it.
+"""The fast decoder: batches of a Tuple topic to rows, with the plain decoder as the fallback.
 
-It accepts and rejects exactly what the plain decoder does, by construction: what is not as usual,
-damaged or just rare, is given to the plain decoder. Usual are bodies of batches whose records have
+It accepts and rejects exactly what the plain decoder does, by construction. Unusual input, damaged
+or just rare, is given to the plain decoder. Usual are bodies of batches whose records have
 no attributes. Bodies in JSON and protobuf, and such with a content encoding, are read plainly.
 """
 

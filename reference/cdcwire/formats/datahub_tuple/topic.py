@@ -1,7 +1,7 @@
 """The schema of a Tuple topic, from the definition of its table.
 
-A definition lists the data columns alone, and then the six metadata columns stand in front; or it
-lists all columns as the topic has them. Source: datahub-tuple, "topic schema", "metadata columns".
+A definition may list the data columns alone; then the six metadata columns come first. Or it lists
+all columns as the topic has them. Source: datahub-tuple, "topic schema", "metadata columns".
 """
 
 from __future__ import annotations
@@ -134,8 +134,8 @@ def _field(column: Column) -> Field:
 def field_type_of(column: Column) -> FieldType:
     """Return the type of a column's field: its source's, if that fits its kind, else by kind.
 
-    MySQL has a ``timestamp``, too, whose zone is not known: only ``TIMESTAMP`` in capitals is taken
-    for the field type where the kind does not tell the zone.
+    MySQL has a ``timestamp``, too, whose zone is not known. So where the kind does not give the
+    zone, only ``TIMESTAMP`` in capitals is taken for the field type.
     """
     told = None if column.source is None else field_type(column.source)
     if isinstance(column.type, TimestampType) and column.type.zone is None:

@@ -1,7 +1,7 @@
 """Payloads without their schema, read by the pattern of the schema that they would have.
 
-The types of a table's columns are told by its definition; those of the other members are the same
-in all messages. A payload whose members are others, or stand in another order, has no pattern.
+The types of a table's columns come from its definition; those of the other members are the same in
+all messages. A payload with other members, or with another order, has no pattern.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _KNOWN: dict[str, Schema] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
-    """What reads the payloads of one table, which may have the same columns as another."""
+    """A reader for the payloads of one table, which may have the same columns as another."""
 
     reader: PayloadReader
     schema: ConnectValue
@@ -51,7 +51,7 @@ class PayloadsAlone:
         self._left = _MAX_LEARNED
 
     def read(self, data: bytes) -> Envelope | None:
-        """Return a payload with its schema; None if it is none that was learned."""
+        """Return a payload with its schema; None if its form was not learned."""
         for table in self._tables:
             try:
                 payload = table.reader.read(data)

@@ -80,7 +80,7 @@ _MEMBERS: dict[Path, Subject] = {
 
 
 def explain(message: KafkaMessage | StoredFile, *, context: Context = NO_CONTEXT) -> Explanation:
-    """Return the spans of every byte of key and value, and what was passed over.
+    """Return the spans of every byte of key and value, and what was ignored.
 
     On broken bytes: the spans up to the place of the error, and the error.
     """

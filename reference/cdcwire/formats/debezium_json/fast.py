@@ -1,12 +1,12 @@
-"""The fast decoder: Debezium's messages to neutral events, with the plain decoder behind it.
+"""The fast decoder: Debezium's messages to neutral events, with the plain decoder as the fallback.
 
-The values of a message come from the fast reader of its schema (``cdcwire.connect.fast``); what
-they mean is said by the same functions as in the plain decoder. What the fast reader does not
-take, or these functions refuse, is decoded in the plain way, which says where and why. So both
+The values of a message come from the fast reader of its schema (``cdcwire.connect.fast``). Their
+meaning comes from the same functions as in the plain decoder. Messages that the fast reader does
+not take, or these functions refuse, are decoded in the plain way, which says where and why. So both
 accept and reject the same bytes with the same errors.
 
-Payloads alone are read fast where definitions tell their columns. Read in the plain way are nulls
-for which a default stands, and messages without value.
+Payloads alone are read fast where definitions give their columns. Read in the plain way are nulls
+that are replaced by a default, and messages without value.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the producer puts where it has nothing: the columns of a delete that are not its key."""
+"""The values that the producer makes up: for the columns of a delete that are not its key."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _COMMON = "io.debezium.connector.common."
 
 
 def is_new(dialect: Dialect) -> bool:
-    """Whether it is of the versions that have microseconds and nanoseconds."""
+    """Return whether it is of the versions that have microseconds and nanoseconds."""
     return dialect in ("debezium-2.7", "debezium-3.2")
 
 
@@ -91,7 +91,7 @@ def moments(dialect: Dialect) -> list[Field]:
 
 @lru_cache(maxsize=8)
 def boundary_schema(dialect: Dialect) -> Schema:
-    """Return the schema of a transaction's begin and end; 1.4 tells no time in it."""
+    """Return the schema of a transaction's begin and end; that of 1.4 has no time."""
     name, version = ("event.collection", 1) if is_new(dialect) else (None, None)
     pair = (Field("data_collection", STRING), Field("event_count", INT64))
     entry = Schema("struct", is_new(dialect), name, version, fields=pair)

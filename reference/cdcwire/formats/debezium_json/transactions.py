@@ -1,6 +1,6 @@
-"""Begin, end and order of transactions, made from the ids that the changes tell.
+"""Begin, end and order of transactions, made from the ids in the changes.
 
-What Debezium adds with ``provide.transaction.metadata``. What an event tells of it by itself stays.
+Debezium adds them with ``provide.transaction.metadata``. The parts that an event already has stay.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Open:
 def with_transactions(events: Iterable[Event], settings: Settings) -> Iterator[Event]:
     """Yield the events with their order in their transactions, between begin and end of each.
 
-    Changes of one transaction stand together. A change without transaction id is in none.
+    Changes of one transaction are adjacent. A change without transaction id is in none.
     """
     now: _Open | None = None
     for event in events:
@@ -99,7 +99,7 @@ def _collection(event: RowChange | SchemaChange | Marker) -> str:
 
 
 def _moves(event: RowChange) -> bool:
-    """Whether an update changes its key, so that it is written as two changes."""
+    """Return whether an update changes its key, so that it is written as two changes."""
     before, after = event.before, event.after
     if before is None or after is None:
         return False

@@ -1,4 +1,4 @@
-"""Neutral events as Debezium's messages, in the way of the dialect that the options tell."""
+"""Neutral events as Debezium's messages, in the way of the dialect that the options specify."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all of Debezium's messages have in common when they are written."""
+"""The common parts of all of Debezium's messages when they are written."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _transaction_number(position: Position) -> int | None:
 
 
 def block_values(position: Position, extra: Extra) -> tuple[ConnectValue, ...] | None:
-    """Return the values of ``transaction``; None where no id is told. Raises: EncodeError."""
+    """Return the values of ``transaction``; None where there is no id. Raises: EncodeError."""
     name = extra_text(extra, "transaction_id")
     if name is None:
         return None

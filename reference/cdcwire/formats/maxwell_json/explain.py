@@ -1,7 +1,7 @@
 """Maxwell JSON bytes explained: every byte with its field, its value and its clause.
 
 Punctuation and white space belong to the member that follows them; the closing sign of an object or
-array has a span of its own.
+array has its own span.
 """
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ def written_object(members: Mapping[str, str]) -> str:
 class MemberTexts(dict[str, str]):
     """The members of an object in the order in which they are written, as JSON text.
 
-    A member whose value is None is left out. Every method raises EncodeError.
+    A member with the value None is left out. Every method raises EncodeError.
     """
 
     def text(self, name: str, text: str | None) -> None:

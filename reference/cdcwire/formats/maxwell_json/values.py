@@ -1,7 +1,7 @@
 """Values of columns: to and from the neutral model.
 
-A row names no types. A table's definition gives them; without one the JSON value does: an integer
-is an int64, another number a decimal, a string a text, and anything else JSON.
+A row names no types. A table's definition gives them; without one the JSON value does. Then an
+integer is an int64, another number a decimal, a string a text, and anything else JSON.
 """
 
 from __future__ import annotations

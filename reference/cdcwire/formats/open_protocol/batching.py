@@ -2,7 +2,7 @@
 
 A message is filled until it has ``max-batch-size`` rows, or the next row would make it too large.
 The size is looked at before the row is added, and after compression. DDL and resolved events end
-the batch and stand alone, so that the order of events is kept.
+the batch and are sent alone, so that the order of events is kept.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ CLAUSE = "open-protocol: claim check"
 def read_file(data: bytes, compression: Compression | None = None) -> Item:
     """Return the one row of a claim-check file.
 
-    Offsets of errors count in the file; under the paths ``key`` and ``value`` and the number of an
+    Offsets of errors count in the file. Under the paths ``key`` and ``value`` and the number of an
     item they count in the decoded bytes of that member.
     Raises: DecodeError.
     """

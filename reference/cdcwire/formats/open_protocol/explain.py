@@ -1,8 +1,8 @@
 """Open Protocol bytes explained: every byte with its field, its value and its clause.
 
 Punctuation and white space belong to the member that follows them; the closing brace of an object
-has a span of its own. The spans of the Kafka key come first, then those of the value. What stands
-in a compressed item has no place of its own in the bytes: it is one span.
+has its own span. The spans of the Kafka key come first, then those of the value. The content of a
+compressed item has no separate place in the bytes: it is one span.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def _column_spans(part: _Part, column: Member, path: Path, subject: Subject) -> 
 
 
 def _value_text(member: Member, code: int, flag: int) -> str:
-    """Return what a value is; what is no value of its type stays as it stands."""
+    """Return what a value is; an invalid value stays as written."""
     try:
         value = read_value(member.value, code, flag, member.start)
     except DecodeError:

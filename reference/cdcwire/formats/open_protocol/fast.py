@@ -1,4 +1,4 @@
-"""The fast decoder: Open Protocol messages to typed rows, with the plain decoder behind it.
+"""The fast decoder: Open Protocol messages to typed rows, with the plain decoder as the fallback.
 
 It accepts and rejects exactly what ``decode`` does, by construction: what is
 not as usual, damaged or just rare, is given to the plain decoder. Usual are rows written without
@@ -72,7 +72,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowKey:
-    """What a key says behind its timestamp: the table, and whether rows are cut to its key."""
+    """The part of a key after its timestamp: the table, and whether rows are cut to its key."""
 
     schema: str
     name: str
@@ -141,7 +141,7 @@ class RowDecoder(FastDecoder):
         return rows
 
     def _new_subject(self, key: bytes, start: int, comma: int, end: int) -> RowKey:
-        """Learn what stands behind the timestamp; it means the same behind every other one."""
+        """Learn the text after the timestamp; it means the same after every other one."""
         found = read_key(key, start, end)
         if found.t != EVENT_ROW or found.rid or found.ccl:
             raise Irregular

@@ -1,6 +1,6 @@
 """Columns of the wire to and from images of the neutral model.
 
-A column that a producer without ``f`` marked by ``h`` alone is a handle-key column all the same.
+A column that a producer without ``f`` flagged by ``h`` alone is a handle-key column all the same.
 """
 
 from __future__ import annotations

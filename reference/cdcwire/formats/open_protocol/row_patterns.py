@@ -2,8 +2,8 @@
 
 A producer writes the rows of a table with the same names, types and flags, in the same order and
 without white space. All of this is literal text in the pattern, so that a match *is* the check of
-it: no member is missing, unknown, or there twice. What stays open is checked by the groups of the
-pattern and by what reads them. No code is generated here, as the fast Craft decoder does: it would
+it. No member is missing, unknown or repeated. The rest is checked by the groups of the pattern and
+by the code that reads them. No code is generated here, as the fast Craft decoder does: it would
 gain a tenth.
 
 A text that does not match may be good or bad: the plain decoder knows.

@@ -39,7 +39,7 @@ _Write: TypeAlias = Callable[[WireValue, int, int, Dialect], str]
 
 
 def read_value(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
-    """Return the value that stands at ``start``. ``null`` is NULL of every type.
+    """Return the value at ``start``. ``null`` is NULL of every type.
 
     Raises: DecodeError when it is not a value of the type.
     """
