@@ -1,9 +1,9 @@
 """The row checksum: CRC32 over the values of a row, as TiDB makes it, so that consumers can check.
 
-The columns are summed in the order of column ids, which is the order of the fields; NULL is left
-out. Integers, YEAR and the numbers of ENUM, SET and BIT are 8 bytes, little-endian. A float is a
-double, little-endian. All else is its length in 4 bytes, little-endian, and its bytes. TIMESTAMP is
-taken in UTC.
+The columns go into the checksum in the order of column ids, which is the order of the fields; NULL
+is left out. Integers, YEAR and the numbers of ENUM, SET and BIT are 8 bytes, little-endian. A float
+is a double, little-endian. All else is its length in 4 bytes, little-endian, and its bytes.
+TIMESTAMP is taken in UTC.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 It accepts and rejects exactly what the plain decoder does, by construction. Unusual input, damaged
 or just rare, is given to the plain decoder. Usual are messages of TiCDC with one row and without
 white space. The text before ``es`` identifies the table and the operation, and by these what was
-learned of their messages. See ``row_patterns`` for how the rest is read. TiCDC writes ``mysqlType``
-in a different order in each message, so its members are compared as a set.
+learned of their messages. See ``row_patterns`` for how the rest is read. The order in which TiCDC
+writes ``mysqlType`` varies from message to message, so its members are compared as a set.
 
 Not read in the fast way: compressed messages, the official Canal's, DDL and watermarks, rows that
 were cut, updates without their old row. They come as neutral events.
