@@ -15,7 +15,7 @@ KINDS = "connect: kinds"
 _PER_SECOND = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 _DAY = 86400
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
-# Z: the mode isostring has it behind all texts, and it tells no zone.
+# Z: the mode isostring has it after all texts, and it does not specify a zone.
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)Z?", re.ASCII)
 _CLOCK = re.compile(r"(-?)(\d{2,4}):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?Z?", re.ASCII)
 _DATETIME = re.compile(

@@ -189,7 +189,7 @@ def _parse_known(data: bytes, start: int, schema: Schema, null_is_default: bool)
     return Parsed(Envelope(schema, payload), found.value, *place, tuple(warnings))
 
 
-# The payload stands one level down.
+# The payload is one level down.
 _INNER_RULES = replace(RULES, max_depth=RULES.max_depth - 1)
 
 

@@ -91,7 +91,7 @@ class EnvelopeDecoder:
             try:
                 return Envelope(reader.schema, reader.read(data[len(head) : -1]))
             except IRREGULARITIES:
-                pass  # left behind here, so that an error of the plain decoder stands alone
+                pass  # leave the handler: an error of the plain decoder then has no context
         return None
 
     def plain(self, data: bytes) -> Envelope:

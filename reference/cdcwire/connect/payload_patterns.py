@@ -387,7 +387,7 @@ def _text(value: str) -> str:
 
 def _double(value: str | int) -> float:
     number = float(value)
-    if number - number:  # infinity less itself is no number
+    if number - number:  # infinity less itself is not a number
         raise Irregular
     return number
 
@@ -403,7 +403,7 @@ def _float32(text: str) -> float:
     wide = float(text)
     narrowed: float = _unpack_float32(_pack_float32(wide))[0]
     if narrowed == wide:
-        if narrowed - narrowed:  # infinity less itself is no number
+        if narrowed - narrowed:  # infinity less itself is not a number
             raise Irregular
         return wide
     # Where a double lies just between two floats, the text itself decides: it has 25 bits then.

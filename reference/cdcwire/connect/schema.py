@@ -24,7 +24,7 @@ ConnectType: TypeAlias = Literal[
 ]
 
 # A value as Connect has it: None, int, float, bool, str, bytes, Decimal; an array is a tuple, a map
-# a tuple of pairs, a struct a tuple of values that runs beside the schema's fields.
+# a tuple of pairs, a struct a tuple of values parallel to the schema's fields.
 ConnectValue: TypeAlias = Any
 
 RULES = JsonRules(

@@ -60,7 +60,7 @@ BASE_TYPES: dict[str, str] = {
 
 _CLAUSE = "connect: logical types"
 _SCALE = re.compile(r"-?[0-9]{1,5}")
-MAX_SCALE = 20000  # PostgreSQL stops at 16383 digits behind the point
+MAX_SCALE = 20000  # PostgreSQL stops at 16383 digits after the point
 MONEY_SCALE = 2  # of PostgreSQL's money
 
 

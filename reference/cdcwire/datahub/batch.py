@@ -174,7 +174,7 @@ def _read_slots(
     with step(*path):
         (count,) = _NUMBER.unpack(body.take(_NUMBER.size, CLAUSE_RECORD))
         body.note(base, count, CLAUSE_RECORD, *path, "count")
-        # The Java SDK writes 0 here: the topic tells how many there are.
+        # The Java SDK writes 0 here: the topic specifies how many there are.
         if count not in (0, len(fields)):
             raise DecodeError(wrong_count(count, fields), base, CLAUSE_RECORD, ("count",))
         bitmap_at = body.offset

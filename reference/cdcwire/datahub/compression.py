@@ -60,7 +60,7 @@ def open_lz4(
             raise _other_size(raw_size, offset)
         return raw
     try:
-        # Such functions are told the size by four bytes in front, little-endian.
+        # Such functions get the size from four leading bytes, little-endian.
         raw = known.decompress(raw_size.to_bytes(4, "little") + data)
     except ValueError as error:
         raise DecodeError(f"not LZ4: {error}", offset, CLAUSE) from error

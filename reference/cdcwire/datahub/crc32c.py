@@ -63,7 +63,7 @@ def _by_halves(data: bytes) -> int:
     """Return the sum of whole words, begun with ones."""
     begun = (_WORD.unpack_from(data)[0] ^ _ONES).to_bytes(_WORD_BYTES, "little") + data[4:]
     level = (len(begun) // _WORD_BYTES - 1).bit_length()
-    words = begun.rjust(_WORD_BYTES << level, b"\0")  # zeros in front change nothing
+    words = begun.rjust(_WORD_BYTES << level, b"\0")  # leading zeros change nothing
     lanes = [words[lane::_WORD_BYTES] for lane in range(_WORD_BYTES)]
     while level > 5:
         level -= 1

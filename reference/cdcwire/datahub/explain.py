@@ -39,7 +39,7 @@ from cdcwire.datahub.json_records import CLAUSE_BASE64
 from cdcwire.datahub.json_records import RULES as BODY_RULES
 from cdcwire.datahub.records import CLAUSE_ATTRIBUTES, CLAUSE_RECORDS
 
-# What the value at a path is: its clause, how it is shown (None: as it stands), and a note.
+# The value at a path: its clause, how it is shown (None: as written), and a note.
 Described: TypeAlias = "tuple[str, str | None, str]"
 Describe: TypeAlias = Callable[[Path, JsonValue], Described]
 # The subject of a field of a record, by the record's number in the body and the field's name; the
@@ -81,7 +81,7 @@ class JsonSpans(Spans):
 def json_spans(data: bytes, rules: JsonRules, describe: Describe) -> list[Span]:
     """Return the spans of a JSON text; none where it can't be read."""
     spans = JsonSpans(data, describe)
-    with suppress(DecodeError):  # what is wrong is told by the decoder
+    with suppress(DecodeError):  # the decoder reports the error
         spans.walk(read_json(data, rules), rules)
     return spans.spans
 

@@ -181,5 +181,5 @@ def _image_identity(image: Image | None) -> object:
 
 
 def _value_identity(value: Value) -> object:
-    # repr tells -0.0 from 0.0, 1 from True, and makes NaN equal to itself
+    # repr distinguishes -0.0 from 0.0, 1 from True, and makes NaN equal to itself
     return type(value), repr(value)

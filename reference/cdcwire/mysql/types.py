@@ -184,7 +184,7 @@ _CODES: dict[str, int] = {
         TYPE_MEDIUM_BLOB,
     ),
 }
-# Numbers that are not integers: their sign is not in their kind, so ``source`` tells it.
+# Numbers that are not integers: their sign is not in their kind, so ``source`` has it.
 _SIGNED_NUMBERS = frozenset({TYPE_FLOAT, TYPE_DOUBLE, TYPE_NEWDECIMAL})
 _LABELLED = frozenset({TYPE_ENUM, TYPE_SET})
 _OF_BINARY_LABELS = " character set binary"
@@ -193,7 +193,7 @@ _UNSIGNED_SOURCE = re.compile(r"\b(?:unsigned|zerofill)\b", re.IGNORECASE)
 _BINARY_SOURCE = re.compile(
     r"\b(?:byte|(?:charset|char(?:acter)?\s+set)[\s=]+'?binary)\b[^')]*$", re.IGNORECASE
 )
-# Lengths and attributes behind the type's name (``(20) unsigned``) fall away here.
+# Lengths and attributes after the type's name (``(20) unsigned``) are dropped here.
 _SOURCE = re.compile(r"\s*([a-z_]+(?:\s+[a-z]+){0,2})", re.IGNORECASE)
 _BOOL_SOURCE = re.compile(r"\s*(?:bool|boolean|tinyint\s*\(\s*1\s*\))\s*$", re.IGNORECASE)
 

@@ -41,7 +41,7 @@ _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 # Zero dates are dates: month and day may be 00, and no month knows its length.
 _DATE = r"[0-9]{4}-(?:0[0-9]|1[0-2])-(?:[0-2][0-9]|3[01])"
 _CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
-# 838:59:59 is the end of TIME, without any fraction of a second behind it.
+# 838:59:59 is the end of TIME, without any fraction of a second after it.
 _TIME = r"-?(?:[0-9]{2}|[1-7][0-9]{2}|8[0-2][0-9]|83[0-8]):[0-5][0-9]:[0-5][0-9]"
 _BEYOND_TIME = r"-?838:59:59\.0*[1-9]"
 _YEAR = "(?:0|190[1-9]|19[1-9][0-9]|20[0-9]{2}|21[0-4][0-9]|215[0-5])"

@@ -317,7 +317,7 @@ class RowRules:
             return False
         digest = hashlib.blake2b(b"%d " % commit_ts + row.content, digest_size=16).digest()
         is_repeat = digest in stream.digests
-        # Equal rows of one transaction are no repeats: they stand in one file, one after another.
+        # Equal rows of one transaction are not repeats: they are in one file, one after another.
         self.repeats += is_repeat and is_in_other_file
         stream.digests.add(digest)
         return is_repeat

@@ -28,7 +28,7 @@ from cdcwire.mysql.declared import (
 
 CLAUSE = "storage: schema columns"
 
-# What the producer wrote for a byte that is no UTF-8: the escape \ufffd, while a real U+FFFD is
+# What the producer wrote for a byte that is not UTF-8: the escape \ufffd, while a real U+FFFD is
 # written as itself. Texts of schema files keep the two apart by this lone surrogate.
 ILL_FORMED = "\udcff"
 

@@ -31,8 +31,8 @@ from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import Event
 from cdcwire.mysql.features import MYSQL_FEATURES
 
-# A registry beside a feed on disk: each schema stands as a file before the first message that needs
-# it, as schemas/ID.avsc.
+# A registry next to a feed on disk: each schema exists as a file before the first message that
+# needs it, as schemas/ID.avsc.
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {

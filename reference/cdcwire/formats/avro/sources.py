@@ -17,7 +17,7 @@ from cdcwire.formats.avro.schema_text import schema_text
 from cdcwire.formats.avro.settings import Registry
 
 CLAUSE = "avro: registry"
-# Schemas that a feed in files has beside its messages: schemas/ID.avsc.
+# Schemas that a feed in files has next to its messages: schemas/ID.avsc.
 SCHEMAS = "schemas"
 SCHEMA_SUFFIX = ".avsc"
 
@@ -153,5 +153,5 @@ def schema_of(message: Message) -> tuple[str, str] | None:
     folder, _, name = message.path.rpartition("/")
     if folder != SCHEMAS or not name.endswith(SCHEMA_SUFFIX):
         return None
-    # What is no UTF-8 is no schema either, and found to be none where it is needed.
+    # Bytes that are not UTF-8 are not a schema either; the error is found where it is needed.
     return name[: -len(SCHEMA_SUFFIX)], message.value.decode("utf-8", "replace")

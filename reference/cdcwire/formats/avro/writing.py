@@ -50,7 +50,7 @@ from cdcwire.model.kinds import BitType, EnumType, SetType
 MESSAGES = "avro: messages"
 KEY_CLAUSE = "avro: key record"
 VALUE_CLAUSE = "avro: value record"
-RECORD_OVERHEAD = 36  # bytes that a Kafka record needs beside key and value
+RECORD_OVERHEAD = 36  # bytes that a Kafka record needs in addition to key and value
 _KNOWN_COLUMNS = 1 << 14
 _KEY_ROLES: frozenset[Role] = frozenset({"primary", "handle", "unique"})
 

@@ -14,7 +14,7 @@ from cdcwire.formats.canal_json.queue import write_message
 from cdcwire.formats.canal_json.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.model.events import Event, RowChange, Table
 
-RECORD_OVERHEAD = 36  # bytes that a Kafka record needs beside key and value
+RECORD_OVERHEAD = 36  # bytes that a Kafka record needs in addition to key and value
 
 
 def messages_of(

@@ -23,7 +23,7 @@ CARRIES = Carries(
         "tx_id": NO,
         "commit_ms": EXACT,
         "sent_ms": EXACT,
-        "partition": NO,  # a file's path tells it, a message does not
+        "partition": NO,  # a file's path has it, a message does not
         # mysqlType has them in full under content-compatible only.
         "types": lossy("lengths, digits and elements"),
         "schema change": lossy("the number of the action"),

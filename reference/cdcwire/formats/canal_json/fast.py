@@ -42,7 +42,7 @@ from cdcwire.storage.paths import DataPath
 # kilobytes with its pattern.
 _MAX_WEIGHT = 1 << 20
 _WEIGHT_OF_A_COLUMN = 1 << 7
-_ENTRY = 64  # what a table weighs beside its text
+_ENTRY = 64  # what a table weighs in addition to its text
 _MAX_READERS = 8  # of one table and operation
 _MAX_COLUMNS = 512
 _MAX_BYTES = 1 << 20  # of a message: matching takes some memory for each escape
@@ -162,7 +162,7 @@ class RowDecoder(FastDecoder):
         old_at = value.find(_OLD)
         if old_at < 0 or len(value) > _MAX_BYTES:
             raise Irregular
-        # Decoded by itself, what stands before the rows is ASCII most of the time, which is faster.
+        # Decoded by itself, the text before the rows is ASCII most of the time, which is faster.
         text = value[:old_at].decode()
         es_at = text.find(_ES)
         if es_at < 0:

@@ -126,7 +126,7 @@ def _check_belongs(message: Message, found: JsonValue, place: DataPath) -> None:
 
 
 def is_of_table(place: DataPath, database: str | None, table: str | None) -> bool:
-    """Return whether a file may have rows of a table; a path of a table id does not show it."""
+    """Return whether a path may hold rows of a table; a path of a table id does not show it."""
     return not place.schema or (place.schema, place.table) == (database, table)
 
 

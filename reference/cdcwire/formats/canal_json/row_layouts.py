@@ -169,7 +169,7 @@ class MessageReader:
 def _value(text: str, span: tuple[int, int], pattern: re.Pattern[str], read: Read) -> object:
     start, end = span
     if pattern.pattern != STRING:
-        found = pattern.match(text, start)  # it may look at the quote behind the value
+        found = pattern.match(text, start)  # it may look at the quote after the value
         if found is None or found.end() != end:
             raise Irregular
     return read(text[start:end])

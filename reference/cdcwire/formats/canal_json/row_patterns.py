@@ -255,7 +255,7 @@ def _read_bytes(inside: str) -> bytes:
 
 def _read_float(text: str) -> float:
     number = read_float32(text)
-    if number - number or len(text) > MAX_FLOAT_CHARACTERS:  # infinity less itself is no number
+    if number - number or len(text) > MAX_FLOAT_CHARACTERS:  # inf less itself is not a number
         raise Irregular
     return number
 

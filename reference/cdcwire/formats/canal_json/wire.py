@@ -244,7 +244,7 @@ def write_object(message: Message, dialect: Dialect = "ticdc") -> bytes:
         "old": write_rows(message.old, "old", dialect),
     }
     if not message.is_ddl and message.type in ROW_TYPES:
-        members["data"] = members.pop("data")  # behind ``old``: only DDL and watermarks differ
+        members["data"] = members.pop("data")  # after ``old``: only DDL and watermarks differ
     if message.tidb is not None:
         members["_tidb"] = _write_extension(message.tidb, dialect)
     if message.gtid is not None:

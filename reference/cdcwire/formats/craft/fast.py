@@ -230,7 +230,7 @@ def _read_headers(
     start = end - (HEADER_FIELDS - 1) * count
     fields = value[start:end]
     if fields.isascii() and value[start - 1] < _MORE:
-        # The fields behind the timestamps are the same in message after message.
+        # The fields after the timestamps are the same in message after message.
         known = dictionary.headers.get(fields)
         if known is None:
             known = read_meanings(fields, count, dictionary, memory)

@@ -37,12 +37,12 @@ from cdcwire.mysql.types import FLAG_HANDLE_KEY
 # Limits of what is kept. A column takes about a kilobyte with its layout, its run and its code, and
 # a term about a hundred bytes, so that all of it takes some 40 MB at most.
 _MAX_DICTIONARY_BYTES = 1 << 18  # with the runs and headers that belong to them
-_ENTRY = 16  # what an entry weighs beside its bytes
+_ENTRY = 16  # what an entry weighs in addition to its bytes
 _MAX_KEPT_HEADERS = 1 << 12  # bytes
 _MAX_FUNCTION_COLUMNS = 1 << 14
 _MAX_ROUTES = 8  # of one table: new and old groups, each with a few sets of columns
 
-# Making a row function takes about as long as the plain decoder takes for so many bytes a column.
+# Making a row function takes about as long as the plain decoder takes for this many bytes per column.
 _PRICE_OF_A_COLUMN = 1 << 8
 
 _MAX_TYPE = 255

@@ -49,7 +49,7 @@ from cdcwire.storage.paths import DataPath
 _MAX_COLUMNS = 512  # of a pattern
 _MAX_PLAN_COLUMNS = 1 << 13  # of all patterns; a column takes some three kilobytes
 
-# Making a pattern takes about as long as the plain decoder takes for so many bytes a column.
+# Making a pattern takes about as long as the plain decoder takes for this many bytes per column.
 _PRICE_OF_A_COLUMN = 1 << 8
 _UINT64_END = 1 << 64
 _INT64_END = 1 << 63
@@ -205,7 +205,7 @@ class RowDecoder(FastDecoder):
                     offset = found.end()
                     continue
                 except IRREGULARITIES:
-                    pass  # left behind here, so that an error of the plain decoder stands alone
+                    pass  # leave the handler: an error of the plain decoder then has no context
             with step("records", len(rows)):
                 change, offset = self._plain_row(plan.plan, value, offset, partition)
             append(change)

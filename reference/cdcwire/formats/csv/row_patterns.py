@@ -68,7 +68,7 @@ _HEX = "[0-9a-f]*"
 
 _pack: Callable[[float, float], bytes] = struct.Struct("<df").pack
 _unpack: Callable[[bytes], tuple[int, float]] = struct.Struct("<Qf").unpack
-_TIE_BITS = (1 << 29) - 1  # of a double, behind those that a float32 has
+_TIE_BITS = (1 << 29) - 1  # of a double, after those that a float32 has
 _TIE = 1 << 28
 
 
@@ -166,7 +166,7 @@ def _field(codec: ColumnCodec, string: _String) -> str:
             inner = string.any
     if string.quote:
         return f"(?:{string.of(f'({inner})')}|{string.null})"
-    # NULL may look like a text, so it is told by the function.
+    # NULL may look like a text, so the function decides it.
     return f"({string.or_null(inner)})"
 
 

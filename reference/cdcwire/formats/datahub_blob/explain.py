@@ -156,7 +156,7 @@ def _cell(type_: StreamXType | None, found: JsonValue) -> Described:
         return "datahub-blob: null values", None, ""
     text = json_text(found)
     if type_ == "BYTES" and isinstance(found, str):
-        with suppress(DecodeError):  # shown as it stands; the decoder tells what is wrong
+        with suppress(DecodeError):  # shown as written; the decoder reports the error
             text = read_base64(found, 0, CLAUSES["BYTES"]).hex(" ") or "no bytes"
     return CLAUSES[type_], f"{text} ({type_})", ""
 

@@ -116,7 +116,7 @@ def _name(position: Position, settings: Settings) -> str:
 
 
 def _moment(position: Position) -> Position:
-    # The producer tells the time of the commit, not when it handled the change.
+    # The producer sends the time of the commit, not when it handled the change.
     told = position.commit_ms if position.commit_ms is not None else position.sent_ms
     return Position(sent_ms=told)
 

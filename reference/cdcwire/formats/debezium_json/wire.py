@@ -145,7 +145,7 @@ def _message(fields: Fields, key: Parsed | None) -> WithValue:
         if fields.get("op") == "m":
             return _logical_message(fields, key)
         return _change(fields, key)
-    # A row by itself may have columns of these names: what else there is tells them apart.
+    # A row by itself may have columns of these names: the other members distinguish them.
     if "status" in names and names <= _OF_BOUNDARIES and (names - {"status", "id", "ts_ms"}):
         return _boundary(fields, key)
     if names == {"ts_ms"}:

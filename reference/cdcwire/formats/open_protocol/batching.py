@@ -23,7 +23,7 @@ from cdcwire.formats.open_protocol.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.open_protocol.wire import encode_item, frame
 from cdcwire.model.events import Event, Table
 
-RECORD_OVERHEAD = 36  # bytes that a Kafka record needs beside key and value
+RECORD_OVERHEAD = 36  # bytes that a Kafka record needs in addition to key and value
 
 
 def messages_of(

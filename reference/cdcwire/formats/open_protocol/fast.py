@@ -43,11 +43,11 @@ from cdcwire.mysql.types import FLAG_HANDLE_KEY
 # Limits of what is kept. A column takes some two kilobytes with its pattern and its code.
 _MAX_GROUP_COLUMNS = 1 << 13
 _MAX_SUBJECT_BYTES = 1 << 18
-_ENTRY = 64  # what a table weighs beside its bytes
+_ENTRY = 64  # what a table weighs in addition to its bytes
 _MAX_GROUPS = 8  # of one table
 _MAX_COLUMNS = 512
 
-# Making a pattern takes about as long as the plain decoder takes for so many bytes a column.
+# Making a pattern takes about as long as the plain decoder takes for this many bytes per column.
 _PRICE_OF_A_COLUMN = 1 << 8
 
 _KEY_START = b"\0\0\0\0\0\0\0\1"

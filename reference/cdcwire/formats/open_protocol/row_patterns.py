@@ -57,7 +57,7 @@ RowFunction: TypeAlias = Callable[[Groups], "tuple[Any, ...]"]
 _INTEGER = rb"(?:null|(-?(?:0|[1-9][0-9]{0,19})))"
 _NUMBER = rb"(?:null|(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?))"
 _STRING = rb'(?:null|"([^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*)")'
-# Bits behind the last byte are not set; that the length is a multiple of 4 is checked later.
+# Bits after the last byte are not set; that the length is a multiple of 4 is checked later.
 _BASE64 = rb'(?:null|"([A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?)")'
 _NULL = rb"(?:null|((?!)))"  # (?!) never matches
 _OPEN = {
@@ -154,7 +154,7 @@ def make_row_function(
 
 def _read_float(group: bytes) -> float:
     number = read_float32(group.decode())
-    if number - number:  # an infinity less itself is no number
+    if number - number:  # an infinity less itself is not a number
         raise Irregular
     return number
 
