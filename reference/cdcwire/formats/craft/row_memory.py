@@ -42,7 +42,7 @@ _MAX_KEPT_HEADERS = 1 << 12  # bytes
 _MAX_FUNCTION_COLUMNS = 1 << 14
 _MAX_ROUTES = 8  # of one table: new and old groups, each with a few sets of columns
 
-# Making a row function takes about as long as the plain decoder takes for this many bytes per column.
+# Making a row function costs what the plain decoder needs for about this many bytes per column.
 _PRICE_OF_A_COLUMN = 1 << 8
 
 _MAX_TYPE = 255
