@@ -31,7 +31,10 @@ def test_headings_of_another_kind_are_no_clauses(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("### craft: a\n\n### craft: a\n", "duplicated"), ("### open-protocol: a\n", "not a clause of")],
+    [
+        ("### craft: a\n\n### craft: a\n", "duplicated"),
+        ("### open-protocol: a\n", "not a clause of"),
+    ],
 )
 def test_heading_twice_or_elsewhere_is_an_error(tmp_path: Path, text: str, problem: str) -> None:
     (tmp_path / "craft.md").write_text(text)
