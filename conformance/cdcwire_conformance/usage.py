@@ -56,4 +56,4 @@ def _documents(text: str, file: str) -> list[object]:
             return found
         return [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{file}: no JSON: {error}") from error
+        raise UsageError(f"{file}: not JSON: {error}") from error

@@ -246,7 +246,7 @@ def test_errors_have_their_numbers(registry: ConfluentRegistry, topic: str) -> N
 
 
 def test_root_is_a_page_so_that_ticdc_would_not_start(registry: ConfluentRegistry) -> None:
-    with pytest.raises(RegistryError, match="no JSON"):
+    with pytest.raises(RegistryError, match="not JSON"):
         registry.check_root()
 
 

@@ -84,7 +84,7 @@ def _event(line: str, tables: tuple[Table, ...], where: str) -> Event:
     except TextFormError as error:
         raise UsageError(f"{where}: {error}") from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{where}: no JSON: {error}") from error
+        raise UsageError(f"{where}: not JSON: {error}") from error
 
 
 def _print_raw(messages: list[object], *, is_hex: bool) -> int:

@@ -70,7 +70,7 @@ def _read_definition(cursor: Cursor, schema: str | None, name: str) -> Definitio
         if not read_element(cursor, keys):
             column = read_column(cursor)
             if any(column.name.casefold() == other.name.casefold() for other in columns):
-                raise cursor.error(f"the column {column.name!r:.80} is there twice", column.token)
+                raise cursor.error(f"the column {column.name!r:.80} is defined twice", column.token)
             columns.append(column)
             keys += column.keys
         if cursor.skip(")"):

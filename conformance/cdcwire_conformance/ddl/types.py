@@ -269,7 +269,7 @@ def _labelled(cursor: Cursor, name: str, begin: Token) -> ColumnType:
         token = cursor.token
         label = cursor.string("a label in quotes").rstrip(" ")  # as MySQL keeps it
         if label in labels:
-            raise cursor.error(f"the label {label!r:.60} is there twice", token)
+            raise cursor.error(f"the label {label!r:.60} is duplicated", token)
         if name == "set" and "," in label:
             raise cursor.error(f"a label of a set can't have a comma: {label!r:.60}", token)
         labels.append(label)

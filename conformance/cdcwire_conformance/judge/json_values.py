@@ -35,11 +35,11 @@ def json_difference(expected: str, given: str) -> str | None:
     try:
         left = _parse(expected)
     except ValueError:
-        return "the expected text is no JSON, so only the same text is equal"
+        return "the expected text is not JSON, so only the same text is equal"
     try:
         right = _parse(given)
     except ValueError as error:
-        return f"no JSON: {error}"
+        return f"not JSON: {error}"
     try:
         return _difference(left, right, "$")
     except RecursionError:

@@ -82,6 +82,10 @@ def parse_line(line: bytes) -> dict[str, Json]:
     """Return the object on a line. Raises: ProtocolError."""
     try:
         document = _DECODER.decode(line.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ProtocolError(
+            f"the answer is not UTF-8 at byte {error.start}: {excerpt(line)}"
+        ) from error
     except RecursionError as error:
         raise ProtocolError(f"the answer is nested too deep: {excerpt(line)}") from error
     except ValueError as error:
@@ -90,7 +94,7 @@ def parse_line(line: bytes) -> dict[str, Json]:
             "only answers go to standard output, logs to standard error"
         ) from error
     if not isinstance(document, dict):
-        raise ProtocolError(f"the answer is not JSON object: {excerpt(line)}")
+        raise ProtocolError(f"the answer is not a JSON object: {excerpt(line)}")
     return document
 
 

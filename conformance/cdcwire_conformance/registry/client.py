@@ -144,7 +144,7 @@ class ConfluentRegistry:
     def _object(self, answer: Answer, path: str) -> Mapping[str, Any]:
         found = self._json(answer, path)
         if not isinstance(found, dict):
-            raise self._odd(path, "an answer that is no JSON object", answer)
+            raise self._odd(path, "an answer that is not a JSON object", answer)
         return found
 
     def _json(self, answer: Answer, path: str) -> Any:
@@ -153,7 +153,7 @@ class ConfluentRegistry:
             raise self._refusal(answer, path)
         found = _parsed(answer.body)
         if found is _NO_JSON:
-            raise self._odd(path, "an answer that is no JSON", answer)
+            raise self._odd(path, "an answer that is not JSON", answer)
         return found
 
     def _refusal(self, answer: Answer, path: str) -> RegistryError:

@@ -46,7 +46,7 @@ def problems_of(value: bytes) -> tuple[str, ...]:
     try:
         message = json.loads(value)
     except ValueError as error:
-        return (f"no JSON: {error}",)
+        return (f"not JSON: {error}",)
     payload = message.get("payload") if isinstance(message, dict) else None
     op = payload.get("op") if isinstance(payload, dict) else None
     if not isinstance(op, str) or op not in OPS:

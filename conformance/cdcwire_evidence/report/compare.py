@@ -172,7 +172,7 @@ def _lines(rows: int, results: list[tuple[str, Json, bool]], shown: list[str]) -
         f"({', '.join(key)}); compared are {', '.join(told)}, the images column by "
         "column. In the feeds that are named *planted* three changes have another value in one "
         "column (a space at the end of a text, one more digit of a decimal's scale, NULL for a "
-        "value), one is lost, one is there twice. *As planted*: that, and nothing else, is named.",
+        "value), one is lost, one is repeated. *As planted*: that, and nothing else, is named.",
         "",
         *table(head, body),
         "",

@@ -44,6 +44,7 @@ class Family:
 
     ``as_read``: a column of any origin as it comes back from a format of the family. It is given
     the column, its clause for errors, and the zone of TIMESTAMP texts where that is known.
+    ``vectors``: sources of array columns whose items are never NULL.
     ``has_iso_times``: a count of a time is one of a day, and texts end with a Z, by ISO 8601.
     """
 
@@ -52,6 +53,7 @@ class Family:
     schema_changes: tuple[SchemaChangeType, ...]
     as_read: Callable[[Column, str, str | None], Column]
     has_iso_times: bool = False
+    vectors: frozenset[str] = frozenset()
 
     def column(
         self, name: str, column_type: ColumnType, nullable: bool, roles: frozenset[Role]

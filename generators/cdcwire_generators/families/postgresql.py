@@ -111,6 +111,7 @@ def _family(name: str, types: tuple[tuple[str, kinds.Type], ...]) -> Family:
         schema_changes=(_TRUNCATE,),
         as_read=_as_it_is,
         has_iso_times=True,
+        vectors=frozenset({f"{_DATA}DoubleVector", f"{_DATA}FloatVector"}),
     )
 
 

@@ -69,7 +69,12 @@ def _images(draw: st.DrawFn, columns: tuple[Column, ...], domain: Domain) -> Ima
 
 
 def _values_of(column: Column, domain: Domain) -> st.SearchStrategy[Value]:
-    return values(column.type, nullable=column.nullable is not False, domain=domain)
+    drawn = values(column.type, nullable=column.nullable is not False, domain=domain)
+    return drawn.map(_without_nulls) if column.source in domain.family.vectors else drawn
+
+
+def _without_nulls(value: Value) -> Value:
+    return tuple(item for item in value if item is not None) if isinstance(value, tuple) else value
 
 
 @st.composite

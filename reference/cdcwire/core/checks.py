@@ -17,7 +17,7 @@ CHECKS: Mapping[str, str] = MappingProxyType(
         "letter case": "refuses words of the format in other letters: insert for INSERT",
         "well-formed utf-8": "refuses texts and names that are not UTF-8",
         "lone surrogates": "refuses an escape of half a surrogate pair",
-        "unique names": "refuses a member, a column or a field that is there twice",
+        "unique names": "refuses a duplicate member, column or field",
         "strict json": "refuses a byte order mark, NaN and what else some JSON parsers read",
         "strict base64": "refuses base64 without padding, with spaces, or of the URL-safe alphabet",
         "undefined types": "refuses a value of a column whose type is not defined",

@@ -195,7 +195,7 @@ def test_other_statements_of_a_dump_are_passed_over() -> None:
             1,
             "CREATE TABLE from a query: its columns are not known here",
         ),
-        ("create table t (\n  a int,\n  A text)", 3, 3, "the column 'A' is there twice"),
+        ("create table t (\n  a int,\n  A text)", 3, 3, "the column 'A' is defined twice"),
         (
             "create table t (a int);\ncreate table t (a int)",
             2,

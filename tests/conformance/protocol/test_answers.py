@@ -23,13 +23,13 @@ START: dict[str, Json] = {"protocol": 1, "name": "n", "formats": {"craft": {}}}
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        (b"", "no JSON"),
-        (b"{", "no JSON"),
+        (b"", "is not JSON"),
+        (b"{", "is not JSON"),
         (b"[1]", "not a JSON object"),
         (b'"text"', "not a JSON object"),
         (b'{"a":NaN}', "floats travel as text"),
         (b'{"a":-Infinity}', "floats travel as text"),
-        (b'{"a":"\xff"}', "no JSON"),
+        (b'{"a":"\xff"}', "is not UTF-8 at byte 6"),
         (b'{"a":' + b"[" * 100_000, "nested too deep"),
         (b"x" * 10_000, "logs to standard error"),
     ],

@@ -71,13 +71,13 @@ def test_ask_gives_answers_in_turn(opened: Opened) -> None:
 @pytest.mark.parametrize(
     ("mode", "kind", "problem"),
     [
-        ("garbage", "crashed", "no JSON"),
+        ("garbage", "crashed", "is not JSON"),
         ("array", "crashed", "not a JSON object"),
         ("nan", "crashed", "floats travel as text"),
         ("wrong-seq", "crashed", "seq 999, the request had 1"),
         ("messages", "crashed", "'events' or 'rejected'; found 'messages'"),
         ("exit", "crashed", "exit code 3"),
-        ("half", "crashed", "no JSON"),
+        ("half", "crashed", "is not JSON"),
         ("too-much", "timed out", "no answer within"),
         ("deep", "crashed", "nested too deep"),
         ("hang", "timed out", "no answer within"),

@@ -108,7 +108,7 @@ def _message(event: Event, settings: Settings) -> KafkaMessage:
 def write_change(event: RowChange, settings: Settings, wrapped: bool = True) -> Envelope:
     """Return the envelope of a change. Raises: EncodeError."""
     if event.half is not None:
-        problem = "an update is one event, never two halves"
+        problem = "an update is one event, never two records"
         raise EncodeError(problem, "cdl-json: operation", ("half",))
     if event.op not in _OPERATIONS:
         problem = f"a row of op {event.op} has no form here"
@@ -198,5 +198,5 @@ def _other_properties(text: str) -> dict[str, int]:
         if len(numbers) == len(found):
             return numbers
     path = ("extra", "transaction_properties")
-    problem = "transaction_properties is no JSON object of integers by other names"
+    problem = "transaction_properties is not a JSON object of integers by other names"
     raise EncodeError(problem, "cdl-json: transaction", path)

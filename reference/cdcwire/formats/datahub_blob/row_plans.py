@@ -18,7 +18,7 @@ from cdcwire.core.compiled.json_pairs import Real
 from cdcwire.core.rows import Layout, Row, Values, new_row
 from cdcwire.datahub.blob_message import BlobMessage, Cells
 from cdcwire.datahub.ops import OPS
-from cdcwire.datahub.streamx import MAX_NUMBER, StreamXType
+from cdcwire.datahub.streamx import MAX_NUMBER
 from cdcwire.formats.datahub_blob.events import columns_of, extra_of, table_of
 from cdcwire.formats.datahub_blob.payload import MAX_SEQUENCE_DIGITS, MAX_TIME
 from cdcwire.model.events import Extra, Half, Op, Table
@@ -197,7 +197,7 @@ def _bytes(value: object) -> bytes:
     return usual_base64(value)
 
 
-_READERS: Mapping[StreamXType, _Read] = {
+_READERS: Mapping[str, _Read] = {
     "LONG": _long,
     "DOUBLE": _double,
     "BOOLEAN": _boolean,

@@ -83,7 +83,7 @@ def _collections(text: str) -> tuple[tuple[str, int], ...]:
     try:
         return tuple((name, count) for name, count in json.loads(text))
     except (ValueError, TypeError, RecursionError) as error:
-        problem = "data_collections is no JSON array of pairs"
+        problem = "data_collections is not a JSON array of pairs"
         raise EncodeError(problem, _BOUNDARY, ("extra", "data_collections")) from error
 
 

@@ -92,7 +92,7 @@ def read_definition(found: JsonObject, member: Member, data: bytes) -> TableDefi
                 columns.append(_column(expect_object(item, start, DEFINITION), end))
     names = {column.name for column in columns}
     if len(names) < len(columns):
-        problem = "a column is there twice"
+        problem = "a column is duplicated"
         raise DecodeError(problem, columns_member.start, DEFINITION, ("columns",))
     return TableDefinition(
         text_of(required(known, "database", member.end, DEFINITION), DEFINITION),

@@ -207,6 +207,6 @@ class MemberTexts(dict[str, str]):
         """
         for name, text in unknown:
             if name in self or name in known:
-                problem = "the member is there twice"
+                problem = "the member is duplicated"
                 raise EncodeError(problem, "maxwell-json: unknown members", (name,))
             self[name] = text

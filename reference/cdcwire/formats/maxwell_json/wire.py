@@ -149,7 +149,7 @@ def _key_columns(known: Members) -> tuple[str, ...] | None:
         return None
     names = texts_of(member, PRIMARY_KEY)
     if len(set(names)) < len(names):
-        problem = "a column is there twice"
+        problem = "a column is duplicated"
         raise DecodeError(problem, member.start, PRIMARY_KEY, ("primary_key_columns",))
     return names
 
