@@ -116,8 +116,8 @@ def test_type_out_of_range_is_refused_at_its_place(written: str, problem: str) -
     assert (caught.value.problem, caught.value.line, caught.value.column) == (problem, 1, 19)
 
 
-def test_label_that_is_there_twice_is_refused_at_its_place() -> None:
-    with pytest.raises(DdlError, match="twice") as caught:
+def test_duplicate_label_is_refused_at_its_place() -> None:
+    with pytest.raises(DdlError, match="duplicated") as caught:
         column_of("enum('a',\n 'a ')")
     assert (caught.value.line, caught.value.column) == (2, 2)
 
