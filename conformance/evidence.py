@@ -1,4 +1,4 @@
-"""Runs a program of ``cdcwire_evidence``: ``python conformance/evidence.py report --quick``.
+"""Runs a program of ``cdcwire_evidence``: ``python conformance/evidence.py report --full``.
 
 This folder is searched last, so that the installed wheel is judged and not the checkout.
 """

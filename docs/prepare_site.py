@@ -40,8 +40,8 @@ def prepare(target: Path) -> None:
     for name in ROOT_PAGES:
         if (ROOT / name).exists():
             _write(target / name, (ROOT / name).read_text("utf-8").replace("](docs/", "]("))
-    for picture in ROOT.glob("*.svg"):
-        shutil.copy(picture, target)
+    if (ROOT / "report").is_dir():
+        shutil.copytree(ROOT / "report", target / "report")
     _write(target / "reference" / "command-line.md", "\n".join(command_line()))
     _write(target / "reference" / "options.md", "\n".join(options_and_features()))
 

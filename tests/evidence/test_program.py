@@ -41,8 +41,8 @@ def test_report_has_the_exit_code_of_its_program(
 ) -> None:
     folder = tmp_path / "conformance"
     folder.mkdir()
-    words = ["report", "--to", "x", "--quick"]
+    words = ["report", "--to", "x", "--full"]
     text = f"import sys; sys.exit({code} if sys.argv[1:] == {words} else 9)"
     (folder / "evidence.py").write_text(text)
     monkeypatch.chdir(tmp_path)
-    assert main(["report", "--quick", "--to", "x"]) == code
+    assert main(["report", "--full", "--to", "x"]) == code

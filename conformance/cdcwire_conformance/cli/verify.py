@@ -136,7 +136,12 @@ def _verify(arguments: argparse.Namespace) -> int:
     ]
     wants_derived = _wants_derived(arguments)
     chosen = choose(
-        formats, pattern=arguments.case, levels=arguments.level, derived=wants_derived, root=root
+        formats,
+        pattern=arguments.case,
+        levels=arguments.level,
+        derived=wants_derived,
+        sample=arguments.sample,
+        root=root,
     )
     if not chosen.stored and not chosen.bases:
         testees[0].close()
@@ -149,7 +154,8 @@ def _verify(arguments: argparse.Namespace) -> int:
         tuple(formats),
         notes=_misspelled(description, declared, chosen.stored),
     )
-    is_complete = wants_derived and not arguments.case and not arguments.level
+    is_whole = wants_derived and arguments.sample == 1
+    is_complete = is_whole and not arguments.case and not arguments.level
     complete = frozenset(formats if is_complete else ())
     settings = Settings(arguments.max_crashes, declared, complete, chosen.has)
     bad = 0

@@ -40,6 +40,13 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="run malformed derived cases too (default: yes, except with --case or --one-shot)",
     )
+    cases.add_argument(
+        "--sample",
+        type=_sample,
+        default=1,
+        metavar="N",
+        help="run one of N derived cases, the same ones each time (1: all)",
+    )
     testee = parser.add_argument_group("the testee")
     testee.add_argument("--one-shot", action="store_true", help="start COMMAND once per case")
     testee.add_argument(
@@ -130,6 +137,13 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number from 0")
     return int(text)
+
+
+def _sample(text: str) -> int:
+    number = _count(text)
+    if not number:
+        raise argparse.ArgumentTypeError("0 is not a number from 1")
+    return number
 
 
 def _jobs(text: str) -> int:

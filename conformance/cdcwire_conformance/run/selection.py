@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from cdcwire_conformance.corpus.case import Case
@@ -25,14 +26,21 @@ from cdcwire_conformance.testees.one_shot import raw_bytes
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The cases of a run. Those derived from ``bases`` are made when they are asked for."""
+    """The cases of a run. Those derived from ``bases`` are made when they are asked for.
+
+    ``sample``: one of this many derived cases is taken, the same ones in each run.
+    """
 
     stored: list[Case]
     bases: list[Case]
     pattern: str | None
+    sample: int = 1
 
     def derived(self) -> Iterator[Case]:
         """Yield the malformed cases that fit the pattern."""
+        return islice(self._derived(), 0, None, self.sample)
+
+    def _derived(self) -> Iterator[Case]:
         for base in self.bases:
             for case in derive_cases(base):
                 if self.pattern is None or id_fits(case.id, self.pattern):
@@ -50,11 +58,13 @@ def choose(
     pattern: str | None = None,
     levels: Iterable[str] | None = None,
     derived: bool = True,
+    sample: int = 1,
     root: Path | None = None,
 ) -> Chosen:
     """Return the cases of these formats with a fitting id and a requested level.
 
-    Derived cases are of level must. ``root``: see ``corpus.store``. Raises: CorpusError.
+    Derived cases are of level must. ``sample``: see ``Chosen``. ``root``: see ``corpus.store``.
+    Raises: CorpusError.
     """
     everything = load_cases(formats, root=root)
     allowed = None if levels is None else set(levels)
@@ -69,7 +79,7 @@ def choose(
     # The id of a derived case begins with that of its base.
     stem = None if pattern is None else pattern.partition("@")[0]
     bases = [case for case in everything if stem is None or id_fits(case.id, stem)]
-    return Chosen(stored, bases, pattern)
+    return Chosen(stored, bases, pattern, sample)
 
 
 @dataclass(frozen=True, slots=True)

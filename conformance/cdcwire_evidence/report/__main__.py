@@ -7,25 +7,31 @@ import sys
 from pathlib import Path
 
 from cdcwire_conformance.cli import run_verb
+from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.cli.report import HELP, NAME, add_arguments
-from cdcwire_evidence.report.write import gather, report_text
+from cdcwire_evidence.report.pages import FIRST_PAGE, verdict_line
+from cdcwire_evidence.report.part import Part
+from cdcwire_evidence.report.write import write_report
 
 __all__ = ["HELP", "NAME", "add_arguments", "run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the report. Returns: 1 if something failed, else 0."""
-
-    def say(text: str) -> None:
-        print(f"report: {text}", file=sys.stderr, flush=True)
-
+    """Write the report. Returns: 1 if a check failed or a bar was missed, else 0."""
     target = Path(arguments.to)
-    parts = gather(arguments.quick, say, target.with_name(f"{target.stem}-sizes.svg"))
-    command = "cdcwire report --quick" if arguments.quick else "cdcwire report"
-    target.write_text(report_text(parts, command), encoding="utf-8")
-    failed = [part.title for part in parts if part.failed]
-    print(f"{arguments.to} is written" + (f"; failed: {', '.join(failed)}" if failed else ""))
-    return 1 if failed else 0
+    done = 0
+    with ProgressLine() as line:
+
+        def report(part: Part) -> None:
+            nonlocal done
+            done += 1
+            line.show(f"{done} chapters; {part.title}: {part.status}, {part.seconds:.0f} s"[:79])
+
+        document = write_report(target, "full" if arguments.full else "main", report)
+    for chapter in document["chapters"]:
+        print(f"{chapter['status']:<11} {chapter['seconds']:5.0f} s  {chapter['title']}")
+    print(f"{target / FIRST_PAGE}: {verdict_line(document)}")
+    return 1 if document["verdict"]["status"] in ("failed", "bar missed") else 0
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from cdcwire.model.events import Image, RowChange, Value
 from cdcwire.model.text import Json
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_evidence.report.compare_pairs import pairs_lines, run_compare
-from cdcwire_evidence.report.part import NotRun, Part, table
+from cdcwire_evidence.report.part import NotRun, Part, PlantedResult, table
 from cdcwire_generators.workloads import workload, workload_tables
 
 TITLE = "DataFrames: two protocols, one answer"
@@ -42,12 +42,14 @@ class Planted:
     named: frozenset[Named]
 
 
-def compare_part(folder: Path, quick: bool) -> Part:
+def compare_part(quick: bool, folder: Path) -> Part:
     """Compare the feeds, equal ones and those with planted differences."""
     rows = ROWS_WHEN_QUICK if quick else ROWS
     part = Part(TITLE, f"cdcwire compare {LEFT}:file:LEFT {RIGHTS[-1]}:file:RIGHT")
     if find_spec("pyspark") is None:
-        part.not_run.append(NotRun(part.command, "PySpark is not installed (the extra spark)"))
+        part.not_run.append(
+            NotRun("comparison on Spark", "PySpark is not installed", "pip install '.[spark]'")
+        )
         return part
     changes = tuple(e for e in workload(WORKLOAD, rows, SEED) if isinstance(e, RowChange))
     planted = plant(changes)
@@ -63,13 +65,26 @@ def compare_part(folder: Path, quick: bool) -> Part:
             code, said, document = _compare(folder, f"{name}:file:{folder / f'{name}{suffix}'}")
             if document is None:
                 if _is_without_java(said):
-                    part.not_run.append(NotRun(part.command, said.partition(": ")[2]))
+                    part.not_run.append(
+                        NotRun("comparison on Spark", said.partition(": ")[2], "install Java 17")
+                    )
                     return part
                 part.failed = True
                 part.lines = ["It could not be run:", "", "```", said, "```"]
                 return part
-            is_right = code == (_DIFFERENT if named else _EQUAL) and named_by(document) == named
-            part.failed |= not is_right
+            reported = named_by(document)
+            found = len(named & reported)
+            part.planted.append(
+                PlantedResult(LEFT, name, (), len(named), found, len(reported - named))
+            )
+            is_right = code == (_DIFFERENT if named else _EQUAL) and reported == named
+            part.asked += 1
+            part.passed += is_right
+            if not is_right:
+                part.attention.append(
+                    f"{LEFT} and {name}: {found} of {len(named)} planted "
+                    f"differences found, {len(reported - named)} others reported"
+                )
             results.append((f"{name}{suffix}", document, is_right))
             shown = said.splitlines()
     part.lines = _lines(rows, results, [line.replace(f"{folder}/", "") for line in shown])

@@ -12,48 +12,55 @@ from cdcwire_conformance.corpus.store import case_sums
 from cdcwire_conformance.corpus.witness import confirmations, read_witnesses
 from cdcwire_conformance.known_wrong.catch import catching_case
 from cdcwire_conformance.suite import get_suite
-from cdcwire_evidence.report.part import Part, table
+from cdcwire_evidence.report.part import Evidence, KnownWrongResult, Part, table
 
 _MISSED = "**not caught**"
 
 
 def known_wrong_part(cases: Sequence[Case]) -> Part:
-    """Tell which case catches which known-wrong decoder."""
+    """Show which case catches each known-wrong decoder."""
     part = Part("Known-wrong decoders", "pytest tests/conformance/known_wrong")
     caught: dict[tuple[str, str], list[str]] = {}
     for format_name in FORMAT_NAMES:
-        for known_wrong in get_suite(format_name).known_wrong:
-            case = catching_case(known_wrong, format_name, cases) or f"{_MISSED} in {format_name}"
-            part.failed |= case.startswith(_MISSED)
-            caught.setdefault((known_wrong.name, known_wrong.fault), []).append(case)
+        for wrong in get_suite(format_name).known_wrong:
+            case = catching_case(wrong, format_name, cases)
+            part.known_wrong.append(KnownWrongResult(wrong.name, wrong.fault, format_name, case))
+            if case is None:
+                part.attention.append(f"no case of {format_name} catches `{wrong.name}`")
+            shown = case or f"{_MISSED} in {format_name}"
+            caught.setdefault((wrong.name, wrong.fault), []).append(shown)
+    part.asked = len(part.known_wrong)
+    part.passed = sum(each.case is not None for each in part.known_wrong)
     rows = [(name, fault, "<br>".join(found)) for (name, fault), found in caught.items()]
     part.lines = [
         f"{len(rows)} decoders with one fault each, which real decoders had. A case catches each:",
         "",
-        *table(("decoder", "fault", "first case that catches it, a format a line"), rows),
+        *table(("decoder", "fault", "first case that catches it, per format"), rows),
     ]
     return part
 
 
 def witnesses_part(cases: Sequence[Case]) -> Part:
-    """Tell who confirms the cases."""
+    """Show who confirms the cases."""
     witnesses = read_witnesses()
     part = Part("Who confirms the golden cases", "cdcwire witness")
     names = [f"{w.name} {w.version} ({w.language})" for w in witnesses]
     part.lines = [
-        "Beside the reference, the bytes or their meaning come from a producer, or were read or "
-        f"written alike by: {', '.join(names) or 'nobody yet'}.",
+        "A case is confirmed if a producer wrote its bytes, or if one of these independent "
+        "implementations reads or writes them the same way as the reference: "
+        f"{', '.join(names) or 'none yet'}.",
         "",
     ]
-    rows = []
-    alone: list[str] = []
-    for name, found in confirmations(cases, case_sums(), witnesses).items():
-        rows.append((name, found.cases, found.by_producer, found.by_others, len(found.by_nobody)))
-        alone += found.by_nobody
-    share = f"{len(alone) / max(len(cases), 1):.1%} of {len(cases):,} cases"
-    head = ("format", "cases", "written by a producer", "confirmed by others", "by nobody else")
+    part.evidence = [
+        Evidence(name, found.cases, found.by_producer, found.by_others, found.by_nobody)
+        for name, found in confirmations(cases, case_sums(), witnesses).items()
+    ]
+    alone = [case_id for each in part.evidence for case_id in each.author_only]
+    rows = [(e.format, e.cases, e.producer, e.others, len(e.author_only)) for e in part.evidence]
+    head = ("format", "cases", "from a producer", "confirmed by others", "author only")
     part.lines += table(head, rows)
     if alone:
+        share = f"{len(alone) / max(len(cases), 1):.1%} of {len(cases):,} cases"
         listed = ", ".join(f"`{case_id}`" for case_id in alone)
         part.lines += ["", f"Confirmed by their author only, {share}: {listed}"]
     return part

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
 
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.difference import shorten
 from cdcwire_conformance.run.results import Outcome, Results
-from cdcwire_evidence.report.part import table
+from cdcwire_evidence.report.part import ReaderScore, table
 
 # Groups of the corpus, by what they ask of an SDK.
 _VALID: Mapping[str, str] = MappingProxyType(
@@ -46,6 +46,26 @@ Found: TypeAlias = "Sequence[tuple[str, Results]]"
 def golden_lines(found: Found) -> list[str]:
     """Return the tables of what came out, by the names of the SDKs."""
     return [_HEAD, "", *_matrix(found), "", *_failures(found)]
+
+
+def golden_scores(found: Found) -> Iterator[ReaderScore]:
+    """Yield the score of each SDK for each format."""
+    for name, results in found:
+        for format_name in dict.fromkeys(outcome.case.format for outcome in results.outcomes):
+            own = [outcome for outcome in results.outcomes if outcome.case.format == format_name]
+            asked = [outcome for outcome in own if outcome.verdict != "not claimed"]
+            failing = tuple(outcome.id for outcome in asked if outcome.verdict != "passed")
+            yield ReaderScore(
+                name,
+                results.testee.version,
+                "library",
+                results.command,
+                format_name,
+                len(asked),
+                len(asked) - len(failing),
+                len(own) - len(asked),
+                failing,
+            )
 
 
 def _title(case: Case) -> str:

@@ -23,7 +23,7 @@ from cdcwire_evidence.datahub.sdk_golden import cases_for_sdks, run_cases
 from cdcwire_evidence.datahub.sdk_questions import ENCODINGS, GROUPS, Direction, Question
 from cdcwire_evidence.datahub.sdks import Finding, ask_all, known_faults, surprises
 from cdcwire_evidence.datahub.service import Service
-from cdcwire_evidence.report.datahub_golden import golden_lines
+from cdcwire_evidence.report.datahub_golden import golden_lines, golden_scores
 from cdcwire_evidence.report.part import NotRun, Part, table
 
 TITLE = "DataHub's SDKs as witnesses"
@@ -56,8 +56,8 @@ def datahub_sdks_part(
                         on_golden.append((sdk.name, results))
             except CannotStartError as error:
                 last = (error.stderr.splitlines() or [error.problem])[-1]
-                why = f"{last.rpartition('Error: ')[2]} ({sdk.install})"
-                part.not_run.append(NotRun(shlex.join(sdk.command), why))
+                why = last.rpartition("Error: ")[2]
+                part.not_run.append(NotRun(f"DataHub's SDK {sdk.name}", why, sdk.install))
     if not found:
         return part
     known = known_faults()
@@ -67,15 +67,15 @@ def datahub_sdks_part(
     part.lines = [
         _HEAD,
         "",
-        *(f"- **not as known**: `{_inline(line)}`" for line in odd),
-        *([""] if odd else []),
         *_matrix(found),
         "",
         *_totals(found),
         "",
         *_faults(findings, known),
     ]
+    part.attention = [f"not as known: `{_inline(line)}`" for line in odd]
     if on_golden:
+        part.readers = list(golden_scores(on_golden))
         part.lines += ["", *golden_lines(on_golden)]
     return part
 

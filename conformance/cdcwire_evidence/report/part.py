@@ -1,28 +1,156 @@
-"""The parts that a report is put together from."""
+"""The chapters of a report: the results that each contributes, and its text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Status: TypeAlias = Literal["passed", "failed", "bar missed", "partly run", "not run"]
+ReaderKind: TypeAlias = Literal["decoder", "library"]
 
 
 @dataclass(frozen=True, slots=True)
 class NotRun:
-    """Something that was left out, and why. It is never counted as passed."""
+    """Work that was left out: what, why, and the command or package that makes it run.
+
+    It is never counted as passed.
+    """
 
     what: str
     why: str
+    install: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderScore:
+    """The verdicts on one reader for one format.
+
+    ``kind``: a decoder of this project, which has to pass, or a third party's library, whose
+    failures are results. ``declined``: cases that it does not claim. ``failing``: ids of cases.
+    """
+
+    name: str
+    version: str
+    kind: ReaderKind
+    command: str
+    format: str
+    asked: int
+    passed: int
+    declined: int
+    failing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KnownWrongResult:
+    """A known-wrong decoder of one format, and the first case that catches it; None: no case."""
+
+    name: str
+    fault: str
+    format: str
+    case: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlantedResult:
+    """One comparison of two feeds: how many planted differences it found.
+
+    ``unexpected``: differences that it reported though nobody planted them.
+    """
+
+    left: str
+    right: str
+    options: tuple[str, ...]
+    expected: int
+    found: int
+    unexpected: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Who confirms the cases of one format. ``author_only``: the ids of cases nobody confirms."""
+
+    format: str
+    cases: int
+    producer: int
+    others: int
+    author_only: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A measured value with a limit. ``is_least``: it is the least allowed value."""
+
+    benchmark: str
+    title: str
+    value: float
+    unit: str
+    bar: float
+    is_least: bool
+    met: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SizeCell:
+    """The bytes per row of one format, and the ratio to the baseline's bytes."""
+
+    workload: str
+    format: str
+    batch: int
+    compression: str
+    bytes_per_row: float
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """All sizes as ratios to one format. ``picture``: the name of the picture's file."""
+
+    baseline: str
+    picture: str
+    cells: tuple[SizeCell, ...]
 
 
 @dataclass(slots=True)
 class Part:
-    """One chapter: a title, the command that gave it, its lines; ``failed`` fails the report."""
+    """One chapter: a title, the command that made it, its Markdown lines and its results.
+
+    ``asked`` and ``passed``: checks that cdcwire itself has to pass. ``attention``: a line for each
+    result that needs a person.
+    """
 
     title: str
     command: str = ""
     lines: list[str] = field(default_factory=list)
     not_run: list[NotRun] = field(default_factory=list)
     failed: bool = False
+    asked: int = 0
+    passed: int = 0
+    seconds: float = 0.0
+    attention: list[str] = field(default_factory=list)
+    readers: list[ReaderScore] = field(default_factory=list)
+    known_wrong: list[KnownWrongResult] = field(default_factory=list)
+    planted: list[PlantedResult] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
+    bars: list[Bar] = field(default_factory=list)
+    sizes: Sizes | None = None
+
+    @property
+    def id(self) -> str:
+        """The name of the chapter's page: its title in small letters, joined by hyphens."""
+        small = "".join(sign if sign.isalnum() else " " for sign in self.title.lower())
+        return "-".join(small.split())
+
+    @property
+    def status(self) -> Status:
+        """The result of the chapter in a word."""
+        if self.failed or self.passed < self.asked:
+            return "failed"
+        if not all(bar.met for bar in self.bars):
+            return "bar missed"
+        if not self.lines:
+            return "not run"
+        return "partly run" if self.not_run else "passed"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:

@@ -20,7 +20,7 @@ from cdcwire_conformance.judge.difference import shorten
 from cdcwire_conformance.run.results import Outcome, Results
 from cdcwire_conformance.run.runner import run
 from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee
-from cdcwire_evidence.report.part import NotRun, Part, table
+from cdcwire_evidence.report.part import NotRun, Part, ReaderScore, table
 
 Fits: TypeAlias = Callable[[Case], bool]
 Found: TypeAlias = "Sequence[tuple[ThirdPartyReader, Results]]"
@@ -96,8 +96,9 @@ def ask_readers(
             found.append((reader, _ask(reader, asked, questions.format)))
         except CannotStartError as error:
             last = (error.stderr.splitlines() or [error.problem])[-1]
-            why = f"{last.rpartition('Error: ')[2]} ({reader.install})"
-            part.not_run.append(NotRun(shlex.join(reader.command), why))
+            why = last.rpartition("Error: ")[2]
+            part.not_run.append(NotRun(reader.title, why, reader.install))
+    part.readers += [_score(questions, reader, results) for reader, results in found]
     if found:
         part.lines = [
             head,
@@ -110,12 +111,29 @@ def ask_readers(
         ]
 
 
+def _score(questions: Questions, reader: ThirdPartyReader, results: Results) -> ReaderScore:
+    """Return the cases that a reader was asked, those that it passed, and the others."""
+    asked = [outcome for outcome in results.outcomes if outcome.verdict != "not claimed"]
+    failing = tuple(outcome.id for outcome in asked if not questions.is_passed(outcome))
+    return ReaderScore(
+        reader.title,
+        results.testee.version,
+        "library",
+        results.command,
+        questions.format,
+        len(asked),
+        len(asked) - len(failing),
+        len(results.outcomes) - len(asked),
+        failing,
+    )
+
+
 def _ask(reader: ThirdPartyReader, cases: list[Case], format_name: str) -> Results:
     program, *arguments = reader.command
     if reader.needs is not None and not Path(reader.needs).exists():
-        raise CannotStartError(f"{reader.needs} is not here")
+        raise CannotStartError(f"{reader.needs} not found")
     if reader.needs is None and not Path(arguments[0]).exists():
-        raise CannotStartError(f"{arguments[0]} is not here: this is not a checkout")
+        raise CannotStartError(f"{arguments[0]} not found; run it in a checkout")
     command = [sys.executable if program == "python" else program, *arguments]
     testee = KeptAliveTestee(command, timeout=reader.timeout)
     results = Results(testee.start(), shlex.join(reader.command), "kept alive", "", (format_name,))

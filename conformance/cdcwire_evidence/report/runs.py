@@ -7,11 +7,21 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from cdcwire.model.text import Json
-from cdcwire_evidence.report.part import NotRun, Part, table
+from cdcwire_conformance.size.compressions import RAW
+from cdcwire_conformance.size.results import json_baseline
+from cdcwire_evidence.report.part import (
+    Bar,
+    NotRun,
+    Part,
+    ReaderScore,
+    SizeCell,
+    Sizes,
+    table,
+)
 
 # Decoders that others can build here: title, program that has to be there, command from a checkout.
 DECODERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -31,41 +41,89 @@ BENCHMARKS = (
     "memory",
     "import_time",
 )
+SAMPLE = 20  # the main job asks one of this many derived cases
+ROWS = 1024  # of a workload whose size the main job measures
 _VERDICTS = ("passed", "failed", "crashed", "timed out", "not claimed", "skipped", "not run")
+_BAD = ("failed", "crashed", "timed out")
+_ASKED = ("passed", *_BAD)
+_SHOWN = 50
+_ATTENTION = 3
+_SIZE_COMPRESSIONS = (RAW, "zstd")
 
 
-def verify_part(folder: Path, title: str, program: str, command: Sequence[str]) -> Part:
-    """Judge a decoder; without ``command`` the reference."""
-    shown = "cdcwire verify" + (f" -- {shlex.join(command)}" if command else "")
+def verify_part(
+    title: str, program: str, command: Sequence[str], quick: bool, folder: Path
+) -> Part:
+    """Judge a decoder; without ``command`` the reference. ``quick``: on a sample."""
+    sampled = ["--sample", str(SAMPLE)] if quick else []
+    shown = shlex.join(["cdcwire", "verify", *sampled, *(["--", *command] if command else [])])
     part = Part(title, shown)
     if program and shutil.which(program) is None:
-        part.not_run.append(NotRun(shown, f"{program} is not on this machine"))
+        part.not_run.append(NotRun(title, f"{program} is not installed", f"install {program}"))
         return part
     if command and not Path(command[-1]).exists():
-        part.not_run.append(NotRun(shown, f"{command[-1]} is not here: this is no checkout"))
+        part.not_run.append(NotRun(title, f"{command[-1]} not found", "run it in a checkout"))
         return part
     file = folder / "results.json"
-    words = [*_cdcwire("verify"), "--json", str(file)]
+    words = [*_cdcwire("verify"), *sampled, "--json", str(file)]
     ended = _run([*words, "--", *command] if command else words)
     if not file.exists():
-        part.failed = True
-        part.lines = ["It could not be run:", "", "```", *ended.stderr.splitlines()[-5:], "```"]
-        return part
+        return _broken(part, ended)
     document = json.loads(file.read_text(encoding="utf-8"))
-    file.unlink()
     part.failed = ended.returncode != 0
+    part.readers = list(_scores(document, shown))
+    bad = _bad(document)
+    part.passed = sum(score.passed for score in part.readers)
+    part.asked = part.passed + sum(outcome["binding"] for outcome in bad)
+    part.attention = [f"`{o['id']}` ({o['level']}) {o['verdict']}" for o in bad[:_ATTENTION]]
+    if len(bad) > _ATTENTION:
+        part.attention.append(f"{len(bad) - _ATTENTION} more cases")
+    part.attention += [f"stale expected failure `{each['id']}`" for each in document["stale"]]
+    part.attention += [f"`{each['id']}` leaks state" for each in document["leaks"]]
     part.lines = [
         f"{document['testee']['name']} {document['testee']['version']}, corpus "
-        f"{document['corpus']}, {document['seconds']:.0f} s.",
+        f"{document['corpus']}, {document['seconds']:.0f} s."
+        + (f" One of {SAMPLE} derived cases was run." if quick else ""),
         "",
         *_counts(document),
-        *_misses(document),
+        *_misses(bad),
     ]
     part.not_run = [
-        NotRun(shown, f"{number} cases {name}, after crashes on others like them")
+        NotRun(f"{number} cases {name}", "the decoder crashed on others of the same kind")
         for name, number in document["left_out"].items()
     ]
     return part
+
+
+def _broken(part: Part, ended: subprocess.CompletedProcess[str]) -> Part:
+    """Return the chapter of a command that wrote no results."""
+    part.failed = True
+    last = ended.stderr.splitlines()[-5:] or ["no output"]
+    part.attention = [f"`{part.command}` ended with {ended.returncode}: {_inline(last[-1])}"]
+    part.lines = ["The command wrote no results:", "", "```", *last, "```"]
+    return part
+
+
+def _scores(document: Json, command: str) -> Iterator[ReaderScore]:
+    testee = document["testee"]
+    bad = [outcome["id"] for outcome in _bad(document)]
+    for name, kinds in document["formats"].items():
+        asked, passed, declined = (
+            sum(kinds[kind].get(verdict, 0) for kind in kinds for verdict in verdicts)
+            for verdicts in (_ASKED, ("passed",), ("not claimed",))
+        )
+        failing = tuple(case for case in bad if case.startswith(f"{name}/"))
+        yield ReaderScore(
+            testee["name"],
+            testee["version"],
+            "decoder",
+            command,
+            name,
+            asked,
+            passed,
+            declined,
+            failing,
+        )
 
 
 def _counts(document: Json) -> list[str]:
@@ -84,64 +142,90 @@ def _counts(document: Json) -> list[str]:
     return table(("cases", *used), rows)
 
 
-def _misses(document: Json) -> list[str]:
-    bad = [o for o in document["outcomes"] if o["verdict"] in ("failed", "crashed", "timed out")]
+def _bad(document: Json) -> list[Json]:
+    return [outcome for outcome in document["outcomes"] if outcome["verdict"] in _BAD]
+
+
+def _misses(bad: Sequence[Json]) -> list[str]:
     if not bad:
         return []
     rows = [(f"`{o['id']}`", o["level"], o["verdict"], _inline(o.get("problem", ""))) for o in bad]
-    return ["", *table(("case", "level", "verdict", "what is wrong"), rows[:50])]
+    return ["", *table(("case", "level", "verdict", "what is wrong"), rows[:_SHOWN])]
 
 
-def size_part(folder: Path, picture: Path, quick: bool) -> Part:
-    """Weigh the formats; the picture goes beside the report."""
-    rows = ["--rows", "1000"] if quick else []
+def size_part(picture: Path, quick: bool, folder: Path) -> Part:
+    """Measure the sizes of the formats. ``picture``: its file, in the directory of the pages."""
+    rows = ["--rows", str(ROWS)] if quick else []
     part = Part("Sizes", shlex.join(["cdcwire", "size", *rows, "--picture", picture.name]))
-    file = folder / "sizes.md"
-    outputs = ["--markdown", str(file), "--picture", str(picture)]
+    file, figures = folder / "sizes.md", folder / "sizes.json"
+    outputs = ["--markdown", str(file), "--json", str(figures), "--picture", str(picture)]
     ended = _run([*_cdcwire("size"), *rows, *outputs])
     if not file.exists():
-        part.not_run.append(NotRun(part.command, (ended.stderr.splitlines() or ["no result"])[-1]))
-        return part
+        last = (ended.stderr.splitlines() or ["no result"])[-1]
+        if "pip install" in last:
+            part.not_run.append(NotRun("sizes", last, "pip install '.[size]'"))
+            return part
+        return _broken(part, ended)
     part.failed = ended.returncode != 0
     lines = file.read_text(encoding="utf-8").splitlines()
     part.lines = [f"![bytes per row]({picture.name})", ""]
     part.lines += [f"#{line}" if line.startswith("#") else line for line in lines[1:]]
-    part.lines += [
-        "",
-        "What they take on a broker's disk is measured by the scenarios: "
-        "[bytes a row on the broker's disk](#bytes-a-row-on-the-brokers-disk).",
-    ]
+    part.sizes = _sizes(json.loads(figures.read_text(encoding="utf-8")), picture.name)
     return part
 
 
-def benchmark_part(folder: Path, name: str, quick: bool) -> Part:
-    """Run one benchmark of a checkout."""
-    words = [sys.executable, "-m", f"benchmarks.{name}", *(["--quick"] if quick else [])]
-    part = Part(f"Speed and memory: {name.replace('_', ' ')}", shlex.join(["python", *words[1:]]))
+def _sizes(document: Json, picture: str) -> Sizes:
+    """Return the figures as ratios to the JSON that the others are compared with."""
+    baseline = json_baseline()
+    cells = []
+    for workload in document["workloads"]:
+        base = {cell["batch"]: cell for cell in workload["cells"] if cell["format"] == baseline}
+        for cell in workload["cells"]:
+            for compression in _SIZE_COMPRESSIONS:
+                found = cell["bytes_per_row"][compression]
+                ratio = found / base[cell["batch"]]["bytes_per_row"][compression]
+                cells.append(
+                    SizeCell(
+                        workload["name"],
+                        cell["format"],
+                        cell["batch"],
+                        compression,
+                        found,
+                        round(ratio, 4),
+                    )
+                )
+    return Sizes(baseline, picture, tuple(cells))
+
+
+def benchmark_part(name: str, quick: bool, folder: Path) -> Part:
+    """Run one benchmark of a checkout. An exit code that says otherwise than its bars counts."""
+    words = [f"benchmarks.{name}", *(["--quick"] if quick else [])]
+    part = Part(f"Speed and memory: {name.replace('_', ' ')}", shlex.join(["python", "-m", *words]))
     if not Path("benchmarks", f"{name}.py").exists():
-        part.not_run.append(NotRun(part.command, "this is no checkout"))
+        part.not_run.append(NotRun(part.title, "not found", "run it in a checkout"))
         return part
     file = folder / "benchmark.json"
-    ended = _run([*words, "--json", str(file)])
+    ended = _run([sys.executable, "-m", *words, "--json", str(file)])
     if ended.stderr.startswith("not installed: "):
-        part.not_run.append(NotRun(part.command, ended.stderr.strip()))
+        part.not_run.append(NotRun(part.title, ended.stderr.strip(), "pip install '.[spark]'"))
         return part
     if not file.exists():
-        part.failed = True
-        part.lines = ["```", *ended.stderr.splitlines()[-5:], "```"]
-        return part
+        return _broken(part, ended)
     document = json.loads(file.read_text(encoding="utf-8"))
-    file.unlink()
     rows = []
     for found in document["results"]:
         sign = "at least" if found["is_least"] else "at most"
         bar = "" if found["bar"] is None else f"{sign} {found['bar']:g} {found['unit']}"
-        word = {None: "", True: "reached", False: "**missed**"}[found["passed"]]
+        word = {None: "", True: "met", False: "**missed**"}[found["passed"]]
         rows.append((found["title"], f"{found['value']:.2f} {found['unit']}", bar, word))
+        if found["bar"] is not None:
+            bar_of = {key: found[key] for key in ("title", "value", "unit", "bar", "is_least")}
+            part.bars.append(Bar(name, **bar_of, met=found["passed"]))
+    part.failed = ended.returncode != (0 if all(bar.met for bar in part.bars) else 1)
     part.lines = [
         f"{document['implementation']} {document['python']}, {document['machine']}, "
         f"{document['processors']} processors. CPU time, the best of interleaved rounds in one "
-        "process; figures are ratios unless they have a unit.",
+        "process. Values without a unit are ratios.",
         "",
         *table(("what", "found", "bar", ""), rows),
     ]

@@ -31,11 +31,13 @@ def scenarios_part(file: Path | None = None) -> Part:
     file = Path(os.environ.get(RESULTS_VARIABLE) or _DEFAULT) if file is None else file
     part = Part(TITLE, _COMMAND)
     if not file.is_file():
-        part.not_run.append(NotRun("scenarios", f"there are no results; `{_COMMAND}` makes them"))
+        part.not_run.append(NotRun("scenarios", "no results of a run", f"run `{_COMMAND}`"))
         return part
     results = list(map(json.loads, file.read_text("utf-8").splitlines()))
-    part.failed = any(result["verdict"] == "failed" for result in results)
     ran = [result for result in results if result["verdict"] != "not run"]
+    failed = [result for result in ran if result["verdict"] == "failed"]
+    part.attention = [f"`{result['id']}` failed" for result in failed]
+    part.asked, part.passed = len(ran), len(ran) - len(failed)
     seconds = sum(result["seconds"] for result in ran)
     part.lines += [_HEAD, "", f"{len(ran)} scenarios in {seconds:.0f} s.", ""]
     head = ["scenario", "what", "s", "sent", "received", "repeated", "lost", "invented", "late", ""]

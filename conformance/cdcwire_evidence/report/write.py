@@ -1,18 +1,20 @@
-"""Putting the report together."""
+"""Runs the chapters and writes the report: report.json, REPORT.md and the pages."""
 
 from __future__ import annotations
 
-import os
-import platform
+import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from datetime import datetime, timezone
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from cdcwire import __version__
-from cdcwire_conformance.corpus.store import corpus_version, load_cases
+from cdcwire.model.text import Json
+from cdcwire_conformance.corpus.case import Case
+from cdcwire_conformance.corpus.store import load_cases
+from cdcwire_conformance.usage import UsageError
 from cdcwire_evidence.report.avro_readers import avro_readers_part
 from cdcwire_evidence.report.compare import compare_part
 from cdcwire_evidence.report.corpus import (
@@ -24,6 +26,8 @@ from cdcwire_evidence.report.corpus import (
 from cdcwire_evidence.report.csv_readers import csv_readers_part
 from cdcwire_evidence.report.datahub_sdks import datahub_sdks_part
 from cdcwire_evidence.report.debezium_readers import debezium_readers_part
+from cdcwire_evidence.report.document import Mode, report_document
+from cdcwire_evidence.report.pages import DOCUMENT, FIRST_PAGE, FOLDER, write_pages
 from cdcwire_evidence.report.part import Part
 from cdcwire_evidence.report.runs import (
     BENCHMARKS,
@@ -35,74 +39,93 @@ from cdcwire_evidence.report.runs import (
 from cdcwire_evidence.report.scenarios import scenarios_part
 
 Say = Callable[[str], None]
+Report = Callable[[Part], None]
+LANES = 2  # chapters that run at a time; a machine with less than two processors is not expected
 
 
-def gather(quick: bool, say: Say, picture: Path) -> list[Part]:
-    """Run everything that this machine can run, in the order of the report.
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One chapter that is still to be made.
 
-    ``picture``: where the picture of the sizes goes.
+    ``make`` gets an empty directory. ``alone``: no other chapter runs at the same time, as for
+    everything that is timed.
     """
-    parts = []
-    with tempfile.TemporaryDirectory() as name:
-        for title, make in _chapters(Path(name), quick, picture):
-            say(f"{title} …")
+
+    make: Callable[[Path], Part]
+    alone: bool = False
+
+
+def write_report(target: Path, mode: Mode, report: Report) -> dict[str, Json]:
+    """Run all chapters and write the report into a directory. Returns: its document.
+
+    ``report`` is called with each chapter that is done. Raises: UsageError where the directory
+    cannot be written; it is tried first.
+    """
+    folder = target / FOLDER
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in (target / FIRST_PAGE, folder / DOCUMENT):
+            file.open("a").close()
+    except OSError as error:
+        raise UsageError(f"--to: {error.filename} cannot be written: {error.strerror}") from error
+    began = time.monotonic()
+    parts = gather(chapters(mode, folder), report)
+    document = report_document(parts, mode, time.monotonic() - began)
+    text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    (folder / DOCUMENT).write_text(text, encoding="utf-8")
+    write_pages(document, target)
+    return document
+
+
+def gather(wanted: list[Chapter], report: Report) -> list[Part]:
+    """Run the chapters, some at a time. Returns: them in the order of the report."""
+    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(LANES) as pool:
+
+        def made(number: int) -> Part:
+            folder = Path(name, str(number))
+            folder.mkdir()
             began = time.monotonic()
-            part = make()
-            word = "failed" if part.failed else "not run" if part.not_run else "done"
-            say(f"{title}: {word}, {time.monotonic() - began:.0f} s")
-            parts.append(part)
-    return parts
+            part = wanted[number].make(folder)
+            part.seconds = time.monotonic() - began
+            report(part)
+            return part
+
+        together = [n for n, each in enumerate(wanted) if not each.alone]
+        parts = dict(zip(together, pool.map(made, together), strict=True))
+        parts |= {n: made(n) for n, each in enumerate(wanted) if each.alone}
+    return [parts[number] for number in range(len(wanted))]
 
 
-def _chapters(folder: Path, quick: bool, picture: Path) -> Iterator[tuple[str, Callable[[], Part]]]:
+def chapters(mode: Mode, pictures: Path) -> list[Chapter]:
+    """Return the chapters of a report in order. ``pictures``: the directory of pictures."""
+    return list(_chapters(mode, pictures))
+
+
+def _chapters(mode: Mode, pictures: Path) -> Iterator[Chapter]:
     cases = load_cases()
-    yield "the reference", partial(verify_part, folder, "The reference", "", ())
+    quick = mode == "main"
+    yield Chapter(partial(verify_part, "The reference", "", (), quick))
     for title, program, command in DECODERS:
-        yield title, partial(verify_part, folder, title, program, command)
-    yield "CSV readers", partial(csv_readers_part, cases)
-    yield "Avro libraries", partial(avro_readers_part, cases)
-    yield "readers of Debezium's JSON", partial(debezium_readers_part, cases)
-    yield "DataHub's SDKs", partial(datahub_sdks_part, cases)
-    yield "known-wrong decoders", partial(known_wrong_part, cases)
-    yield "witnesses", partial(witnesses_part, cases)
-    yield "clauses", partial(clauses_part, cases)
-    yield "what each format carries", carries_part
-    yield "sizes", partial(size_part, folder, picture, quick)
-    yield "DataFrames", partial(compare_part, folder, quick)
-    yield "scenarios", scenarios_part
+        yield Chapter(partial(verify_part, title, program, command, quick))
+    makers: tuple[Callable[[Sequence[Case]], Part], ...] = (
+        csv_readers_part,
+        avro_readers_part,
+        debezium_readers_part,
+        datahub_sdks_part,
+        known_wrong_part,
+        witnesses_part,
+        clauses_part,
+    )
+    for make in makers:
+        yield Chapter(partial(_of_cases, make, cases))
+    yield Chapter(lambda _: carries_part())
+    yield Chapter(partial(size_part, pictures / "sizes.svg", quick))
+    yield Chapter(partial(compare_part, quick))
+    yield Chapter(lambda _: scenarios_part())
     for name in BENCHMARKS:
-        yield f"benchmark {name}", partial(benchmark_part, folder, name, quick)
+        yield Chapter(partial(benchmark_part, name, quick), alone=True)
 
 
-def report_text(parts: list[Part], command: str) -> str:
-    """Return the document."""
-    lines = [
-        "# Report",
-        "",
-        f"Made by `{command}` on {datetime.now(timezone.utc):%Y-%m-%d}: cdcwire {__version__}, "
-        f"corpus {corpus_version()}, {platform.python_implementation()} "
-        f"{platform.python_version()}, {platform.system()} {platform.machine()}, "
-        f"{os.cpu_count()} processors. Measured results only; what they mean stands in `docs/`.",
-        "",
-        "## In short",
-        "",
-        *_summary(parts),
-    ]
-    for part in parts:
-        lines += ["", f"## {part.title}", "", f"`{part.command}`", "", *part.lines]
-        if part.not_run:
-            lines.append("")
-        lines += [f"- `{missing.what}` not run: {missing.why}" for missing in part.not_run]
-    lines += ["", "## Not run", "", *_not_run(parts)]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _summary(parts: list[Part]) -> Iterator[str]:
-    for part in parts:
-        word = "**failed**" if part.failed else "not run" if not part.lines else "done"
-        yield f"- {part.title}: {word}"
-
-
-def _not_run(parts: list[Part]) -> list[str]:
-    lines = [f"- `{missing.what}`: {missing.why}" for part in parts for missing in part.not_run]
-    return lines or ["Nothing was left out."]
+def _of_cases(make: Callable[[Sequence[Case]], Part], cases: Sequence[Case], folder: Path) -> Part:
+    """Return a chapter that needs the cases and no directory."""
+    return make(cases)

@@ -61,7 +61,7 @@ def test_chapter_shows_verdicts_and_what_was_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played(monkeypatch, planted_of(compare.ROWS_WHEN_QUICK))
-    part = compare_part(tmp_path, quick=True)
+    part = compare_part(True, tmp_path)
     assert not part.failed
     assert not part.not_run
     assert sum(line.endswith("| yes |") for line in part.lines) == 4
@@ -107,8 +107,8 @@ def test_chapter_fails_if_other_differences_are_named(
     other: frozenset[Named] = frozenset({("only right", "1", None)})
     wrong = frozenset(sorted(planted, key=str)[1:]) if strange == "missed" else planted | other
     played(monkeypatch, wrong)
-    part = compare_part(tmp_path, quick=True)
-    assert part.failed
+    part = compare_part(True, tmp_path)
+    assert part.status == "failed"
     assert sum(line.endswith("| **no** |") for line in part.lines) == 2
 
 
@@ -116,7 +116,7 @@ def test_without_pyspark_or_java_it_is_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compare, "find_spec", lambda name: None)
-    (missing,) = compare_part(tmp_path, quick=True).not_run
+    (missing,) = compare_part(True, tmp_path).not_run
     assert "PySpark" in missing.why
 
     def no_java(folder: Path, right: str) -> tuple[int, str, None]:
@@ -124,7 +124,7 @@ def test_without_pyspark_or_java_it_is_not_run(
 
     played(monkeypatch, frozenset())
     monkeypatch.setattr(compare, "_compare", no_java)
-    part = compare_part(tmp_path, quick=True)
+    part = compare_part(True, tmp_path)
     assert [each.why for each in part.not_run] == ["Spark needs Java 17 or newer; install it"]
     assert not part.failed
 
@@ -134,6 +134,6 @@ def test_comparison_that_can_not_run_fails_the_chapter(
 ) -> None:
     played(monkeypatch, frozenset())
     monkeypatch.setattr(compare, "_compare", lambda *_: (2, "cdcwire compare: it broke", None))
-    part = compare_part(tmp_path, quick=True)
+    part = compare_part(True, tmp_path)
     assert part.failed
     assert "cdcwire compare: it broke" in part.lines

@@ -17,9 +17,8 @@ from cdcwire_conformance.corpus.witness import (
     write_witnesses,
 )
 from cdcwire_evidence.report.corpus import carries_part, clauses_part
-from cdcwire_evidence.report.part import NotRun, Part, table
+from cdcwire_evidence.report.part import table
 from cdcwire_evidence.report.runs import benchmark_part, verify_part
-from cdcwire_evidence.report.write import report_text
 
 RESULTS = {
     "testee": {"name": "other", "version": "2", "language": "Go"},
@@ -67,23 +66,10 @@ def test_case_of_a_producer_needs_no_other_witness() -> None:
     assert confirmations(cases, case_sums(), [])["craft"].by_nobody == ()
 
 
-def test_what_is_not_run_is_named_and_never_done() -> None:
-    parts = [Part("One", "one", not_run=[NotRun("one", "node is not on this machine")])]
-    text = report_text(parts, "cdcwire report")
-    assert "- One: not run" in text
-    assert "- `one`: node is not on this machine" in text
-
-
-def test_failed_part_is_named_in_short() -> None:
-    parts = [Part("One", "one", ["a line"], failed=True), Part("Two", "two", ["a line"])]
-    text = report_text(parts, "cdcwire report")
-    assert "- One: **failed**" in text
-    assert "- Two: done" in text
-
-
 def test_program_that_is_missing_is_not_run(tmp_path: Path) -> None:
-    part = verify_part(tmp_path, "Other", "no-such-program", ["no-such-program", "testee"])
-    assert [missing.why for missing in part.not_run] == ["no-such-program is not on this machine"]
+    part = verify_part("Other", "no-such-program", ["no-such-program", "testee"], True, tmp_path)
+    assert [missing.why for missing in part.not_run] == ["no-such-program is not installed"]
+    assert [missing.install for missing in part.not_run] == ["install no-such-program"]
     assert not part.lines
 
 
@@ -91,7 +77,7 @@ def test_benchmark_outside_a_checkout_is_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert benchmark_part(tmp_path, "decode", quick=True).not_run
+    assert benchmark_part("decode", True, tmp_path).not_run
 
 
 def test_table_aligns_columns_of_numbers() -> None:

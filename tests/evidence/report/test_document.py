@@ -1,0 +1,199 @@
+"""report.json, REPORT.md and the pages, of chapters that are written here."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire_conformance.usage import UsageError
+from cdcwire_evidence.report import runs, write
+from cdcwire_evidence.report.document import report_document
+from cdcwire_evidence.report.pages import chapter_page, first_page, verdict_line, write_pages
+from cdcwire_evidence.report.part import (
+    Bar,
+    Evidence,
+    KnownWrongResult,
+    NotRun,
+    Part,
+    PlantedResult,
+    ReaderScore,
+    SizeCell,
+    Sizes,
+)
+from cdcwire_evidence.report.runs import benchmark_part
+from cdcwire_evidence.report.write import Chapter, gather, write_report
+
+BAR = Bar("decode", "rows per second", 0.5, "x", 1.0, True, False)
+CELL = SizeCell("tiny", "craft", 16, "none", 12.5, 0.4)
+
+
+def score(name: str, format_name: str, kind: Any, failing: tuple[str, ...] = ()) -> ReaderScore:
+    passed = 9 - len(failing)
+    return ReaderScore(name, "1", kind, f"run {name}", format_name, 9, passed, 2, failing)
+
+
+def full_parts() -> list[Part]:
+    """Return chapters with more of everything than a page can show."""
+    failing = tuple(f"{FORMAT_NAMES[0]}/a/{number}" for number in range(3))
+    return [
+        Part(
+            "The reference",
+            "cdcwire verify",
+            ["text", "", "", "more"],
+            asked=99,
+            passed=99,
+            readers=[score("reference", name, "decoder") for name in FORMAT_NAMES],
+        ),
+        Part(
+            "Other decoders",
+            "cdcwire verify -- x",
+            ["text"],
+            asked=9,
+            passed=6,
+            attention=[f"case {number}" for number in range(12)],
+            readers=[score("other", FORMAT_NAMES[0], "decoder", failing)],
+        ),
+        Part(
+            "Libraries",
+            "cdcwire verify -- y",
+            ["text"],
+            [NotRun(f"tool {number}", "not found", f"install {number}") for number in range(12)],
+            readers=[score(f"lib {n}", name, "library") for n in range(5) for name in FORMAT_NAMES],
+        ),
+        Part(
+            "Corpus",
+            "corpus",
+            ["text"],
+            evidence=[Evidence(name, 10, 4, 5, ("x",)) for name in FORMAT_NAMES],
+            known_wrong=[KnownWrongResult("wrong", "reads it so", FORMAT_NAMES[0], None)],
+            planted=[PlantedResult("a", "b", (), 5, 4, 1)],
+            sizes=Sizes("b", "sizes.svg", (CELL,)),
+        ),
+        *(Part(f"Speed {n}", "bench", ["text"], bars=[BAR]) for n in range(20)),
+    ]
+
+
+def document_of(parts: list[Part]) -> dict[str, Any]:
+    # What is read again is what others read.
+    found: dict[str, Any] = json.loads(json.dumps(report_document(parts, "main", 1.0)))
+    return found
+
+
+@pytest.mark.parametrize("parts", [full_parts(), [], [Part("One", "one")]])
+def test_document_fits_its_schema(parts: list[Part]) -> None:
+    text = files("cdcwire_conformance").joinpath("output/schemas/report.schema.json").read_text()
+    validator = jsonschema.Draft202012Validator(json.loads(text))
+    validator.validate(document_of(parts))
+
+
+@pytest.mark.parametrize(
+    ("part", "status"),
+    [
+        (Part("a", lines=["x"]), "passed"),
+        (Part("a", lines=["x"], failed=True), "failed"),
+        (Part("a", lines=["x"], asked=2, passed=1), "failed"),
+        (Part("a", lines=["x"], bars=[BAR]), "bar missed"),
+        (Part("a", lines=["x"], not_run=[NotRun("b", "c")]), "partly run"),
+        (Part("a", not_run=[NotRun("b", "c")]), "not run"),
+    ],
+)
+def test_status_of_a_chapter_is_that_of_the_verdict(part: Part, status: str) -> None:
+    assert part.status == status
+    wanted = "partly run" if status == "not run" else status
+    document = document_of([part, Part("fine", lines=["x"])])
+    assert document["verdict"]["status"] == wanted
+    assert f"{'**' * (status in ('failed', 'bar missed'))}{status}" in first_page(document)
+
+
+def test_first_page_has_at_most_60_lines_and_attention_first() -> None:
+    page = first_page(document_of(full_parts()))
+    assert len(page.splitlines()) <= 60
+    headings = [line for line in page.splitlines() if line.startswith("## ")]
+    assert headings[0] == "## Needs attention"
+    assert "- and 28 more in the chapters" in page
+    assert "4/5 found in 1 comparisons" in page
+    assert "0/1 are caught" in page
+
+
+def test_failing_cases_and_missed_bars_are_in_the_document() -> None:
+    document = document_of(full_parts())
+    assert document["verdict"]["checks"] == {"passed": 105, "asked": 108}
+    assert document["verdict"]["bars"] == {"met": 0, "all": 20}
+    other = next(reader for reader in document["readers"] if reader["name"] == "other")
+    assert other["formats"][0]["failing"] == [f"{FORMAT_NAMES[0]}/a/{n}" for n in range(3)]
+    assert "105/108 checks passed, 0/20 bars met, 12 items not run" in verdict_line(document)
+
+
+def test_missing_item_has_one_line_with_what_to_install() -> None:
+    missing = [NotRun("one", "not found", "install x"), NotRun("two", "not found", "install x")]
+    document = document_of([Part("a", lines=["x"], not_run=missing)])
+    assert "- one, two: not found; install x" in first_page(document).splitlines()
+    assert "- Not run: one: not found; install x" in chapter_page(document, "a")
+
+
+def test_pages_of_older_reports_are_removed(tmp_path: Path) -> None:
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report" / "old.md").write_text("old")
+    write_pages(document_of([Part("A title, twice", lines=["x"])]), tmp_path)
+    assert [file.name for file in (tmp_path / "report").iterdir()] == ["a-title-twice.md"]
+
+
+def test_chapters_keep_their_order_and_those_that_are_timed_run_alone() -> None:
+    running: list[str] = []
+
+    def make(name: str, alone: bool) -> Chapter:
+        def part(folder: Path) -> Part:
+            assert folder.is_dir()
+            running.append(name)
+            assert not alone or running == [name]
+            running.remove(name)
+            return Part(name, lines=["x"])
+
+        return Chapter(part, alone)
+
+    names = ["a", "b", "c", "d"]
+    done: list[Part] = []
+    parts = gather([make(name, name == "b") for name in names], done.append)
+    assert [part.title for part in parts] == names
+    assert done[-1].title == "b"
+
+
+def test_directory_that_cannot_be_written_is_one_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write, "chapters", lambda *_: pytest.fail("chapters were run"))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"^--to: .*file.* cannot be written: Not a directory$"):
+        write_report(tmp_path / "file", "main", lambda part: None)
+
+
+@pytest.mark.parametrize(("code", "status"), [(0, "passed"), (1, "failed")])
+def test_exit_code_of_a_benchmark_counts(
+    code: int, status: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {"title": "t", "value": 2.0, "unit": "x", "bar": 1.0, "is_least": True, "passed": True}
+    document = {"implementation": "C", "python": "3", "machine": "m", "processors": 2}
+
+    def run(words: list[str]) -> subprocess.CompletedProcess[str]:
+        Path(words[-1]).write_text(json.dumps({**document, "results": [found]}))
+        return subprocess.CompletedProcess(words, code, "", "")
+
+    monkeypatch.setattr(runs, "_run", run)
+    assert benchmark_part("decode", True, tmp_path).status == status
+
+
+def test_benchmark_that_breaks_is_a_failed_chapter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "false")
+    part = benchmark_part("decode", True, tmp_path)
+    assert part.status == "failed"
+    assert part.attention == ["`python -m benchmarks.decode --quick` ended with 1: no output"]
