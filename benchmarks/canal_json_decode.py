@@ -112,7 +112,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def feed(name: str, rows: int, seed: int, *, inserts_only: bool, shuffled: bool) -> Feed:
     """Return a workload of one table; ``shuffled``: with ``mysqlType`` as the producer has it."""
     (table,) = workload_tables(name)
-    images = ImageWriter(None, False, (table,))
+    images = ImageWriter(SETTINGS, (table,))
     chance = random.Random(seed)
     values = []
     for event in workload(name, rows, seed, inserts_only=inserts_only):

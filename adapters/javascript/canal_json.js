@@ -69,6 +69,7 @@ function readMessage(json, request, { place, isStored = false }) {
     if (extension.watermarkTs === null) throw new Rejection("a watermark without watermarkTs", json.end - 1);
     return [{ kind: "progress", what: "watermark", position: positionOf(head, extension.watermarkTs) }];
   }
+  if (head.type === "QUERY") return []; // the official Canal's: the statement whose rows follow
   const op = OPERATIONS[head.type];
   if (op === undefined) throw new Rejection(`type ${head.type.slice(0, 40)} of a row`, member("type").at);
   if (head.table === "") throw new Rejection("a row without a table", member("table").at);

@@ -47,9 +47,12 @@ export function parseDeclared(text) {
 }
 
 function splitElements(inner) {
-  const elements = [...inner.matchAll(/'((?:[^']|'')*)'/g)].map(([, element]) => element.replaceAll("''", "'"));
+  const elements = [...inner.matchAll(/'((?:[^']|'')*)'/g)].map(([, element]) => unescaped(element.replaceAll("''", "'")));
   return elements.length > 0 ? elements : null;
 }
+
+/** An element as TiDB prints it, without its escapes. A backslash before another character is itself. */
+const unescaped = (element) => element.replace(/\\([nr0])/g, (_, sign) => ({ n: "\n", r: "\r", 0: "\0" })[sign]);
 
 /** What a column of a table definition declares: by its `source`, else by its `type`. */
 export function declaredOf({ source, type }) {

@@ -11,6 +11,7 @@ name alone decides if a string is text or bytes: ``CHAR(3) CHARACTER SET binary`
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -87,10 +88,10 @@ TEMPORAL_NAMES = frozenset({"time", "datetime", "timestamp"})
 
 
 def parse_declared(text: str, with_defaults: bool = True) -> DeclaredType:
-    """Return the type that ``text`` declares, in any spelling that MySQL or TiDB take or print.
+    r"""Return the type that ``text`` declares, in any spelling that MySQL or TiDB take or print.
 
     Shape: name, ``(numbers)`` or ``(elements)``, then attributes and a character set. In elements
-    only a doubled quote is an escape, and a backslash is itself: so TiDB prints them.
+    a doubled quote, ``\n``, ``\r`` and ``\0`` are escapes, and other backslashes are themselves.
     ``with_defaults``: fill in what is left open. Canal-JSON's short ``mysqlType`` leaves all open.
     Raises: ValueError when it is not such a type.
     Source: choice; the grammar of MySQL's DDL, cut down to what says something about values.
@@ -175,15 +176,29 @@ def type_of_declared(declared: DeclaredType, time_zone: str | None = None) -> Ty
             return _PLAIN.get(base, UnknownType())
 
 
+def quoted_elements(elements: Iterable[str]) -> str:
+    """Return elements as TiDB prints them: ``('a','it''s')``.
+
+    Raises: ValueError for a backslash that would be read back as an escape.
+    Source: TiDB, ``format.OutputFormat``, which escapes a quote, LF, CR and NUL but no backslash.
+    """
+    found = tuple(elements)
+    for element in found:
+        if _ESCAPE.search(element):
+            problem = "has a backslash before n, r or 0, which reads back as an escape"
+            raise ValueError(f"element {element!r:.40} {problem}")
+    return "('" + "','".join(element.translate(_ESCAPES) for element in found) + "')"
+
+
 def declared_text(declared: DeclaredType) -> str:
-    """Return the type as MySQL would print it: ``decimal(10,4)``, ``int(10) unsigned``.
+    """Return the type as TiDB would print it: ``decimal(10,4)``, ``int(10) unsigned``.
 
     Read back it is the same value, except that zero digits of a second are not written.
+    Raises: ValueError as ``quoted_elements``.
     """
     text = declared.base
     if declared.elements is not None:
-        quoted = (element.replace("'", "''") for element in declared.elements)
-        text += "('" + "','".join(quoted) + "')"
+        text += quoted_elements(declared.elements)
     elif declared.base in TEMPORAL_NAMES:
         text += f"({declared.decimal})" if declared.decimal else ""
     elif declared.flen is not None and declared.base not in LARGE_SIZES:
@@ -201,6 +216,9 @@ _MAX_LENGTH = 1 << 20  # an ENUM of 65535 elements has its place, a file of giga
 _NAME = re.compile(r"\s*([a-z][a-z0-9_]*(?:\s+[a-z]+)*)", re.IGNORECASE | re.ASCII)
 _NUMBERS = re.compile(r"\s*\(\s*([0-9]{1,10})\s*(?:,\s*([0-9]{1,10})\s*)?\)", re.ASCII)
 _ELEMENT = re.compile(r"\s*(?:'((?:[^']|'')*)'|\"((?:[^\"]|\"\")*)\")\s*([,)])")
+_ESCAPED = {"n": "\n", "r": "\r", "0": "\0"}
+_ESCAPE = re.compile(r"\\([nr0])")
+_ESCAPES = str.maketrans({"'": "''", **{text: f"\\{sign}" for sign, text in _ESCAPED.items()}})
 _OPEN = re.compile(r"\s*\(")
 _TOKEN = re.compile(
     r"\s*(?:([a-z0-9_]+)|=\s*['\"]?([a-z0-9_]+)['\"]?|['\"]([a-z0-9_]+)['\"])", re.I
@@ -340,7 +358,8 @@ def _parenthesis(text: str, start: int) -> tuple[list[int], tuple[str, ...] | No
             raise ValueError(f"{text!r:.80}: numbers or quoted elements are expected after '('")
         single, double, sign = found.groups()
         quote, element = ("'", single) if single is not None else ('"', double)
-        elements.append(element.replace(quote * 2, quote))
+        plain = element.replace(quote * 2, quote)
+        elements.append(_ESCAPE.sub(lambda found: _ESCAPED[found[1]], plain))
         if sign == ")":
             return [], tuple(elements), found.end()
 

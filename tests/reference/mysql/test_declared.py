@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -238,6 +240,7 @@ def test_declared_of_a_kind_that_mysql_has_not_is_refused(kind: Type) -> None:
     assert caught.value.clause == CLAUSE
 
 
+ELEMENTS = st.text(max_size=5).filter(lambda text: not re.search(r"\\[nr0]", text))
 LENGTHS = st.integers(1, 9999)
 DECLARED = st.one_of(
     st.builds(
@@ -255,7 +258,7 @@ DECLARED = st.one_of(
     st.builds(
         lambda base, labels: DeclaredType(base, elements=tuple(labels)),
         st.sampled_from(["enum", "set"]),
-        st.lists(st.text(max_size=5), min_size=1, max_size=4),
+        st.lists(ELEMENTS, min_size=1, max_size=4),
     ),
 )
 
@@ -264,6 +267,26 @@ DECLARED = st.one_of(
 def test_declared_text_is_read_back(found: DeclaredType) -> None:
     """parse_declared(declared_text(d)) == d, whatever stands in elements."""
     assert parse_declared(declared_text(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "element"),
+    [
+        (r"enum('a\nb')", "a\nb"),
+        (r"enum('\r')", "\r"),
+        (r"enum('\0')", "\0"),
+        (r"enum('a\b\t')", r"a\b\t"),
+    ],
+)
+def test_escapes_of_elements_are_those_of_tidb(text: str, element: str) -> None:
+    found = parse_declared(text)
+    assert found.elements == (element,)
+    assert declared_text(found) == text
+
+
+def test_backslash_that_would_read_back_as_an_escape_is_refused() -> None:
+    with pytest.raises(ValueError, match="backslash before n, r or 0"):
+        declared_text(DeclaredType("enum", elements=("a\\n",)))
 
 
 @given(st.text("aeintum'\",() \\binary0", max_size=30))

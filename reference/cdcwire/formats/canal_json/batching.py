@@ -25,7 +25,7 @@ def messages_of(
     ``tables`` completes columns with what their own types leave open.
     Raises: EncodeError for what the format can't carry, with the number of the event in the path.
     """
-    images = ImageWriter(settings.time_zone, settings.has_full_types, tables)
+    images = ImageWriter(settings, tables)
     for index, event in enumerate(events):
         with step("events", index):
             stored, value = _fit(event, settings, images)

@@ -35,11 +35,13 @@ from cdcwire.mysql.declared import (
     DeclaredType,
     declared_type,
     parse_declared,
+    quoted_elements,
     type_of_declared,
 )
 from cdcwire.mysql.values import WireValue
 
 CLAUSE = "canal-json: mysqlType"
+CLAUSE_FULL = "canal-json: content compatible"
 _PRIMARY: frozenset[Role] = frozenset({"primary"})
 
 # What is kept of types that were read: of short ones only, and not of too many.
@@ -237,8 +239,10 @@ def _parameters(column: Column, declared: DeclaredType) -> str:
     if base in ("enum", "set"):
         if declared.elements is None:
             return ""
-        quoted = (element.replace("'", "''") for element in declared.elements)
-        return "('" + "','".join(quoted) + "')"
+        try:
+            return quoted_elements(declared.elements)
+        except ValueError as error:
+            raise EncodeError(str(error), CLAUSE_FULL) from None
     if base in ("float", "double"):
         return f"({declared.flen},{declared.decimal})" if declared.decimal else ""
     if declared.flen is None or base in LARGE_SIZES or not _tells_length(column):

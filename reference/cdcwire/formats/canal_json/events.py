@@ -26,6 +26,7 @@ from cdcwire.formats.canal_json.images import (
 from cdcwire.formats.canal_json.message import (
     DELETE,
     INSERT,
+    QUERY,
     UPDATE,
     WATERMARK,
     Extension,
@@ -83,6 +84,8 @@ def events_of(
     ``partition`` and ``version`` are those of a file's path.
     Raises: DecodeError for a claim-check file that breaks the format.
     """
+    if message.type == QUERY and not message.is_ddl:
+        return []  # the statement of rows that follow
     extension = message.tidb or Extension()
     position = Position(
         commit_ts=extension.commit_ts,
@@ -183,7 +186,7 @@ def from_event(
     """Return the message of one event, as the options leave it. Raises: EncodeError."""
     match event:
         case RowChange():
-            images = images or ImageWriter(settings.time_zone, settings.has_full_types)
+            images = images or ImageWriter(settings)
             return _row_message(event, settings, images, cut)
         case SchemaChange():
             return _ddl_message(event, settings)

@@ -149,7 +149,7 @@ class _Rows:
     def __init__(self, settings: Settings, tables: Iterable[Table]) -> None:
         # Messages of files are never compressed and never cut.
         self.settings = replace(settings, compression_name="none", large_message="none")
-        self.images = ImageWriter(settings.time_zone, settings.has_full_types, tables)
+        self.images = ImageWriter(settings, tables)
         self.versions: dict[_TableName, int] = {}
 
     def row(self, event: RowChange) -> StoredRow:

@@ -66,10 +66,12 @@ CHOICES: Mapping[str, str] = MappingProxyType(
     {
         "claim-check-file-missing": "give the handle key and the location",
         "delete-row-in-old": "accept",
+        "element-escapes": "undo",
         "empty-message": "accept",
         "json-empty": "accept",
         "old-missing-column": "unchanged",
         "pknames-null": "no primary key",
+        "statement-of-rows": "no event",
         "update-without-old": "accept",
     }
 )

@@ -18,6 +18,7 @@ from cdcwire.formats.canal_json.columns import (
 )
 from cdcwire.formats.canal_json.message import Row
 from cdcwire.formats.canal_json.rows import Types
+from cdcwire.formats.canal_json.settings import Settings
 from cdcwire.formats.canal_json.values import Read, same_value, value_reader, write_value
 from cdcwire.model.events import Column, Image, Table, Value
 from cdcwire.mysql.declared import DeclaredType
@@ -85,12 +86,9 @@ class WrittenColumn:
 class ImageWriter:
     """Makes columns of the wire from images, with the help of table definitions."""
 
-    def __init__(
-        self, time_zone: str | None, has_full_types: bool, tables: Iterable[Table] = ()
-    ) -> None:
+    def __init__(self, settings: Settings, tables: Iterable[Table] = ()) -> None:
         self.definitions = Definitions(tables)
-        self._time_zone = time_zone
-        self._has_full_types = has_full_types
+        self._settings = settings
         self._layouts: dict[object, tuple[tuple[Column, ...], tuple[_Prepared, ...]]] = {}
 
     def columns(self, table: Table, image: Image) -> tuple[WrittenColumn, ...]:
@@ -99,7 +97,7 @@ class ImageWriter:
         prepared = self._prepared(table, image.columns)
         for (column, mysql_type, declared), value in zip(prepared, image.values, strict=True):
             with step(column.name):
-                text = write_value(column, value, self._time_zone)
+                text = write_value(column, value, self._settings)
                 is_number = text is not None and declared.is_unsigned and isinstance(value, int)
                 code = sql_type_of(declared, value if is_number else None)
             written.append(WrittenColumn(column.name, text, mysql_type, code, column, value))
@@ -121,7 +119,7 @@ class ImageWriter:
     def _prepare(self, column: Column, definition: Definition = NO_DEFINITION) -> _Prepared:
         with step(column.name):
             found = completed(column, definition.columns.get(column.name))
-            return (found, *written_type(found, self._has_full_types))
+            return (found, *written_type(found, self._settings.has_full_types))
 
     def key(self, table: Table, image: Image) -> tuple[str, ...]:
         """Return the names of the handle key: the row's own key, else that of the definition."""

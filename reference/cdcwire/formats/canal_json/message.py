@@ -17,6 +17,7 @@ DELETE = "DELETE"
 WATERMARK = "TIDB_WATERMARK"
 
 ROW_TYPES = frozenset({INSERT, UPDATE, DELETE})
+QUERY = "QUERY"  # a DDL, or where ``is_ddl`` is false the statement of rows that follow
 DDL_TYPES = frozenset(
     {"CREATE", "ALTER", "ERASE", "TRUNCATE", "RENAME", "CINDEX", "DINDEX", "QUERY"}
 )

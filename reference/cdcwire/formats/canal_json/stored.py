@@ -47,7 +47,7 @@ class _Encoder:
         known = self._images.get(name)
         if known is None or known[0] is not definition:
             settings = self._settings
-            images = ImageWriter(settings.time_zone, settings.has_full_types, (definition,))
+            images = ImageWriter(settings, (definition,))
             self._images[name] = known = (definition, images)
         return known[1]
 

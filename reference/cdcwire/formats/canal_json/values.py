@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from cdcwire.core.errors import EncodeError
+from cdcwire.formats.canal_json.settings import Settings
 from cdcwire.golang.numbers import (
     narrow_float32,
     plain_digits,
@@ -55,6 +56,7 @@ Read: TypeAlias = Callable[[str], Value]
 
 MAX_INDEX = 65535  # elements of an ENUM
 MAX_BITS = 64  # elements of a SET
+YEAR_ZERO = "0000"  # of the official Canal
 
 FLOAT_PATTERN = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 NUMBER_PATTERN = "(?:0|[1-9][0-9]{0,19})"
@@ -111,10 +113,9 @@ def value_clause(kind: Type) -> str:
             return "canal-json: text values"
 
 
-def write_value(column: Column, value: Value, time_zone: str | None) -> str | None:
+def write_value(column: Column, value: Value, settings: Settings) -> str | None:
     """Return the text of a value; bytes that are not UTF-8 are lone surrogates in it.
 
-    ``time_zone`` is the zone in which TIMESTAMP texts are written, where the settings specify it.
     Raises: EncodeError when it is not a value of the column's kind, or has no text.
     """
     if value is None:
@@ -123,7 +124,9 @@ def write_value(column: Column, value: Value, time_zone: str | None) -> str | No
     if value is UNAVAILABLE:
         raise EncodeError("an unavailable value has no form here", clause)
     try:
-        text = _text(column.type, value, time_zone)
+        if value == 0 and isinstance(column.type, YearType) and settings.dialect == "canal":
+            return YEAR_ZERO
+        text = _text(column.type, value, settings.time_zone)
     except ValueError as error:
         raise EncodeError(str(error), clause) from error
     if text is None:
@@ -202,7 +205,7 @@ def _number(text: str, limit: int) -> int:
 
 def _read_year(text: str) -> Value:
     """Return a year. The official Canal writes 0 as 0000."""
-    return 0 if text == "0000" else _text_reader(YearType())(text)
+    return 0 if text == YEAR_ZERO else _text_reader(YearType())(text)
 
 
 def _read_vector(text: str) -> Value:

@@ -28,6 +28,7 @@ from cdcwire.formats.canal_json.members import (
 )
 from cdcwire.formats.canal_json.message import (
     DDL_TYPES,
+    QUERY,
     ROW_TYPES,
     WATERMARK,
     Dialect,
@@ -51,6 +52,8 @@ CLAUSE_EXTENSION = "canal-json: tidb extension"
 CLAUSE_KEY = "canal-json: primary key names"
 CLAUSE_SQL_TYPE = "canal-json: sqlType"
 CLAUSE_MYSQL_TYPE = "canal-json: mysqlType"
+
+OTHER_TYPES = ROW_TYPES | {WATERMARK, QUERY}  # where isDdl is false
 
 KNOWN_MEMBERS = frozenset(
     {
@@ -128,7 +131,7 @@ def message_of(
 
 def _read_type(member: Member, is_ddl: bool) -> str:
     kind = text_of(member, CLAUSE_TYPES)
-    allowed = DDL_TYPES if is_ddl else ROW_TYPES | {WATERMARK}
+    allowed = DDL_TYPES if is_ddl else OTHER_TYPES
     if kind not in allowed:
         problem = f"type {kind!r:.40} is not one of {', '.join(sorted(allowed))}"
         raise DecodeError(problem, member.start, CLAUSE_TYPES, ("type",))
@@ -258,7 +261,7 @@ def write_object(message: Message, dialect: Dialect = "ticdc") -> bytes:
 
 def _check_written(message: Message) -> None:
     """Raise EncodeError where a reader would reject the message."""
-    if message.is_ddl:
+    if message.is_ddl or message.type == QUERY:
         return
     if message.type == WATERMARK:
         if message.tidb is None or message.tidb.watermark_ts is None:
@@ -301,7 +304,7 @@ def _write_text(name: str, text: str, dialect: Dialect) -> str:
 
 
 def _write_type(message: Message) -> str:
-    allowed = DDL_TYPES if message.is_ddl else ROW_TYPES | {WATERMARK}
+    allowed = DDL_TYPES if message.is_ddl else OTHER_TYPES
     if message.type not in allowed:
         problem = f"type {message.type!r:.40} is not one of {', '.join(sorted(allowed))}"
         raise EncodeError(problem, CLAUSE_TYPES, ("type",))

@@ -180,7 +180,7 @@ def test_unique_key_that_is_the_handle_is_no_primary_key() -> None:
 def test_names_of_the_primary_key_are_in_the_order_of_the_table() -> None:
     event = replace(INSERT, table=Table("t", "s", key=("n", "id")))
     assert from_event(event).pk_names == ("id", "n")
-    images = ImageWriter(None, False, (Table("t", "s", columns=(N, V, ID), key=("id", "n")),))
+    images = ImageWriter(Settings(), (Table("t", "s", columns=(N, V, ID), key=("id", "n")),))
     assert from_event(event, images=images).pk_names == ("n", "id")
 
 
@@ -333,8 +333,7 @@ def test_columns_that_are_not_wanted_are_left_out() -> None:
 def test_definition_in_the_writer_gives_parameters_and_labels() -> None:
     columns = (Column("e", EnumType(form="label")), Column("v", TextType()))
     images = ImageWriter(
-        None,
-        True,
+        Settings(content_compatible=True),
         (
             Table(
                 "t",

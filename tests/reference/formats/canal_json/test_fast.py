@@ -242,7 +242,7 @@ def assert_same_file(file: StoredFile, each: RowDecoder) -> None:
 
 def feed(name: str, setting: Settings, *, shuffled: bool) -> list[bytes]:
     """Return a workload; ``shuffled``: with ``mysqlType`` as the producer has it."""
-    images = ImageWriter(setting.time_zone, setting.has_full_types, workload_tables(name))
+    images = ImageWriter(setting, workload_tables(name))
     chance = random.Random(1)
     values = []
     for event in workload(name, 40, 1):
