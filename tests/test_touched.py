@@ -22,7 +22,7 @@ _SPEC.loader.exec_module(touched)
         ("conformance/cdcwire_evidence/report/write.py", "tests/evidence/report"),
         ("generators/cdcwire_generators/domain.py", "tests/generators/test_workloads.py"),
         ("tests/laws/test_wire.py", "tests/laws/test_wire.py"),
-        ("docs/spark.md", "tests/docs"),
+        ("docs/how-to/spark.md", "tests/docs"),
         ("golden/craft/values/year-2024.json", "tests/conformance/corpus"),
     ],
 )

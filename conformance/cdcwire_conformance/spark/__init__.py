@@ -1,6 +1,6 @@
 """Feeds as DataFrames: sources, their tables, and their row changes, decoded in Spark.
 
-Needs the extra ``spark``; docs/spark.md shows how it is used. The names here are
+Needs the extra ``spark``; docs/how-to/spark.md shows how it is used. The names here are
 loaded when they are first asked for, and without the extra a MissingExtraError says in one line how
 to get it.
 """

@@ -243,7 +243,7 @@ def test_example_of_the_page_runs(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "spark.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "spark.md").read_text("utf-8")
     chapter = page[page.index("## As a data source") :]
     example = re.search(r"```python\n(.*?)```", chapter, re.DOTALL)
     assert example is not None
@@ -254,7 +254,7 @@ def test_example_of_the_page_runs(
 
 
 def test_options_are_those_of_the_page() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "spark.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "spark.md").read_text("utf-8")
     chapter = page[page.index("## As a data source") :]
     rows = [line.split("|")[1] for line in chapter.splitlines() if line.startswith("| `")]
     told = {

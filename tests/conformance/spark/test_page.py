@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 CHECKOUT = Path(__file__).parents[3]
-PAGE = (CHECKOUT / "docs" / "spark.md").read_text("utf-8")
+PAGE = (CHECKOUT / "docs" / "how-to" / "spark.md").read_text("utf-8")
 
 
 def rows_of(heading: str) -> Iterator[list[str]]:

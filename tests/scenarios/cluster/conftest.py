@@ -93,9 +93,9 @@ def _files_of(page: Path, heading: str) -> Mapping[str, str]:
 
 @pytest.fixture(scope="session")
 def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the scripts that the page about Spark shows."""
+    """A folder with the scripts that the page about clusters shows."""
     folder = tmp_path_factory.mktemp("scripts")
-    found = _files_of(ROOT / "docs" / "spark.md", "On a cluster")
+    found = _files_of(ROOT / "docs" / "how-to" / "spark-cluster.md", "Submit a job")
     assert sorted(found) == ["submit.py", "to_parquet.py"]
     for name, text in found.items():
         (folder / name).write_text(text)
