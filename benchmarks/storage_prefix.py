@@ -96,7 +96,7 @@ def peak_mib() -> float:
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) / 1024
-    raise OSError("this system does not tell the peak of a process")
+    raise OSError("this system does not report the peak memory of a process")
 
 
 def main() -> None:

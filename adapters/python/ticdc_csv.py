@@ -155,7 +155,7 @@ def event_of(row: Row, fields: Sequence[Field], table: JsonObject, binary: str) 
     front = {field.name: cell for field, cell in cells if field.in_front}
     missing = [name for name, cell in front.items() if cell is None]
     if missing or front["operation"] not in OPERATIONS:
-        raise ValueError(f"{front} is not what stands in front of the columns")
+        raise ValueError(f"invalid fields before the columns: {front}")
     event: dict[str, Any] = {
         "kind": "row",
         "op": OPERATIONS[front["operation"]],

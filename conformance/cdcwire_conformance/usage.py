@@ -8,6 +8,7 @@ from pathlib import Path
 from cdcwire.core.options import OptionValue
 from cdcwire.model.events import Table
 from cdcwire.model.text import TextFormError, table_from_json
+from cdcwire_conformance.problems import json_problem
 
 
 class UsageError(Exception):
@@ -31,14 +32,16 @@ def parse_option_arguments(arguments: list[str]) -> dict[str, OptionValue]:
 
 
 def read_tables(file: str) -> tuple[Table, ...]:
-    """Return the table definitions of a file: a JSON list, or one object a line.
+    """Return the table definitions of a file: a JSON list, or one object per line.
 
     Raises: UsageError that names the file and the line or member.
     """
     try:
         text = Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file}: can't be read: {error}") from error
+    except OSError as error:
+        raise UsageError(f"{file}: can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file}: byte {error.start} is not UTF-8") from error
     tables = []
     for index, document in enumerate(_documents(text, file)):
         try:
@@ -56,4 +59,4 @@ def _documents(text: str, file: str) -> list[object]:
             return found
         return [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{file}: not JSON: {error}") from error
+        raise UsageError(f"{file}: {json_problem(error)}") from error

@@ -23,6 +23,7 @@ from cdcwire_conformance.cli.context import (
 from cdcwire_conformance.cli.follow import add_follow_arguments, check_follow_arguments, follow
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.extras import load_extra
+from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.registry import open_schemas
 from cdcwire_conformance.sources.source_urls import Source, parse_source
 from cdcwire_conformance.spark.jars import with_connectors
@@ -115,12 +116,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from",
         dest="start",
-        type=int,
+        type=integer_argument,
         metavar="N",
         help="only changes from this commit_ts, sequence_id or lsn on: the one that both carry",
     )
     parser.add_argument(
-        "--to", dest="end", type=int, metavar="N", help="only changes below this position"
+        "--to",
+        dest="end",
+        type=integer_argument,
+        metavar="N",
+        help="only changes below this position",
     )
     parser.add_argument(
         "--allow-repeats",
@@ -138,7 +143,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write all differences as Parquet to this folder, which is new or empty",
     )
     parser.add_argument(
-        "--limit", type=int, default=20, metavar="N", help="differences shown a table (default: 20)"
+        "--limit",
+        type=integer_argument,
+        default=20,
+        metavar="N",
+        help="differences shown per table (default: 20)",
     )
     parser.add_argument(
         "--exact", action="store_true", help="group by all columns, not by 128 bits of hash"

@@ -14,6 +14,7 @@ from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Event, Table
 from cdcwire.model.text import TextFormError, event_from_json
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
+from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.sources.messages_io import message_to_json
 
 NAME = "encode"
@@ -75,7 +76,7 @@ def read_events(file: str, tables: tuple[Table, ...]) -> Iterator[Event]:
                 if line.strip():
                     yield _event(line, tables, f"{file}: line {number}")
         except UnicodeDecodeError as error:
-            raise UsageError(f"{file}: not UTF-8: {error}") from error
+            raise UsageError(f"{file}: not UTF-8 at byte {error.start}") from error
 
 
 def _event(line: str, tables: tuple[Table, ...], where: str) -> Event:
@@ -84,7 +85,7 @@ def _event(line: str, tables: tuple[Table, ...], where: str) -> Event:
     except TextFormError as error:
         raise UsageError(f"{where}: {error}") from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{where}: not JSON: {error}") from error
+        raise UsageError(f"{where}: {json_problem(error)}") from error
 
 
 def _print_raw(messages: list[object], *, is_hex: bool) -> int:

@@ -12,6 +12,7 @@ from cdcwire.core.options import parse_options
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.corpus.hexdump import hexdump_lines
+from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.sources.messages_io import InputError, read_messages
 
 NAME = "explain"
@@ -41,7 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hex", action="store_true", help="the file holds hexadecimal digits")
     parser.add_argument("--key", metavar="FILE", help="the Kafka key of a file of bytes")
     parser.add_argument(
-        "--message", type=int, metavar="N", help="only this message of the file, counted from 0"
+        "--message",
+        type=integer_argument,
+        metavar="N",
+        help="only this message of the file, counted from 0",
     )
     parser.add_argument(
         "--prefix",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.cli.progress import ProgressLine
+from cdcwire_conformance.problems import integer_argument, number_argument
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -37,17 +38,17 @@ def add_follow_arguments(parser: argparse.ArgumentParser) -> None:
     )
     follow.add_argument(
         "--every",
-        type=float,
+        type=number_argument,
         metavar="SECONDS",
         help=f"look for new records at this interval in seconds (default: {EVERY_SECONDS:.0f})",
     )
-    follow.add_argument("--windows", type=int, metavar="N", help="end after N windows")
+    follow.add_argument("--windows", type=integer_argument, metavar="N", help="end after N windows")
     follow.add_argument(
         "--state", metavar="FILE", help="keep the progress in FILE, and continue from it"
     )
     follow.add_argument(
         "--idle",
-        type=float,
+        type=number_argument,
         metavar="SECONDS",
         help="without events of progress: stop waiting for a partition after this many seconds "
         "without a new record",

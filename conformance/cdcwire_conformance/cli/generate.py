@@ -21,6 +21,7 @@ from cdcwire_conformance.cli.context import (
     context_from,
 )
 from cdcwire_conformance.ddl import read_ddl_file, sent_columns
+from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.sources import topics
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
@@ -71,8 +72,10 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire generate``."""
     parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
-    parser.add_argument("--rows", type=int, required=True, metavar="N", help="row changes")
-    parser.add_argument("--seed", type=int, default=1, metavar="S")
+    parser.add_argument(
+        "--rows", type=integer_argument, required=True, metavar="N", help="row changes"
+    )
+    parser.add_argument("--seed", type=integer_argument, default=1, metavar="S")
     parser.add_argument("--to", required=True, metavar="DIR", help="or the URL of a prefix")
     tables = parser.add_mutually_exclusive_group()
     tables.add_argument(
@@ -90,13 +93,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--shards",
-        type=int,
+        type=integer_argument,
         metavar="N",
         help="of DataHub: share each topic out to N shards, by the keys of its rows",
     )
     prefix = parser.add_argument_group("of a storage prefix")
     prefix.add_argument(
-        "--restarts", type=int, metavar="N", help="kill the writer N times, and go on: rows repeat"
+        "--restarts",
+        type=integer_argument,
+        metavar="N",
+        help="stop and restart the writer N times, which repeats rows (default: 0)",
     )
     prefix.add_argument(
         "--write-order",
@@ -174,7 +180,7 @@ def _write_prefix(
         except StoreError:  # there is nothing
             found = None
         if found is not None:
-            raise UsageError(f"{arguments.to}: is not empty: {found.path} is there")
+            raise UsageError(f"{arguments.to}: is not empty: it contains {found.path}")
     # Tables with schema changes need no definition, and one would not fit every version.
     is_evolving = arguments.ddl is None and arguments.workload == EVOLVING_WORKLOAD
     context = context if is_evolving else replace(context, tables=(*context.tables, *tables))

@@ -18,6 +18,7 @@ from cdcwire_conformance.cli.context import (
 )
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.ddl import read_ddl_file
+from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.size import (
     COMPRESSION_NAMES,
     DEFAULT_BATCHES,
@@ -73,16 +74,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--feed", metavar="FORMAT:file:DIR", help="measure the rows of these messages"
     )
     parser.add_argument(
-        "--rows", type=int, default=DEFAULT_ROWS, metavar="N", help=f"default: {DEFAULT_ROWS}"
+        "--rows",
+        type=integer_argument,
+        default=DEFAULT_ROWS,
+        metavar="N",
+        help=f"default: {DEFAULT_ROWS}",
     )
     parser.add_argument(
         "--sample",
-        type=int,
+        type=integer_argument,
         default=DEFAULT_ROWS,
         metavar="N",
         help=f"measure up to N rows of a feed (default: {DEFAULT_ROWS})",
     )
-    parser.add_argument("--seed", type=int, default=1, metavar="S")
+    parser.add_argument("--seed", type=integer_argument, default=1, metavar="S")
     parser.add_argument(
         "--formats",
         default=",".join(FORMAT_NAMES),
@@ -103,7 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--jobs",
-        type=int,
+        type=integer_argument,
         default=os.cpu_count() or 1,
         metavar="N",
         help="processes at once (default: one a core)",

@@ -17,6 +17,7 @@ from cdcwire.core.options import OptionValue
 from cdcwire.model.text import Json, TextFormError, table_from_json
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.corpus.files import CorpusFiles
+from cdcwire_conformance.problems import json_problem
 
 Level: TypeAlias = Literal["must", "should", "may", "unspecified"]
 Expect: TypeAlias = Literal["accept", "reject", "encode"]
@@ -126,7 +127,7 @@ def read_json(files: CorpusFiles, where: str) -> Json:
     except UnicodeDecodeError as error:
         raise CorpusError(f"byte {error.start} is not UTF-8", where) from error
     except json.JSONDecodeError as error:
-        raise CorpusError(f"line {error.lineno}: {error.msg}", where) from error
+        raise CorpusError(json_problem(error), where) from error
     except ValueError as error:
         raise CorpusError(str(error), where) from error
 

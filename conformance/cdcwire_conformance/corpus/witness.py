@@ -68,7 +68,10 @@ def read_witnesses(root: Path | None = None) -> tuple[Witness, ...]:
             for entry in document["witnesses"]
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise CorpusError(f"is not a list of witnesses: {error!r}", WITNESSES_FILE) from error
+        raise CorpusError(
+            "is not a list of witnesses with name, version, language, read and wrote",
+            WITNESSES_FILE,
+        ) from error
 
 
 def write_witnesses(witnesses: Iterable[Witness], root: Path | None = None) -> None:

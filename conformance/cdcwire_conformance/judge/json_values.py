@@ -10,7 +10,9 @@ import json
 from collections import defaultdict
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
+
+from cdcwire_conformance.problems import InvalidJsonError, json_problem, no_constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ def json_difference(expected: str, given: str) -> str | None:
     try:
         right = _parse(given)
     except ValueError as error:
-        return f"not JSON: {error}"
+        return json_problem(error)
     try:
         return _difference(left, right, "$")
     except RecursionError:
@@ -52,11 +54,11 @@ def _parse(text: str) -> _Exact:
             text,
             parse_int=_number,
             parse_float=_number,
-            parse_constant=_no_constant,
+            parse_constant=no_constant,
             object_pairs_hook=_Members,
         )
     except RecursionError as error:
-        raise ValueError("nested too deep") from error
+        raise InvalidJsonError("nested too deep") from error
     return parsed
 
 
@@ -65,10 +67,6 @@ def _number(text: str) -> Decimal | _HugeNumber:
         return Decimal(text)
     except InvalidOperation:
         return _HugeNumber(text)
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _difference(left: _Exact, right: _Exact, path: str) -> str | None:

@@ -13,6 +13,7 @@ from typing import NoReturn, TypeAlias
 
 from cdcwire.core.message import Message
 from cdcwire.model.text import Json
+from cdcwire_conformance.problems import InvalidJsonError, json_problem
 from cdcwire_conformance.protocol.messages import message_from_json
 from cdcwire_conformance.protocol.requests import PROTOCOL_VERSION
 from cdcwire_conformance.visible import visible
@@ -82,16 +83,10 @@ def parse_line(line: bytes) -> dict[str, Json]:
     """Return the object on a line. Raises: ProtocolError."""
     try:
         document = _DECODER.decode(line.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ProtocolError(
-            f"the answer is not UTF-8 at byte {error.start}: {excerpt(line)}"
-        ) from error
-    except RecursionError as error:
-        raise ProtocolError(f"the answer is nested too deep: {excerpt(line)}") from error
-    except ValueError as error:
-        raise ProtocolError(
-            f"the answer is not JSON ({error}): {excerpt(line)}; "
-            "only answers go to standard output, logs to standard error"
+            f"the answer is {json_problem(error)}: {excerpt(line)}; "
+            "write only answers to standard output, logs to standard error"
         ) from error
     if not isinstance(document, dict):
         raise ProtocolError(f"the answer is not a JSON object: {excerpt(line)}")
@@ -99,7 +94,7 @@ def parse_line(line: bytes) -> dict[str, Json]:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON; floats travel as text")
+    raise InvalidJsonError(f"not JSON: {name}; floats travel as text")
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_constant)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 from cdcwire.core.format import Context
 from cdcwire.core.message import Message
@@ -12,6 +12,7 @@ from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire.model.events import Event, Table
 from cdcwire.model.text import Json, event_from_json, table_from_json
 from cdcwire_conformance.compressions import known_compressions
+from cdcwire_conformance.problems import json_problem, no_constant
 from cdcwire_conformance.protocol.messages import bytes_from_json, message_from_json
 
 _Read = TypeVar("_Read")
@@ -51,15 +52,9 @@ def parse_request(line: bytes) -> dict[str, Json]:
 def parse_object(line: bytes) -> dict[str, Json]:
     """Return the JSON object of a line. Raises: RequestError."""
     try:
-        request = json.loads(line.decode("utf-8"), parse_constant=_no_constant)
-    except UnicodeDecodeError as error:
-        raise RequestError(f"the request is not UTF-8: byte {error.start}") from error
-    except json.JSONDecodeError as error:
-        raise RequestError(f"the request is not JSON: {error.msg} at {error.pos}") from error
-    except RecursionError as error:
-        raise RequestError("the request is nested too deeply") from error
-    except ValueError as error:  # a number of too many digits, NaN
-        raise RequestError(f"the request has an unusable number: {_shown(str(error))}") from error
+        request = json.loads(line.decode("utf-8"), parse_constant=no_constant)
+    except (ValueError, RecursionError) as error:
+        raise RequestError(f"the request is {json_problem(error)}") from error
     if not isinstance(request, dict):
         raise RequestError(f"the request is an object; found {_shown(request)}")
     return request
@@ -126,10 +121,6 @@ def _reading(read: Callable[[], _Read], request: Mapping[str, Json]) -> _Read:
         return read()
     except (ValueError, RecursionError) as error:
         raise RequestError(_shown(str(error) or "nested too deeply"), request.get("seq")) from error
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _shown(found: Json) -> str:

@@ -128,7 +128,7 @@ def _query(text: str) -> dict[str, str]:
 def _bound(query: Mapping[str, str], name: str, default: Edge) -> Bound:
     text, ms = query.get(name), query.get(f"{name}-ms")
     if text is not None and ms is not None:
-        raise ValueError(f"{name} and {name}-ms are there both")
+        raise ValueError(f"{name} and {name}-ms exclude each other")
     if ms is not None:
         return Moment(_number(ms, f"{name}-ms"))
     if text is None:

@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from cdcwire.core.format import Carrier
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.protocol.messages import message_from_json, message_to_json
 
 __all__ = ["InputError", "message_from_json", "message_to_json", "read_messages", "write_messages"]
@@ -107,7 +108,7 @@ def _from_hex(raw: bytes, source: str) -> bytes:
     try:
         return bytes.fromhex(raw.decode("ascii"))
     except ValueError as error:
-        raise InputError(f"is not hexadecimal: {error}", _name(source)) from error
+        raise InputError("is not hexadecimal", _name(source)) from error
 
 
 def _read_all(source: str) -> bytes:
@@ -133,13 +134,11 @@ def _messages_of(lines: BinaryIO, name: str) -> Iterator[tuple[str, Message]]:
             continue
         where = f"{name}:{number}"
         try:
-            message = message_from_json(json.loads(line))
-        except UnicodeDecodeError as error:
-            raise InputError(f"byte {error.start} of the line is not UTF-8", where) from error
-        except json.JSONDecodeError as error:
-            raise InputError(f"is not JSON: {error.msg}", where) from error
-        except RecursionError as error:
-            raise InputError("is nested too deeply", where) from error
+            document = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"is {json_problem(error)}", where) from error
+        try:
+            message = message_from_json(document)
         except ValueError as error:
             raise InputError(str(error), where) from error
         yield where, message

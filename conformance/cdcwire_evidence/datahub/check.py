@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cdcwire.datahub.ops import OPS
 from cdcwire.model.text import Json
+from cdcwire_conformance.problems import json_problem
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
@@ -46,7 +47,7 @@ def problems_of(value: bytes) -> tuple[str, ...]:
     try:
         message = json.loads(value)
     except ValueError as error:
-        return (f"not JSON: {error}",)
+        return (json_problem(error),)
     payload = message.get("payload") if isinstance(message, dict) else None
     op = payload.get("op") if isinstance(payload, dict) else None
     if not isinstance(op, str) or op not in OPS:

@@ -94,7 +94,7 @@ def _expect(reader: Reader, wanted: int, what: str) -> None:
     at = reader.offset
     found = reader.byte(CLAUSE)
     if found != wanted:
-        raise DecodeError(f"byte {found:#04x} stands where {what} is expected", at, CLAUSE)
+        raise DecodeError(f"byte {found:#04x} was found where {what} is expected", at, CLAUSE)
 
 
 def _members(reader: Reader) -> list[tuple[int, str]]:
@@ -130,7 +130,7 @@ def _value_of(reader: Reader, members: list[tuple[int, str]], wanted: str) -> st
         if code not in sizes:
             break  # an object in front of the text would have to be read whole
         reader.take(sizes[code], CLAUSE)
-    raise DecodeError(f"there is no {wanted} in front of all objects", reader.offset, CLAUSE)
+    raise DecodeError(f"{wanted} is missing before the first object", reader.offset, CLAUSE)
 
 
 def _text(reader: Reader, size_bytes: int) -> str:
@@ -145,12 +145,12 @@ def modified_utf8(raw: bytes, offset: int = 0) -> str:
     Raises: DecodeError.
     """
     if any(byte >= 0xF0 or byte == 0 for byte in raw):
-        raise DecodeError("bytes that modified UTF-8 does not have", offset, CLAUSE)
+        raise DecodeError("not modified UTF-8: a byte is 0 or at least 0xf0", offset, CLAUSE)
     try:
         units = raw.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass")
         return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
     except UnicodeDecodeError as error:
-        raise DecodeError(f"no modified UTF-8: {error.reason}", offset, CLAUSE) from error
+        raise DecodeError("not modified UTF-8", offset, CLAUSE) from error
 
 
 def check_ddl_text(text: str, meta: bytes) -> DdlMeta:
@@ -161,7 +161,7 @@ def check_ddl_text(text: str, meta: bytes) -> DdlMeta:
     found = read_ddl_meta(meta)
     if found.ddl_text != text:
         raise DdlTextMismatchError(
-            f"ddl.text is {text!r:.200}, and in ddlMeta stands {found.ddl_text!r:.200}"
+            f"ddl.text is {text!r:.200}, but ddlMeta has {found.ddl_text!r:.200}"
         )
     return found
 
@@ -188,7 +188,7 @@ def statement_of(meta: bytes) -> JavaObject:
     except DecodeError:
         raise
     except (*_BROKEN, ExceptionRead) as error:
-        problem = f"no statement object: {type(error).__name__}: {str(error)[:200]}"
+        problem = f"not a statement object: {type(error).__name__}: {str(error)[:200]}"
         raise DecodeError(problem, 0, CLAUSE) from error
     statement = tree.members.get("statement") if isinstance(tree, JavaObject) else None
     if not isinstance(statement, JavaObject):

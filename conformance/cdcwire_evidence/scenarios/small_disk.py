@@ -59,12 +59,12 @@ def run_on_a_small_disk(folder: Path, *command: str) -> subprocess.CompletedProc
     """
     unshare = shutil.which("unshare")
     if unshare is None:
-        raise NotRunError("there is no unshare, which gives a program mounts of its own")
+        raise NotRunError("the program unshare is not installed; it gives a program private mounts")
     for rights in ("-m", "-rm"):  # root, and users who may be root in a world of their own
         words = [unshare, rights, "sh", "-c", _MOUNT, str(folder)]
         if subprocess.run([*words, "true"], capture_output=True, check=False).returncode == 0:
             return subprocess.run([*words, *command], capture_output=True, text=True, check=False)
-    raise NotRunError("a program may not have mounts of its own here")
+    raise NotRunError("programs may not have private mounts on this machine")
 
 
 def fill(ballast: Path, left_kib: int) -> None:

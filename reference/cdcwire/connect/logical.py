@@ -375,7 +375,9 @@ def read_timestamp_text(text: str) -> str:
             whole = moment.replace(microsecond=0).isoformat(" ")
             return f"{whole}.{milliseconds % 1000:03d}"
     except (ValueError, OverflowError) as error:
-        raise ConversionError(f"{text!r:.40}: {error}", _LOGICAL) from error
+        raise ConversionError(
+            f"{text!r:.40} is not a date and time of the calendar", _LOGICAL
+        ) from error
     raise ConversionError(f"{text!r:.40} is not a date and time", _LOGICAL)
 
 

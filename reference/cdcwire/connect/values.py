@@ -106,7 +106,7 @@ def write_value(schema: Schema, value: Value, depth: int = 1) -> str:
     """Return the text of a value. Raises: EncodeError, for what the schema does not take."""
     if value is None:
         if not schema.optional:
-            raise EncodeError("a required value is None", _NULLS)
+            raise EncodeError("a required value is NULL", _NULLS)
         return "null"
     if depth > MAX_VALUE_DEPTH:
         raise EncodeError(f"values are nested deeper than {MAX_VALUE_DEPTH}", _LIMITS)

@@ -53,7 +53,8 @@ class PathLayout:
 
     def __post_init__(self) -> None:
         if self.date_separator not in _DATES:
-            raise ValueError(f"date-separator is none, year, month or day: {self.date_separator!r}")
+            allowed = ", ".join(_DATES)
+            raise ValueError(f"date-separator {self.date_separator!r} is not one of {allowed}")
         if self.extension not in (".csv", ".json"):
             raise ValueError(f"the extension is .csv or .json: {self.extension!r}")
 

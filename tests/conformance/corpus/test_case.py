@@ -73,7 +73,7 @@ def test_case_that_cannot_be_read_is_one_error(
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (b"{", "line 1"),
+        (b"{", "not JSON at character 2"),
         (b'{"id": 1, "id": 2}', "member 'id' is repeated"),
         (b"\xff", "byte 0 is not UTF-8"),
         (b"[]", "wrong form"),

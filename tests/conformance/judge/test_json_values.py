@@ -39,7 +39,7 @@ def test_json_equal_has_no_difference(left: str, right: str) -> None:
         ('{"a":1,"a":2}', '{"a":2}', "at $.a"),
         ('{"a":1}', '{"a":1,"b":null}', "at $.b"),
         ("[1]", "[1,2]", "at $: 1, 2 items"),
-        ("[1]", "NaN", "NaN is not JSON"),
+        ("[1]", "NaN", "not JSON: NaN"),
         ("[1]", "[1", "not JSON"),
         ("not json", '"not json"', "only the same text"),
         (DEEP, DEEP + " ", "nested too deep|only the same text"),

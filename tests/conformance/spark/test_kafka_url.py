@@ -49,7 +49,7 @@ def test_url_names_a_part_of_a_topic(url: str, topic: KafkaTopic) -> None:
         ("kafka://me:secret@b1/t", "passwords have no place in a URL"),
         ("kafka://b1/t?until=3", "'until' is not one of from, to, from-ms, to-ms, config"),
         ("kafka://b1/t?from=1&from=2", "from is duplicated"),
-        ("kafka://b1/t?from=1&from-ms=2", "from and from-ms are there both"),
+        ("kafka://b1/t?from=1&from-ms=2", "from and from-ms exclude each other"),
         ("kafka://b1/t?from=-1", "from=-1 is not earliest, latest, an offset, or 0:100,1:50"),
         ("kafka://b1/t?to=0:1,0:2", "to has partition 0 twice"),
         ("kafka://b1/t?to=0:", "to= is not"),

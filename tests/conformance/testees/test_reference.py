@@ -90,9 +90,13 @@ def test_answer_once_exit_code_tells_accepted_from_rejected(cut: int, code: int)
         (b'{"cmd":"decode","seq":3,"format":"craft","messages":[],"options":[]}', 3, "options"),
         (b'{"cmd":"decode","seq":3,"format":"craft","messages":[],"tables":[1]}', 3, "tables"),
         (b"[" * 200_000, None, "nested too deeply"),
-        (b'{"cmd":"decode","seq":' + b"9" * 5_000 + b"}", None, "unusable number"),
-        (b'{"cmd":"decode","seq":NaN}', None, "unusable number"),
-        (b'{"cmd":"\xff"}', None, "not UTF-8: byte 8"),
+        (
+            b'{"cmd":"decode","seq":' + b"9" * 5_000 + b"}",
+            None,
+            "not usable: a number has too many digits",
+        ),
+        (b'{"cmd":"decode","seq":NaN}', None, "not JSON: NaN"),
+        (b'{"cmd":"\xff"}', None, "not UTF-8 at byte 8"),
     ],
 )
 def test_serve_line_that_is_not_a_request_is_answered_with_an_error(

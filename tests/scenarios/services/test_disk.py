@@ -39,7 +39,7 @@ BALLAST_MIB = 12
 
 @pytest.fixture
 def mounts(tmp_path: Path) -> None:
-    """Leave a scenario out where a program may not have mounts of its own."""
+    """Skip a scenario where a program may not have private mounts."""
     try:
         small_disk.run_on_a_small_disk(tmp_path, "true")
     except NotRunError as error:

@@ -32,6 +32,7 @@ from cdcwire_conformance.arrow.column_decoders import Irregular, MessageColumns
 from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.arrow.types import Profile, Temporal
+from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.sources.messages_io import message_from_json
 from cdcwire_conformance.sources.pieces import Piece, line_number, read_lines
 from cdcwire_conformance.sources.stores import OpenFile, open_here
@@ -90,9 +91,11 @@ def message_of_line(line: bytes) -> Message | RowProblem:
     if message is not None:
         return message
     try:
-        return message_from_json(json.loads(line))
-    except RecursionError:
-        return _line_problem("the line is nested too deeply")
+        document = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return _line_problem(f"the line is {json_problem(error)}")
+    try:
+        return message_from_json(document)
     except ValueError as error:
         return _line_problem(f"the line is not a message: {error}")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -164,7 +163,7 @@ def typed_value(kind: Type, members: Mapping[str, Json], path: Path) -> tuple[Ty
     """
     try:
         found = _read_value(kind, members, path)
-    except (ValueError, InvalidOperation, OverflowError) as error:
+    except (ValueError, OverflowError) as error:
         if isinstance(error, TextFormError):
             raise
         raise TextFormError(
@@ -187,6 +186,8 @@ def _read_value(kind: Type, members: Mapping[str, Json], path: Path) -> tuple[Ty
         return ArrayType(_common(kind.item, items)), tuple(value for _, value in items)
     if isinstance(kind, MapType):
         entries = _list(members, "entries")
+        if not all(isinstance(entry, list) and len(entry) == 2 for entry in entries):
+            raise ValueError("an entry of a map is a list of key and value")
         keys = [value_from_json(k, kind.key, path) for k, _ in entries]
         values = [value_from_json(v, kind.value, path) for _, v in entries]
         pairs = zip((key for _, key in keys), (value for _, value in values), strict=True)
@@ -209,7 +210,7 @@ def _read_value(kind: Type, members: Mapping[str, Json], path: Path) -> tuple[Ty
         case FloatType(bits):
             return kind, _read_float(text, bits)
         case DecimalType():
-            return kind, Decimal(text) if re.fullmatch(r"-?[0-9.]+|nan|-?inf", text) else text
+            return kind, _read_decimal(text)
         case DateType() | TimeType() | DatetimeType() | TimestampType():
             return _read_temporal(kind, text, members)
         case IntervalType():
@@ -255,6 +256,15 @@ def _read_int(text: str) -> int:
     return int(text)
 
 
+def _read_decimal(text: str) -> Decimal | str:
+    if not re.fullmatch(r"-?[0-9.]+|nan|-?inf", text):
+        return text
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ValueError("not a decimal number") from None
+
+
 def _read_float(text: str, bits: int) -> float:
     if not re.fullmatch(r"-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,4})?|nan|-?inf", text):
         raise ValueError("not a number")
@@ -286,7 +296,7 @@ def _read_labelled(kind: EnumType | SetType, members: Mapping[str, Json]) -> tup
         return replace(kind, form="index"), _read_int(index)
     if isinstance(label, str):
         return replace(kind, form="label"), label
-    raise ValueError("one of the members 'index' and 'label' is to be there, as text")
+    raise ValueError("the member 'index' or 'label' is missing, or is not text")
 
 
 def _read_base64(text: Json) -> bytes:
@@ -294,8 +304,8 @@ def _read_base64(text: Json) -> bytes:
         raise ValueError("the member 'bytes' is to be text")
     try:
         return base64.b64decode(text, validate=True)
-    except binascii.Error as error:
-        raise ValueError(f"base64: {error}") from error
+    except ValueError as error:
+        raise ValueError("not standard base64 with padding") from error
 
 
 def _list(members: Mapping[str, Json], name: str) -> list[Json]:

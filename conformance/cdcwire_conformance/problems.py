@@ -1,0 +1,48 @@
+"""The reasons why a library refuses a text, in the words of this project."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import NoReturn
+
+
+class InvalidJsonError(ValueError):
+    """A text that ``json`` would read and JSON does not allow. It completes "The text is"."""
+
+
+def no_constant(name: str) -> NoReturn:
+    """Refuse NaN and Infinity, for ``parse_constant`` of ``json``. Raises: InvalidJsonError."""
+    raise InvalidJsonError(f"not JSON: {name}")
+
+
+def json_problem(error: ValueError | RecursionError) -> str:
+    """Return why ``json.loads`` refused a text: ``not JSON at character 6``."""
+    if isinstance(error, InvalidJsonError):
+        return str(error)
+    if isinstance(error, json.JSONDecodeError):
+        text = error.doc.rstrip()
+        if "\n" not in text:
+            return f"not JSON at character {min(error.pos, len(text)) + 1}"
+        return f"not JSON at line {error.lineno}, column {error.colno}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8 at byte {error.start}"
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    return "not usable: a number has too many digits"
+
+
+def integer_argument(text: str) -> int:
+    """Return the integer of a command line argument. Raises: argparse.ArgumentTypeError."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is not an integer") from None
+
+
+def number_argument(text: str) -> float:
+    """Return the number of a command line argument. Raises: argparse.ArgumentTypeError."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is not a number") from None
