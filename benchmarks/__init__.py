@@ -1,7 +1,8 @@
 """Benchmarks: ratios of routes that do the same work, in one process.
 
-Each is a module to be run from the project's folder (``python -m benchmarks.decode``), and prints a
-Markdown table with the bar beside each result. They are no tests: a busy machine must not fail one.
+Run each as a module from the project's folder (``python -m benchmarks.decode``). It prints a
+Markdown table with the bar next to each result. They are not tests: a busy machine must not make
+one fail.
 """
 
 import sys

@@ -3,12 +3,13 @@
 Run as ``python -m benchmarks.avro_decode [--quick] [--json FILE]``; it needs fastavro and avro.
 The bytes are those of our encoder, with the extension; decimals are measured in both modes.
 
-Compared is what stands behind the envelope. The peers give a dictionary for each record, and ours a
-tuple; that the values and their types are the same is asserted first. Decimals of the precise mode
-are ``Decimal`` everywhere. Where the peers have no such type (BIGINT UNSIGNED as a long that wraps,
-ENUM, SET, temporal types and JSON as text) they give the plain Avro value, which is less work. In
-"whole messages" each route reads envelope, key and value, finds the schemas by their ids and gives
-one tuple of values a row: the fast decoder checks everything that the plain one checks.
+Only the bytes after the envelope are compared. The peers give a dictionary for each record, and
+ours a tuple; that the values and their types are the same is asserted first. Decimals of the
+precise mode are ``Decimal`` everywhere. Some types do not exist in the peers: BIGINT UNSIGNED as a
+long that wraps, ENUM, SET, temporal types and JSON as text. There they give the plain Avro value,
+which is less work. In "whole messages" each route reads envelope, key and value, finds the schemas
+by their ids and gives one tuple of values per row. The fast decoder checks everything that the
+plain one checks.
 """
 
 from __future__ import annotations
@@ -160,7 +161,7 @@ def apache_peer() -> Peer:
 def compare_records(
     what: str, measured: Feed, warm_up: Feed, peers: dict[str, Peer], rounds: int
 ) -> list[Result]:
-    """Compare the reading of values behind their envelopes."""
+    """Compare the reading of values after their envelopes."""
     values = [(message.value or b"")[HEAD:] for message in measured.messages]
     readers = {name: peer.reader(measured.value_text) for name, peer in peers.items()}
     plan = plan_of_text(measured.value_text)

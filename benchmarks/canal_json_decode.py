@@ -2,11 +2,11 @@
 
 Run as ``python -m benchmarks.canal_json_decode [--quick] [--json FILE]``. The peer is hand-written
 for each table: the members of a message that it needs, and one conversion a column, in a generated
-function. It trusts its input: nothing is checked, and the table is told. Both give rows of the same
+function. It trusts its input: it checks nothing and gets the table. Both give rows of the same
 typed values, which is asserted first. TiCDC writes ``mysqlType`` in another order in each message,
 our own encoder in that of the table; both are measured. Decoders learn the table from other rows
-than those that are measured, and are new in each round. orjson is measured if it is installed.
-The checked plan is as strict as the plain decoder.
+than those that are measured, and are new in each round. orjson is measured if it is installed. The
+checked plan is as strict as the plain decoder.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
 Run as ``python -m benchmarks.connect_decode [--quick] [--json FILE]``. The messages are Debezium's,
 with and without their schema. The peer parses all of a message, the schema too, and takes the
-values by a generated function for the table; it trusts its input: nothing is checked, and the
-schema is told. Both give the same payload of the same typed values, which is asserted first. The
-fast decoder learns the schema from other messages than those that are measured. orjson is measured
-if it is installed. The checked plan is as strict as the plain decoder, and knows a schema by its
-bytes, as the fast decoder does. Last, what the events of these messages cost the fast and the plain
+values by a generated function for the table. It trusts its input: it checks nothing and gets the
+schema. Both give the same payload of the same typed values, which is asserted first. The fast
+decoder learns the schema from other messages than those that are measured. orjson is measured if it
+is installed. The checked plan is as strict as the plain decoder, and knows a schema by its bytes,
+as the fast decoder does. Last, what the events of these messages cost the fast and the plain
 decoder.
 """
 

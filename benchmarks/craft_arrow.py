@@ -2,8 +2,8 @@
 
 Run as ``python -m benchmarks.craft_arrow [--quick] [--json FILE]``; it needs the extra ``spark``.
 All routes give the same batches of the canonical schema, which is asserted first. The peer parses
-Open Protocol with json.loads and a generated function for the table, trusts its input, and makes
-its columns as the way by rows does. Decoders learn the table from other rows than those that are
+Open Protocol with json.loads and a generated function for the table. It trusts its input, and makes
+its columns as the route by rows does. Decoders learn the table from other rows than those that are
 measured, and are new in each round. Messages of 16 rows are joined, as they are in a Spark worker.
 Last, the rows alone, without any Arrow.
 """

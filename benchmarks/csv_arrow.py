@@ -1,10 +1,11 @@
 """How fast CSV files become Arrow batches: against pyarrow.csv alone, and against the way by rows.
 
 Run as ``python -m benchmarks.csv_arrow [--quick] [--json FILE]``; it needs the extra ``spark``. All
-routes read the same file in one thread. pyarrow.csv is told the separators, what NULL is, and no
-types: it gives a table of what it takes the texts for, and checks nothing of what the format says.
-The other two give the batches of the neutral form, with each value checked and in its canonical
-type, and operations, images and places of rows beside; that they are equal is asserted first.
+routes read the same file in one thread. pyarrow.csv gets the separators and the null text, but no
+types. It gives a table with the types that it infers, and checks none of the format's rules. The
+other two give the batches of the neutral form, with each value checked and in its canonical type.
+They also give operations, images and places of rows. The benchmark first asserts that they are
+equal.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 Run as ``python -m benchmarks.csv_decode [--quick] [--json FILE]``. The peer is hand-written for
 each table: csv.DictReader of the standard library, and one conversion a column in a generated
-function. It trusts its input: nothing is checked, the quoted text ``\\N`` counts as NULL, and the
-table is told. Both give the same rows and events, which is asserted first: rows with decimals as
-text, or images of the neutral model with decimals as Decimal. The checked plan is as strict as the
-plain decoder.
+function. It trusts its input: it checks nothing, the quoted text ``\\N`` counts as NULL, and it
+gets the table. Both give the same rows and events, which is asserted first. Rows have decimals as
+text; images of the neutral model have them as Decimal. The checked plan is as strict as the plain
+decoder.
 """
 
 from __future__ import annotations

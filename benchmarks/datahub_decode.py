@@ -2,11 +2,11 @@
 
 Run as ``python -m benchmarks.datahub_decode [--quick] [--json FILE]``. The peer of Blob is a JSON
 library with a hand-written conversion for each table: the members that it needs, in a generated
-function. It trusts its input, checks nothing, and the table is told. The peer of Tuple is
-pydatahub, if it is installed (in an environment of its own): it is given the batches alone, the
-fast decoder whole bodies with frame and both checksums. All routes give the same values, which is
-asserted first. Decoders of Blob learn the table from other rows than those that are measured, and
-are new in each round. orjson is measured if it is installed.
+function. It trusts its input, checks nothing, and gets the table. The peer of Tuple is pydatahub,
+if it is installed in a separate environment. It gets the batches alone; the fast decoder gets whole
+bodies with frame and both checksums. All routes give the same values, which is asserted first.
+Decoders of Blob learn the table from rows that are not measured, and are new in each round. orjson
+is measured if it is installed.
 """
 
 from __future__ import annotations
@@ -220,8 +220,8 @@ def orjson_loads() -> Loads | None:
 def assert_equal_rows(measured: Blobs, warm_up: Blobs, sample: Row, loads: Loads | None) -> None:
     """Stop unless all routes give the same rows of the same types.
 
-    A few values leave the fast way, such as integers near the end of their range; more than one in
-    a hundred would make the figures say something else.
+    A few values leave the fast path, such as integers near the end of their range. More than one in
+    a hundred would distort the figures.
     """
     decoder = warm(warm_up)
     found = [

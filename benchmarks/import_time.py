@@ -1,7 +1,7 @@
 """How long imports take, beyond what Python itself takes to start.
 
-Run as ``python -m benchmarks.import_time [--quick] [--json FILE]``. Each import is a process of its
-own; they take turns, and the least CPU time of each counts. Bytecode is compiled before.
+Run as ``python -m benchmarks.import_time [--quick] [--json FILE]``. Each import is a separate
+process; they take turns, and the least CPU time of each counts. Bytecode is compiled before.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The peer of the fast Craft decoder: Open Protocol read with a JSON library and a plan a table.
 
 It is tuned as the Craft decoder is, with a generated function for each table, and gives the same
-rows. It trusts its input: nothing is checked, and the tables are told. A strict decoder of the same
-kind would be slower.
+rows. It trusts its input: it checks nothing and gets the tables. A strict decoder of the same kind
+would be slower.
 """
 
 from __future__ import annotations

@@ -2,14 +2,14 @@
 
 Run as ``python -m benchmarks.large_feeds --rows 10000000 --to DIR``; needs the extra ``spark``. The
 stream of the 10-column table goes into DIR/craft and DIR/open-protocol in parts of 50,000 changes,
-each a file compressed with zstd. A part has its own seed, keys of its own, and positions behind
-those of the part before, so that the first parts of a large feed are a smaller one. Every message
-is what the format's encoder makes of the events, up to 16 rows as TiCDC sends them.
+each a file compressed with zstd. Each part has a separate seed, separate keys, and positions after
+those of the previous part. So the first parts of a large feed are a smaller feed. Every message is
+what the format's encoder makes of the events, up to 16 rows as TiCDC sends them.
 
-Encoding takes some 250 us a row, so that by default the first 2,000,000 changes are made by the
-encoders, and these messages come again at later positions, with the same keys and values: in both
-formats nothing but the commit_ts differs then. ``--distinct`` says how many are made.
-``--hot 0.3`` gives one key so large a share of the changes.
+Encoding takes some 250 us per row, so by default the encoders make only the first 2,000,000
+changes. These messages are repeated at later positions, with the same keys and values; in both
+formats nothing but the commit_ts differs then. ``--distinct`` says how many are made. ``--hot 0.3``
+gives one key so large a share of the changes.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A feed that is to be made: ``rows``, of which ``distinct`` are encoded, in ``folder``."""
+    """A feed that is to be made: ``rows`` in total, ``distinct`` encoded, in ``folder``."""
 
     rows: int
     folder: Path
@@ -165,7 +165,7 @@ def with_key(image: Image, value: int) -> Image:
 
 
 def shifted(name: str, records: Sequence[Record], later: int) -> Iterator[Record]:
-    """Yield the same messages at positions that are so much later.
+    """Yield the same messages at positions that are later by a constant.
 
     Craft has the first commit_ts of a message as a varint, and of others the distance to the one
     before. Both notations keep their lengths, on which others depend.
@@ -213,7 +213,7 @@ def write_part(path: Path, number: int, records: Iterator[Record]) -> None:
 
 
 def first_parts(source: Source, rows: int) -> Source:
-    """Return the first so many changes of a feed. Raises: ValueError where it has fewer."""
+    """Return the first N changes of a feed. Raises: ValueError where it has fewer."""
     parts = -(-rows // PART_ROWS)
     if parts > len(source.files):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Whether decoding takes more memory the longer it goes on.
+"""Memory of decoders over time: it must not grow with the number of messages.
 
 Run as ``python -m benchmarks.memory [--quick] [--json FILE]``. Rows are made, encoded and decoded
 message by message, none is kept. The most memory that the process had is read on the way: after

@@ -1,4 +1,4 @@
-"""What reading a storage prefix in a bucket costs in Spark, against the same files on disk.
+"""The cost of reading a storage prefix in a bucket in Spark, against the same files on disk.
 
 Run as ``CDCWIRE_S3=http://KEY:SECRET@HOST:PORT python -m benchmarks.spark_buckets [--quick]
 [--json FILE]``: a store, in which it makes a bucket that stays. Needs the extras ``spark`` and
@@ -49,7 +49,7 @@ CONTEXT = Context({"include-commit-ts": True})
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """CPU seconds. ``opening``: listing, schema files, and the pass over all data files."""
+    """CPU seconds. ``opening``: listing, schema files, and one scan of all data files."""
 
     opening: float
     decoding: float

@@ -1,8 +1,8 @@
-"""What comparing two equal DataFrames costs above one scan of both, and what the driver keeps.
+"""The cost of comparing two equal DataFrames, against one scan of both, and the driver's memory.
 
 Run as ``python -m benchmarks.spark_compare [--quick] [--json FILE]``; needs the extra ``spark``.
 Both frames are Parquet of the 29-column table with changes mixed, in files that are cut
-differently, and hold 1,000,000 equal changes (``--quick``: 100,000). A scan reads all columns of
+differently. They hold 1,000,000 equal changes (``--quick``: 100,000). A scan reads all columns of
 both to nowhere. All processor time counts: the driver's, Java's and the Python workers'. Routes
 take turns, and the best of each counts, after a first turn that warms Java up.
 
@@ -105,7 +105,7 @@ def write_all(table: CanonicalTable, rows: int, folder: Path) -> None:
 
 
 def write_frames(changes: pa.Table, copies: int, folder: Path) -> None:
-    """Write so many copies twice, the second time in another order and other files."""
+    """Write N copies twice, the second time in another order and other files."""
     index = changes.schema.get_field_index("commit_ts")
     field = changes.schema.field(index)
     parts = []

@@ -1,12 +1,12 @@
-"""What a row of a comparison costs, from 100,000 rows to 10,000,000, and what memory it takes.
+"""The cost per row of a comparison, from 100,000 rows to 10,000,000, and its memory.
 
 Run as ``python -m benchmarks.spark_curve --feeds DIR [--rows 100000 --rows 1000000 …]``, with feeds
-that ``python -m benchmarks.large_feeds`` has made; needs the extras ``spark`` and, for
-``--picture FILE``, ``size``. Each size is compared by itself, ``craft`` against ``open-protocol``,
-on a standalone cluster of Spark's own with one worker of two cores: so the driver is a process
-that decodes nothing, and its memory can be told. All processor time counts: the driver's, that of
-its Java, and of the cluster with its Python workers. Before each size the first 100,000 rows are
-compared, unmeasured, so that Java has warmed up.
+that ``python -m benchmarks.large_feeds`` has made; needs the extras ``spark`` and, for ``--picture
+FILE``, ``size``. Each size is compared by itself, ``craft`` against ``open-protocol``, on a
+standalone Spark cluster with one worker of two cores. So the driver is a process that decodes
+nothing, and its memory can be measured. All processor time counts: the driver's, that of its Java,
+and of the cluster with its Python workers. Before each size the first 100,000 rows are compared,
+unmeasured, so that Java has warmed up.
 
 ``--partitions N`` sets how many parts a shuffle has, in place of Spark's 200. ``--add FILE`` takes
 results of an earlier run into the document and the picture; without ``--rows`` these are all.
@@ -107,7 +107,7 @@ def _points_in(file: Path) -> Iterable[dict[str, Any]]:
 
 
 def measure(plan: Plan) -> Point:
-    """Compare so many rows on a cluster of this process's own."""
+    """Compare N rows on a cluster that this process starts."""
     sources = [source_of_folder(name, plan.folder / name) for name in FORMATS]
     settings = {
         "spark.executor.memory": f"{EXECUTOR_MIB}m",
@@ -156,7 +156,7 @@ def measure(plan: Plan) -> Point:
 
 
 def _compare(spark: SparkSession, sources: Sequence[Source], rows: int) -> None:
-    """Compare two feeds, and check that they are equal and have so many changes."""
+    """Compare two feeds, and check that they are equal and have N changes."""
     found = compare_feeds(spark, ComparedFeed(sources[0]), ComparedFeed(sources[1]))
     (counts,) = (each.counts for each in found.tables)
     assert counts is not None

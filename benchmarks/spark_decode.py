@@ -1,14 +1,14 @@
-"""What decoding in Spark costs above the bare decoder, and whether the driver's memory stays flat.
+"""The cost of decoding in Spark above the bare decoder, and whether the driver's memory stays flat.
 
 Run as ``python -m benchmarks.spark_decode [--quick] [--json FILE]``; needs the extra ``spark``. All
 processor time counts: the driver's, Java's and the Python workers'. Both routes run in one process
-tree, one after the other, on the same messages of the 29-column table, changes mixed, 16 rows a
-message as TiCDC sends them. Spark's job is decoding to nowhere, after a first small one; what a
-session costs to start is told beside it. The bare decoder makes rows of messages that are already
-in memory, so reading the files and making Arrow columns are part of Spark's cost.
+tree, one after the other, on the same messages. These have mixed changes of the 29-column table, 16
+rows per message as TiCDC sends them. Spark's job is decoding to nowhere, after a first small one;
+the time to start a session is reported separately. The bare decoder makes rows of messages that are
+already in memory, so reading the files and making Arrow columns are part of Spark's cost.
 
-The driver's memory: the peak of this process while the job runs, and what Java keeps when the job
-has ended and its garbage is collected (embedded, the executor is in the same Java).
+The driver's memory is the peak of this process while the job runs, and what Java keeps after the
+job and a garbage collection. When Spark is embedded, the executor is in the same Java.
 
 The feed is one of 50,000 changes, written to many files: making a million takes too long.
 """

@@ -1,10 +1,10 @@
-"""What a window costs when two topics are compared while they grow, and what the driver keeps.
+"""The cost of a window when two growing topics are compared, and the driver's memory.
 
 Run as ``CDCWIRE_KAFKA=HOST:PORT python -m benchmarks.spark_follow [--quick] [--json FILE]``: a
-broker, in which it makes two topics that stay. Needs the extras ``spark`` and ``scenarios``.
-Each window gets 10,000 more changes of the 10-column table (``--quick``: 500), the same ones in
-Craft and in the Open Protocol, in two partitions each, with a resolved event behind them. All
-processor time counts: the driver's, Java's and the Python workers', but not the broker's.
+broker, in which it makes two topics that stay. Needs the extras ``spark`` and ``scenarios``. Each
+window gets 10,000 more changes of the 10-column table (``--quick``: 500). Craft and Open Protocol
+send the same ones, in two partitions each, with a resolved event after them. All processor time
+counts: the driver's, Java's and the Python workers', but not the broker's.
 
 Java warms up in the first windows: what it keeps, and what a window costs, are compared with those
 of the sixth.
@@ -49,7 +49,7 @@ MAX_GROWTH_MIB = 32.0
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What one took. Memory is the driver's, behind it: what Java's heap keeps, Python's own."""
+    """What one took. Memory is the driver's, after the window: Java's heap and Python's memory."""
 
     changes: int
     cpu_s: float

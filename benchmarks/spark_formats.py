@@ -1,11 +1,12 @@
-"""What decoding each format in Spark costs a row, against its own bare decoder.
+"""The cost per row of decoding each format in Spark, against its bare decoder.
 
 Run as ``python -m benchmarks.spark_formats [--quick] [--json FILE]``; needs the extra ``spark``.
 100,000 changes of the 10-column table (``--quick``: 10,000) as messages in JSON lines, CSV as the
 files of a storage sink, with the options that a producer has by default. All processor time of the
-job counts, reading the files and what a job costs at all included; the job decodes to nowhere,
-after a first one that warms up. Beside it, the same without Spark: what one worker does with the
-messages (CSV row by row), and the decoder alone, which makes rows or events and no Arrow.
+job counts, including reading the files and the fixed cost of a job. The job decodes to nowhere,
+after a first one that warms up. The table also shows the same work without Spark: one worker's work
+on the messages (CSV row by row), and the decoder alone. The decoder makes rows or events and no
+Arrow.
 
 The changes are 10,000 different ones, repeated: making the messages takes longer than reading them.
 """

@@ -2,9 +2,9 @@
 
     python -m benchmarks.storage_prefix [--files 1000 10000] [--rows 10 100] [--format canal-json]
 
-For each number of files and of rows in a file a prefix is written into a temporary directory, and
-each step runs in a process of its own, whose peak of resident memory is told (on Linux). What a
-process needs before it does anything is in the line "nothing".
+A prefix is written into a temporary directory for each number of files and of rows in a file. Each
+step runs in a separate process, and its peak of resident memory is reported (on Linux). The line
+"nothing" shows the memory of a process that does nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ROW_BYTES = {"csv": 150, "canal-json": 1100}  # about
 
 
 def write(folder: Path, format_name: str, files: int, rows: int) -> None:
-    """Write a prefix of about so many files with about so many rows each."""
+    """Write a prefix of about N files with about M rows each."""
     options = dict(OPTIONS[format_name], **{"file-size": ROW_BYTES[format_name] * rows})
     context = Context(options, workload_tables(WORKLOAD))
     writer = PrefixWriter(LocalStore(folder), format_name, context)

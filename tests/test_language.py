@@ -36,6 +36,7 @@ _ERROR_NAMES = re.compile(
     r"(?:Error|Exception|Problem|Warning|Fault|Skip|Refused|invalid|problem)$"
 )
 _END = re.compile(r"(?<=[.!?:;])\s+(?=[A-Z`(\[\"])|\n\s*\n")
+_BLOCK = re.compile(r"\n(?=\s*[-*|] )")  # an item of a list, a row of a table
 _CODE = re.compile(r"``?[^`]*``?")
 
 
@@ -96,7 +97,8 @@ PATTERNS = (
     _pattern("but for", r"\bbut for\b|\bbut (?:not )?(?:in|of) (?:the|a)\b.*\bbut\b", "except"),
     _pattern(
         "private word",
-        r"\b(?:rooms?|walls?|doors?|halves|by rule|put to|pass(?:es|ed|ing)? over|marks?|marked|"
+        r"\b(?:rooms?|walls?|doors?|halves|by rule|put to|pass(?:es|ed|ing)? over|"
+        r"(?<!byte order )(?<!pytest\.)marks?|marked|"
         r"lanes?|stor(?:y|ies) of|parcels?|passages?|frontiers?|"
         r"wishes|patience|exhibits?|traps?|habits?)\b",
         "directory, mode, record, derived, run against, ignore, progress position",
@@ -172,9 +174,11 @@ def docstrings(root: Path = ROOT) -> Iterator[Sentence]:
                 text = ast.get_docstring(node)
                 if text:
                     line = getattr(node, "lineno", 1)
-                    yield from _split(
-                        "docstring", path, line, re.sub(r"(?m)^\s*(?:>>>|\.\.\.).*$", "", text)
-                    )
+                    text = re.sub(r"(?m)^\s*(?:>>>|\.\.\.).*$", "", text)
+                    for block in _BLOCK.split(text):
+                        is_row = block.lstrip().startswith("|")
+                        for part in block.split("|") if is_row else [block]:
+                            yield from _split("docstring", path, line, part)
 
 
 def errors(root: Path = ROOT) -> Iterator[Sentence]:
@@ -312,6 +316,7 @@ def test_each_pattern_is_found(text: str, name: str) -> None:
         "Decoding stops at the first error.",
         "Behind a proxy, set the variable.",
         "It stands for NULL.",
+        "A byte order mark is skipped.",
         " ".join(["word"] * 25),
     ],
 )

@@ -1,9 +1,9 @@
-"""DataHub's SDK for Python as it comes, put to work by cdcwire: it puts records, and gets them.
+"""DataHub's SDK for Python, unchanged, driven by cdcwire: it puts records, and gets them.
 
 A request is a line of JSON, an answer another. ``put`` and ``get`` name the encoding, the
-compression and an endpoint; the topic's schema and its shard are asked of the service, as a user's
-program does. Values travel as texts, NULL as null, blobs in base64. What the SDK raises is the
-answer, too.
+compression and an endpoint. The program asks the service for the topic's schema and its shard, as a
+user's program does. Values travel as texts, NULL as null, blobs in base64. An error that the SDK
+raises is an answer, too.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ FROM_TEXT: dict[FieldType, Callable[[str], Any]] = {
 
 
 def client(request: dict[str, Any]) -> DataHub:
-    """Return a client. A user agent of ours: the SDK's own would ask for this machine's address."""
+    """Return a client.
+
+    A fixed user agent: the SDK's default would ask for this machine's address.
+    """
     return DataHub(
         "id",
         "key",

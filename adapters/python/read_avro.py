@@ -2,9 +2,9 @@
 
     cdcwire verify avro -- python adapters/python/read_avro.py
 
-``DatumReader`` with the schema of the message as the writer's. Bytes behind the record are left in
-the stream, and looked for here. Text that is not UTF-8 is refused. Decimals are made under the
-precision of the schema.
+``DatumReader`` with the schema of the message as the writer's. The library leaves bytes after the
+record in the stream; this program checks for them. Text that is not UTF-8 is refused. Decimals are
+made under the precision of the schema.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def parsed(schema: str) -> avro.schema.Schema:
 
 
 def read(datum: Datum) -> Record:
-    """Return the record. Raises: ValueError for bytes behind it."""
+    """Return the record. Raises: ValueError for bytes after it."""
     stream = io.BytesIO(datum.data)
     record = avro.io.DatumReader(parsed(datum.schema)).read(avro.io.BinaryDecoder(stream))
     if stream.tell() != len(datum.data):

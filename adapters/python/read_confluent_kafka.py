@@ -2,8 +2,8 @@
 
     cdcwire verify avro -- python adapters/python/read_confluent_kafka.py
 
-It takes whole messages and asks a registry for the schema of their id; the registry here has the
-schemas of the request, and no network. It does not look for bytes behind the record, nor has it an
+It takes whole messages and asks a registry for the schema of their id. The registry here has the
+schemas of the request, and no network. It does not check for bytes after the record, and has no
 option for text that is not UTF-8. Glue's envelope is not its own.
 """
 

@@ -2,8 +2,8 @@
 
     cdcwire verify csv -- python adapters/python/read_csv_module.py
 
-It does not tell a quoted field from a bare one, but for one case: from Python 3.13 on a bare empty
-field can be None, which is what a null text of nothing needs. A column that can't be NULL keeps its
+It does not distinguish a quoted field from a bare one, with one exception. From Python 3.13 on, a
+bare empty field can be None, which an empty null text needs. A column that can't be NULL keeps its
 text. Delimiters have one character; line ends are any of CR, LF and CR LF, whatever is set.
 """
 

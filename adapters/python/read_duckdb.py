@@ -2,9 +2,10 @@
 
     cdcwire verify csv -- python adapters/python/read_duckdb.py
 
-It tells a quoted null text from a bare one, and has delimiters of up to four bytes, all integers
-and decimals of up to 38 digits; longer ones are read as text. An escape without quotes needs
-``strict_mode`` off, and may not occur in the null text. Text is valid UTF-8 or refused.
+It distinguishes a quoted null text from a bare one, and has delimiters of up to four bytes. It has
+all integers, and decimals of up to 38 digits; longer ones are read as text. An escape without
+quotes needs ``strict_mode`` off, and may not occur in the null text. Text is valid UTF-8 or
+refused.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     cdcwire verify avro -- python adapters/python/read_fastavro.py
 
 ``schemaless_reader`` with the schema of the message; with ``surrogateescape`` text that is not
-UTF-8 comes through. Bytes behind the record are left in the stream, and looked for here. Each
-schema is parsed on its own: key and value have the same full name. Broken bytes are refused by
-errors of all kinds, IndexError among them.
+UTF-8 comes through. The library leaves bytes after the record in the stream; this program checks
+for them. Each schema is parsed on its own: key and value have the same full name. Broken bytes are
+refused by errors of all kinds, IndexError among them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def parsed(schema: str) -> fastavro.types.Schema:
 
 
 def read(datum: Datum) -> Record:
-    """Return the record. Raises: ValueError for bytes behind it."""
+    """Return the record. Raises: ValueError for bytes after it."""
     stream = io.BytesIO(datum.data)
     record = fastavro.schemaless_reader(
         stream, parsed(datum.schema), None, handle_unicode_errors="surrogateescape"

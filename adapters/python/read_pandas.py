@@ -2,12 +2,13 @@
 
     cdcwire verify csv -- python adapters/python/read_pandas.py
 
-Integers are read as Int8 to UInt64, which have a NULL and all their bits; floats as float64, since
-Float64 loses the sign of zero, and NaN is no value of TiCDC; all else as text: no type of pandas
-has zero dates, and decimals are made of the text. NULL is looked for in columns that can be NULL,
-and there in quoted fields too. A delimiter of several characters is a pattern and takes the Python
-engine, which then knows no quotes. A record that is too short is filled up; one that is too long is
-an error, or in the first record a warning, taken for one here.
+Integers are read as Int8 to UInt64, which have a NULL and all their bits. Floats are read as
+float64, since Float64 loses the sign of zero; TiCDC never sends NaN. All other columns are read as
+text: no type of pandas has zero dates, and decimals are made of the text. NULL is looked for in
+columns that can be NULL, and there in quoted fields too. A delimiter of several characters is a
+pattern and takes the Python engine, which then knows no quotes. A record that is too short is
+filled up. One that is too long is an error. In the first record it is a warning, which counts as an
+error here.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     cdcwire verify csv -- python adapters/python/read_polars.py
 
 All integers, decimals of up to 38 digits (longer ones as text). The delimiter is one byte, the line
-end LF or CR LF. A quoted null text is NULL too; only where the null text is empty, the setting
-``empty_string_is_null`` tells a bare empty field from a quoted one. There is no escape without
-quotes, and text is valid UTF-8 or refused.
+end LF or CR LF. A quoted null text is NULL too. Only where the null text is empty, the setting
+``empty_string_is_null`` distinguishes a bare empty field from a quoted one. There is no escape
+without quotes, and text is valid UTF-8 or refused.
 """
 
 from __future__ import annotations

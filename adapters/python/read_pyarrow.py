@@ -2,9 +2,9 @@
 
     cdcwire verify csv -- python adapters/python/read_pyarrow.py
 
-It tells a quoted null text from a bare one, and reads text as binary columns, so that ill-formed
-UTF-8 comes through. Each integer has its width; decimals of up to 38 digits are decimal128, longer
-ones text. The delimiter has one character, the line end is any.
+It distinguishes a quoted null text from a bare one, and reads text as binary columns, so that
+ill-formed UTF-8 comes through. Each integer has its width; decimals of up to 38 digits are
+decimal128, longer ones text. The delimiter has one character, the line end is any.
 """
 
 from __future__ import annotations

@@ -32,10 +32,10 @@ Encode: TypeAlias = Callable[[Request], Iterable[Message]]
 
 @dataclass(frozen=True)
 class Format:
-    """What a program does with one format.
+    """The functions of a program for one format.
 
     ``decode`` takes one message and the whole request, and gives events. ``encode`` gives the
-    messages of the request's events. What they raise of ``rejections`` is a rejection. Any other
+    messages of the request's events. An ``rejections`` that they raise is a rejection. Any other
     error ends the program: it is a crash, and reported as one. ``without``: features that are not
     claimed. ``choices``: what the decoder does where the format leaves a choice.
     """

@@ -1,8 +1,8 @@
-"""What every Avro library needs around it to read TiCDC: envelope, schema, columns, events.
+"""The parts that every Avro library needs to read TiCDC: envelope, schema, columns, events.
 
-A reader is a function ``read(datum)`` that gives the record of a datum as a mapping of field names
-to what the library made of their values. Nothing here looks into the binary encoding. What follows
-is done for all libraries alike, as whoever uses them has to:
+A reader is a function ``read(datum)``. It returns the record of a datum as a mapping from field
+names to the library's values. Nothing here looks into the binary encoding. This module does the
+rest for all libraries alike, as their users have to:
 
 - key and value each name their schema in an envelope, of Confluent or of Glue; a null value is a
   delete, whose columns are those of the key;
@@ -95,7 +95,7 @@ def datum_of(whole: bytes, schemas: Mapping[str, str], is_glue: bool) -> Datum:
 
 @dataclass(frozen=True)
 class Shape:
-    """What a schema says beside the names of its fields."""
+    """The content of a schema in addition to the names of its fields."""
 
     table: str
     schema: str | None
@@ -187,7 +187,7 @@ def event_of(key: Row | None, value: Row | None) -> JsonObject:
 
 
 def _texts(told: Record, names: Mapping[str, str]) -> JsonObject:
-    """Return the fields of the extension that are there, under other names."""
+    """Return the extension's fields that the record has, under other names."""
     found = {name: told[field] for name, field in names.items() if field in told}
     return {name: str(value).lower() for name, value in found.items()}
 

@@ -1,8 +1,8 @@
-"""What every reader of TiCDC's CSV needs around it: settings, the fields of a record, events.
+"""The parts that every reader of TiCDC's CSV needs: settings, the fields of a record, events.
 
 A reader is a function ``read(value, settings, fields)`` that gives the rows of a file, each a
 sequence of cells: None for NULL, or what the reader made of the text. Nothing here looks at the
-bytes of the file. What follows is done for all readers alike, as whoever uses them has to:
+bytes of the file. This module does the rest for all readers alike, as their users have to:
 
 - the fields of a record and their types come from the settings and the table's definition;
 - base64 and hex become bytes, numbers are converted where the reader left them as text;
@@ -50,7 +50,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a record, a column or one in front of these.
+    """One field of a record: a column, or a field before the columns.
 
     ``kind`` is without parameters: ``int64 unsigned``, ``decimal``.
     """
@@ -74,7 +74,7 @@ Read: TypeAlias = Callable[[bytes, Settings, "Sequence[Field]"], "Iterable[Row]"
 
 
 def settings_of(options: JsonObject) -> Settings:
-    """Return the settings of a request, with TiCDC's defaults for those that are not there."""
+    """Return the settings of a request, with TiCDC's defaults for missing ones."""
     named = {name.rpartition(".")[2]: value for name, value in options.items()}
 
     def is_on(name: str) -> bool:
@@ -94,7 +94,7 @@ def settings_of(options: JsonObject) -> Settings:
 
 
 def fields_of(settings: Settings, table: JsonObject) -> list[Field]:
-    """Return the fields of a record: those in front, then the columns that are stored."""
+    """Return the fields of a record: those before the columns, then the columns that are stored."""
     front = [Field(name, "name", in_front=True) for name in ("operation", "table", "schema")]
     if settings.has_commit_ts:
         front.append(Field("commit-ts", "int64 unsigned", in_front=True))

@@ -1,8 +1,8 @@
 """Open Protocol by ``json`` and a checked plan for each layout of columns.
 
-The key of a plan is all that a producer writes of the columns besides their values. A value is
-converted only if it has the type that its column expects. What differs raises one of
-``IRREGULARITIES``: it may be good or bad, and the plain decoder knows.
+The key of a plan is all that a producer writes of the columns except their values. A value is
+converted only if it has the type that its column expects. A difference raises one of
+``IRREGULARITIES``: it may be valid or not, and the plain decoder decides.
 """
 
 from __future__ import annotations

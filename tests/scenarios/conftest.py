@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def apicurio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Apicurio]:
-    """One Apicurio Registry for all scenarios, on a port of its own."""
+    """One Apicurio Registry for all scenarios, on a free port."""
     try:
         with running(tmp_path_factory.mktemp("apicurio")) as registry:
             yield registry

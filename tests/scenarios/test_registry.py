@@ -1,4 +1,4 @@
-"""A real registry, Apicurio Registry 3.0.9: ids, refusals, traps, and what its death forgets."""
+"""Apicurio Registry 3.0.9: ids, refusals, pitfalls, and the loss of schemas in a crash."""
 
 from __future__ import annotations
 

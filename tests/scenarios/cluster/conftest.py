@@ -79,7 +79,7 @@ def cluster(
 def own_cluster(
     tmp_path_factory: pytest.TempPathFactory, bare_python: Path, package: Path
 ) -> Iterator[Cluster]:
-    """A cluster of which a worker may be killed."""
+    """A cluster with a worker that a test may kill."""
     with _started(tmp_path_factory.mktemp("own-cluster"), bare_python, package) as running:
         yield running
 

@@ -52,7 +52,7 @@ def write_feed(folder: Path, name: str, events: Iterable[Event], copies: int = 1
 
 @pytest.fixture(scope="module")
 def feeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the same changes in both formats, each so often."""
+    """A folder with N copies of the same changes in both formats."""
     folder = tmp_path_factory.mktemp("feeds")
     for name in ("craft", "open-protocol"):
         write_feed(folder / name, name, changes(), COPIES)

@@ -1,4 +1,4 @@
-"""What a real Debezium sent decodes to what the SQL says, and comes back byte for byte."""
+"""Messages of a real Debezium decode to what the SQL says, and come back byte for byte."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_every_column_has_its_kind(recording: Recording, name: str, setting: Set
 
 
 def test_every_fault_of_debezium_is_still_there(recording: Recording) -> None:
-    """One that is gone has to go from the list: it would hide one of ours."""
+    """Remove a fault from the list when it is gone: it would hide a fault of cdcwire."""
     seen = {
         id(fault)
         for name, setting in SETTINGS.items()

@@ -1,4 +1,4 @@
-"""What a real Maxwell wrote is read, comes back byte for byte, and says what the SQL says."""
+"""Messages of a real Maxwell decode to what the SQL says, and come back byte for byte."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The services of the scenarios: those that the environment names, or containers of our own.
 
-What breaks a service has one of its own, and is not run against one that is given. What was not
-run is told with its reason.
+A scenario that breaks a service starts a private one; it never uses a service that is given. Each
+scenario that was not run is reported with its reason.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _deselected: list[pytest.Item] = []
 
 
 def pytest_sessionstart() -> None:
-    """Forget what an earlier run told, and give this one a name, by which its containers go."""
+    """Forget the report of an earlier run, and choose a name for this run's containers."""
     told = os.environ.get(RESULTS_VARIABLE)
     if told:
         Path(told).unlink(missing_ok=True)
@@ -67,7 +67,7 @@ def pytest_sessionstart() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail a run that leaves a container behind; what a killed one leaves is another result."""
+    """Fail a run that leaves a container running; containers of a killed run count elsewhere."""
     run = os.environ.get(RUN_VARIABLE)
     if not run or not os.environ.get("CDCWIRE_SCENARIOS") or not session.testscollected:
         return
@@ -81,12 +81,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    """Keep the scenarios that were not asked for, of which each option has its own."""
+    """Keep the scenarios that were not asked for; each option has a separate list."""
     _deselected.extend(item for item in items if Path(__file__).parent in item.path.parents)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Tell how many scenarios were not asked for."""
+    """Report how many scenarios were not asked for."""
     options = {"-m": session.config.option.markexpr, "-k": session.config.option.keyword}
     asked = " ".join(f"{name} {value}" for name, value in options.items() if value)
     if _deselected:
@@ -96,7 +96,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Remember what was told before this scenario."""
+    """Remember what was reported before this scenario."""
     item.stash[_TOLD] = _size_of_told()
 
 
@@ -104,7 +104,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Tell that a scenario was skipped, and why, unless it told so itself."""
+    """Report that a scenario was skipped, and why, unless it reported that itself."""
     report = yield
     place = report.longrepr if report.skipped else None  # and reason; an xfail has no tuple
     if isinstance(place, tuple) and item.stash[_TOLD] == _size_of_told():
@@ -215,7 +215,7 @@ def own_broker(logs: Path, request: pytest.FixtureRequest) -> Iterator[KafkaCont
 def proxied_broker(
     logs: Path, request: pytest.FixtureRequest
 ) -> Iterator[tuple[ToxiproxyContainer, KafkaContainer]]:
-    """A proxy, by whose door a broker is reached, and that broker. Both may be broken."""
+    """A proxy and the broker that clients reach through it. Both may be broken."""
     proxy = ToxiproxyContainer(image_of("TOXIPROXY_IMAGE"))
     with _started(proxy, logs / f"{request.node.name}-proxy.log"):
         broker = KafkaContainer(image_of("KAFKA_IMAGE"), proxied=proxy.door)

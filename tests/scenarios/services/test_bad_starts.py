@@ -1,4 +1,4 @@
-"""What can't be started: one line and exit code 2, which is "not run" and never "passed"."""
+"""Programs that can't start: one line and exit code 2, which means "not run", never "passed"."""
 
 from __future__ import annotations
 

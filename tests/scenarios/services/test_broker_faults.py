@@ -1,7 +1,7 @@
 """Brokers that die, freeze, slow down and refuse; readers that die; messages that are bad.
 
-Each scenario says what must hold. That a scenario can go red is shown by its second half, where
-the same check is put to a feed that really lost or doubled something.
+Each scenario says what must hold. The second part of a scenario shows that it can fail. It applies
+the same check to a feed that really lost or repeated messages.
 """
 
 from __future__ import annotations

@@ -403,7 +403,7 @@ def test_objects_that_expired_behind_a_reader_are_not_missed(bucket: str, tmp_pa
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a reader got. ``beyond``: rows that were there, and not below the checkpoint."""
+    """The result of a reader. ``beyond``: rows that had arrived, and not below the checkpoint."""
 
     checkpoint: int
     rows: list[str]

@@ -1,7 +1,7 @@
 """Clocks that are off or go back: a producer's, a sink's, a store's client's, a database's.
 
-Order is by offset and by commit ts, never by a clock. The machine's own clock is left alone: what
-has a moved clock is told the time.
+Order is by offset and by commit ts, never by a clock. The machine's clock stays as it is: only the
+processes under test see a moved clock.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Rows that were written by hand, from a topic or a bucket to a DataFrame: the ends of every type.
 
-What is expected stands here, value by value: no other decoder and no comparison is asked. Needs the
+The expected values are written here by hand: no other decoder and no comparison is asked. Needs the
 extra ``spark``.
 """
 

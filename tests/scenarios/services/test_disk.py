@@ -217,7 +217,7 @@ def fill_store(name: str) -> None:
 
 
 def make_room(name: str, seconds: float = 30.0) -> None:
-    """Remove all objects of a bucket and wait until the store has seen that there is room."""
+    """Remove all objects of a bucket and wait until the store has free space again."""
     client = s3_client()
     error = load_requirement("botocore.exceptions", "S3").ClientError
     for key in list(keys(client, name)):

@@ -1,4 +1,4 @@
-"""How long the services take to start, and that a killed run leaves none of them behind."""
+"""Services start in time, and a killed run leaves none of them running."""
 
 from __future__ import annotations
 
@@ -104,13 +104,13 @@ def test_all_services_start_within_a_minute(image_of: Callable[[str], str], tmp_
 
 
 def left_of(run: str) -> tuple[int, str]:
-    """What ``images/engine left`` says of a run."""
+    """The output of ``images/engine left`` about a run."""
     said = subprocess.run([ENGINE, "left", run], capture_output=True, text=True, check=False)
     return said.returncode, said.stdout
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is such a process."""
+    """Return whether the process exists."""
     return Path(f"/proc/{pid}").exists()
 
 

@@ -23,7 +23,7 @@ FLAT = 32  # MiB: what a process may grow by in nine tenths of a million rows
 
 
 class Arrivals:
-    """What arrives of the feed that is sent again and again.
+    """The part of a repeated feed that arrives.
 
     ``numbers``: of its messages, by their values. ``found``: those that came; -1: none of them.
     """

@@ -1,7 +1,7 @@
 """One stream in all ten formats, through real topics and buckets, equal on Spark.
 
-And with differences planted on one side, each of which is named with its place. The stream has
-``CDCWIRE_PAIR_ROWS`` changes, 2,000 unless that is told. Needs the extra ``spark``.
+Differences are then planted on one side, and each has to be reported with its place. The stream has
+``CDCWIRE_PAIR_ROWS`` changes; the default is 2,000. Needs the extra ``spark``.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ def feeds(
 class Pair:
     """Two feeds, and what a comparison of them has to leave out, as it is known here.
 
-    ``defined``: the definition of the table is told, as a side says too little of its columns.
-    ``planted``: what is planted on the right, and named. ``unseen``: what is planted, and is no
-    difference between these two.
+    ``defined``: the comparison gets the definition of the table, as one side says too little of its
+    columns. ``planted``: what is planted on the right, and named. ``unseen``: what is planted, and
+    is no difference between these two.
     """
 
     left: str
@@ -259,7 +259,7 @@ def is_changed(difference: RowDifference) -> bool:
 
 
 def where(place: ShownPlace | None) -> Where | None:
-    """Return a place as it is written down beside what was sent."""
+    """Return a place in the form of the list of planted differences."""
     if place is None:
         return None
     if place.topic is not None:

@@ -1,6 +1,6 @@
 """Avro through a real broker and a real registry, and what happens when the registry fails.
 
-What the registry accepts and refuses, case by case, is told by tests/scenarios/test_registry.py.
+tests/scenarios/test_registry.py shows, case by case, which schemas the registry accepts.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def confluents_reader(client: Any, topic: str, schema: str | None = None) -> Cal
 
 
 def all_of(kafka: Kafka, topic: str) -> dict[int, list[KafkaMessage]]:
-    """What a topic holds, by partition."""
+    """The content of a topic, by partition."""
     found: dict[int, list[KafkaMessage]] = {}
     for each in consume(kafka, topic):
         found.setdefault(each.partition, []).append(each.message)

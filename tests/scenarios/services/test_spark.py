@@ -1,6 +1,6 @@
 """Spark reads topics of a real broker: the same DataFrames as of files, compared, with its faults.
 
-Needs the extra ``spark`` beside ``scenarios``; Spark's connector for Kafka is fetched once.
+Needs the extra ``spark`` in addition to ``scenarios``; Spark's connector for Kafka is fetched once.
 """
 
 from __future__ import annotations
@@ -425,7 +425,7 @@ def test_topic_or_broker_that_is_not_there_is_one_line(
 
 
 def test_missing_connector_is_one_line() -> None:
-    """A Spark of its own, as a connector can't be taken away from one that runs."""
+    """A separate Spark, as a connector can't be taken away from one that runs."""
     url = "craft:kafka://127.0.0.1:9/orders"
     words = [sys.executable, "-m", "cdcwire_conformance", "compare", url, url]
     done = subprocess.run(

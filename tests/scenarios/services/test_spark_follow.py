@@ -1,6 +1,6 @@
 """Two topics of a real broker compared while they grow, window by window.
 
-Needs the extra ``spark`` beside ``scenarios``; Spark's connector for Kafka is fetched once.
+Needs the extra ``spark`` in addition to ``scenarios``; Spark's connector for Kafka is fetched once.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ PARTITIONS = 2
 class Growing:
     """A topic of Craft and one of Open Protocol that get the same changes, step by step.
 
-    Behind each step both partitions get a resolved event, as TiCDC sends them.
+    After each step both partitions get a resolved event, as TiCDC sends them.
     """
 
     def __init__(self, kafka: Kafka, new_name: NewName, steps: int = STEPS) -> None:
@@ -363,7 +363,7 @@ def planned_in(state: Path) -> int | None:
 
 
 class Follower:
-    """A process of ``cdcwire compare --follow``, in a group of its own."""
+    """A process of ``cdcwire compare --follow``, in a separate process group."""
 
     def __init__(self, growing: Growing, state: Path, told: Path, log: Path) -> None:
         self._log = log

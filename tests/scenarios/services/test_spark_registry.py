@@ -1,6 +1,6 @@
 """Spark reads Avro from topics of a real broker, with the schemas of a real registry.
 
-Needs the extra ``spark`` beside ``scenarios``; Spark's connector for Kafka is fetched once.
+Needs the extra ``spark`` in addition to ``scenarios``; Spark's connector for Kafka is fetched once.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def test_driver_asks_the_registry_once_and_workers_never(
 
 
 def briefly(changes: Iterable[RowChange]) -> list[object]:
-    """Operation, commit ts, id and quantity, as far as Avro tells them."""
+    """Operation, commit ts, id and quantity, as far as Avro carries them."""
     found: list[object] = []
     for change in changes:
         if change.op == "delete":

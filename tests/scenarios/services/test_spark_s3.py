@@ -1,6 +1,6 @@
 """Spark reads feeds in a bucket of a real object store: as on disk, with what is wrong with it.
 
-Needs the extra ``spark`` beside ``scenarios``; Spark's connectors are fetched once.
+Needs the extra ``spark`` in addition to ``scenarios``; Spark's connectors are fetched once.
 """
 
 from __future__ import annotations
@@ -355,7 +355,7 @@ def test_object_without_rights_is_one_line(
 
 
 def test_missing_jars_are_one_line(store: ObjectStore) -> None:
-    """A Spark of its own, as a file system can't be taken away from one that runs."""
+    """A separate Spark, as a file system can't be taken away from one that runs."""
     url = "craft:s3a://bucket/feed"
     words = [sys.executable, "-m", "cdcwire_conformance", "compare", url, url]
     done = subprocess.run(
@@ -372,7 +372,7 @@ def test_missing_jars_are_one_line(store: ObjectStore) -> None:
 def test_compare_brings_jars_and_finds_the_endpoint(
     place: str, store: ObjectStore, tmp_path: Path
 ) -> None:
-    """A Spark of its own, which knows of the store by AWS's variables alone."""
+    """A separate Spark, which gets the store's address from AWS's variables alone."""
     feed = make_feed("craft", ROWS)
     write_messages(str(tmp_path / "a.jsonl"), feed.messages)
     put_folder(tmp_path, f"{place}/feed")

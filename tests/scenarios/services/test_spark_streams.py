@@ -1,6 +1,6 @@
 """Spark decodes topics as streams into Parquet: killed, started again, and met by bad messages.
 
-Needs the extra ``spark`` beside ``scenarios``.
+Needs the extra ``spark`` in addition to ``scenarios``.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def test_stream_that_was_killed_goes_on_without_loss_or_doubles(
 
 
 def run_and_kill(source: str, folder: Path, log: Path) -> int:
-    """Stream in a process of its own, and kill it when it has written some batches."""
+    """Stream in a separate process, and kill it when it has written some batches."""
     program = (
         "import sys\n"
         "from cdcwire_conformance.spark import *\n"

@@ -105,7 +105,7 @@ def test_nulls_headers_and_empty_values_stay_apart(kafka: Kafka, new_name: NewNa
 def through_topic(
     kafka: Kafka, topic: str, lanes: Sequence[QueueFeed], compression: str
 ) -> list[Received]:
-    """Send each lane to its partition and read the topic to its end."""
+    """Send each list of messages to its partition and read the topic to its end."""
     make_topic(kafka, topic, len(lanes))
     for partition, lane in enumerate(lanes):
         settings = {"compression.type": compression}
@@ -114,7 +114,7 @@ def through_topic(
 
 
 def commit_ts_of(change: str) -> int:
-    """The position that the text of a change tells."""
+    """The position in the text of a change."""
     found = re.search(r"'commit_ts': '(\d+)'", change)
     assert found is not None
     return int(found[1])
