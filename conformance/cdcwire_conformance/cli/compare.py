@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from cdcwire_conformance.spark.compare.rules import CompareOptions, Window
 
 NAME = "compare"
-HELP = "tell whether two feeds are equal, in whatever formats, on Spark"
+HELP = "compare two feeds, in the same or different formats, on Spark"
 DESCRIPTION = """\
 Decode two feeds to DataFrames of one form and compare their row changes, table by table. A feed is
 FORMAT:file:DIR: a directory of *.jsonl, one message per line, or of *.parquet with Kafka's columns.
@@ -55,8 +55,8 @@ The report counts for each table the changes that are the same, changed or on on
 counts those that are repeated (sent again later), doubled, or out of order among those of their
 key. It shows the first differences, with both values of each column that differs.
 
-With --mode final, compare the last row of each key instead. With --from and --to, compare a window
-of the position that both formats carry. With --follow, compare two topics while they grow, window
+With --mode final, compare the last row of each key instead. With --from and --to, compare only
+the changes between two positions. With --follow, compare two topics while they grow, window
 by window.
 
 Exit code: 0 they are equal, 1 they differ or a message can't be read (--on-error row), 2 it could
@@ -92,7 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire compare``."""
     sources = "FORMAT:file:DIR, FORMAT:kafka://HOST:PORT/TOPIC or FORMAT:s3a://BUCKET/DIR"
     parser.add_argument("left", metavar="LEFT", help=sources)
-    parser.add_argument("right", metavar="RIGHT", help="the same")
+    parser.add_argument("right", metavar="RIGHT", help="the other feed, in the same form")
     add_context_arguments(parser)
     for side in ("left", "right"):
         parser.add_argument(
@@ -118,14 +118,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="start",
         type=integer_argument,
         metavar="N",
-        help="only changes from this commit_ts, sequence_id or lsn on: the one that both carry",
+        help="only changes from this commit_ts, sequence_id or lsn on, as both feeds carry it",
     )
     parser.add_argument(
         "--to",
         dest="end",
         type=integer_argument,
         metavar="N",
-        help="only changes below this position",
+        help="only changes before this position",
     )
     parser.add_argument(
         "--allow-repeats",
@@ -135,12 +135,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-order",
         action="store_true",
-        help="don't look whether the changes of a key are in order (cheaper where a key has many)",
+        help="do not check the order of the changes of a key (faster where a key has many)",
     )
     parser.add_argument(
         "--differences",
         metavar="DIR",
-        help="write all differences as Parquet to this folder, which is new or empty",
+        help="write all differences as Parquet to this directory, which is new or empty",
     )
     parser.add_argument(
         "--limit",
@@ -153,33 +153,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--exact", action="store_true", help="group by all columns, not by 128 bits of hash"
     )
     parser.add_argument(
-        "--common", action="store_true", help="compare what both have where the schemas differ"
+        "--common",
+        action="store_true",
+        help="where the schemas differ, compare the tables and columns that both have",
     )
     parser.add_argument(
-        "--no-split", action="store_true", help="take an update of a key as one change, not as two"
+        "--no-split",
+        action="store_true",
+        help="treat an update of a key as one change, not as a delete and an insert",
     )
     parser.add_argument(
         "--on-error",
         choices=("stop", "row"),
         default="stop",
-        help="at a message that can't be read: stop, or count it and go on",
+        help="at an unreadable message: stop (default), or count it and go on",
     )
     parser.add_argument(
         "--look-into-text",
         action="store_true",
-        help="find text that is not UTF-8 beforehand, and compare such columns as bytes",
+        help="scan for text that is not UTF-8 first, and compare such columns as bytes",
     )
     parser.add_argument(
         "--temporal",
         choices=("text", "native"),
         default="text",
-        help="dates and times as MySQL writes them, or as Spark's types",
+        help="compare dates and times as MySQL's texts (default), or as Spark's types",
     )
     parser.add_argument(
         "--time-zone",
         default="UTC",
         metavar="ZONE",
-        help="of texts of unknown zone, where the other side knows its own (default: UTC)",
+        help="time zone of texts without one, where the other side has one (default: UTC)",
     )
     parser.add_argument("--json", metavar="FILE", help="write the result as JSON")
     parser.add_argument("--master", metavar="URL", help="Spark's master (default: local[*])")

@@ -60,7 +60,7 @@ def add_context_arguments(
     parser.add_argument(
         "--blobs",
         metavar="DIR",
-        help="directory of claim-check files: the claim-check-storage-uri, or one above it",
+        help="directory of claim-check files: the claim-check-storage-uri, or a parent directory",
     )
     if not has_selection:
         parser.set_defaults(include=[], columns=None)
@@ -70,9 +70,11 @@ def add_context_arguments(
         action="append",
         default=[],
         metavar="SCHEMA.TABLE",
-        help="only this table (may be given again); other rows are skipped, undecoded",
+        help="read only this table, such as shop.orders (may be given again)",
     )
-    parser.add_argument("--columns", metavar="A,B,…", help="only these columns")
+    parser.add_argument(
+        "--columns", metavar="A,B,…", help="read only these columns, such as id,total"
+    )
 
 
 def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,11 +82,13 @@ def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--schema",
         metavar="PLACE",
-        help="where the schemas of Avro are: a folder of files ID.avsc, or the address of a "
-        'registry, https://user:password@host (extra "registry")',
+        help="Avro schemas: a directory of files ID.avsc, or the URL of a registry, such as "
+        'https://user:password@host (extra "registry")',
     )
     parser.add_argument(
-        "--ca-file", metavar="FILE", help="certificates that the registry's is verified by, as PEM"
+        "--ca-file",
+        metavar="FILE",
+        help="PEM file of certificates that sign the registry's certificate",
     )
 
 

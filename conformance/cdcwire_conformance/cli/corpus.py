@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing.add_argument("--clause", metavar="ID", help="only cases of this clause")
     listing.add_argument("--level", choices=("must", "should", "may", "unspecified"))
     listing.add_argument("--match", metavar="PATTERN", help="only ids like this: 'craft/rows/*'")
-    listing.add_argument("--json", action="store_true", help="a JSON object a line")
+    listing.add_argument("--json", action="store_true", help="print one JSON object per line")
     showing = _verb(verbs, "show", _show, "print a case: what it says, its events and its bytes")
     showing.add_argument("id", metavar="ID")
     copying = _verb(verbs, "copy", _copy, "copy the data, for use from any language")

@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--join-halves",
         action="store_true",
-        help="print an update that was sent as two records as one event; one without the other is "
+        help="print an update that was sent as two records as one event; a single record is "
         "an error",
     )
     add_write_order(parser)
@@ -74,7 +74,7 @@ def add_write_order(parser: argparse.ArgumentParser) -> None:
         "--write-order",
         choices=("data-first", "index-first"),
         default="data-first",
-        help="for a storage prefix: whether its producer puts an index after the file that it "
+        help="for a storage prefix: its producer writes an index after the file that it "
         "names (ticdc; the default) or before it (tiflow)",
     )
 

@@ -42,7 +42,12 @@ def add_follow_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help=f"look for new records at this interval in seconds (default: {EVERY_SECONDS:.0f})",
     )
-    follow.add_argument("--windows", type=integer_argument, metavar="N", help="end after N windows")
+    follow.add_argument(
+        "--windows",
+        type=integer_argument,
+        metavar="N",
+        help="end after N windows (default: no limit)",
+    )
     follow.add_argument(
         "--state", metavar="FILE", help="keep the progress in FILE, and continue from it"
     )

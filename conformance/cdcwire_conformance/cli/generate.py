@@ -73,10 +73,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire generate``."""
     parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
     parser.add_argument(
-        "--rows", type=integer_argument, required=True, metavar="N", help="row changes"
+        "--rows", type=integer_argument, required=True, metavar="N", help="number of row changes"
     )
-    parser.add_argument("--seed", type=integer_argument, default=1, metavar="S")
-    parser.add_argument("--to", required=True, metavar="DIR", help="or the URL of a prefix")
+    parser.add_argument(
+        "--seed", type=integer_argument, default=1, metavar="S", help="seed (default: 1)"
+    )
+    parser.add_argument(
+        "--to", required=True, metavar="DIR", help="output directory, or the URL of a prefix"
+    )
     tables = parser.add_mutually_exclusive_group()
     tables.add_argument(
         "--workload",
@@ -95,7 +99,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--shards",
         type=integer_argument,
         metavar="N",
-        help="of DataHub: share each topic out to N shards, by the keys of its rows",
+        help="for DataHub: split each topic into N shards, by the keys of its rows",
     )
     prefix = parser.add_argument_group("of a storage prefix")
     prefix.add_argument(

@@ -1,4 +1,4 @@
-"""``cdcwire size``: bytes per row of the formats, raw and compressed."""
+"""``cdcwire size``: measure the bytes per row of the formats, raw and compressed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from cdcwire_conformance.usage import DEFAULT_SCHEMA
 from cdcwire_generators.workloads import WORKLOAD_NAMES
 
 NAME = "size"
-HELP = "bytes per row of the formats, raw and compressed"
+HELP = "measure the bytes per row of the formats, raw and compressed"
 DESCRIPTION = f"""\
 Measure the bytes per row of each format, for batches of several sizes, raw and with the usual
 compressions. One seed gives the same figures every time.
@@ -87,7 +87,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"measure up to N rows of a feed (default: {DEFAULT_ROWS})",
     )
-    parser.add_argument("--seed", type=integer_argument, default=1, metavar="S")
+    parser.add_argument(
+        "--seed", type=integer_argument, default=1, metavar="S", help="seed (default: 1)"
+    )
     parser.add_argument(
         "--formats",
         default=",".join(FORMAT_NAMES),
@@ -111,11 +113,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=integer_argument,
         default=os.cpu_count() or 1,
         metavar="N",
-        help="processes at once (default: one a core)",
+        help="processes at once (default: one per core)",
     )
-    parser.add_argument("--markdown", metavar="FILE", help="write the Markdown here too")
+    parser.add_argument("--markdown", metavar="FILE", help="also write the Markdown to FILE")
     parser.add_argument("--json", metavar="FILE", help="write the figures as JSON")
-    parser.add_argument("--picture", metavar="FILE", help="draw them, as .svg or .png")
+    parser.add_argument("--picture", metavar="FILE", help="draw the figures, as .svg or .png")
     add_context_arguments(parser, has_ddl=False)
 
 

@@ -16,7 +16,7 @@ from cdcwire_conformance.sources.storage.forms import stored_formats
 from cdcwire_conformance.sources.stores import open_store
 
 NAME = "storage"
-HELP = "say whether a storage prefix keeps the rules"
+HELP = "check the files and rows of a storage prefix"
 DESCRIPTION = """\
 Check a whole storage prefix: names, schema files and their hashes, index files, the checkpoint,
 and gaps in the numbers. Check every row too: its table, its columns, and the transactional

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 NAME = "verify"
-HELP = "judge a decoder, in any language, by the golden cases"
+HELP = "test a decoder, in any language, with the golden cases"
 TAKES_COMMAND = True
 DESCRIPTION = """\
 Judge a decoder by the golden cases, and by malformed ones that are derived from them.

@@ -99,7 +99,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "crash. Leave out all of them after N "
         f"crashes; 0: no limit ({MAX_CRASHES})",
     )
-    output = parser.add_argument_group("what comes out")
+    output = parser.add_argument_group("results")
     output.add_argument(
         "--expected-failures", metavar="FILE", help="failures that are known, with their reasons"
     )

@@ -18,7 +18,7 @@ CHECKS: Mapping[str, str] = MappingProxyType(
         "well-formed utf-8": "refuses texts and names that are not UTF-8",
         "lone surrogates": "refuses an escape of half a surrogate pair",
         "unique names": "refuses a duplicate member, column or field",
-        "strict json": "refuses a byte order mark, NaN and what else some JSON parsers read",
+        "strict json": "refuses a byte order mark, NaN and other extensions of JSON",
         "strict base64": "refuses base64 without padding, with spaces, or of the URL-safe alphabet",
         "undefined types": "refuses a value of a column whose type is not defined",
         "not null": "refuses NULL where the schema forbids it",

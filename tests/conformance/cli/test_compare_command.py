@@ -62,4 +62,4 @@ def test_help_has_examples_and_exit_codes(capsys: pytest.CaptureFixture[str]) ->
     assert "Exit code: 0 they are equal, 1 they differ" in out
     assert "cdcwire compare craft:file:a open-protocol:file:b\n" in out
     assert main(["--help"]) == 0
-    assert "tell whether two feeds are equal" in capsys.readouterr().out
+    assert "compare two feeds" in capsys.readouterr().out

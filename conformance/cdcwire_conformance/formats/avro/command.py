@@ -22,7 +22,7 @@ from cdcwire_conformance.formats.avro.evolve import SchemaVerdict, Step, evolve
 from cdcwire_conformance.usage import DEFAULT_SCHEMA, UsageError, parse_option_arguments
 
 NAME = "avro"
-HELP = "report whether a DDL would stop an Avro feed, and check topic rules"
+HELP = "check whether DDL would stop an Avro feed, and check topic rules"
 DESCRIPTION = """\
 Check the schemas and topics of a TiCDC Avro feed before it runs.
 

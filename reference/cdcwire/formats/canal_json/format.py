@@ -38,7 +38,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "content-compatible": "the setting of this name",
         "delete-only-output-handle-key-columns": "the setting of this name",
         "handle-key-only": "large messages cut to the handle key",
-        "claim-check": "large messages stored beside the queue",
+        "claim-check": "large messages stored outside the queue",
         "compression": "messages compressed with lz4 or snappy",
         "dialect canal": "messages of the official Canal, with several rows each",
         "files": "files of a storage prefix",

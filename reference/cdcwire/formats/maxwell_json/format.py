@@ -26,7 +26,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "ddl": "schema changes, with output_ddl",
         "bootstrap": "rows of a bootstrap, and its start and end",
         "kafka key": "Kafka keys, with kafka_key_format hash or array",
-        "definitions": "types of columns from definitions beside the bytes",
+        "definitions": "types of columns from separate table definitions",
         "tombstone": "messages without value",
         **checks(
             "integer ranges",

@@ -32,7 +32,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "only-output-updated-columns": "the setting of this name",
         "output-old-value": "the setting of this name, when it is off",
         "handle-key-only": "large messages cut to the handle key",
-        "claim-check": "large messages stored beside the queue",
+        "claim-check": "large messages stored outside the queue",
         "compression": "value items compressed with lz4 or snappy",
         "dialect ticdc": "the way of writing of the newer producer",
         **checks(
