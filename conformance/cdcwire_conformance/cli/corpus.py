@@ -10,6 +10,7 @@ from pathlib import Path
 from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire.model.text import Json
 from cdcwire_conformance.cli.context import UsageError
+from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.corpus.case import Case, CorpusError
 from cdcwire_conformance.corpus.check import check_corpus
 from cdcwire_conformance.corpus.clauses import pages_folder, read_clauses
@@ -24,11 +25,13 @@ from cdcwire_conformance.corpus.store import (
     load_cases,
     read_index,
 )
+from cdcwire_conformance.export import ExportError, export_corpus
 
 NAME = "corpus"
-HELP = "list, show, copy, check or rebuild the golden cases"
+HELP = "list, show, copy, export, check or rebuild the golden cases"
 DESCRIPTION = """\
-List, show, copy, check or rebuild the golden cases: bytes exactly as sent, and their meaning.
+List, show, copy, export, check or rebuild the golden cases: bytes exactly as sent, and their
+meaning.
 Derived cases (craft/values/year-2024@cut:7) can be shown too. They are made when they run, and are
 not stored.
 """
@@ -38,6 +41,7 @@ examples:
   cdcwire corpus show craft/values/year-2024
   cdcwire corpus show craft/values/year-2024@cut:7
   cdcwire corpus copy testdata craft open-protocol
+  cdcwire corpus export corpus.zip
   cdcwire corpus features craft
   cdcwire corpus check
 """
@@ -57,6 +61,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     copying = _verb(verbs, "copy", _copy, "copy the data, for use from any language")
     copying.add_argument("folder", metavar="DIR")
     copying.add_argument("formats", nargs="*", type=_format_name, metavar="FORMAT")
+    exporting = _verb(verbs, "export", _export, "write all cases as JSON lines, without Python")
+    exporting.description = (
+        "Write the stored and the derived cases as lines of JSON. Schemas, the rules of "
+        "comparison and checksums are added. The target is a new .zip file or a new folder."
+    )
+    exporting.add_argument("target", metavar="FILE|DIR")
+    exporting.add_argument("formats", nargs="*", type=_format_name, metavar="FORMAT")
+    exporting.add_argument(
+        "--no-derived", action="store_true", help="leave out the cases that rules derive"
+    )
     for name, run_verb, help_text in (
         ("features", _features, "list what a testee may decline of a format"),
         ("choices", _choices, "list what a format leaves open, and the choices there are"),
@@ -213,6 +227,24 @@ def _copy(arguments: argparse.Namespace, root: Path | None) -> int:
     except OSError as error:
         raise UsageError(f"{error.filename or target}: {error.strerror}") from error
     print(f"{len(entries)} cases of {', '.join(formats)} in {target}")
+    return 0
+
+
+def _export(arguments: argparse.Namespace, root: Path | None) -> int:
+    stored = {name.partition("/")[0] for name in golden_files(root).names() if "/" in name}
+    formats = arguments.formats or [name for name in FORMAT_NAMES if name in stored]
+    try:
+        with ProgressLine() as line:
+            exported = export_corpus(
+                Path(arguments.target),
+                formats,
+                root=root,
+                derived=not arguments.no_derived,
+                progress=lambda name, number: line.show(f"{number} lines: {name}"),
+            )
+    except ExportError as error:
+        raise UsageError(str(error)) from error
+    print(f"{exported.stored} stored and {exported.derived} derived lines in {arguments.target}")
     return 0
 
 
