@@ -1,29 +1,7 @@
 // The testee of this folder's own decoders and encoders. To test yours, keep protocol.js and rejection.js, and give
-// `serve` your table of formats.
+// `serve` your table of formats (decoders.js).
 
-import * as avro from "./avro.js";
-import * as canalJson from "./canal_json.js";
-import * as cdlJson from "./cdl_json.js";
-import * as craft from "./craft.js";
-import * as craftProposal from "./craft_proposal.js";
-import * as maxwellJson from "./maxwell_json.js";
-import * as openProtocol from "./open_protocol.js";
-import * as csv from "./csv.js";
-import * as datahubBlob from "./datahub_blob.js";
-import * as datahubTuple from "./datahub_tuple.js";
-import * as debeziumJson from "./debezium_json.js";
+import { FORMATS } from "./decoders.js";
 import { serve } from "./protocol.js";
 
-serve("cdcwire-javascript", "0.2.0", {
-  craft,
-  "craft-proposal": craftProposal,
-  "open-protocol": openProtocol,
-  csv,
-  "canal-json": canalJson,
-  avro,
-  "datahub-tuple": datahubTuple,
-  "datahub-blob": datahubBlob,
-  "cdl-json": cdlJson,
-  "debezium-json": debeziumJson,
-  "maxwell-json": maxwellJson,
-});
+serve("cdcwire-javascript", "0.2.0", FORMATS);

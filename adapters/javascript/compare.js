@@ -1,0 +1,54 @@
+// Compares events by the rules of an exported corpus (COMPARISON.md there).
+
+import { isDeepStrictEqual } from "node:util";
+
+import { same, sameRow } from "./compare_values.js";
+
+const NAMES = ["database", "schema", "table"];
+const POSITION = ["commit_ts", "sequence_id", "lsn", "tx_id", "tx_order", "partition", "commit_ms", "sent_ms"];
+const isTombstone = (event) => event.what === "tombstone";
+
+/** Return whether the events of an answer are right. `rules`: those of the format in manifest.json. */
+export function sameEvents(expected, given, rules) {
+  const wanted = joined(given.some(isTombstone) ? expected : expected.filter((event) => !isTombstone(event)));
+  const found = joined(given);
+  return wanted.length === found.length && wanted.every((event, index) => sameEvent(event, found[index], rules));
+}
+
+function joined(events) {
+  const all = [];
+  for (const event of events) {
+    const last = all.at(-1);
+    const isSame = (name) => same(last[name], event[name]) && same(last.position?.[name], event.position?.[name]);
+    if (last?.half === "before" && event.half === "after" && [...NAMES, ...POSITION.slice(0, 3)].every(isSame))
+      all.push({ ...all.pop(), ...event, op: "update", before: last.before, half: null });
+    else all.push(event);
+  }
+  return all;
+}
+
+function sameEvent(wanted, given, rules) {
+  const { position = {}, extra = {}, sent, key } = wanted;
+  const counts = (name) => !rules.not_compared.includes(name);
+  const equal = (...names) => names.every((name) => same(wanted[name], given[name]));
+  const isPlaced = (name) =>
+    same(position[name], given.position?.[name]) || !counts(name) || !(name in position || rules.not_made_up.includes(name));
+  if (!equal("kind") || (counts("position") && !POSITION.every(isPlaced))) return false;
+  if (Object.keys(extra).some((name) => name in (given.extra ?? {}) && !isDeepStrictEqual(extra[name], given.extra[name]))) return false;
+  if (wanted.kind === "ddl") {
+    const both = ["what", "code"].filter((name) => name in wanted && name in given);
+    const columns = [wanted, given].map((event) => event.columns?.map((column) => column.name));
+    if (columns[0] && columns[1] && !isDeepStrictEqual(...columns)) return false;
+    return equal(...NAMES, "query") && (!counts("what") || equal(...(both.length ? both : ["what"])));
+  }
+  if (wanted.kind !== "row") return equal("what", "id");
+  const filled = Object.entries(wanted.after ?? {}).filter(([name]) => sent === "changed" && name in (given.before ?? {}));
+  return (
+    (equal("op") || (!counts("op") && wanted.op !== "delete" && given.op !== "delete")) &&
+    (!sent || !given.sent || sent === "changed" || sent === given.sent) &&
+    (!key || !counts("key") || isDeepStrictEqual([...key].sort(), given.key && [...given.key].sort())) &&
+    equal("half", ...NAMES) &&
+    sameRow(wanted.before && { ...Object.fromEntries(filled), ...wanted.before }, given.before, rules) &&
+    sameRow(wanted.after, given.after, rules)
+  );
+}
