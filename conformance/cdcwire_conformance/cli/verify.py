@@ -302,6 +302,10 @@ def _write_files(
         from cdcwire_conformance.output.junit import junit_text
 
         _write(arguments.junit, junit_text(results))
+    if arguments.badge:
+        from cdcwire_conformance.output.badge import badge_text
+
+        _write(arguments.badge, badge_text(results))
     if arguments.markdown or arguments.github_summary:
         from cdcwire_conformance.output.markdown import markdown_text
 

@@ -110,6 +110,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--junit", metavar="FILE", help="results as JUnit XML")
     output.add_argument("--markdown", metavar="FILE", help="results as Markdown")
     output.add_argument(
+        "--badge", metavar="FILE", help="the verdict as JSON for an endpoint badge of shields.io"
+    )
+    output.add_argument(
         "--github-summary",
         action="store_true",
         help="append results to the job summary of GitHub Actions ($GITHUB_STEP_SUMMARY)",

@@ -53,7 +53,7 @@ def exported_value(document: Json, rules: ValueRules, known: Type | None = None)
     """
     if is_null(document) or (isinstance(document, Mapping) and document.get("unavailable") is True):
         return document
-    value = {"value": document} if isinstance(document, str) else dict(document)
+    value: dict[str, Json] = {"value": document} if isinstance(document, str) else dict(document)
     if "type" not in value and known is not None:
         value = {"type": kind_text(known), **value}
     if "type" not in value:

@@ -1,7 +1,8 @@
 """Results as JUnit XML: a suite per format, a test case per case.
 
 Derived cases that passed are one test case per format, with their number in its name. A failure
-that does not bind is shown as skipped, so that it does not break a build.
+that does not bind is shown as skipped, so that it does not break a build. A test case has the
+seconds that its answers took.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ def junit_text(results: Results) -> str:
     root = Element("testsuites", name=f"cdcwire: {_fit(describe(results.testee))}")
     for name in results.formats:
         of_format = [outcome for outcome in results.outcomes if outcome.case.format == name]
-        _add_suite(root, name, of_format, results.count("passed", format_name=name, derived=True))
+        derived = results.count("passed", format_name=name, derived=True)
+        _add_suite(root, name, of_format, derived, results.derived_seconds.get(name, 0.0))
     if results.stale:
         suite = SubElement(root, "testsuite", name="expected failures")
         for stale in results.stale:
@@ -45,15 +47,24 @@ def junit_text(results: Results) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
 
-def _add_suite(root: Element, name: str, outcomes: Iterable[Outcome], derived_passed: int) -> None:
+def _add_suite(
+    root: Element,
+    name: str,
+    outcomes: Iterable[Outcome],
+    derived_passed: int,
+    derived_seconds: float,
+) -> None:
     suite = SubElement(root, "testsuite", name=name)
     for outcome in outcomes:
         if outcome.is_derived and not outcome.is_bad:
             continue
+        if outcome.is_derived:
+            derived_seconds -= outcome.seconds
         _add_case(suite, outcome)
     if derived_passed:
         title = f"{derived_passed} derived cases are rejected"
-        SubElement(suite, "testcase", classname=f"{name}.derived", name=title)
+        case = SubElement(suite, "testcase", classname=f"{name}.derived", name=title)
+        case.set("time", _time(max(derived_seconds, 0.0)))
     _count(suite)
 
 
@@ -62,6 +73,7 @@ def _add_case(suite: Element, outcome: Outcome) -> None:
     case = SubElement(
         suite, "testcase", classname=f"{outcome.case.format}.{group}", name=_fit(outcome.id)
     )
+    case.set("time", _time(outcome.seconds))
     match outcome.verdict:
         case "passed":
             return
@@ -85,11 +97,18 @@ def _count(suite: Element) -> None:
         ("skipped", "skipped"),
     ):
         suite.set(attribute, str(len(suite.findall(f"testcase/{element}"))))
+    times = (float(case.get("time", "0")) for case in suite.findall("testcase"))
+    suite.set("time", _time(sum(times)))
 
 
 def _count_all(root: Element) -> None:
     for attribute in ("tests", "failures", "errors", "skipped"):
         root.set(attribute, str(sum(int(suite.get(attribute, "0")) for suite in root)))
+    root.set("time", _time(sum(float(suite.get("time", "0")) for suite in root)))
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.3f}"
 
 
 def _fit(text: str) -> str:

@@ -47,7 +47,7 @@ class Outcome:
     ``id``: that of the case, followed by ``@encode`` when events of an accept case were encoded.
     ``is_binding``: whether a failure fails the run. ``reason``: why it was not claimed, not run,
     skipped or expected to fail. ``leak``: what a process answered that had answered other requests
-    before, where a fresh process gave the outcome.
+    before, where a fresh process gave the outcome. ``seconds``: how long the answers took.
     """
 
     id: str
@@ -62,6 +62,7 @@ class Outcome:
     stderr: str = ""
     reason: str = ""
     leak: str = ""
+    seconds: float = 0.0
 
     @property
     def is_bad(self) -> bool:
@@ -138,6 +139,7 @@ class Results:
 
     ``outcomes`` are in the order of the cases. ``leaks``: state leaks between messages, without the
     expected ones. ``left_out``: how many derived cases were not run, by ``BASE@RULE``.
+    ``derived_seconds``: how long the answers to derived cases took, by format.
     """
 
     testee: Description
@@ -152,6 +154,7 @@ class Results:
     left_out: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    derived_seconds: dict[str, float] = field(default_factory=dict)
     is_interrupted: bool = False
 
     def count(

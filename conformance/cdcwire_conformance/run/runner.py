@@ -207,7 +207,9 @@ class _Run:
         if sample.leaves_out(task):
             reason = "the testee crashed on other cases of this rule and base case"
             return self._judge.outcome(task, "not run", reason=reason)
+        began = time.monotonic()
         outcome = self._judge.ask(testee, task)
+        outcome = replace(outcome, seconds=time.monotonic() - began)
         if outcome.verdict in ("crashed", "timed out"):
             sample.add_crash(outcome.rule)
         return compare_with_expected(outcome, self._expected) if outcome.is_bad else outcome
@@ -218,6 +220,9 @@ class _Run:
             key = CountKey(case.format, case.level, outcome.is_derived)
             counter: Counter[Verdict] = self._results.counts.setdefault(key, Counter())
             counter[outcome.verdict] += 1
+            if outcome.is_derived:
+                seconds = self._results.derived_seconds
+                seconds[case.format] = seconds.get(case.format, 0.0) + outcome.seconds
             if self._expected.entries and outcome.verdict not in ("not claimed", "skipped"):
                 self._ids.append(outcome.id)
             if outcome.verdict == "not run":

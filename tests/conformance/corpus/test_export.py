@@ -48,9 +48,8 @@ def test_folder_has_the_files_of_the_archive(golden: Path, tmp_path: Path) -> No
 
 def test_sums_are_those_of_all_other_files(golden: Path, tmp_path: Path) -> None:
     folder = _export(golden, tmp_path / "folder")
-    sums = dict(
-        reversed(line.split("  ")) for line in (folder / "SHA256SUMS").read_text().splitlines()
-    )
+    lines = (folder / "SHA256SUMS").read_text().splitlines()
+    sums = {name: found for found, _, name in (line.partition("  ") for line in lines)}
     files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert files - {"SHA256SUMS"} == set(sums)
     for name, found in sums.items():

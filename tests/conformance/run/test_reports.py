@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from cdcwire.core.message import KafkaMessage
 from cdcwire_conformance.corpus import Case, load_case
 from cdcwire_conformance.corpus.case import Fault
+from cdcwire_conformance.output.badge import badge_text
 from cdcwire_conformance.output.json_document import document_of, json_text
 from cdcwire_conformance.output.junit import junit_text
 from cdcwire_conformance.output.markdown import markdown_text
@@ -216,3 +218,56 @@ def test_exhibit_of_a_message_that_breaks_off_shows_its_end() -> None:
     text = "\n".join(report_lines(results))
     assert "accepted, though it is malformed" in text
     assert "(end)" in text
+
+
+def test_junit_has_times_that_add_up(everything: Results) -> None:
+    root = fromstring(junit_text(everything))
+    suite = root[0]
+    times = [float(case.attrib["time"]) for case in suite.findall("testcase")]
+    assert len(times) == int(suite.attrib["tests"])
+    assert float(suite.attrib["time"]) == pytest.approx(sum(times), abs=0.002)
+    assert float(root.attrib["time"]) == pytest.approx(
+        sum(float(each.get("time", "0")) for each in root), abs=0.002
+    )
+
+
+def test_junit_has_the_seconds_of_an_answer(results: Results, a_case: Make, fake: Fake) -> None:
+    def slow(request: Request) -> Answer:
+        time.sleep(0.05)
+        return RIGHT
+
+    cases = [a_case("right")]
+    derived = [a_case("right", derived="cut:1", expect="reject")]
+    results.testee = (testee := fake(slow)).start()
+    run(cases, derived, [testee], results)
+    for case in fromstring(junit_text(results)).iter("testcase"):
+        assert 0.05 <= float(case.attrib["time"]) < 5
+
+
+def test_badge_of_a_failed_run_is_red(everything: Results) -> None:
+    assert json.loads(badge_text(everything)) == {
+        "schemaVersion": 1,
+        "label": "cdcwire toy",
+        "message": "4 of 14 cases passed",
+        "color": "red",
+        "isError": True,
+    }
+
+
+def test_badge_is_green_only_if_all_cases_passed(
+    results: Results, a_case: Make, fake: Fake
+) -> None:
+    results.testee = (testee := fake(answers)).start()
+    run([a_case("right")], [], [testee], results)
+    assert json.loads(badge_text(results))["color"] == "brightgreen"
+    should = a_case("should", level="should", options={"do": "wrong"})
+    run([should], [], [fake(answers)], results)
+    badge = json.loads(badge_text(results))
+    assert badge["color"] == "yellow"
+    assert badge["message"] == "1 of 2 cases passed"
+    assert "isError" not in badge
+
+
+def test_badge_of_an_interrupted_run_is_grey(everything: Results) -> None:
+    everything.is_interrupted = True
+    assert json.loads(badge_text(everything))["color"] == "lightgrey"

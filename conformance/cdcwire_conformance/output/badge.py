@@ -1,0 +1,34 @@
+"""The verdict as a badge: the JSON of an endpoint of shields.io."""
+
+from __future__ import annotations
+
+import json
+
+from cdcwire.model.text import Json
+from cdcwire_conformance.run.results import Results
+
+_GREEN, _YELLOW, _RED, _GREY = "brightgreen", "yellow", "red", "lightgrey"
+
+
+def badge_text(results: Results) -> str:
+    """Return the document: the number of passed cases, among those that the testee was asked.
+
+    Source: the endpoint schema of shields.io, schemaVersion 1.
+    """
+    document: dict[str, Json] = {
+        "schemaVersion": 1,
+        "label": f"cdcwire {results.formats[0]}" if len(results.formats) == 1 else "cdcwire",
+        "message": f"{results.count('passed')} of {results.was_run} cases passed",
+        "color": _color(results),
+    }
+    if results.has_failed:
+        document["isError"] = True
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _color(results: Results) -> str:
+    if results.is_interrupted or not results.was_run:
+        return _GREY
+    if results.has_failed:
+        return _RED
+    return _GREEN if results.count("passed") == results.was_run else _YELLOW
