@@ -43,7 +43,7 @@ def test_jar_of_other_bytes_is_refused(repository: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("repository")
-def test_jar_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_missing_jar_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FetchError, match="CDCWIRE_MAVEN_URL") as caught:
         fetch_all([replace(JAR, version="9")], tmp_path / "cache")
     assert "\n" not in str(caught.value)

@@ -40,7 +40,7 @@ def test_known_bugs_page_and_cases_have_names() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(USED_NAMES))
-def test_known_bug_of_a_case_stands_on_the_page(name: str) -> None:
+def test_known_bug_of_a_case_is_on_the_page(name: str) -> None:
     assert name in PAGE_NAMES
 
 

@@ -269,7 +269,7 @@ def test_expected_of_canal_json_an_update_of_nothing_stays_an_update() -> None:
     assert (found.op, found.before, found.sent) == ("update", Image((), ()), "changed")
 
 
-def test_expected_of_canal_json_a_unique_key_is_no_primary_key() -> None:
+def test_canal_json_unique_key_is_not_a_primary_key() -> None:
     roles: frozenset[Role] = frozenset({"unique", "handle"})
     unique = replace(ID, roles=roles)
     change = replace(insert(unique, 1), table=Table("t", "s", key=("id",)))

@@ -241,7 +241,7 @@ def test_snapshot_row_is_an_insert_in_cdl() -> None:
     assert ops == ["insert", "read", "insert"]
 
 
-def test_source_is_told_by_debezium() -> None:
+def test_source_is_given_by_debezium() -> None:
     (found,) = expected_events([UPDATE], DEBEZIUM, {"topic-prefix": "p", "database": "d"})
     assert isinstance(found, RowChange)
     assert found.table == Table("t", "s", "d", key=("id",))
@@ -263,7 +263,7 @@ def test_time_of_the_commit_is_that_of_its_tso() -> None:
 
 
 @pytest.mark.parametrize("tx_id", ["007", "-0", "x", "", "9" * 19, "9" * 20])
-def test_transaction_id_that_is_no_number_is_refused(tx_id: str) -> None:
+def test_transaction_id_that_is_not_a_number_is_refused(tx_id: str) -> None:
     with pytest.raises(NotCarriedError):
         expected_events([replace(UPDATE, position=replace(AT, tx_id=tx_id))], CDL)
 

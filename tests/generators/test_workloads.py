@@ -118,7 +118,7 @@ def key_of(table: Table, image: Image) -> tuple[object, ...]:
     return (table.schema, table.name, *(image[name] for name in table.key or ()))
 
 
-def test_workload_unique_columns_are_unique_among_rows_that_are_there() -> None:
+def test_workload_unique_columns_are_unique_among_existing_rows() -> None:
     there: dict[object, object] = {}
     for event in workload("proposal-29", 3000, 8):
         assert isinstance(event, RowChange)
@@ -270,7 +270,7 @@ def test_workload_impossible_argument_is_refused_at_once(arguments: dict[str, ob
 
 
 @pytest.mark.parametrize("seed", ["1", 1.0, True])
-def test_workload_seed_that_is_no_integer_is_refused(seed: object) -> None:
+def test_workload_seed_that_is_not_an_integer_is_refused(seed: object) -> None:
     with pytest.raises(TypeError):
         workload("tiny", 1, seed)  # type: ignore[arg-type]  # wrong on purpose
 

@@ -61,7 +61,7 @@ def test_messages_have_as_many_rows_as_allowed(name: str, data: st.DataObject) -
 
 @each_format
 @given(data=st.data())
-def test_what_is_no_row_has_a_message_of_its_own(name: str, data: st.DataObject) -> None:
+def test_event_that_is_not_a_row_has_a_separate_message(name: str, data: st.DataObject) -> None:
     through = get_format(name)
     stream = data.draw(change_streams(domain=source_domain_of(through)))
     options, tables = fullest_options(through), stream.tables

@@ -266,7 +266,7 @@ def test_delete_with_its_key_only_comes_back_so_whatever_is_made_up(
 
 
 @given(data=st.data(), dialect=st.sampled_from(("debezium-2.7", "debezium-3.2")))
-def test_null_stays_null_beside_a_default_unless_told(data: st.DataObject, dialect: str) -> None:
+def test_null_stays_null_next_to_a_default_by_default(data: st.DataObject, dialect: str) -> None:
     family = source_domain_of(DEBEZIUM).family
     column_type = data.draw(st.sampled_from(family.column_types))
     default = data.draw(values(column_type, domain=source_domain_of(DEBEZIUM)))

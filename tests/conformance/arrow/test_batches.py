@@ -43,7 +43,7 @@ def batch_of(changes: list[RowChange], table: CanonicalTable = CANONICAL) -> pa.
     return BatchBuilder(table).batch(changes, places_array([MessagePlace()], [len(changes)]))
 
 
-def test_absent_and_null_are_told_apart_by_the_bits() -> None:
+def test_presence_bits_distinguish_absent_and_null() -> None:
     found = batch_of([inserted((ID, 1), (NAME, None)), inserted((ID, 2)), inserted((NAME, "x"))])
     assert found.column("after").to_pylist() == [
         {"id": 1, "name": None},
@@ -137,7 +137,7 @@ def test_other_columns_are_passed_over_where_this_is_wanted() -> None:
     assert found.column("after").to_pylist() == [{"id": 7, "name": "x"}]
 
 
-def test_problem_stands_in_a_row_of_its_own() -> None:
+def test_problem_has_a_separate_row() -> None:
     builder = BatchBuilder(CANONICAL)
     place = MessagePlace(file="f", offset=9, line=2)
     message = builder.problem_batch(RowProblem(3, "rows[1]", "craft: limits", "too long"), place)

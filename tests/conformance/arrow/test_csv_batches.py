@@ -128,7 +128,9 @@ TEXTS = ["\\N", "", "NULL", 'a"b', '""', "a,b", "a\r\nb", "\n", "'", "\t", "é\u
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=IDS)
-def test_texts_are_told_from_null_and_from_structure(options: dict[str, OptionValue]) -> None:
+def test_texts_are_distinguished_from_null_and_from_structure(
+    options: dict[str, OptionValue],
+) -> None:
     chosen = {**TIMESTAMPED, **options}
     events = [insert(a=number, s=text) for number, text in enumerate(TEXTS)]
     file = file_of([*events, insert(a=100, s=None)], chosen)

@@ -43,12 +43,12 @@ def test_schema_error_names_table_and_column() -> None:
         event_schema(table(price="decimal"), profile="flink")
 
 
-def test_definition_without_columns_is_no_table() -> None:
+def test_definition_without_columns_is_refused() -> None:
     with pytest.raises(SchemaError):
         canonical_table(Table("t", "s"))
 
 
-def test_definition_with_a_column_twice_is_no_table() -> None:
+def test_definition_with_a_duplicate_column_is_refused() -> None:
     column = Column("a", TextType())
     with pytest.raises(SchemaError, match="twice"):
         canonical_table(Table("t", "s", columns=(column, column)))
@@ -63,7 +63,7 @@ def test_tables_of_one_shape_have_no_difference() -> None:
     assert merged.table == table(id="int64", price="decimal(6,3)", state="enum(a,b)")
 
 
-def test_differences_are_told_a_line_each() -> None:
+def test_each_difference_is_reported_on_one_line() -> None:
     left = table(id="int64", name="text", born="date", only="int8")
     right = table(id="int64", name="text", born="datetime", more="int8", key=())
     assert schema_difference(left, right) == [
@@ -78,7 +78,7 @@ def test_differences_are_told_a_line_each() -> None:
     assert [name for name, _ in merged.left_out] == ["born", "only", "more"]
 
 
-def test_key_that_one_side_does_not_tell_is_no_difference() -> None:
+def test_key_that_one_side_does_not_carry_is_not_a_difference() -> None:
     left, right = table(None, id="int8"), table(id="int8")
     assert schema_difference(left, right) == []
     assert merge_tables(left, right).table.key == ("id",)

@@ -112,7 +112,7 @@ def test_count_becomes_the_text(wire: Type, value: int, expected: str) -> None:
         (DatetimeType(form="us"), 1_577_844_000_000_000),
     ],
 )
-def test_instant_is_told_in_utc(wire: Type, value: Any) -> None:
+def test_instant_is_reported_in_utc(wire: Type, value: Any) -> None:
     canonical = TimestampType(zone=UTC)
     text = column_builder(wire, canonical, TEXT, "+02:00").build([value])
     assert text.to_pylist() == ["2020-01-01 00:00:00"]
@@ -157,7 +157,7 @@ def test_native_instant_is_exact_or_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["2020-13-01 00:00:00", "soon"])
-def test_text_that_is_no_instant_can_not_change_its_zone(text: str) -> None:
+def test_text_that_is_not_an_instant_can_not_change_its_zone(text: str) -> None:
     with pytest.raises(ConversionError) as caught:
         column_builder(TimestampType(zone="+09:00"), TimestampType(zone=UTC), TEXT).build([text])
     assert caught.value.clause == CLAUSE_TYPES

@@ -166,7 +166,7 @@ def test_float_keeps_its_bits(value: float) -> None:
     assert repr(found[0].as_py()) == repr(value)
 
 
-def test_float_that_is_no_number_is_not_null() -> None:
+def test_float_that_is_not_a_number_is_not_null() -> None:
     found = column_builder(FloatType(64), FloatType(64), pa.float64()).build([math.nan, None])
     assert found.null_count == 1
     assert math.isnan(found[0].as_py())

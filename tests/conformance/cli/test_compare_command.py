@@ -41,7 +41,7 @@ def test_without_pyspark_one_line_says_what_to_install(
         (["craft:file:FEED", "craft:file:FEED", "--include", "orders"], "is not SCHEMA.TABLE"),
     ],
 )
-def test_mistakes_are_told_in_one_line_before_spark_is_started(
+def test_mistakes_are_reported_in_one_line_before_spark_starts(
     feed: str,
     arguments: list[str],
     said: str,

@@ -79,7 +79,7 @@ def test_case_that_cannot_be_read_is_one_error(
         (b"[]", "wrong form"),
     ],
 )
-def test_file_that_is_no_object_is_named(golden: Path, text: bytes, problem: str) -> None:
+def test_file_that_is_not_an_object_is_named(golden: Path, text: bytes, problem: str) -> None:
     file = golden / "craft" / "events" / "resolved.json"
     file.write_bytes(text)
     with pytest.raises(CorpusError, match=problem):

@@ -24,7 +24,7 @@ def test_heading_in_backticks_counts(tmp_path: Path) -> None:
     assert list(read_clauses(tmp_path)) == ["craft: bit, enum and set values"]
 
 
-def test_headings_of_another_kind_are_no_clauses(tmp_path: Path) -> None:
+def test_headings_of_another_kind_are_not_clauses(tmp_path: Path) -> None:
     (tmp_path / "craft.md").write_text("## craft: a\n#### craft: b\n### Options\n")
     assert not read_clauses(tmp_path)
 

@@ -100,7 +100,7 @@ def test_first_member_of_a_payload_alone_takes_its_brace_along() -> None:
     }
 
 
-def test_message_may_lose_the_white_space_behind_it_only() -> None:
+def test_message_may_lose_only_the_white_space_after_it() -> None:
     raw = b'{"a":1} \r\n'
     for rules in (cdl_json.RULES, debezium_json.RULES):
         legal = rules.legal_sizes(raw, [])

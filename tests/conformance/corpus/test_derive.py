@@ -56,7 +56,7 @@ def test_derived_case_is_a_must_reject_with_the_clauses_of_its_base(golden: Path
 
 
 @pytest.mark.parametrize("level", ["may", "unspecified"])
-def test_nothing_is_derived_from_what_need_not_be_read(golden: Path, level: Level) -> None:
+def test_nothing_is_derived_from_optional_cases(golden: Path, level: Level) -> None:
     base = replace(load_case("craft/events/resolved", golden), level=level)
     assert not is_base(base)
     assert not list(derive_cases(base))

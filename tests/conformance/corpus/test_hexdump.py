@@ -12,7 +12,7 @@ VERSION = Span(("version",), 0, 1, "1", "craft: version")
 NAME = Span(("name",), 1, 4, "'abc'", "craft: strings")
 
 
-def test_fields_stand_one_a_line() -> None:
+def test_each_field_has_one_line() -> None:
     lines = hexdump_lines(Explanation((VERSION, NAME)), KafkaMessage(None, b"\x01abc"))
     assert lines == [
         "offset  bytes     field    value  clause",
@@ -32,7 +32,7 @@ def test_key_and_value_have_their_headings() -> None:
     assert [line for line in lines if line.endswith(":")] == ["key:", "value:"]
 
 
-def test_error_is_marked_and_told_below() -> None:
+def test_error_is_marked_and_explained_below() -> None:
     error = DecodeError("not UTF-8", 2, "craft: strings", ("name",))
     lines = hexdump_lines(Explanation((VERSION,), error), KafkaMessage(None, b"\x01abc"))
     assert lines[2].startswith("0001 >  61 62 63")
@@ -82,7 +82,7 @@ def test_focus_in_a_cut_field_is_shown() -> None:
     assert "0132    … 68 bytes more" in lines
 
 
-def test_outer_field_has_a_line_and_its_bytes_stand_inside() -> None:
+def test_outer_field_has_a_line_and_its_bytes_follow() -> None:
     spans = (Span(("item",), 0, 2, "object", "x: y"), Span(("item", "a"), 1, 2, "1", "x: y"))
     lines = hexdump_lines(Explanation(spans), StoredFile("f", b"{1"))
     assert [line.split("  ")[0] for line in lines[1:]] == ["0000", "0000", "0001"]

@@ -10,7 +10,7 @@ import pytest
 from cdcwire_conformance.corpus.json_form import LINE_LENGTH, json_text
 
 
-def test_short_document_stands_on_one_line() -> None:
+def test_short_document_is_on_one_line() -> None:
     assert json_text({"a": [1, {"b": None}]}) == '{"a": [1, {"b": null}]}\n'
 
 

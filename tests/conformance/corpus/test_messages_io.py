@@ -83,7 +83,7 @@ def test_lines_are_written_to_standard_output(capfdbinary: pytest.CaptureFixture
         (b"[" * 100_000, "nested too deeply"),
     ],
 )
-def test_line_that_is_no_message_is_named(tmp_path: Path, line: bytes, problem: str) -> None:
+def test_line_that_is_not_a_message_is_named(tmp_path: Path, line: bytes, problem: str) -> None:
     file = tmp_path / "feed.jsonl"
     file.write_bytes(b'{"value": null}\n\n' + line + b"\n")
     with pytest.raises(InputError, match=problem) as caught:
@@ -107,7 +107,7 @@ def test_hex_that_is_none_is_named(tmp_path: Path) -> None:
         messages_of(str(tmp_path / "value.txt"), hex=True)
 
 
-def test_key_beside_lines_is_refused(tmp_path: Path) -> None:
+def test_key_in_addition_to_lines_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "feed.jsonl"
     write_messages(str(file), MESSAGES)
     with pytest.raises(InputError, match="their own keys"):

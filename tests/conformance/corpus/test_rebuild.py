@@ -58,7 +58,7 @@ def test_changed_bytes_are_refused_and_nothing_is_written(golden: Path, edit: An
     assert (golden / "craft" / "events" / "resolved.json").read_bytes() == before
 
 
-def test_changed_bytes_are_taken_when_told(golden: Path) -> None:
+def test_changed_bytes_are_accepted_on_request(golden: Path) -> None:
     (golden / "craft" / "events" / "version-2.bin").write_bytes(b"\x03" + RESOLVED[1:])
     assert set(rebuild(golden, accept_new=True).written) == {
         "craft/events/version-2.json",

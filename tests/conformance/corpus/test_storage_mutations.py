@@ -42,7 +42,7 @@ def by_name(changes: list[Change]) -> dict[str, bytes]:
     return {change.name: change.raw for change in changes}
 
 
-def test_csv_file_may_end_behind_a_record_or_within_its_terminator() -> None:
+def test_csv_file_may_end_after_a_record_or_within_its_terminator() -> None:
     raw = RECORD + RECORD
     second = [
         Span(("records", 1, *s.path[2:]), s.start + 11, s.end + 11, s.text, s.clause)
@@ -119,7 +119,7 @@ def test_canal_json_other_types_are_left_alone() -> None:
     assert list(canal_json.changes(ROW, spans, {})) == []
 
 
-def test_canal_json_file_may_end_behind_a_row_or_in_its_terminator() -> None:
+def test_canal_json_file_may_end_after_a_row_or_in_its_terminator() -> None:
     raw = ROW + b"\r\n" + ROW + b"\r\n"
     end = len(ROW)
     spans = [

@@ -74,6 +74,6 @@ def test_every_beginning_of_a_statement_is_read_or_refused_at_a_place() -> None:
         check(STATEMENT[:end])
 
 
-def test_deep_nesting_is_no_problem() -> None:
+def test_deep_nesting_is_accepted() -> None:
     check(f"CREATE TABLE t (a int DEFAULT {'(' * 20_000}1{')' * 20_000})")
     check(f"CREATE TABLE t (a int CHECK {'(' * 20_000}")

@@ -152,7 +152,7 @@ def test_statements_tell_text_and_line() -> None:
     assert found[1].text == "ALTER TABLE t\n  ADD c INT"
 
 
-def test_table_that_is_there_is_made_once() -> None:
+def test_existing_table_is_made_once() -> None:
     found: tuple[Statement, ...] = read_chain(CREATE + "CREATE TABLE IF NOT EXISTS t (x INT)")
     assert len(found) == 1
 
@@ -190,7 +190,9 @@ def test_first_table_is_not_touched_by_what_follows() -> None:
         ("ALTER TABLE t ADD c INT,", "", "the end of the text"),
     ],
 )
-def test_what_cannot_be_carried_out_is_placed(text: str, at: str, problem: str) -> None:
+def test_statement_that_cannot_be_applied_is_an_error_with_its_place(
+    text: str, at: str, problem: str
+) -> None:
     with pytest.raises(DdlError) as caught:
         read_chain(f"{CREATE}\n{text}")
     assert problem in caught.value.problem

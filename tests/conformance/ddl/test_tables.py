@@ -247,7 +247,7 @@ def test_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
     assert [table.name for table in read_ddl_file(file)] == ["t"]
 
 
-def test_file_that_is_no_utf8_is_refused_at_its_byte(tmp_path: Path) -> None:
+def test_file_that_is_not_utf8_is_refused_at_its_byte(tmp_path: Path) -> None:
     file = tmp_path / "shop.sql"
     file.write_bytes(b"CREATE TABLE t (\n a int \xff)")
     with pytest.raises(DdlError) as caught:

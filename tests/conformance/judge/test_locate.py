@@ -163,7 +163,7 @@ def test_focus_in_files_and_single_messages(case: str, path: Path, text: str) ->
     assert text_at(load_case(case), *path) == text
 
 
-def test_focus_behind_a_tombstone_is_that_of_the_row() -> None:
+def test_focus_after_a_tombstone_is_that_of_the_row() -> None:
     """An answer without tombstones has fewer events than the case."""
     row = load_case("debezium-json/events/insert")
     tombstone = KafkaMessage(row.messages[0].key, None)  # type: ignore[union-attr]

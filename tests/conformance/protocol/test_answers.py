@@ -34,7 +34,7 @@ START: dict[str, Json] = {"protocol": 1, "name": "n", "formats": {"craft": {}}}
         (b"x" * 10_000, "logs to standard error"),
     ],
 )
-def test_line_that_is_no_object_is_refused(line: bytes, problem: str) -> None:
+def test_line_that_is_not_an_object_is_refused(line: bytes, problem: str) -> None:
     with pytest.raises(ProtocolError, match=problem) as caught:
         parse_line(line)
     assert len(str(caught.value)) < 500

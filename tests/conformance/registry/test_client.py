@@ -159,7 +159,7 @@ def test_texts_are_registered_once_for_each_subject(server: Server) -> None:
     assert client.requests == len(server.requests) == 3
 
 
-def test_unknown_id_is_no_error_and_is_asked_for_again(server: Server) -> None:
+def test_unknown_id_is_not_an_error_and_is_requested_again(server: Server) -> None:
     server.answers = [(404, {"error_code": 40403, "message": "no"}), (200, {"schema": TEXT})]
     client = server.client()
     assert client.get(7) is None

@@ -86,7 +86,7 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         (["testee", "encode", "craft", "--raw"], "there are none to encode"),
     ],
 )
-def test_what_can_not_run_is_2_and_a_line(
+def test_scenario_that_can_not_run_exits_with_2_and_one_line(
     words: list[str], text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, _, err = run(words, capsys)

@@ -45,7 +45,7 @@ def test_read_entries_with_reason_and_fragment(tmp_path: Path) -> None:
         ("a/b/c@cut:{9..1} | x\n", "known.txt:1: .* 9..1 is not a range"),
     ],
 )
-def test_read_line_that_is_no_entry_is_refused(tmp_path: Path, text: str, problem: str) -> None:
+def test_read_line_that_is_not_an_entry_is_refused(tmp_path: Path, text: str, problem: str) -> None:
     file = tmp_path / "known.txt"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(ExpectedFailuresError, match=problem):

@@ -177,7 +177,7 @@ def test_size_refuses_what_it_cannot_do_in_a_line(words: list[str], problem: str
     "source",
     ["craft", "craft:kafka://host/topic", "craft:s3a://bucket/feed", "morse:file:x", "craft:file:"],
 )
-def test_size_refuses_what_is_no_source(source: str, tmp_path: Path) -> None:
+def test_size_refuses_invalid_sources(source: str, tmp_path: Path) -> None:
     with pytest.raises(SizeError, match=r"file:DIR|begins with its format|missing after file:"):
         run(size, *QUICK, "--feed", source)
 

@@ -69,7 +69,7 @@ def sizes_of(raw: list[bytes]) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("batch", [1, 16])
-def test_a_batch_of_csv_is_a_file_of_one_table(batch: int) -> None:
+def test_csv_batch_is_a_file_of_one_table(batch: int) -> None:
     results = measure(
         named_inputs(("many-tables",), rows=60, seed=5),
         formats=("csv",),
@@ -117,7 +117,7 @@ def test_schemas_of_avro_are_not_counted() -> None:
 
 
 @pytest.mark.parametrize("batch", [1, 16])
-def test_a_body_of_tuples_is_of_one_table(batch: int) -> None:
+def test_tuple_body_has_rows_of_one_table(batch: int) -> None:
     """Its rows are as many as of other formats, though an update has two records."""
     results = measure(
         named_inputs(("many-tables",), rows=60, seed=5),
@@ -144,7 +144,7 @@ def test_a_body_of_tuples_is_of_one_table(batch: int) -> None:
     assert cell.sizes == sizes_of(raw)
 
 
-def test_a_record_of_blob_is_a_row_or_half_of_one() -> None:
+def test_blob_record_is_a_row_or_one_record_of_an_update() -> None:
     results = measure(named_inputs(("updates",), rows=40), formats=("datahub-blob",), **FEW)  # type: ignore[arg-type]  # the same for all
     one, four = results.workloads[0].cells
     updates = [row for row in workload("updates", 40, 1) if getattr(row, "op", "") == "update"]
@@ -152,7 +152,7 @@ def test_a_record_of_blob_is_a_row_or_half_of_one() -> None:
     assert one.messages == four.messages == 40 + len(updates) > 40
 
 
-def test_a_format_that_carries_no_row_is_left_out() -> None:
+def test_format_that_carries_no_row_is_left_out() -> None:
     """Some formats have labels where others have numbers, and these values have no label."""
     state = Column("state", EnumType(), "enum", nullable=True)
     (measured,) = measure([partial(Input, "own", "rows", rows_of(state, 1, 2))], **FEW).workloads  # type: ignore[arg-type]  # the same for all

@@ -359,7 +359,9 @@ class ChangingPlace(LocalStore):
 
 
 @pytest.mark.parametrize("how", ["other size", "same size", "gone"])
-def test_check_file_put_again_meanwhile_is_told(prefix: Path, format_name: str, how: str) -> None:
+def test_check_file_rewritten_meanwhile_is_reported(
+    prefix: Path, format_name: str, how: str
+) -> None:
     spoilt = Spoilt(prefix, format_name)
     file = spoilt.files(spoilt.directory("orders"))[1]
     lines = lines_of(file)
@@ -381,13 +383,15 @@ class WildPlace(LocalStore):
         yield Listed("shop/../orders/1/2024-01-01/CDC000001.csv", 5)
 
 
-def test_check_path_with_two_dots_is_told_and_never_read(prefix: Path, format_name: str) -> None:
+def test_check_path_with_two_dots_is_reported_and_never_read(
+    prefix: Path, format_name: str
+) -> None:
     (fault,) = checked(WildPlace(prefix), format_name).faults
     assert (fault.kind, fault.clause) == ("unknown-file", "storage: names")
     assert "'..'" in fault.problem
 
 
-def test_check_transaction_in_two_files_is_no_fault_without_atomicity(
+def test_check_transaction_in_two_files_is_not_a_fault_without_atomicity(
     prefix: Path, format_name: str
 ) -> None:
     transaction_in_two_files(Spoilt(prefix, format_name))
@@ -408,7 +412,7 @@ def test_check_rows_not_below_the_checkpoint_are_counted_and_no_fault(
     assert found.beyond > 0
 
 
-def test_check_file_beyond_the_index_is_no_fault(prefix: Path, format_name: str) -> None:
+def test_check_file_beyond_the_index_is_not_a_fault(prefix: Path, format_name: str) -> None:
     """The newer producer puts a file and then its index: it may have ended in between."""
     spoilt = Spoilt(prefix, format_name)
     directory = spoilt.directory("orders")
@@ -417,7 +421,7 @@ def test_check_file_beyond_the_index_is_no_fault(prefix: Path, format_name: str)
     assert checked(LocalStore(prefix), format_name).faults == []
 
 
-def test_check_index_one_ahead_is_no_fault_where_it_is_put_first(
+def test_check_index_one_ahead_is_not_a_fault_where_it_is_put_first(
     prefix: Path, format_name: str
 ) -> None:
     index_ahead(Spoilt(prefix, format_name))

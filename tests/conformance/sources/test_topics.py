@@ -103,7 +103,7 @@ def test_update_of_a_key_is_in_the_shards_of_both_keys(format_name: str, tmp_pat
     assert not together, "all halves are in one shard, so that this shows nothing"
 
 
-def test_tables_of_one_name_are_told_apart_by_their_schemas(tmp_path: Path) -> None:
+def test_tables_of_one_name_differ_by_their_schemas(tmp_path: Path) -> None:
     tables = [table for schema in ("a", "b") for table in parse_ddl(DDL, schema)]
     write_topics(tmp_path, "datahub-tuple", [], Context(), tables)
     assert {file.name for file in tmp_path.iterdir()} == {

@@ -145,7 +145,7 @@ def test_writer_atomic_transaction_is_never_cut() -> None:
     assert len(names(written(events, options, atomic))) == 1
 
 
-def test_writer_header_line_stands_in_every_file() -> None:
+def test_writer_header_line_is_in_every_file() -> None:
     place = written([row(1, 1), row(6000, 2)], {"output-field-header": True})
     values = [place.files["s/" + name] for name in names(place)]
     assert len(values) == 2
@@ -184,7 +184,7 @@ def test_writer_date_is_that_of_its_zone_and_clock() -> None:
     assert "/2024-02-29/" in names(place)[0]
 
 
-def test_writer_date_that_goes_back_goes_on_behind_its_files() -> None:
+def test_writer_date_that_goes_back_continues_after_its_files() -> None:
     place = Journal()
     hours = [1, 30, 1]
     clock = lambda: hours[0] * 60 * MINUTE  # noqa: E731
@@ -200,7 +200,7 @@ def test_writer_date_that_goes_back_goes_on_behind_its_files() -> None:
     ]
 
 
-def test_writer_schema_change_begins_a_version_behind_all_rows_before() -> None:
+def test_writer_schema_change_begins_a_version_after_all_earlier_rows() -> None:
     altered = table(columns=MORE_COLUMNS)
     place = written(
         [row(1, 1), change(5, 5, "ALTER TABLE t ADD state", altered), row(9, 2, "t", MORE_COLUMNS)]
@@ -234,7 +234,7 @@ def test_writer_rename_goes_on_under_the_new_name() -> None:
     assert len(read_schema_file(place.files[schema]).columns or ()) == 2
 
 
-def test_writer_change_of_a_database_has_a_file_of_its_own() -> None:
+def test_writer_change_of_a_database_has_a_separate_file() -> None:
     place = written([change(5, 1, "CREATE DATABASE s", Table(None, "s"))])
     assert any(path.startswith(f"s/meta/schema_{ts(5)}_") for path in place.puts)
 
@@ -256,7 +256,7 @@ def number_in(path: str, value: bytes) -> int | None:
     return read_index(value, PathLayout()) if path.endswith(".index") else None
 
 
-def test_writer_checkpoint_is_below_what_waits_and_above_what_is_there() -> None:
+def test_writer_checkpoint_is_between_written_and_waiting_rows() -> None:
     place = Journal()
     writer = PrefixWriter(place, "csv", Context(OPTIONS))
     for ms in (1, 1000, 2500, 4000):

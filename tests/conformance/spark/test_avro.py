@@ -88,7 +88,7 @@ def test_parquet_takes_its_schemas_from_a_mapping(tmp_path: Path, spark: SparkSe
         describe_feed(spark, source)
 
 
-def test_unknown_schema_is_told_with_its_place(tmp_path: Path, spark: SparkSession) -> None:
+def test_unknown_schema_is_reported_with_its_place(tmp_path: Path, spark: SparkSession) -> None:
     messages = messages_of("avro", stream(20), is_told=True)
     kept = [message for message in messages if not isinstance(message, StoredFile)]
     schemas = [message for message in messages if isinstance(message, StoredFile)]

@@ -71,7 +71,7 @@ def left_out(document: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("is_told", [True, False])
 @pytest.mark.parametrize("right", ["canal-json", "open-protocol"])
-def test_feeds_of_one_stream_are_equal_and_losses_are_told(
+def test_feeds_of_one_stream_are_equal_and_losses_are_reported(
     compare: Compare, tmp_path: Path, right: str, is_told: bool
 ) -> None:
     events = stream("proposal-29")
@@ -266,7 +266,7 @@ def test_name_of_two_columns_is_nobodys() -> None:
     assert none == {}
 
 
-def test_schemas_of_one_side_are_at_a_place_of_its_own(compare: Compare, tmp_path: Path) -> None:
+def test_schemas_of_one_side_are_at_a_separate_place(compare: Compare, tmp_path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -195,7 +195,7 @@ def test_only_updated_columns_are_filled_in(compare: Compare, tmp_path: Path) ->
     assert compare(left, right, "--right-option", "only-output-updated-columns=true")[0] == 0
 
 
-def test_schemas_that_differ_are_told_before_any_row(compare: Compare, tmp_path: Path) -> None:
+def test_different_schemas_are_reported_before_any_row(compare: Compare, tmp_path: Path) -> None:
     events = inserts(20)
     left = write(tmp_path / "a", "craft", [*events, *workload("tiny", 5, 1)])
     right = write(tmp_path / "b", "open-protocol", [without(event, "note") for event in events])
@@ -378,7 +378,7 @@ def test_key_that_one_side_tells_is_compared(spark: Any, tmp_path: Path, is_left
     assert found.counts == Counts(4, 4, 4, 4, 4)
 
 
-def test_float32_neighbours_are_told_apart(compare: Compare, tmp_path: Path) -> None:
+def test_float32_neighbours_differ(compare: Compare, tmp_path: Path) -> None:
     events = [
         e for e in workload("proposal-29", 20, 7, inserts_only=True) if isinstance(e, RowChange)
     ]
@@ -407,7 +407,7 @@ def test_float32_neighbours_are_told_apart(compare: Compare, tmp_path: Path) -> 
         (["craft:file:DIR", "craft:file:DIR", "--limit", "-1"], "--limit is a number from 0"),
     ],
 )
-def test_what_can_not_run_is_told_in_one_line(
+def test_command_that_can_not_run_is_reported_in_one_line(
     compare: Compare, tmp_path: Path, arguments: list[str], said: str
 ) -> None:
     write(tmp_path / "feed", "craft", workload("tiny", 3, 1))

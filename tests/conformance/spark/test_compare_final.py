@@ -199,7 +199,7 @@ def test_delete_without_a_position_that_is_sent_again_takes_the_one_before_it(
     assert replayed(frame_of, changes, changes * 2, rules) == Counts(3, 6, 1, 1, 1)
 
 
-def test_delete_with_a_position_keeps_it_beside_those_without(
+def test_delete_with_a_position_keeps_it_among_those_without(
     frame_of: Callable[..., DataFrame],
 ) -> None:
     rows = (put(1), put(1, 5))

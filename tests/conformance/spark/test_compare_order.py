@@ -149,7 +149,7 @@ def test_all_are_counted(found: TableComparison) -> None:
         assert counts.same + sum(getattr(counts, f"{part}_{side}") for part in parts) == total
 
 
-def test_place_is_told_where_the_order_is_broken(found: TableComparison) -> None:
+def test_place_of_broken_order_is_reported(found: TableComparison) -> None:
     ids = {case.id: number for number, case in enumerate(CASES)}
     late = {name_of(each): each for each in found.differences if each.verdict == "out of order"}
     swapped = late[("out of order", id_of(ids["swapped"], "a"), 2)]
@@ -197,7 +197,7 @@ def test_files_of_a_prefix_are_in_order_and_begin_eras(frame_of: Callable[..., D
     assert found.counts == expected
 
 
-def test_each_dispatcher_has_an_order_of_its_own(frame_of: Callable[..., DataFrame]) -> None:
+def test_each_dispatcher_has_a_separate_order(frame_of: Callable[..., DataFrame]) -> None:
     """A table moved between two that write: replay reads all of one's files of a date first."""
 
     def stored(*files: str) -> list[dict[str, Any]]:
@@ -237,7 +237,7 @@ def test_window_without_a_position_is_refused(frame_of: Callable[..., DataFrame]
         Window(5, 5)
 
 
-def test_rows_without_key_are_told_by_their_eras(frame_of: Callable[..., DataFrame]) -> None:
+def test_rows_without_key_are_reported_by_their_eras(frame_of: Callable[..., DataFrame]) -> None:
     def row(n: int, ts: int, offset: int) -> dict[str, Any]:
         source = {"topic": "t", "partition": 0, "offset": offset}
         return {"op": "insert", "ts": ts, "after": {"n": n}, "source": source}

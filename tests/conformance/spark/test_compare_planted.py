@@ -175,7 +175,7 @@ def test_each_kind_is_found_named_and_written(
     assert len({row["difference"] for row in rows}) == 10
 
 
-def test_repeats_are_no_difference_if_that_is_asked_for(compare: Compare, feeds: Feeds) -> None:
+def test_repeats_are_not_a_difference_on_request(compare: Compare, feeds: Feeds) -> None:
     code, out, document = compare(feeds.left, feeds.again, "--allow-repeats")
     assert code == 0
     (table,) = document["tables"]
@@ -217,7 +217,7 @@ def test_last_rows_need_no_order_and_no_copies(compare: Compare, feeds: Feeds) -
         (["--mode", "final", "KEYLESS"], "without a key no row is the last: shop.log"),
     ],
 )
-def test_what_can_not_be_compared_is_told_in_one_line(
+def test_incomparable_feeds_are_reported_in_one_line(
     compare: Compare, feeds: Feeds, tmp_path: Path, arguments: list[str], said: str
 ) -> None:
     left, right = feeds.left, feeds.right

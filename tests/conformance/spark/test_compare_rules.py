@@ -166,7 +166,7 @@ def test_update_that_changes_nothing_is_one_without_old_values(frame_of: MakeFra
     assert compare_frames(left, right, TABLE, rules).is_equal
 
 
-def test_both_hashes_of_a_row_are_of_its_own_fields(frame_of: MakeFrame) -> None:
+def test_both_hashes_of_a_row_cover_its_fields_only(frame_of: MakeFrame) -> None:
     frame = frame_of(TABLE, [{"op": "insert", "ts": 1}])
     table = layout_of(frame.schema["after"].dataType, TABLE, ComparisonRules())
     (row,) = narrow_changes(frame, table).collect()

@@ -155,7 +155,7 @@ def test_prefix_meets_messages_of_another_format(
     assert text.count("equal, ") == 4
 
 
-def test_prefix_meets_messages_of_its_own_format(
+def test_prefix_and_messages_of_one_format_are_compared(
     compare: Compare, storage_stream: Any, tmp_path: Path
 ) -> None:
     left = storage_stream.write("canal-json", tmp_path / "a")
@@ -180,7 +180,7 @@ def test_feeds_without_positions_pair_by_order(
     assert "not compared: commit_ts (csv has them only with option include-commit-ts)" in text
 
 
-def test_fault_in_a_file_is_told_with_its_place(
+def test_fault_in_a_file_is_reported_with_its_place(
     compare: Compare, storage_stream: Any, tmp_path: Path
 ) -> None:
     left = storage_stream.write("csv", tmp_path / "a")

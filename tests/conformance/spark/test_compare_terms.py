@@ -44,7 +44,7 @@ def test_changed_columns_only_are_filled_in() -> None:
     assert [name for name, _ in found.left_out] == ["updates that change nothing against inserts"]
 
 
-def test_updates_that_change_nothing_are_not_told_without_old_values() -> None:
+def test_updates_that_change_nothing_are_not_found_without_old_values() -> None:
     # Open Protocol writes them like inserts, and Avro does not tell that they change nothing.
     changed = {"only-output-updated-columns": True}
     avro = Side(get_format("avro"), {"enable-tidb-extension": True})

@@ -53,7 +53,7 @@ def definitions(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("is_full", [False, True])
-def test_feeds_of_one_stream_are_equal_and_losses_are_told(
+def test_feeds_of_one_stream_are_equal_and_losses_are_reported(
     compare: Compare, tmp_path: Path, is_full: bool
 ) -> None:
     events = changes_of("proposal-29", 200)

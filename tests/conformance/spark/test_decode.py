@@ -156,7 +156,7 @@ def test_shares_of_a_feed_give_its_rows_once(spark: SparkSession, tmp_path: Path
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_null_and_absent_are_told_apart(spark: SparkSession, tmp_path: Path, name: str) -> None:
+def test_null_and_absent_are_distinguished(spark: SparkSession, tmp_path: Path, name: str) -> None:
     note = Column("note", TextType(), "text", nullable=True)
     events = inserts({ID: 1, note: None}, {ID: 2}, {ID: 3, note: ""})
     source = lines_source(tmp_path, name, messages_of(name, events))
@@ -295,7 +295,7 @@ def test_poisoned_message_is_a_row_or_a_stop(
     )
 
 
-def test_line_that_is_no_message_is_a_row_or_a_stop(spark: SparkSession, tmp_path: Path) -> None:
+def test_line_that_is_not_a_message_is_a_row_or_a_stop(spark: SparkSession, tmp_path: Path) -> None:
     (definition,) = workload_tables("tiny")
     (message,) = messages_of("craft", workload("tiny", 5, 1), max_batch_size=16)
     good = json.dumps({"key": None, "value": base64.b64encode(message.value or b"").decode()})
@@ -347,7 +347,7 @@ def test_parquet_may_lack_the_place_in_kafka(
     assert good_rows(frame).count() == 5
 
 
-def test_parquet_without_a_value_is_no_source(spark: SparkSession, tmp_path: Path) -> None:
+def test_parquet_without_a_value_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     (definition,) = workload_tables("tiny")
     source = parquet_source(tmp_path, "craft", [], ("key", "topic"))
     with pytest.raises(SourceError, match="no column value; Kafka's key and value are binary"):
@@ -366,7 +366,7 @@ def test_column_that_the_table_lacks_is_an_error_or_skipped(
     assert [row["id"] for row in flat(frame).collect()] == [1]
 
 
-def test_text_that_is_no_utf8_is_an_error_or_binary(spark: SparkSession, tmp_path: Path) -> None:
+def test_text_that_is_not_utf8_is_an_error_or_binary(spark: SparkSession, tmp_path: Path) -> None:
     note = Column("note", TextType(), "text")
     source = lines_source(
         tmp_path, "craft", messages_of("craft", inserts({ID: 1, note: "x"}, {ID: 2, note: b"\xff"}))
@@ -416,7 +416,7 @@ def test_profile_without_a_type_for_a_column_is_refused_at_once(
         decode_frame(spark, source, of_columns(ID, price), profile="flink")
 
 
-def test_option_that_is_not_known_is_told(spark: SparkSession, tmp_path: Path) -> None:
+def test_unknown_option_is_reported(spark: SparkSession, tmp_path: Path) -> None:
     (definition,) = workload_tables("tiny")
     source = lines_source(tmp_path, "craft", [])
     context = Context(options={"no-such-option": 1})

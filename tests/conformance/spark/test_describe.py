@@ -146,7 +146,7 @@ def test_definition_tells_what_the_bytes_do_not(spark: SparkSession, tmp_path: P
     assert (str(row["price"]), row["state"], row["flag"]) == ("1.500", "old", True)
 
 
-def test_only_included_tables_are_told(spark: SparkSession, tmp_path: Path) -> None:
+def test_only_included_tables_are_reported(spark: SparkSession, tmp_path: Path) -> None:
     source = feed(tmp_path, "craft", [*workload("orders-10", 9, 5), *workload("tiny", 5, 5)])
     found = describe_feed(spark, source, include=[("test", "tiny"), ("test", "nothing")])
     assert [(str(each.table), each.rows) for each in found] == [("test.tiny", 5)]

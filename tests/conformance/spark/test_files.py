@@ -183,7 +183,7 @@ def test_without_a_session_it_is_the_same(
 
 
 @pytest.mark.parametrize("name", ["_a.jsonl", ".a.jsonl"])
-def test_file_that_spark_would_leave_out_is_told(
+def test_file_that_spark_would_leave_out_is_reported(
     spark: SparkSession, feed: Path, name: str
 ) -> None:
     (feed / "second.jsonl").rename(feed / name)
@@ -191,7 +191,7 @@ def test_file_that_spark_would_leave_out_is_told(
         open_source(spark, by_java(feed), Context())
 
 
-def test_file_that_is_too_large_is_told(
+def test_file_that_is_too_large_is_reported(
     spark: SparkSession, feed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files_room, "MAX_BYTES", 100)
@@ -281,7 +281,7 @@ AWS = {"AWS_ENDPOINT_URL": "http://store:9000", "AWS_SECRET_ACCESS_KEY": "not to
         ),
     ],
 )
-def test_endpoint_may_stand_in_the_environment(
+def test_endpoint_may_be_in_the_environment(
     settings: Mapping[str, str], environ: Mapping[str, str], wanted: Mapping[str, str]
 ) -> None:
     given = {**settings, "spark.jars": "own.jar"}

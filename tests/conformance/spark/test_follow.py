@@ -61,7 +61,7 @@ WHOLE: dict[str, Any] = {"records_of_block": 10**6}  # one block for all records
 QUESTION = FollowedPair("craft:a", "open-protocol:b", "commit_ts", ("progress", "progress"))
 
 
-def test_a_watermark_is_the_smallest_watermark_of_all_partitions() -> None:
+def test_watermark_is_the_smallest_watermark_of_all_partitions() -> None:
     progress = TopicProgress((Part(0, 5, 70), Part(1, 5, 50), Part(2, 5, 60)))
     assert progress.watermark("progress") == progress.watermark("rows") == 50
     unknown = TopicProgress((Part(0, 5, 70), Part(1, 0)))
@@ -151,7 +151,7 @@ def window_of(topic: list[list[int]], state: FollowState) -> list[tuple[int, int
     ]
 
 
-def test_what_is_kept_of_a_partition_does_not_grow() -> None:
+def test_memory_of_a_partition_does_not_grow() -> None:
     partition = Part(0, 0)
     for number in range(10 * BLOCKS):
         partition = partition.with_run(ScannedRun(0, number, number + 1, number, number, number))
@@ -177,7 +177,7 @@ def test_no_window_without_rows_and_one_for_notices_alone() -> None:
     assert last.when_reported(counts=False).is_over
 
 
-def test_records_that_are_gone_and_another_topic_of_the_name_are_told() -> None:
+def test_deleted_records_and_a_recreated_topic_are_reported() -> None:
     progress = TopicProgress((Part(0, 9, 80, (Block(4, 9, 1, 2),)),))
     assert progress.with_edges("t", {0: (4, 9), 1: (3, 7)}).partitions[1] == Part(1, 3)
     with pytest.raises(SourceError, match="t: partition 0 begins at 5 now; records from 4 on"):
@@ -188,7 +188,7 @@ def test_records_that_are_gone_and_another_topic_of_the_name_are_told() -> None:
         progress.with_edges("t", {})
 
 
-def test_a_state_is_written_whole_and_comes_back(tmp_path: Path) -> None:
+def test_state_is_written_whole_and_comes_back(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     assert read_state(path) is None
     progress = TopicProgress(
@@ -435,7 +435,7 @@ class Topics:
         return follow_feeds(spark, left, right, options, replace(follow, every=0.001, by_rows=True))
 
 
-def test_a_side_that_is_ahead_is_not_read_and_its_rows_are_told_once(
+def test_side_that_is_ahead_is_not_read_and_its_rows_are_reported_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     topics = Topics(monkeypatch)
@@ -458,7 +458,7 @@ def test_a_side_that_is_ahead_is_not_read_and_its_rows_are_told_once(
     assert not third.is_equal
 
 
-def test_late_rows_are_repeats_only_where_rows_are_no_marks(
+def test_late_rows_are_repeats_only_where_rows_do_not_mark_progress(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     topics = Topics(monkeypatch)
@@ -471,7 +471,7 @@ def test_late_rows_are_repeats_only_where_rows_are_no_marks(
     assert replace(found, allows_repeats=True).is_equal
 
 
-def test_a_column_that_no_table_has_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_column_that_no_table_has_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     topics = Topics(monkeypatch)
     topics.rows = [[[*range(10)], [*range(10)]] for _ in "ab"]
     found = next(
@@ -507,7 +507,7 @@ def test_from_and_to_bound_what_is_followed(monkeypatch: pytest.MonkeyPatch) -> 
     ]
 
 
-def test_a_window_that_was_not_told_is_the_same_again(
+def test_unreported_window_is_the_same_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     topics = Topics(monkeypatch)

@@ -25,7 +25,7 @@ def window(number: int, **notices: Notices) -> WindowComparison:
     return WindowComparison(number, "commit_ts", 10, 20, found, left, right)
 
 
-def test_a_window_is_told_with_what_is_in_no_window() -> None:
+def test_window_is_reported_with_rows_outside_all_windows() -> None:
     equal = window(3)
     assert equal.is_equal
     assert equal.changes == 3
@@ -61,7 +61,7 @@ def test_a_window_is_told_with_what_is_in_no_window() -> None:
     assert document["late"] == {"left": 0, "right": 3}
 
 
-def test_a_file_of_windows_has_each_once_and_whole(tmp_path: Path) -> None:
+def test_file_of_windows_has_each_window_once_and_whole(tmp_path: Path) -> None:
     path = tmp_path / "windows.jsonl"
     path.write_text("something else\n", "utf-8")
     WindowLines(path, is_new=True).write(window(1))

@@ -59,7 +59,7 @@ def test_url_names_a_part_of_a_topic(url: str, topic: KafkaTopic) -> None:
         ("kafka://b1/t#x", "has no #"),
     ],
 )
-def test_what_is_no_url_of_a_topic_is_told(url: str, problem: str) -> None:
+def test_invalid_topic_url_is_reported(url: str, problem: str) -> None:
     with pytest.raises(SourceError) as caught:
         parse_source(f"craft:{url}")
     assert problem in str(caught.value)

@@ -76,12 +76,12 @@ def test_prefix_is_a_source_of_its_files(prefix: Path) -> None:
     assert ".hidden" not in source.files
 
 
-def test_empty_folder_is_no_prefix(tmp_path: Path) -> None:
+def test_empty_folder_is_not_a_prefix(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="no file of a storage sink"):
         parse_source(f"csv:file:{tmp_path}")
 
 
-def test_prefix_is_no_source_of_other_formats(prefix: Path) -> None:
+def test_prefix_is_refused_for_other_formats(prefix: Path) -> None:
     with pytest.raises(SourceError, match=r"no \*.jsonl"):
         parse_source(f"craft:file:{prefix}")
 
@@ -94,7 +94,7 @@ def test_folder_of_messages_stays_one(prefix: Path) -> None:
 # What is read
 
 
-def test_files_stand_in_the_order_of_replay(prefix: Path) -> None:
+def test_files_are_in_the_order_of_replay(prefix: Path) -> None:
     found = opened(prefix)
     assert [file.order for file in found.files] == list(range(len(found.files)))
     places = [file.path for file in found.files]
@@ -175,7 +175,7 @@ def damaged(folder: Path, what: str) -> Path:
         ("version", "storage: versions"),
     ],
 )
-def test_what_keeps_a_file_from_being_read_is_told_of_its_table(
+def test_reason_of_an_unread_file_is_reported_for_its_table(
     prefix: Path, what: str, clause: str
 ) -> None:
     file = damaged(prefix, what)
@@ -209,7 +209,7 @@ def sizes_in(prefix: Path) -> dict[str, int]:
     return {each.path: each.size for each in LocalStore(prefix).list()}
 
 
-def test_file_that_is_put_behind_the_list_is_read_with_its_index(prefix: Path) -> None:
+def test_file_that_appears_after_the_list_is_read_with_its_index(prefix: Path) -> None:
     (folder,) = prefix.glob("shop/items/*/101/2024-05-02")
     last = named_by_index(folder, 2)
     source = source_of_folder("csv", prefix)
@@ -221,7 +221,7 @@ def test_file_that_is_put_behind_the_list_is_read_with_its_index(prefix: Path) -
     assert name in {file.name for file in found.files}
 
 
-def test_index_that_expires_behind_its_files_names_nothing(prefix: Path) -> None:
+def test_index_that_expires_after_its_files_names_nothing(prefix: Path) -> None:
     (folder,) = prefix.glob("shop/items/*/101/2024-05-01")
     last = named_by_index(folder, 1)
     last.unlink()
@@ -309,7 +309,7 @@ def test_gate_of_many_rows_is_the_gate_of_each(checkpoint: int | None, floor: in
     assert many == one
 
 
-def test_fault_behind_blocks_leaves_their_rows(
+def test_fault_after_blocks_leaves_their_rows(
     prefix: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = opened(prefix)

@@ -56,14 +56,14 @@ def program(folder: Path, text: str) -> Path:
     return file
 
 
-def test_missing_java_is_told_in_one_line(tmp_path: Path) -> None:
+def test_missing_java_is_reported_in_one_line(tmp_path: Path) -> None:
     assert answer(PATH=str(tmp_path)) == (
         "Spark needs Java 17 or newer; install it, or let JAVA_HOME lead to it "
         "(there is no java on the PATH)\n"
     )
 
 
-def test_java_home_without_java_is_told_in_one_line(tmp_path: Path) -> None:
+def test_java_home_without_java_is_reported_in_one_line(tmp_path: Path) -> None:
     said = answer(JAVA_HOME=str(tmp_path))
     assert said.startswith("Spark needs Java 17 or newer; ")
     assert str(tmp_path / "bin" / "java") in said
@@ -80,7 +80,7 @@ def test_java_home_without_java_is_told_in_one_line(tmp_path: Path) -> None:
     ],
     ids=["11", "8", "broken"],
 )
-def test_java_that_will_not_do_is_told_in_one_line(tmp_path: Path, text: str, said: str) -> None:
+def test_unsuitable_java_is_reported_in_one_line(tmp_path: Path, text: str, said: str) -> None:
     java = program(tmp_path, text)
     found = answer(JAVA_HOME=str(tmp_path))
     assert found.startswith("Spark needs Java 17 or newer; ")
@@ -88,7 +88,7 @@ def test_java_that_will_not_do_is_told_in_one_line(tmp_path: Path, text: str, sa
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in for java is a shell script")
-def test_java_that_ends_before_spark_is_up_is_told_in_one_line(tmp_path: Path) -> None:
+def test_java_that_ends_before_spark_is_up_is_reported_in_one_line(tmp_path: Path) -> None:
     text = 'test "$1" = -version && exit 0; echo "Error: no room for the heap" >&2; exit 1'
     program(tmp_path, text)
     assert answer(JAVA_HOME=str(tmp_path)) == (
@@ -96,7 +96,7 @@ def test_java_that_ends_before_spark_is_up_is_told_in_one_line(tmp_path: Path) -
     )
 
 
-def test_missing_pyspark_is_told_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_pyspark_is_reported_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(MissingExtraError) as caught:
         spark_session()
@@ -126,14 +126,14 @@ def test_second_session_is_the_first(spark: SparkSession) -> None:
     assert spark_session("local[1]") is spark
 
 
-def test_failed_job_is_told_in_one_line(spark: SparkSession) -> None:
+def test_failed_job_is_reported_in_one_line(spark: SparkSession) -> None:
     with pytest.raises(SparkUnavailable) as caught, readable_errors():
         spark.sql("SELECT CAST('seven' AS INT)").collect()
     assert str(caught.value).startswith("Spark's job failed: [CAST_INVALID_INPUT]")
     assert "\n" not in str(caught.value)
 
 
-def test_failed_worker_is_told_by_its_own_last_line(spark: SparkSession) -> None:
+def test_failed_worker_is_reported_with_its_last_line(spark: SparkSession) -> None:
     def fail(batches: object) -> object:
         raise KeyError("what is missing")
 

@@ -28,7 +28,7 @@ def test_ask_exit_0_is_accepted() -> None:
     assert opened("accept").ask(ENCODE).answer == Messages(())
 
 
-def test_ask_input_that_is_not_read_is_no_crash() -> None:
+def test_ask_unread_input_is_not_a_crash() -> None:
     large = Request("decode", "toy", {"messages": [{"value": "A" * 4_000_000}]})
     assert opened("unread").ask(large).answer == Events([])
 

@@ -72,7 +72,7 @@ def test_text_is_in_modified_utf8(raw: bytes, text: str) -> None:
 @pytest.mark.parametrize(
     "raw", [b"\0", b"\xff", "😀".encode(), b"\xed\xa0\xbd", b"\xc3", b"\xed\xb8\x80"]
 )
-def test_text_that_is_no_modified_utf8_is_rejected(raw: bytes) -> None:
+def test_text_that_is_not_modified_utf8_is_rejected(raw: bytes) -> None:
     with pytest.raises(DecodeError):
         modified_utf8(raw)
 

@@ -50,7 +50,7 @@ def test_canonical_case_is_written_byte_for_byte(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", SAMPLES, ids=lambda case: case.id)
-def test_sample_of_the_document_fits_the_schema_of_its_own_op_alone(case: Case) -> None:
+def test_document_sample_fits_only_the_schema_of_its_op(case: Case) -> None:
     pytest.importorskip("jsonschema")
     for message in case.messages:
         value = message.value or b""

@@ -172,7 +172,7 @@ def test_broken_frame_is_served_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("value", [b"{}", b'{"Records":1}', b"\xff", b'{"schema":{},"payload":{}}'])
-def test_what_is_no_body_is_not_served(value: bytes) -> None:
+def test_invalid_body_is_not_served(value: bytes) -> None:
     assert served(value) is None
 
 
@@ -200,7 +200,7 @@ def test_golden_cases_are_asked_of_a_program(tmp_path: Path) -> None:
     assert any(line.startswith("| rows | **") for line in lines)
 
 
-def test_what_a_program_reads_is_what_it_confirms(tmp_path: Path) -> None:
+def test_program_confirms_only_cases_that_it_reads(tmp_path: Path) -> None:
     asked = [
         case
         for case in cases_for_sdks(load_cases(["datahub-tuple"]))
@@ -242,7 +242,7 @@ def known(*entries: tuple[str, str]) -> ExpectedFailures:
     return ExpectedFailures([ExpectedFailure(id_, "a reason", part) for id_, part in entries])
 
 
-def test_known_fault_is_no_surprise() -> None:
+def test_known_fault_is_not_a_surprise() -> None:
     found = [finding("float", "raises: no"), finding("double", "")]
     assert surprises(found, known(("sdk/put/*/float", "raises"))) == []
 
@@ -258,7 +258,7 @@ def test_other_fault_than_known_is_a_surprise() -> None:
 
 
 @pytest.mark.parametrize("id_", ["sdk/put/json/float", "sdk/put/json/gone"])
-def test_known_fault_that_is_no_more_is_a_surprise(id_: str) -> None:
+def test_known_fault_that_disappeared_is_a_surprise(id_: str) -> None:
     (line,) = surprises([finding("float", "")], known((id_, "raises")))
     assert line.startswith(id_)
 

@@ -113,7 +113,7 @@ def test_put_is_kept_as_it_came(service: Service, path: str) -> None:
     assert service.take_puts() == []
 
 
-def test_put_in_json_is_told_by_its_action(service: Service) -> None:
+def test_put_in_json_is_known_by_its_action(service: Service) -> None:
     body = json.dumps({"Action": "pub", "Records": []}).encode()
     headers = {"content-type": "application/json; charset=UTF-8"}
     status, answer = call(service, "POST", f"{TOPIC}/shards", body, headers)
@@ -121,7 +121,7 @@ def test_put_in_json_is_told_by_its_action(service: Service) -> None:
     assert len(service.take_puts()) == 1
 
 
-def test_what_is_kept_is_bounded(service: Service) -> None:
+def test_cache_is_bounded(service: Service) -> None:
     for _ in range(MAX_PUTS):
         call(service, "POST", f"{TOPIC}/shards", b"", PROTOBUF)
     assert call(service, "POST", f"{TOPIC}/shards", b"", PROTOBUF)[0] == 429

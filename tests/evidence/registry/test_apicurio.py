@@ -120,7 +120,7 @@ def test_mvn_is_asked_for_the_archive(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in for mvn is a shell script")
-def test_what_mvn_says_is_handed_on(tmp_path: Path) -> None:
+def test_output_of_mvn_is_passed_on(tmp_path: Path) -> None:
     mvn = tmp_path / "bin" / "mvn"
     mvn.parent.mkdir()
     mvn.write_text("#!/bin/sh\necho '[ERROR] no network'\nexit 1\n", encoding="utf-8")

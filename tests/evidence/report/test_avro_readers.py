@@ -58,7 +58,9 @@ def test_every_question_is_asked_by_a_case(cases: dict[str, Case]) -> None:
     assert {title for title, _ in VALID + BROKEN} - asked == set()
 
 
-def test_messages_behind_no_schema_and_what_a_text_says_ask_nothing(cases: dict[str, Case]) -> None:
+def test_messages_without_schema_and_content_of_texts_give_no_questions(
+    cases: dict[str, Case],
+) -> None:
     asked = {case.id for case in cases.values() if question_of(case) is not None}
     groups = {case.split("/")[1] for case in asked}
     assert groups.isdisjoint({"internal", "reject-internal"})

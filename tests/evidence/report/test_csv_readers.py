@@ -43,7 +43,7 @@ def test_every_question_is_asked_by_a_case(cases: dict[str, Case]) -> None:
     assert {title for title, _ in VALID + BROKEN} - asked == set()
 
 
-def test_files_beside_the_data_and_settings_that_are_refused_ask_nothing(
+def test_other_files_and_refused_settings_give_no_questions(
     cases: dict[str, Case],
 ) -> None:
     groups = {case.group for case in cases.values() if question_of(case) is not None}

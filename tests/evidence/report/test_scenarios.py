@@ -24,7 +24,7 @@ def test_chapter_without_results_is_not_run(tmp_path: Path) -> None:
     assert part.status != "failed"
 
 
-def test_chapter_shows_what_was_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chapter_shows_what_was_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "results.jsonl"
     monkeypatch.setenv(RESULTS_VARIABLE, str(file))
     with recorded("a/good", "a good one", "All is well.") as result:
@@ -96,7 +96,7 @@ def test_count_tells_what_became_of_each(got: str, wanted: tuple[int, ...]) -> N
     assert counts.is_exact is (sum(wanted) == 0)
 
 
-def test_count_keeps_lanes_apart() -> None:
+def test_count_keeps_partitions_separate() -> None:
     counts = count({0: "ab", 1: "cd"}, {0: "abc", 1: "d"})
     assert (counts.lost, counts.invented, counts.repeated) == (1, 1, 0)
 

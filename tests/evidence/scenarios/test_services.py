@@ -15,7 +15,7 @@ def test_registry_is_given_by_its_root() -> None:
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:8080", "http://", "http://me:secret@127.0.0.1"])
-def test_what_is_no_registry_is_one_line(address: str) -> None:
+def test_url_without_a_registry_is_reported_in_one_line(address: str) -> None:
     with pytest.raises(NotRunError, match="CDCWIRE_REGISTRY has to be http") as caught:
         given_registry({"CDCWIRE_REGISTRY": address})
     assert "secret" not in str(caught.value)

@@ -158,7 +158,7 @@ def test_double_nan_text_is_not_a_number() -> None:
     assert math.isnan(connect.decode(message("double", '"NaN"')).payload[0])
 
 
-def test_null_with_default_is_the_default_if_told() -> None:
+def test_null_with_default_is_the_default_if_specified() -> None:
     data = message("int8", "null", ',"default":5')
     assert parse(data, null_is_default=True).envelope.payload == (5,)
 

@@ -386,7 +386,7 @@ def test_json_that_is_damaged_is_rejected(
     assert (caught.value.clause, caught.value.path) == (clause, path)
 
 
-def test_empty_text_of_a_number_is_null_only_if_told() -> None:
+def test_empty_text_of_a_number_is_null_only_if_specified() -> None:
     raw = b'{"Action":"pub","Records":[{"Data":["","",null]}]}'
     with pytest.raises(DecodeError):
         read_body(raw, FIELDS)
@@ -408,7 +408,7 @@ def test_content_encoding_that_is_unknown_is_rejected(headers: dict[str, str]) -
     assert (caught.value.offset, caught.value.clause) == (0, "datahub: content encoding")
 
 
-def test_error_in_a_compressed_body_stands_at_its_beginning() -> None:
+def test_error_in_a_compressed_body_has_the_offset_of_its_beginning() -> None:
     raw, headers = write_body(
         Body("json", (ROW,) * 9), FIELDS, BodySettings(content_encoding="deflate")
     )
@@ -460,7 +460,7 @@ def test_lz4_bodies_are_read_with_and_without_functions(encoding: Encoding, cont
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_time_is_linear_in_what_stands_often(encoding: Encoding) -> None:
+def test_time_is_linear_in_repeated_parts(encoding: Encoding) -> None:
     """Attributes by the thousand, numbers that nearly are some: no step over all of them each."""
     attributes = tuple((f"key {index}", "") for index in range(20_000))
     raw, _ = write_body(body_of(encoding, (Record((1, "", None), attributes),)), FIELDS)

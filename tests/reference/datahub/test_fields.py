@@ -142,7 +142,7 @@ def test_nan_is_read(text: str) -> None:
 
 
 @pytest.mark.parametrize(("type_", "text", "clause"), REFUSED)
-def test_text_that_is_no_value_is_rejected(type_: FieldType, text: bytes, clause: str) -> None:
+def test_text_that_is_not_a_value_is_rejected(type_: FieldType, text: bytes, clause: str) -> None:
     with pytest.raises(DecodeError) as caught:
         read_text(type_, text, 7)
     assert (caught.value.offset, caught.value.clause) == (7, clause)

@@ -108,7 +108,7 @@ def test_update_with_both_images_is_two_rows() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, op in OPS.items() if op.group != "row"])
-def test_op_that_is_no_row_is_refused_by_name(name: str) -> None:
+def test_op_that_is_not_a_row_is_refused_by_name(name: str) -> None:
     ddl = Ddl("x") if OPS[name].group == "ddl" else None
     message = BlobMessage(name, 1, "5", None, Source("d", "x", None, None, "t"), ddl=ddl)
     topic = topic_of(Table("t", columns=(Column("a", IntType(64)),)))
@@ -202,7 +202,7 @@ def test_bytes_in_a_topic_that_does_not_know_them_are_listed() -> None:
     assert ("column type", "a") in [(loss.what, loss.column) for loss in found.losses]
 
 
-def test_microseconds_are_cut_only_if_told() -> None:
+def test_microseconds_are_cut_only_if_specified() -> None:
     values = (None, None, None, -1, None)
     with pytest.raises(EncodeError) as caught:
         tuple_to_blob(row(*values), TOPIC, ORIGIN)

@@ -40,7 +40,7 @@ def message_of(name: str) -> BlobMessage:
 
 
 @pytest.mark.parametrize("file", SAMPLES, ids=lambda file: file.stem)
-def test_sample_fits_the_schema_of_its_own_op_alone(file: Path) -> None:
+def test_sample_fits_only_the_schema_of_its_op(file: Path) -> None:
     message = json.loads(file.read_bytes())
     fitting = [op for op in OPS if not problems_with(op, message)]
     assert fitting == [message["payload"]["op"]]
@@ -48,7 +48,7 @@ def test_sample_fits_the_schema_of_its_own_op_alone(file: Path) -> None:
 
 
 @pytest.mark.parametrize("name", OPS)
-def test_written_message_fits_the_schema_of_its_own_op_alone(name: str) -> None:
+def test_written_message_fits_only_the_schema_of_its_op(name: str) -> None:
     raw = encode(message_of(name))
     assert problems_of(raw) == ()
     assert [op for op in OPS if not problems_with(op, json.loads(raw))] == [name]
@@ -65,7 +65,7 @@ def test_member_that_is_not_of_the_op_is_a_problem(name: str) -> None:
 @pytest.mark.parametrize(
     "raw", [b"", b"[]", b"{}", b'{"payload":{"op":"X"}}', b'{"payload":{"op":"INSERT"}}']
 )
-def test_what_is_no_message_is_a_problem(raw: bytes) -> None:
+def test_invalid_message_is_a_problem(raw: bytes) -> None:
     assert problems_of(raw)
 
 

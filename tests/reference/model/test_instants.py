@@ -36,12 +36,12 @@ def test_every_form_has_one_text(kind: TimestampType, value: str | int, text: st
 
 
 @pytest.mark.parametrize("value", ["2024-02-30 00:00:00", "", "12345-01-01 00:00:00", 5, None])
-def test_what_is_not_an_instant_is_refused(value: str | int | None) -> None:
+def test_text_that_is_not_an_instant_is_refused(value: str | int | None) -> None:
     with pytest.raises(ValueError, match="is not a"):
         utc_text(UTC, value)
 
 
-def test_a_text_without_any_zone_is_refused() -> None:
+def test_text_without_any_zone_is_refused() -> None:
     with pytest.raises(ValueError, match="not known"):
         utc_text(TimestampType(), "2024-02-29 10:34:56")
 

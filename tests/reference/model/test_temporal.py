@@ -42,7 +42,7 @@ def test_count_outside_the_calendar_is_refused(days: int) -> None:
         count_text(DateType("d"), days)
 
 
-def test_count_of_part_of_a_day_is_no_date() -> None:
+def test_count_of_part_of_a_day_is_not_a_date() -> None:
     with pytest.raises(ValueError, match="whole number of days"):
         count_text(DateType("ms"), 1)
 
@@ -57,7 +57,7 @@ def test_instant_of_unknown_zone_stays_as_sent() -> None:
     assert temporal_text(TimestampType(), "0000-00-00 00:00:00", "+08:00") == "0000-00-00 00:00:00"
 
 
-def test_instant_of_known_zone_needs_to_be_told_where_to() -> None:
+def test_instant_of_known_zone_needs_a_target_zone() -> None:
     with pytest.raises(ValueError, match="time-zone"):
         temporal_text(TimestampType(zone="+00:00"), "2020-01-01 00:00:00", None)
 

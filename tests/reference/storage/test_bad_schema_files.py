@@ -135,7 +135,7 @@ def text_with(column: str) -> bytes:
         ),
     ],
 )
-def test_reader_refuses_what_is_no_schema_file(
+def test_reader_refuses_other_files_than_schemas(
     value: bytes, path: tuple[str | int, ...], clause: str
 ) -> None:
     with pytest.raises(DecodeError) as caught:
@@ -159,7 +159,7 @@ def test_reader_limits_nesting() -> None:
     assert caught.value.clause == "storage: limits"
 
 
-def test_reader_every_truncation_is_told_at_its_end() -> None:
+def test_reader_every_truncation_is_reported_at_its_end() -> None:
     columns = (SchemaColumn("é", "ENUM", "\b", elements=("a",)),)
     value = write_schema_file(SchemaFile("t", "s", 1, 5, "", 0, columns, 1))
     for cut in range(len(value)):

@@ -170,7 +170,7 @@ def test_replay_does_not_miss_files_that_it_read_and_that_expired(kept: int, new
     assert (steps(went_on), went_on.faults) == ([data(5, 4)], ())
 
 
-def test_replay_half_written_file_waits_with_all_behind_it() -> None:
+def test_replay_incomplete_file_waits_with_all_after_it() -> None:
     files = [data(5, 1), data(5, 2), data(6, 1)]
     schemas = [schema(5), schema(6, "ALTER", 5)]
     replayed = replay(made(schemas, files, cut_off=[data(5, 2)]), NONE)
@@ -205,7 +205,7 @@ def test_replay_schema_file_with_an_error_or_unread_holds_its_table() -> None:
         assert steps(replayed) == []
 
 
-def test_replay_hash_that_cannot_be_checked_is_told_and_goes_on() -> None:
+def test_replay_hash_that_cannot_be_checked_is_reported_and_replay_continues() -> None:
     file = schema(5)
     name = (
         name_of(file)
@@ -218,7 +218,7 @@ def test_replay_hash_that_cannot_be_checked_is_told_and_goes_on() -> None:
     assert steps(replayed) == [name, data(5, 1)]
 
 
-def test_replay_data_without_schema_file_is_told() -> None:
+def test_replay_data_without_schema_file_is_reported() -> None:
     replayed = replay(made([], [data(5, 1), data(5, 2)]), NONE)
     assert faults(replayed) == [("schema-missing", data(5, 1))]
 
@@ -264,7 +264,7 @@ def test_replay_newer_index_of_a_missing_file_holds_later_versions() -> None:
 
 
 @pytest.mark.parametrize("newer", [False, True])
-def test_replay_index_missing_or_unreadable_is_told(newer: bool) -> None:
+def test_replay_index_missing_or_unreadable_is_reported(newer: bool) -> None:
     error = DecodeError("broken", 0, "storage: index files")
     for found, kind in (({}, "index-missing"), ({index(5): error}, "index-unreadable")):
         listing = replace(made([schema(5)], [data(5, 1)]), index_numbers=found)
@@ -273,7 +273,7 @@ def test_replay_index_missing_or_unreadable_is_told(newer: bool) -> None:
         assert len(steps(replayed)) == (1 if newer else 2)
 
 
-def test_replay_unknown_and_double_files_are_told_and_left_out() -> None:
+def test_replay_unknown_and_double_files_are_reported_and_left_out() -> None:
     wide = data(5, 1).replace("CDC", "CDC0")
     replayed = replay(made([schema(5)], [data(5, 1), wide, "s/t/5/SUCCESS"]), NONE)
     assert faults(replayed) == [

@@ -34,7 +34,7 @@ def passes(files: Files, *, atomic: bool = False) -> tuple[list[Fault], RowRules
     return run(second, files), second
 
 
-def test_rows_in_order_are_no_suspects() -> None:
+def test_rows_in_order_are_not_suspects() -> None:
     rules = RowRules(True, watched=frozenset())
     assert run(rules, IN_ORDER) == []
     assert (rules.suspects, rules.suspected) == (set(), set())
@@ -64,7 +64,7 @@ def test_two_passes_know_a_repeat_and_a_fall_apart() -> None:
     ]
 
 
-def test_a_pass_that_watches_nothing_remembers_no_row() -> None:
+def test_scan_without_watched_columns_remembers_no_row() -> None:
     rules = RowRules(watched=frozenset())
     files: Files = [("a", [(number, b"x") for number in range(1000)])]
     assert run(rules, [files[0]])[0].kind == "row-before-version"

@@ -71,13 +71,13 @@ def test_rules_rows_that_repeat_are_counted_and_break_nothing() -> None:
     assert rules.repeats == 2
 
 
-def test_rules_equal_rows_of_one_transaction_are_no_repeats() -> None:
+def test_rules_equal_rows_of_one_transaction_are_not_repeats() -> None:
     rules = RowRules(True)
     assert kinds(rules, PATH, [RowMark(6, b"same"), RowMark(6, b"same")]) == []
     assert rules.repeats == 0
 
 
-def test_rules_rows_that_fall_back_are_told_within_and_over_files() -> None:
+def test_rules_rows_that_go_back_are_reported_within_and_across_files() -> None:
     rules = RowRules()
     assert kinds(rules, PATH, rows(6, 8, 7, 7)) == ["commit-ts-falls"]
     later = replace(PATH, number=2)
@@ -91,14 +91,14 @@ def test_rules_rows_of_partitions_and_dispatchers_have_their_own_order() -> None
     assert kinds(rules, replace(PATH, dispatcher="a"), rows(6, 8)) == []
 
 
-def test_rules_transaction_in_two_files_is_told_under_table_atomicity_only() -> None:
+def test_rules_transaction_in_two_files_is_reported_under_table_atomicity_only() -> None:
     for is_atomic, expected in ((True, ["transaction-split"]), (False, [])):
         rules = RowRules(is_atomic)
         assert kinds(rules, PATH, rows(6, 7)) == []
         assert kinds(rules, replace(PATH, number=2), rows(7, 8, content=b"x")) == expected
 
 
-def test_rules_rows_stand_between_their_version_and_the_next_ddl() -> None:
+def test_rules_rows_are_between_their_version_and_the_next_ddl() -> None:
     rules = RowRules(ddl_versions={("s", "t"): [5, 9, 12]})
     assert kinds(rules, PATH, rows(4)) == ["row-before-version"]
     assert kinds(rules, replace(PATH, number=2), rows(8, 9, 10)) == ["row-after-ddl"]

@@ -118,7 +118,7 @@ def test_column_timestamp_gets_the_callers_zone() -> None:
     )
 
 
-def test_column_primary_key_is_not_null_unless_told() -> None:
+def test_column_primary_key_is_not_null_by_default() -> None:
     key = schema_column_of(Column("c", IntType(32), roles=frozenset({"primary", "handle"})))
     assert (key.is_primary_key, key.is_nullable) == (True, False)
     read = column_of(key)

@@ -170,7 +170,7 @@ def test_hash_of_a_default_that_was_no_utf8_keeps_the_escape() -> None:
     assert read_schema_file(write_schema_file(literal)) == literal
 
 
-def test_text_with_escaped_backslash_before_ufffd_is_no_escape() -> None:
+def test_text_with_escaped_backslash_before_ufffd_is_not_an_escape() -> None:
     file = replace(TABLE, query="\\ufffd \ufffd \udcff \\")
     assert read_schema_file(write_schema_file(file)) == file
 
@@ -193,7 +193,7 @@ def test_hash_of_an_older_go_is_accepted() -> None:
     assert check_checksum(plain_read, older) == "equal"
 
 
-def test_hash_that_differs_is_told_unless_the_file_is_odd() -> None:
+def test_hash_that_differs_is_reported_unless_the_file_is_odd() -> None:
     assert check_checksum(TABLE, 1) == "differs"
     odd = read_schema_file(write_schema_file(TABLE).replace(b"ColumnPrecision", b"ColumnLength"))
     assert check_checksum(odd, 1) == "not checkable"

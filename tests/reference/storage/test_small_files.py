@@ -125,7 +125,7 @@ def test_metadata_of_something_else_is_refused(
 
 
 @pytest.mark.parametrize("cut", range(36))
-def test_metadata_every_truncation_is_told(cut: int) -> None:
+def test_metadata_every_truncation_is_reported(cut: int) -> None:
     with pytest.raises(TruncatedError) as caught:
         read_metadata(b'{"checkpoint-ts":433305438660591626}'[:cut])
     assert caught.value.offset == cut

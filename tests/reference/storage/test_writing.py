@@ -51,7 +51,7 @@ LISTED = [SchemaPath("s", "t", version, checksum) for version, checksum in ((5, 
         (10, 1, True, VersionChoice(9, "reuse")),
     ],
 )
-def test_version_follows_the_schema_files_that_are_there(
+def test_version_follows_the_existing_schema_files(
     version: int, checksum: int, newer: bool, choice: VersionChoice
 ) -> None:
     assert choose_version(version, checksum, LISTED, newer=newer) == choice
@@ -72,7 +72,7 @@ def test_version_of_a_real_restart_is_the_old_directory() -> None:
 SMALL = CuttingSettings(file_size=100, flush_interval_ms=1000)
 
 
-def test_cut_comes_behind_the_part_that_fills_the_file() -> None:
+def test_cut_comes_after_the_part_that_fills_the_file() -> None:
     state = OpenFile("2023-05-09")
     state, cut = add_part(state, Part(60, 2), SMALL, 0, "2023-05-09")
     assert cut is None

@@ -328,7 +328,7 @@ def test_rows_of_the_snapshot_say_so(sent: Sequence[Sent]) -> None:
     }
 
 
-def test_transaction_is_told_from_its_begin_to_its_end(sent: Sequence[Sent]) -> None:
+def test_transaction_is_known_from_its_begin_to_its_end(sent: Sequence[Sent]) -> None:
     rows = [
         event
         for table in ("public.d_default", "public.d_index")
@@ -373,7 +373,7 @@ def test_logical_messages_have_prefix_and_content(sent: Sequence[Sent], setting:
     }
 
 
-def test_heartbeats_are_told(recording: Recording, sent: Sequence[Sent]) -> None:
+def test_heartbeats_are_reported(recording: Recording, sent: Sequence[Sent]) -> None:
     events = [
         event
         for found in sent

@@ -222,7 +222,7 @@ def test_object_put_in_parts_is_read_whole(bucket: str) -> None:
         ("month", True, 6, "index-first"),
     ],
 )
-def test_sink_goes_on_with_the_number_behind_its_index(
+def test_sink_goes_on_with_the_number_after_its_index(
     bucket: str,
     tmp_path: Path,
     separator: str,
@@ -371,7 +371,7 @@ def test_objects_that_expired_unread_are_named(bucket: str, tmp_path: Path) -> N
         assert len(others) < len(rows_of(wanted))
 
 
-def test_objects_that_expired_behind_a_reader_are_not_missed(bucket: str, tmp_path: Path) -> None:
+def test_objects_that_expired_after_a_reader_are_not_missed(bucket: str, tmp_path: Path) -> None:
     with recorded(
         "bucket/expired-followed",
         "objects expire while a reader follows",

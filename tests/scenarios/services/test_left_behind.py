@@ -38,9 +38,7 @@ time.sleep(600)
 """
 
 
-def test_nothing_is_left_behind(
-    image_of: Callable[[str], str], new_name: Callable[[str], str]
-) -> None:
+def test_nothing_is_left(image_of: Callable[[str], str], new_name: Callable[[str], str]) -> None:
     with recorded(
         "run/killed",
         "a run that is killed leaves nothing behind once it is cleaned up",

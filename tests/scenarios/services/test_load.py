@@ -41,7 +41,7 @@ class Arrivals:
         return len(list(self._decode(KafkaMessage(None, value))))
 
 
-def test_a_million_rows_under_load(own_broker: KafkaContainer, new_name: NewName) -> None:
+def test_million_rows_under_load(own_broker: KafkaContainer, new_name: NewName) -> None:
     with recorded(
         "load/million-rows",
         "a million rows under load",

@@ -366,7 +366,7 @@ def test_records_that_were_removed_are_missed(
         open_source(spark, source, encoded("craft", []).context)
 
 
-def test_tuple_topic_of_no_table_is_told(
+def test_tuple_topic_of_no_table_is_reported(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
     from cdcwire_conformance.spark import SourceError, open_source, parse_source
@@ -390,7 +390,7 @@ def test_tuple_topic_of_no_table_is_told(
         ("?from=2&to=1", "partition 0 is asked from 2 to 1, which is backwards"),
     ],
 )
-def test_offsets_that_are_not_there_are_told(
+def test_missing_offsets_are_reported(
     kafka: Kafka, new_name: NewName, spark: SparkSession, query: str, problem: str
 ) -> None:
     from cdcwire_conformance.spark import SourceError, open_source, parse_source

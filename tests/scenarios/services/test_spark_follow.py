@@ -146,7 +146,7 @@ def counts_of(window: Any) -> Any:
     return table.counts
 
 
-def test_each_difference_is_told_in_its_window(
+def test_each_difference_is_reported_in_its_window(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
     with recorded(
@@ -304,7 +304,7 @@ def with_column(change: RowChange) -> RowChange:
     return replace(change, before=images[0], after=images[1])
 
 
-def test_a_killed_follower_tells_each_window_once(
+def test_killed_follower_reports_each_window_once(
     kafka: Kafka, new_name: NewName, tmp_path: Path
 ) -> None:
     with recorded(
@@ -399,7 +399,7 @@ class Follower:
             time.sleep(0.005)
 
 
-def test_a_follower_waits_for_a_broker_that_was_killed(
+def test_follower_waits_for_a_broker_that_was_killed(
     own_broker: KafkaContainer, new_name: NewName, spark: SparkSession
 ) -> None:
     with recorded(

@@ -176,7 +176,7 @@ def with_differences(changes: list[RowChange]) -> tuple[list[RowChange], int, in
 
 
 @pytest.mark.usefixtures("spark")
-def test_two_registries_are_told_apart(
+def test_two_registries_are_distinguished(
     kafka: Kafka,
     own_registry: RegistryContainer,
     tls_registry: tuple[RegistryContainer, Path],

@@ -203,7 +203,7 @@ def test_schemas_of_avro_in_a_bucket_are_found_and_missed(
 
 
 @pytest.mark.parametrize("fault", ["truncated", "half-written", "removed"])
-def test_spoilt_objects_are_told_as_on_disk(
+def test_damaged_objects_are_reported_as_on_disk(
     place: str, spark: SparkSession, tmp_path: Path, fault: str
 ) -> None:
     from cdcwire_conformance.spark import FeedError

@@ -70,7 +70,7 @@ def test_empty_topic_is_that_of_the_sink(ddl: str, capsys: pytest.CaptureFixture
         (["--ddl", "missing.sql"], "missing.sql: No such file"),
     ],
 )
-def test_what_cannot_run_is_one_line_and_2(
+def test_command_that_cannot_run_exits_with_2_and_one_line(
     ddl: str, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["avro", "evolve", "--ddl", ddl, *words]) == 2

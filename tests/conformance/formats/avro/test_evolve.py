@@ -84,7 +84,7 @@ def test_key_is_judged_too() -> None:
     assert step.verdicts[0].subject == "s_t-key"
 
 
-def test_refused_schema_is_no_version() -> None:
+def test_refused_schema_is_not_a_version() -> None:
     text = (
         f"{CREATE} ALTER TABLE t ADD x INT NOT NULL; ALTER TABLE t DROP x; ALTER TABLE t ADD y INT"
     )

@@ -55,7 +55,7 @@ def test_other_names_are_an_error(folder: Path, name: str) -> None:
         FolderSource(folder)
 
 
-def test_bytes_that_are_no_text_are_an_error(folder: Path) -> None:
+def test_bytes_that_are_not_text_are_an_error(folder: Path) -> None:
     (folder / "8.avsc").write_bytes(b"{\xff}")
     with pytest.raises(RegistryError, match="byte 1 is not UTF-8"):
         FolderSource(folder)

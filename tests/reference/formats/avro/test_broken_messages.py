@@ -165,7 +165,7 @@ def test_value_that_the_column_can_not_have_is_rejected(
     assert (error.offset, error.path, error.clause) == (6, ("value", "c"), clause)
 
 
-def test_ill_formed_string_that_is_no_text_is_rejected() -> None:
+def test_ill_formed_string_that_is_not_text_is_rejected() -> None:
     text = (
         '{"type":"record","name":"t","fields":[{"name":"c","type":{"type":"string",'
         '"connect.parameters":{"tidb_type":"JSON"}}}]}'

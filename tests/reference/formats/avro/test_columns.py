@@ -179,7 +179,7 @@ def test_shipped_dialect_writes_bytes_as_base64() -> None:
     ("source", "sql"),
     [("double", "(rand())"), ("double", "3+4"), ("int", "1e30"), ("int", "'"), ("bigint", "''")],
 )
-def test_expression_on_a_number_is_no_default(source: str, sql: str) -> None:
+def test_expression_on_a_number_is_not_a_default(source: str, sql: str) -> None:
     given = Expression(sql)
     assert "default" not in field(column(source, False, given))
     assert field(column(source, True, given)).startswith('{"default":null,"name":"c","type":["n')

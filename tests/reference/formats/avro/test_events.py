@@ -202,7 +202,7 @@ def test_row_without_key_has_a_null_key() -> None:
     assert caught.value.clause == "avro: key record"
 
 
-def test_schemas_stand_before_the_first_message_that_needs_them() -> None:
+def test_schemas_come_before_the_first_message_that_needs_them() -> None:
     messages = list(FORMAT.from_events([row(), row()], context=Context()))
     files, kafka = messages[:2], messages[2:]
     assert [file.path for file in files if isinstance(file, StoredFile)] == [
@@ -330,7 +330,7 @@ def test_delete_may_tell_its_timestamp() -> None:
     assert found == replace(back(message, context), position=Position(commit_ts=TS))
 
 
-def test_short_glue_envelope_is_no_delete() -> None:
+def test_short_glue_envelope_is_not_a_delete() -> None:
     message, context = sent(row(), registry="glue")
     with pytest.raises(TruncatedError) as caught:
         back(KafkaMessage(message.key, (message.value or b"")[:9]), context)
@@ -471,7 +471,7 @@ def test_enum_index_zero_is_refused() -> None:
     assert caught.value.path == ("events", 0, "after", "e")
 
 
-def test_stored_file_is_no_message() -> None:
+def test_stored_file_is_not_a_message() -> None:
     with pytest.raises(TypeError):
         list(FORMAT.to_events(StoredFile("a", b""), context=Context()))
 

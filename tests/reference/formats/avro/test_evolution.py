@@ -151,6 +151,6 @@ def test_chain_of_records_does_not_overflow_the_stack() -> None:
     assert caught.value.clause == "avro: schema limits"
 
 
-def test_text_that_is_no_schema_is_an_error() -> None:
+def test_text_that_is_not_a_schema_is_an_error() -> None:
     with pytest.raises(DecodeError):
         compare_schemas(text(ID), "[]")

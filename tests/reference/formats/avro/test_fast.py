@@ -104,7 +104,7 @@ def feed(name: str, mode: str) -> Feed:
 @each_selection
 @each_mode
 @pytest.mark.parametrize("name", NAMES)
-def test_a_workload_is_read_as_the_plain_decoder_reads_it(
+def test_workload_is_read_as_the_plain_decoder_reads_it(
     name: str, mode: str, selection: Selection
 ) -> None:
     found = feed(name, mode)
@@ -115,7 +115,7 @@ def test_a_workload_is_read_as_the_plain_decoder_reads_it(
 
 @each_mode
 @pytest.mark.parametrize("name", NAMES)
-def test_a_workload_never_needs_the_plain_decoder(
+def test_workload_never_needs_the_plain_decoder(
     name: str, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*arguments: object) -> None:
@@ -178,7 +178,7 @@ def test_numbers_of_many_bytes_are_read(value: int, behind: bytes) -> None:
         assert read_length(bytes(out) + behind, 1) == (value, len(out))
 
 
-def test_what_is_remembered_is_bounded() -> None:
+def test_memory_is_bounded() -> None:
     """Every message has names that were never there before."""
     source = MemorySource()
     each = RowDecoder(source=source)

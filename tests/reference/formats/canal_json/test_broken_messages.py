@@ -116,7 +116,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize(("old", "new", "place", "path", "clause"), CHANGES.values(), ids=CHANGES)
-def test_one_fault_is_told_with_its_byte_path_and_clause(
+def test_one_fault_is_reported_with_its_byte_path_and_clause(
     old: bytes, new: bytes, place: bytes, path: tuple[object, ...], clause: str
 ) -> None:
     assert GOOD.count(old) == 1
@@ -136,7 +136,7 @@ def test_every_truncation_is_rejected_at_its_end() -> None:
 
 
 @pytest.mark.parametrize("tail", [b"\x00", b"x", b"{}", b",", b"\xef\xbb\xbf", b"\x0b"])
-def test_bytes_behind_the_object_are_rejected(tail: bytes) -> None:
+def test_bytes_after_the_object_are_rejected(tail: bytes) -> None:
     with pytest.raises(DecodeError) as caught:
         decode(GOOD + tail)
     assert caught.value.offset == len(GOOD)
@@ -287,7 +287,7 @@ def test_memory_grows_with_the_bytes(make: Callable[[int], bytes], size: int) ->
     assert peak < 128 * len(value)
 
 
-def test_what_is_kept_of_long_types_is_bounded() -> None:
+def test_cache_of_long_types_is_bounded() -> None:
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     for index in range(40):

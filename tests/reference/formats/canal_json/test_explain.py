@@ -131,7 +131,7 @@ def test_error_comes_with_the_spans_before_it(old: bytes, new: bytes) -> None:
 @pytest.mark.parametrize(
     "value", [b"[1,[2,{}]]", b'"x"', b"null", b"\xef\xbb\xbf{}", b"{", b"\x00"]
 )
-def test_bytes_that_are_no_message_are_explained(value: bytes) -> None:
+def test_invalid_bytes_are_explained(value: bytes) -> None:
     found = explain(KafkaMessage(None, value))
     assert found.error is not None
     check(found, value)

@@ -83,7 +83,7 @@ def test_every_truncation_gives_the_whole_rows_and_then_the_error(terminator: by
         assert caught.value.path[:2] == ("rows", cut // size)
 
 
-def test_other_bytes_behind_a_row_are_rejected() -> None:
+def test_other_bytes_after_a_row_are_rejected() -> None:
     (file,) = files_of([insert(1), insert(2)]).values()
     for wrong in (b"\n", b" \r\n", b"\n\r", b"x", b"\r\r\n"):
         value = file.value.replace(b"\r\n", wrong, 1)
@@ -251,7 +251,7 @@ def test_event_that_has_no_place_in_files_is_refused(event: Event) -> None:
         list(to_files([event], SETTINGS, (TABLE,)))
 
 
-def test_refused_event_is_told_by_its_number() -> None:
+def test_refused_event_is_reported_by_its_number() -> None:
     with pytest.raises(EncodeError) as caught:
         list(to_files([insert(1), Progress("watermark")], SETTINGS))
     assert caught.value.path == ("events", 1, "what")

@@ -148,6 +148,6 @@ def test_ddl_comes_back() -> None:
     assert (again.what, again.query, again.table) == ("alter", "a < b", Table("t", "s"))
 
 
-def test_dialect_need_not_be_told_to_a_reader() -> None:
+def test_reader_finds_the_dialect_itself() -> None:
     value = write_object(from_event(EVENT, CANAL), "canal")
     assert rows_of(value, Settings()) == rows_of(value)

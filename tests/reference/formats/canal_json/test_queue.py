@@ -100,7 +100,7 @@ def test_large_row_is_cut_to_its_handle_key(op: Op) -> None:
 
 
 @each_op
-def test_large_row_is_stored_beside_the_queue(op: Op) -> None:
+def test_large_row_is_stored_outside_the_queue(op: Op) -> None:
     event = change(op)
     stored, message = messages_of([event], CLAIM)
     assert isinstance(stored, StoredFile)
@@ -252,7 +252,7 @@ def test_empty_message_says_nothing(value: bytes | None) -> None:
 
 
 @pytest.mark.parametrize("end", [b"\r\n", b"\n", b" \t"])
-def test_line_end_behind_a_message_is_passed_over(end: bytes) -> None:
+def test_line_end_after_a_message_is_ignored(end: bytes) -> None:
     assert decode(ROW + end) == decode(ROW)
 
 

@@ -238,7 +238,7 @@ def test_kind_says_what_mysqltype_says_and_no_more(mysql_type: str, kind: str) -
         ("vector", "[1,]", "vector values"),
     ],
 )
-def test_text_that_is_no_value_is_rejected(mysql_type: str, text: str, clause: str) -> None:
+def test_text_that_is_not_a_value_is_rejected(mysql_type: str, text: str, clause: str) -> None:
     with pytest.raises(DecodeError) as caught:
         read_value(mysql_type, text)
     assert caught.value.path == ("data", 0, "c")
@@ -311,7 +311,7 @@ def test_boolean_is_a_tinyint() -> None:
     assert (message.data, message.mysql_type) == (((("c", "1"),),), (("c", "tinyint"),))
 
 
-def test_parameters_that_nobody_told_are_left_out() -> None:
+def test_unspecified_parameters_are_left_out() -> None:
     kinds: tuple[Type, ...] = (DecimalType(), TextType(), BytesType(), EnumType(), IntType(32))
     columns = tuple(Column(f"c{index}", kind) for index, kind in enumerate(kinds))
     event = RowChange(

@@ -194,7 +194,7 @@ def test_tombstone_is_a_marker_both_ways() -> None:
     assert list(FORMAT.from_events([event], context=Context())) == [tombstone]
 
 
-def test_heartbeat_table_is_told_by_its_name() -> None:
+def test_heartbeat_table_is_known_by_its_name() -> None:
     found = cdl_json.decode(message(SEG_OWNER="CDC_CDL", TABLE_NAME="cdc_heartbeat"))
     assert isinstance(found, Change)
     assert found.is_heartbeat
@@ -218,7 +218,7 @@ def test_selection_leaves_out_tables_and_columns() -> None:
     assert event.after.names == ("id",)
 
 
-def test_message_without_schema_has_the_types_that_are_told() -> None:
+def test_message_without_schema_has_the_given_types() -> None:
     data = json.dumps(PAYLOAD, separators=(",", ":")).encode()
     kafka = KafkaMessage(None, data)
     (plain,) = FORMAT.to_events(kafka, context=Context())
@@ -259,7 +259,7 @@ def test_events_without_form_are_refused() -> None:
         assert caught.value.clause.startswith("cdl-json: ")
 
 
-def test_half_of_an_update_is_refused_by_name() -> None:
+def test_single_record_of_an_update_is_refused_by_name() -> None:
     image = Image((Column("a", TextType()),), ("x",))
     half = RowChange(Table("t", "s"), "update", None, image, Position(commit_ms=1), half="after")
     with pytest.raises(EncodeError, match="two records") as caught:
@@ -277,7 +277,7 @@ def test_tso_gives_the_time_of_the_commit() -> None:
     assert back.table.key == ()
 
 
-def test_null_beside_a_value_is_no_other_column_without_schema() -> None:
+def test_null_next_to_a_value_is_not_another_column_without_schema() -> None:
     """Without a schema NULL shows no type: that data and before differ in it is not odd."""
     table = Table("t", "s", key=())
     column = Column("a", IntType(32))

@@ -93,19 +93,19 @@ def test_version_2_to_1_and_back_is_equal_less_what_is_lost(event: RowChange) ->
     assert connect.encode(to_version_2(second.envelope, invented).envelope) == connect.encode(first)
 
 
-def test_other_properties_are_told_as_lost() -> None:
+def test_other_properties_are_reported_as_lost() -> None:
     event = change("insert", None, Image((ID,), (1,)), transaction_properties='{"x":-7}')
     found = to_version_2(envelope(VERSION_1, event, Context()), INVENTED)
     assert Loss("lost", "transaction.properties[x]", "-7") in found.losses
 
 
-def test_heartbeat_identifier_that_is_omitted_is_told_as_lost() -> None:
+def test_omitted_heartbeat_identifier_is_reported_as_lost() -> None:
     event = change("insert", None, Image((ID,), (1,)), heartbeat_identifier="u")
     found = to_version_2(envelope(VERSION_1, event, Context()), Invented("1", "n", "d"))
     assert Loss("lost", "HEARTBEAT_IDENTIFIER", "u") in found.losses
 
 
-def test_digits_below_the_millisecond_are_refused_or_cut_as_told() -> None:
+def test_digits_below_the_millisecond_are_refused_or_cut_as_configured() -> None:
     column = Column("time1", DatetimeType(6))
     event = change("insert", None, Image((ID, column), (1, "2024-02-29 12:34:56.123456")))
     second = envelope(VERSION_2, event, CDL)
@@ -120,7 +120,7 @@ def test_digits_below_the_millisecond_are_refused_or_cut_as_told() -> None:
     )
 
 
-def test_snapshot_row_becomes_an_insert_only_if_told() -> None:
+def test_snapshot_row_becomes_an_insert_only_if_specified() -> None:
     event = change("insert", None, Image((ID,), (1,)))
     data = connect.encode(envelope(VERSION_2, event, CDL)).replace(b'"op":"c"', b'"op":"r"')
     with pytest.raises(EncodeError):
@@ -131,7 +131,7 @@ def test_snapshot_row_becomes_an_insert_only_if_told() -> None:
 ROW = Image((ID,), (1,))
 
 
-def test_version_is_told_by_the_payload() -> None:
+def test_version_is_given_by_the_payload() -> None:
     event = change("insert", None, ROW)
     assert version_of(envelope(VERSION_1, event, Context())) == "1.0"
     assert version_of(envelope(VERSION_2, event, CDL)) == "2.0"
@@ -140,7 +140,7 @@ def test_version_is_told_by_the_payload() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"), [("DATA_STORE", "1.0"), ("source", "2.0"), ("other", None)]
 )
-def test_version_without_its_member_is_told_by_others(name: str, expected: str | None) -> None:
+def test_version_without_its_member_is_derived_from_others(name: str, expected: str | None) -> None:
     schema = Schema("struct", fields=(Field(name, Schema("string")),))
     assert version_of(Envelope(schema, ("x",))) == expected
     versioned = Field("message_version", Schema("string"))

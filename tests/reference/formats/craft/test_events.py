@@ -130,7 +130,7 @@ def test_rows_of_one_layout_share_their_columns() -> None:
     assert first.columns is second.columns
 
 
-def test_time_zone_told_is_the_zone_of_timestamps() -> None:
+def test_given_time_zone_is_the_zone_of_timestamps() -> None:
     column = WireColumn("c", 7, 65, "2021-04-06 12:34:56")
     message = Message((RowEvent(1, "s", "t", (ColumnGroup(1, (column,)),)),))
     settings = Settings(time_zone="+00:00")
@@ -233,7 +233,7 @@ def test_batch_ends_at_16_rows(rows: int, counts: list[int]) -> None:
     assert [len(message.events) for message in messages] == counts
 
 
-def test_batch_ends_before_what_is_no_row() -> None:
+def test_batch_ends_before_an_event_that_is_not_a_row() -> None:
     messages = list(messages_of([INSERT, INSERT, CREATE, RESOLVED, DELETE]))
     assert [len(message.events) for message in messages] == [2, 1, 1, 1]
 

@@ -86,7 +86,7 @@ def test_message_without_value_is_an_error() -> None:
     assert found.error.clause == "craft: kafka message"
 
 
-def test_key_that_is_there_is_one_span_of_its_own() -> None:
+def test_key_is_one_separate_span() -> None:
     spans = FORMAT.explain(KafkaMessage(b"k", RESOLVED), context=NO_CONTEXT).spans
     assert [(span.part, span.start, span.end) for span in spans[:2]] == [
         ("key", 0, 1),

@@ -119,7 +119,7 @@ FEEDS = {(name, batch): feed_messages(name, batch) for name in WORKLOAD_NAMES fo
 
 
 @pytest.mark.parametrize(("name", "batch"), FEEDS)
-def test_a_workload_is_read_as_the_plain_decoder_reads_it(name: str, batch: int) -> None:
+def test_workload_is_read_as_the_plain_decoder_reads_it(name: str, batch: int) -> None:
     each = decoder()
     for value in FEEDS[name, batch]:
         assert_same(value, each)
@@ -127,7 +127,7 @@ def test_a_workload_is_read_as_the_plain_decoder_reads_it(name: str, batch: int)
 
 @pytest.mark.parametrize(("name", "batch"), FEEDS)
 @pytest.mark.usefixtures("no_plain_decoder")
-def test_a_workload_never_needs_the_plain_decoder(name: str, batch: int) -> None:
+def test_workload_never_needs_the_plain_decoder(name: str, batch: int) -> None:
     each = decoder()
     for value in FEEDS[name, batch]:
         assert each.decode(KafkaMessage(None, value))
@@ -264,7 +264,7 @@ def test_the_read_settings_deletes_and_time_zones_are_heard(is_told: bool) -> No
     assert (delete.sent, insert.sent) == ("key" if is_told else None, None)
 
 
-def test_a_new_decoder_gives_the_plain_decoders_rows_until_it_has_earned_functions() -> None:
+def test_new_decoder_gives_the_plain_decoders_rows_until_it_has_earned_functions() -> None:
     columns = tuple(Column(f"c{index}", INT, 0, index) for index in range(40))
     value = encode(Message((row(columns),)))
     each = RowDecoder()
@@ -278,7 +278,7 @@ def test_a_new_decoder_gives_the_plain_decoders_rows_until_it_has_earned_functio
     assert early[0].new_layout is late[0].new_layout
 
 
-def test_what_is_remembered_is_bounded() -> None:
+def test_memory_is_bounded() -> None:
     """Every message has names, types and numbers that were never there before."""
     each = decoder()
     memory = each._memory

@@ -101,7 +101,7 @@ def test_message_every_truncation_is_rejected(data: bytes, cut: int) -> None:
 
 
 @pytest.mark.parametrize("data", [m[1] for m in MESSAGES], ids=IDS)
-def test_message_with_a_byte_behind_is_rejected(data: bytes) -> None:
+def test_message_with_a_byte_after_it_is_rejected(data: bytes) -> None:
     for byte in range(256):
         with pytest.raises(DecodeError):
             decode(data + bytes([byte]))

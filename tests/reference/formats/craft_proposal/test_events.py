@@ -68,7 +68,7 @@ def test_row_id_that_is_none_is_not_encoded(row_id: str | bytes) -> None:
     assert caught.value.clause == "craft-proposal: row id"
 
 
-def test_what_is_not_known_gives_no_event() -> None:
+def test_unknown_parts_give_no_event() -> None:
     unknown = UnknownGroup(9, b"x")
     message = Message(
         (

@@ -97,7 +97,7 @@ def test_message_every_truncation_is_rejected(data: bytes, cut: int) -> None:
 
 
 @pytest.mark.parametrize("data", [m[1] for m in MESSAGES], ids=IDS)
-def test_message_with_a_byte_behind_is_rejected_unless_it_is_a_tail(data: bytes) -> None:
+def test_message_with_a_byte_after_it_is_rejected_unless_it_is_a_tail(data: bytes) -> None:
     # One more than the old tail makes this a part of the size tables, which may hold unknown bytes.
     new_tail = data[-1] + 1
     assert decode(data + bytes([new_tail])).tables_surplus == data[-1:]

@@ -239,7 +239,7 @@ def assert_explained(value: bytes, name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "value", "offset", "path", "clause"), BROKEN.values(), ids=BROKEN)
-def test_one_fault_is_told_with_byte_path_and_clause(
+def test_one_fault_is_reported_with_byte_path_and_clause(
     name: str, value: bytes, offset: int, path: tuple[str | int, ...], clause: str
 ) -> None:
     events, error = outcome(value, name)
@@ -260,7 +260,7 @@ def test_good_bytes_are_read_and_explained(name: str) -> None:
 
 
 @each_options
-def test_every_cut_is_a_shorter_file_or_told_at_its_end(name: str) -> None:
+def test_every_cut_is_a_shorter_file_or_an_error_at_its_end(name: str) -> None:
     value = GOOD[name]
     settings = read_settings(OPTIONS[name])
     for cut in range(1, len(value)):

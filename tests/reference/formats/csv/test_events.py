@@ -97,7 +97,7 @@ def test_update_with_old_value_is_two_halves_that_join() -> None:
     assert (written(joined, TABLE, output_old_value=True, include_commit_ts=True)[0].value) == value
 
 
-def test_handle_key_goes_beside_the_row() -> None:
+def test_handle_key_is_written_next_to_the_row() -> None:
     value = b'"I","t","s","-1",18446744073709551615,"a"\r\n'
     found = read(value, TABLE, output_handle_key=True)
     assert dict(row(found).extra) == {"handle_key": "-1"}
@@ -107,7 +107,7 @@ def test_handle_key_goes_beside_the_row() -> None:
 
 
 @pytest.mark.parametrize("told", ["x", "01", "9223372036854775808", b"1", ""])
-def test_handle_key_that_is_no_signed_integer_is_refused(told: object) -> None:
+def test_handle_key_that_is_not_a_signed_integer_is_refused(told: object) -> None:
     event = change("insert", None, image(1, "a"), extra={"handle_key": told})
     with pytest.raises(EncodeError) as caught:
         written([event], TABLE, output_handle_key=True)
@@ -277,7 +277,7 @@ def test_time_zone_is_that_of_the_option() -> None:
 CREATE = SchemaChange("create", "CREATE TABLE t ...", 3, TABLE, Position(100))
 
 
-def test_a_prefix_goes_through_and_comes_back() -> None:
+def test_prefix_goes_through_and_comes_back() -> None:
     rows: list[Event] = [
         change("insert", None, image(n, "a"), position=Position(commit_ts=101 + n)) for n in (1, 2)
     ]
@@ -319,7 +319,7 @@ def test_schema_files_of_other_tables_are_left_out() -> None:
         assert len(list(FORMAT.to_events(file, context=context))) == count
 
 
-def test_what_the_caller_knows_completes_a_schema_file() -> None:
+def test_given_definitions_complete_a_schema_file() -> None:
     state = Column("state", parse_kind("enum(a,b)"), "enum('a','b')")
     told = Table("t", "s", None, (ID, TWICE, state), version=None)
     (file,) = written([replace(CREATE, table=replace(told, version=100))])
@@ -353,7 +353,7 @@ def test_index_file_says_nothing() -> None:
     assert read(b"CDC000001.csv\n", path="s/t/100/meta/CDC.index") == []
 
 
-def test_kafka_message_is_no_file() -> None:
+def test_kafka_message_is_not_a_file() -> None:
     with pytest.raises(TypeError):
         list(FORMAT.to_events(KafkaMessage(None, b""), context=Context()))
 

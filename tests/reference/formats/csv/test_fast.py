@@ -260,7 +260,7 @@ def test_every_changed_byte_is_taken_as_the_plain_decoder_takes_it(name: str) ->
 
 @pytest.mark.parametrize("name", WORKLOAD_NAMES)
 @pytest.mark.parametrize("has_old_value", [False, True])
-def test_a_workload_never_needs_the_plain_decoder(
+def test_workload_never_needs_the_plain_decoder(
     name: str, has_old_value: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options: dict[str, OptionValue] = {
@@ -312,7 +312,7 @@ def test_records_of_a_table_without_stored_columns_are_rejected() -> None:
             list(decode(file))
 
 
-def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fast, "_MAX_PLAN_COLUMNS", 20)
     tables = [Table(f"t{n}", "s", None, (Column("a", parse_kind("int32")),)) for n in range(40)]
     decoder = RowDecoder(Context(tables=tuple(tables)))

@@ -103,7 +103,7 @@ def test_files_of_an_allowed_setting_are_read_back(options: dict[str, OptionValu
     assert [text_of(field, settings) for field in fields] == texts
 
 
-def test_options_may_stand_with_their_section() -> None:
+def test_options_may_have_their_section() -> None:
     settings = read_settings({"csv.delimiter": "|", "sink.csv.output-old-value": "true"})
     assert (settings.delimiter, settings.output_old_value) == (b"|", True)
 

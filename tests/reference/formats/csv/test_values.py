@@ -110,7 +110,7 @@ REFUSED: list[tuple[str, Field, str]] = [
 
 
 @pytest.mark.parametrize(("kind", "field", "clause"), REFUSED, ids=lambda each: f"{each!s:.40}")
-def test_field_that_is_no_value_is_refused(kind: str, field: Field, clause: str) -> None:
+def test_field_that_is_not_a_value_is_refused(kind: str, field: Field, clause: str) -> None:
     with pytest.raises(DecodeError) as caught:
         codec(kind).read(field, 17)
     assert (caught.value.offset, caught.value.clause) == (17, clause)
@@ -251,7 +251,7 @@ LOOSE = ["text", "bytes", "enum(a)", "enum", "set(a)", "set"]
 
 @pytest.mark.parametrize("kind", [*NUMBERS, *STRICT])
 @pytest.mark.parametrize("settings", [NULL_WORD, EMPTY_NULL], ids=["word", "empty"])
-def test_null_is_certain_where_its_text_is_no_value(kind: str, settings: Settings) -> None:
+def test_null_is_certain_where_its_text_is_not_a_value(kind: str, settings: Settings) -> None:
     for nullable in (True, False, None):
         field = Field(settings.null, False)
         assert codec(kind, settings, nullable).read(field, 0) == (None, False)

@@ -162,7 +162,7 @@ def test_update_in_one_message_comes_back() -> None:
     assert list(FORMAT.to_events(message, context=context)) == [UPDATE]
 
 
-def test_half_is_written_as_it_is() -> None:
+def test_record_of_a_split_update_is_written_unchanged() -> None:
     half = replace(UPDATE, after=None, half="before")
     (message,) = FORMAT.from_events([half], context=Context())
     assert list(FORMAT.to_events(message, context=Context())) == [half]

@@ -224,7 +224,7 @@ def test_selection_is_that_of_the_plain_decoder(selection: Selection) -> None:
         assert outcome(decoder.decode_events, value) == plain(value, selection=selection)
 
 
-def test_what_is_remembered_is_bounded() -> None:
+def test_memory_is_bounded() -> None:
     decoder = RowDecoder()
     for index in range(600):
         read(decoder, BASE.replace(b'"db"', f'"db{index}"'.encode()))

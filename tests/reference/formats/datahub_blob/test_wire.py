@@ -279,7 +279,7 @@ def test_column_that_is_missing_is_not_null() -> None:
 
 @pytest.mark.parametrize(("text", "is_read"), [("1590315269000", True), ("1", False),
                                                ("-590315269000", False)])  # fmt: skip
-def test_date_digits_are_checked_if_told(text: str, is_read: bool) -> None:
+def test_date_digits_are_checked_if_specified(text: str, is_read: bool) -> None:
     raw = with_value("date", text)
     decode(raw)
     raw = raw.replace(b"-5", b"5") if is_read else raw
@@ -291,7 +291,7 @@ def test_date_digits_are_checked_if_told(text: str, is_read: bool) -> None:
     assert caught.value.clause == _B + "date values"
 
 
-def test_other_spelling_is_read_if_told() -> None:
+def test_other_spelling_is_read_if_specified() -> None:
     raw = encode(message_of("UPDATE_BEFOR")).replace(b"UPDATE_BEFOR", b"UPDATE_BEFORE")
     with pytest.raises(UnknownOpError) as caught:
         decode(raw)
@@ -316,7 +316,7 @@ def test_query_may_have_an_empty_source() -> None:
     "raw",
     [b"", b"\xef\xbb\xbf{}", b"[]", b"{} {}", b"{", b"null", b"\xff", b"[" * 100, b"1" * 9999],
 )
-def test_bytes_that_are_no_message_are_rejected(raw: bytes) -> None:
+def test_invalid_bytes_are_rejected(raw: bytes) -> None:
     with pytest.raises(DecodeError) as caught:
         decode(raw)
     assert caught.value.clause.startswith(_B)
@@ -328,7 +328,7 @@ def test_body_in_place_of_a_record_is_named() -> None:
     assert (caught.value.offset, caught.value.clause) == (0, _B + "records")
 
 
-def test_member_that_stands_twice_is_rejected() -> None:
+def test_duplicate_member_is_rejected() -> None:
     raw = encode(message_of("INSERT")).replace(b'{"long":', b'{"long":1,"long":', 1)
     with pytest.raises(DecodeError) as caught:
         decode(raw)

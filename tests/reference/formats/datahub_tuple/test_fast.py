@@ -194,7 +194,9 @@ def test_attributes_and_long_texts_are_read(row: TupleRow) -> None:
         {"_after_image_": None},
     ],
 )
-def test_metadata_that_breaks_a_rule_is_told_by_the_plain_decoder(changes: dict[str, Any]) -> None:
+def test_metadata_that_breaks_a_rule_is_reported_by_the_plain_decoder(
+    changes: dict[str, Any],
+) -> None:
     data = dict(
         zip([field.name for field in TOPIC.fields], record_of(ROW, TOPIC).data, strict=True)
     )

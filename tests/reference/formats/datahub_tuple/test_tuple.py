@@ -337,7 +337,7 @@ def test_value_without_a_form_is_refused(kind: Type, source: str | None, value: 
         (replace(INSERT, op="read"), "read"),
     ],
 )
-def test_what_a_tuple_does_not_carry_is_refused_by_name(event: Event, op: str) -> None:
+def test_content_that_a_tuple_does_not_carry_is_refused_by_name(event: Event, op: str) -> None:
     with pytest.raises(UnsupportedInTupleError) as caught:
         there_and_back([event], context_of())
     error = caught.value

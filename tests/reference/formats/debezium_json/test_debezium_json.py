@@ -299,7 +299,7 @@ def test_delete_takes_other_columns_from_the_definition() -> None:
     assert list(FORMAT.to_events(written, context=Context())) == [event]
 
 
-def test_message_without_schema_has_the_types_that_are_told() -> None:
+def test_message_without_schema_has_the_given_types() -> None:
     day = Column("d", DateType("d"), "io.debezium.time.Date", True)
     event = change("insert", None, image((ID, 1), (day, 19000)))
     options = {"schemas-enable": "false"}
@@ -482,7 +482,7 @@ def test_broken_message_never_escapes_as_another_error(data: st.DataObject) -> N
     assert found is None or (0 <= found.offset <= len(value) and found.clause)
 
 
-def test_text_that_is_no_timestamp_is_refused_at_its_place() -> None:
+def test_text_that_is_not_a_timestamp_is_refused_at_its_place() -> None:
     column = Column("a", DatetimeType(), "com.xxx.cdc.data.timestamp")
     event = change("insert", None, image((ID, 1), (column, "2024-02-29 12:34:56")))
     (written,) = FORMAT.from_events([event], context=Context(options={"dialect": "cdl"}))

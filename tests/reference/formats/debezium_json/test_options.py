@@ -230,7 +230,7 @@ def test_unavailable_value_without_placeholder_is_refused(kind: Type) -> None:
     assert caught.value.clause == "connect: kinds"
 
 
-def test_half_of_an_update_is_refused_by_name() -> None:
+def test_single_record_of_an_update_is_refused_by_name() -> None:
     with pytest.raises(EncodeError, match="two records") as caught:
         list(
             FORMAT.from_events(
@@ -282,7 +282,7 @@ def test_transaction_metadata_is_made_from_the_ids(dialect: str) -> None:
     ]
 
 
-def test_transaction_that_is_told_is_counted() -> None:
+def test_reported_transaction_is_counted() -> None:
     events: list[Event] = [
         Marker("begin", "tx", Position(sent_ms=6)),
         change("insert", None, 1),
@@ -314,7 +314,7 @@ def test_schema_name_has_the_letters_that_the_version_allows(dialect: str, name:
     assert f'"cdl.public.{name}.Key"'.encode() in (message.key or b"")
 
 
-def test_snapshot_outside_of_its_own_schema_is_a_warning() -> None:
+def test_snapshot_that_breaks_its_schema_is_a_warning() -> None:
     """2.7.4 sends some that it does not list."""
     event = replace(
         change("insert", None, 1), op="read", extra={"snapshot": "first_in_data_collection"}

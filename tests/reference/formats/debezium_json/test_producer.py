@@ -76,7 +76,7 @@ def test_key_change_is_delete_tombstone_and_insert() -> None:
     assert kinds[start : start + 3] == ["delete", "tombstone", "insert"]
 
 
-def test_delete_gives_its_key_only_unless_told() -> None:
+def test_delete_gives_only_its_key_by_default() -> None:
     deletes = [e for e in rows("cdl.public.t_types") if isinstance(e, RowChange)]
     (cut,) = [event for event in deletes if event.op == "delete"]
     assert cut.sent == "key"

@@ -83,7 +83,7 @@ def test_every_member_comes_back() -> None:
 
 
 @pytest.mark.parametrize("text", [b"true", b'["a","b"]', b'{"a": [null,1.0]}'])
-def test_value_that_is_no_scalar_keeps_its_text(text: bytes) -> None:
+def test_value_that_is_not_a_scalar_keeps_its_text(text: bytes) -> None:
     assert row(changed(b'"id":1', b'"id":' + text)).data[0].value == Inline(text.decode())
 
 

@@ -63,7 +63,7 @@ def test_batch_ends_before_max_message_bytes(spare: int, expected: list[int]) ->
     assert len({single_size(row) for row in rows}) == 1
 
 
-def test_other_events_end_the_batch_and_stand_alone() -> None:
+def test_other_events_end_the_batch_and_are_sent_alone() -> None:
     resolved = Progress("resolved", Position(2))
     events: list[Event] = [insert(1), insert(2), resolved, resolved, insert(3)]
     messages = list(messages_of(events))
@@ -145,7 +145,7 @@ def test_claim_check_is_the_same_at_every_run() -> None:
     assert first[0].path.endswith(".json")
 
 
-def test_claim_check_is_read_where_its_file_is_there() -> None:
+def test_claim_check_is_read_where_its_file_exists() -> None:
     stored, cut = messages_of([LARGE], CHECK)
     assert isinstance(stored, StoredFile)
     assert isinstance(cut, KafkaMessage)

@@ -142,7 +142,7 @@ def test_empty_old_columns_make_an_insert() -> None:
     assert events_of(Message((Item(KEY, Row(u=ALL, p=())),))) == [INSERT]
 
 
-def test_handle_key_of_old_producers_is_told_by_h_alone() -> None:
+def test_handle_key_of_old_producers_is_known_by_h_alone() -> None:
     event = events_of(Message((Item(KEY, Row(u=(replace(ID, flag=0), NOTE))),)))[0]
     assert isinstance(event, RowChange)
     assert event.table.key == ("id",)
@@ -163,7 +163,7 @@ def test_selection_of_columns_keeps_the_key_known() -> None:
     assert event == replace(INSERT, after=Image(COLUMNS[1:2], ("x",)))
 
 
-def test_time_zone_of_timestamps_is_told_by_the_option() -> None:
+def test_time_zone_of_timestamps_is_given_by_the_option() -> None:
     column = Column("at", 7, False, 65, "2021-04-06 12:34:56")
     message = Message((Item(KEY, Row(u=(ID, column))),))
     event = events_of(message, Settings(time_zone="+08:00"))[0]
@@ -355,7 +355,7 @@ def test_key_decides_which_columns_are_flagged() -> None:
     ]
 
 
-def test_roles_decide_where_the_key_is_not_told() -> None:
+def test_roles_decide_where_the_key_is_not_known() -> None:
     row = from_event(replace(INSERT, table=replace(TABLE, key=None))).value
     assert row == Row(u=ALL)
 

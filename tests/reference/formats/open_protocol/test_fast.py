@@ -111,7 +111,7 @@ FEEDS = {name: feed(name) for name in WORKLOAD_NAMES}
 
 
 @pytest.mark.parametrize("name", FEEDS)
-def test_a_workload_is_read_as_the_plain_decoder_reads_it(name: str) -> None:
+def test_workload_is_read_as_the_plain_decoder_reads_it(name: str) -> None:
     each = decoder()
     for pair in FEEDS[name]:
         assert_same(pair, each)
@@ -119,7 +119,7 @@ def test_a_workload_is_read_as_the_plain_decoder_reads_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", FEEDS)
 @pytest.mark.usefixtures("no_plain_decoder")
-def test_a_workload_never_needs_the_plain_decoder(name: str) -> None:
+def test_workload_never_needs_the_plain_decoder(name: str) -> None:
     each = decoder()
     for pair in FEEDS[name]:
         assert each.decode(KafkaMessage(*pair))
@@ -288,7 +288,7 @@ def test_odd_keys_are_taken_as_the_plain_decoder_takes_them(key: str) -> None:
         assert_same(pair_of('{"u":{"a":{"t":3,"f":0,"v":1}}}', key), each)
 
 
-def test_what_a_row_can_not_say_is_given_as_a_neutral_event() -> None:
+def test_content_without_a_row_form_is_given_as_a_neutral_event() -> None:
     a = (Column("a", 3, False, 0, 1),)
     rows = decoder().decode(
         KafkaMessage(*encode(Message((row(a, rid=5), row(a, ccl="file:a"), row(a)))))
@@ -301,7 +301,7 @@ def test_resolved_events_are_given_as_neutral_events() -> None:
     assert isinstance(resolved, Progress)
 
 
-def test_a_message_without_key_or_value_is_taken_as_the_plain_decoder_takes_it() -> None:
+def test_message_without_key_or_value_is_read_as_by_the_plain_decoder() -> None:
     key, value = encode(Message((Item(Key(2, 3), None),)))
     for pair in ((None, value), (key, None), (b"", b""), (key[:8], b"")):
         assert_same(pair, decoder())
@@ -321,7 +321,7 @@ def test_the_settings_are_heard(is_told: bool) -> None:
     assert sent == (["changed", "key", "key"] if is_told else [None, None, "key"])
 
 
-def test_what_is_remembered_is_bounded() -> None:
+def test_memory_is_bounded() -> None:
     """Every message has names, types and numbers that were never there before."""
     each = decoder()
     for number in range(1500):
