@@ -60,3 +60,20 @@ def _documents(text: str, file: str) -> list[object]:
         return [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{file}: {json_problem(error)}") from error
+
+
+def check_writable(file: Path, option: str) -> None:
+    """Check that a result can be written to a file, and leave the file as it is.
+
+    Raises: UsageError.
+    """
+    is_new = not file.exists()
+    if not is_new and not file.is_file() and not file.is_dir():
+        return  # a pipe or a device: opening it would already be an output
+    try:
+        with file.open("ab"):
+            pass
+    except OSError as error:
+        raise UsageError(f"{option}: {file} cannot be written: {error.strerror}") from None
+    if is_new:
+        file.unlink()

@@ -52,6 +52,7 @@ examples:
   cdcwire verify craft --case 'craft/values/*' --no-derived -- java -jar testee.jar
   cdcwire verify craft --one-shot --raw --without vector -- ./decode
   cdcwire verify --expected-failures known.txt --junit results.xml -- ./testee
+  cdcwire verify craft --html results.html -- ./testee
 """
 
 
@@ -120,9 +121,10 @@ def _verify(arguments: argparse.Namespace) -> int:
     from cdcwire_conformance.run.selection import choose
     from cdcwire_conformance.testees.pipes import kill_all
 
-    root = Path(arguments.root) if arguments.root else None
+    root = _root(arguments)
     if root is not None and not root.is_dir():
         raise UsageError(f"--root: {root} is not a directory")
+    _check_outputs(arguments)
     expected = _expected_failures(arguments.expected_failures, root)
     declared = _declared(arguments)
     testees = _open_testees(arguments)
@@ -184,6 +186,27 @@ def _verify(arguments: argparse.Namespace) -> int:
     if not results.was_run:
         return 2
     return 1 if results.has_failed else 0
+
+
+def _root(arguments: argparse.Namespace) -> Path | None:
+    return Path(arguments.root) if arguments.root else None
+
+
+def _check_outputs(arguments: argparse.Namespace) -> None:
+    """Check that each result can be made and written, so that no run is lost at its end.
+
+    Raises: UsageError, MissingExtraError.
+    """
+    from cdcwire_conformance.usage import check_writable
+
+    if arguments.html:
+        from cdcwire_conformance.output.html.render import require_jinja
+
+        require_jinja()
+    for name in ("json", "junit", "markdown", "badge", "html", "write_expected_failures"):
+        file = getattr(arguments, name)
+        if file:
+            check_writable(Path(file), f"--{name.replace('_', '-')}")
 
 
 def _report(arguments: argparse.Namespace, results: Results, expected: ExpectedFailures) -> None:
@@ -306,6 +329,10 @@ def _write_files(
         from cdcwire_conformance.output.badge import badge_text
 
         _write(arguments.badge, badge_text(results))
+    if arguments.html:
+        from cdcwire_conformance.output.html.verify_page import html_text, witness_names_of
+
+        _write(arguments.html, html_text(results, witness_names_of(_root(arguments))))
     if arguments.markdown or arguments.github_summary:
         from cdcwire_conformance.output.markdown import markdown_text
 

@@ -113,6 +113,11 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "--badge", metavar="FILE", help="the verdict as JSON for an endpoint badge of shields.io"
     )
     output.add_argument(
+        "--html",
+        metavar="FILE",
+        help="results as one HTML page with every failed case and its bytes (extra html)",
+    )
+    output.add_argument(
         "--github-summary",
         action="store_true",
         help="append results to the job summary of GitHub Actions ($GITHUB_STEP_SUMMARY)",

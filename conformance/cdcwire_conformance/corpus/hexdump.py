@@ -120,7 +120,7 @@ def _lines_of_part(spans: list[Span], raw: bytes, focus: int | None) -> Iterator
             span.start,
             b"",
             _short(_ascii(path_text(span.path)), MAX_FIELD_TEXT),
-            _value(span, raw),
+            value_text(span, raw),
             span.clause,
         )
         has_inner = index + 1 < len(ordered) and ordered[index + 1].start < span.end
@@ -139,7 +139,8 @@ def _gap(raw: bytes, start: int, end: int) -> _Line:
     return _Line(start, raw[start:end], "", _short(text, MAX_VALUE_TEXT))
 
 
-def _value(span: Span, raw: bytes) -> str:
+def value_text(span: Span, raw: bytes) -> str:
+    """Return the value of a span for people, with its note."""
     own = raw[span.start : span.end]
     # The bytes are in a column of their own: their characters say more.
     text = repr(own[: MAX_VALUE_TEXT + 1]) if own and span.value == own else span.text

@@ -24,7 +24,7 @@ class Excerpt:
 
 def excerpt_of(outcome: Outcome) -> Excerpt | None:
     """Return the bytes that a failure is about; None where no byte is known."""
-    focus = outcome.focus or _focus_of(outcome)
+    focus = focus_of(outcome)
     if focus is None:
         return None
     explanation = Explanation(())
@@ -39,8 +39,10 @@ def excerpt_of(outcome: Outcome) -> Excerpt | None:
     return Excerpt(f"{focus.title}: {focus.part}, byte {focus.offset}", tuple(lines))
 
 
-def _focus_of(outcome: Outcome) -> Focus | None:
-    """Return the byte of the first difference of a decoded case."""
+def focus_of(outcome: Outcome) -> Focus | None:
+    """Return the byte that a failure is about; of a decoded case that of its first difference."""
+    if outcome.focus is not None:
+        return outcome.focus
     is_decoded = outcome.cmd == "decode" and not outcome.is_derived
     if not is_decoded or not outcome.differences or outcome.case.format not in FORMAT_NAMES:
         return None

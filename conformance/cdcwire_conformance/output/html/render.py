@@ -1,0 +1,57 @@
+"""The template filled: one HTML file with its style, its script and its data."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from importlib.resources import files
+from itertools import groupby
+
+from cdcwire import __version__
+from cdcwire.model.text import Json
+from cdcwire_conformance.extras import load_extra
+from cdcwire_conformance.output.html.page import Page
+
+PURPOSE = "An HTML page"
+
+
+def require_jinja() -> None:
+    """Raise MissingExtraError if pages can't be made here."""
+    load_extra("jinja2", "html", PURPOSE)
+
+
+def render_page(page: Page) -> str:
+    """Return a page as text. Raises: MissingExtraError without Jinja2."""
+    jinja2 = load_extra("jinja2", "html", PURPOSE)
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_own_file),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    script = _own_file("page.js")
+    digest = hashlib.sha256(script.encode()).digest()
+    text: str = environment.get_template("page.html").render(
+        page=page,
+        sections=[
+            (section, list(lines))
+            for section, lines in groupby(page.groups, lambda line: line.section)
+        ],
+        style=_own_file("page.css"),
+        script=script,
+        script_sum=base64.b64encode(digest).decode(),
+        data=script_json(page.data),
+        version=__version__,
+    )
+    return text
+
+
+def script_json(data: Json) -> str:
+    """Return JSON that may stand in a script element: plain ASCII without ``<``."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _own_file(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")

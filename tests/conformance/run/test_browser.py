@@ -1,0 +1,291 @@
+"""HTML pages in a real browser: Debian's Chromium, driven by Playwright.
+
+Without a browser these tests are skipped; ``CDCWIRE_BROWSER=required`` makes that a failure.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire_conformance.corpus import Case, load_case, load_cases
+from cdcwire_conformance.output.html.render import render_page
+from cdcwire_conformance.output.html.site import details_script, site_page
+from cdcwire_conformance.output.html.verify_page import html_text, witness_names_of
+from cdcwire_conformance.protocol import Claim, Description, Request
+from cdcwire_conformance.protocol.answers import Answer, Events
+from cdcwire_conformance.run.results import Results
+from cdcwire_conformance.run.runner import run
+from cdcwire_conformance.testees import NoAnswer
+
+Make = Callable[..., Case]
+Fake = Callable[..., Any]
+FIRST_PAINT_MS = 2000
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+HOSTILE = (
+    "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+    "\x1b[31mred\u202egnp\ud800 {{ 7 * 7 }}"
+)
+REPORT = {
+    "made": {
+        "date": "2026-01-02",
+        "revision": "abc",
+        "changed": False,
+        "corpus": "0.5.0",
+        "python": "CPython 3.12.1",
+        "system": "Linux x86_64",
+        "processors": 2,
+    },
+    "verdict": {
+        "status": "passed",
+        "checks": {"passed": 3, "asked": 3},
+        "bars": {"met": 0, "all": 0},
+    },
+    "not_run": [],
+    "attention": [],
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A running Chromium."""
+    missing = ""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing = "Playwright is not installed (pip install playwright)"
+    if not missing and CHROMIUM is None:
+        missing = "Chromium is not installed (apt-get install chromium)"
+    if missing and os.environ.get("CDCWIRE_BROWSER") == "required":
+        pytest.fail(missing)
+    if missing:
+        pytest.skip(missing)
+    pytest.importorskip("jinja2")
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, browser: object) -> Path:
+    """The site with the list of all cases, and with the details of some."""
+    folder = tmp_path_factory.mktemp("site")
+    failing = ["craft/values/year-2024", "craft/options/delete-handle-key-only@cut:3"]
+    readers = [
+        {"name": name, "version": "1", "kind": "decoder", "command": "x", "formats": formats}
+        for name, formats in (
+            ("right", [_score(name) for name in FORMAT_NAMES]),
+            ("wrong", [_score("craft", *failing)]),
+        )
+    ]
+    everything, witnesses = load_cases(), witness_names_of()
+    page = site_page({**REPORT, "readers": readers}, everything, witnesses)
+    (folder / "index.html").write_text(render_page(page), encoding="utf-8")
+    (folder / "cases").mkdir()
+    for name in FORMAT_NAMES:
+        first = next(case for case in everything if case.format == name)
+        chosen = load_cases([name], "craft/options/*") or [first]
+        script = details_script(name, chosen, witnesses)
+        (folder / "cases" / f"{name}.js").write_text(script, encoding="ascii")
+    return folder / "index.html"
+
+
+def _score(name: str, *failing: str) -> dict[str, Any]:
+    number = len(load_cases([name]))
+    return {
+        "format": name,
+        "asked": number,
+        "passed": number - len(failing),
+        "failed": len(failing),
+        "declined": 0,
+        "failing": list(failing),
+        "declining": [],
+    }
+
+
+@pytest.fixture
+def result(tmp_path: Path, results: Results, fake: Fake, browser: object) -> Path:
+    """The page of a run of a testee that is wrong and hostile."""
+
+    value = load_case("craft/values/year-2024").messages[0].value
+    year = base64.b64encode(value or b"").decode()
+
+    def answer(request: Request) -> Answer:
+        if request.body["messages"] == [{"key": None, "value": year}]:
+            raise NoAnswer("crashed", "exit code 3", f"{HOSTILE}\nlast words")
+        return Events([{"kind": "marker", "what": "begin", "id": HOSTILE}])
+
+    cases = load_cases(["craft"], "craft/values/*")
+    testee = fake(answer)
+    results.testee = Description(HOSTILE, "1", "Go", {"craft": Claim()})
+    results.command = HOSTILE
+    results.formats = ("craft",)
+    run(cases, [], [testee], results)
+    file = tmp_path / "result.html"
+    file.write_text(html_text(results), encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A new page whose script errors fail the test."""
+    opened = browser.new_page(viewport={"width": 1200, "height": 900})
+    errors: list[str] = []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    yield opened
+    opened.close()
+    assert errors == []
+
+
+def ids(page: Any) -> list[str]:
+    return [str(text) for text in page.locator("#list .case").all_inner_texts()]
+
+
+def test_site_with_all_cases_paints_within_two_seconds(page: Any, site: Path) -> None:
+    page.goto(site.as_uri())
+    count = f"{len(load_cases()):,}"
+    assert page.inner_text("#count") == f"{count} of {count} cases"
+    script = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+    assert page.evaluate(script) <= FIRST_PAINT_MS
+
+
+def test_cell_of_the_matrix_leads_to_the_failing_cases(page: Any, site: Path) -> None:
+    page.goto(site.as_uri())
+    page.click("td.bad a")
+    assert ids(page) == ["craft/options/delete-handle-key-only", "craft/values/year-2024"]
+    page.click("#list a:has-text('delete-handle-key-only')")
+    page.wait_for_selector("#details .bytes")
+    assert page.inner_text("#details h3") == "craft/options/delete-handle-key-only"
+    readers = page.locator("#details table").first.inner_text()
+    assert "@cut:3" in readers
+    assert "op/delete-handle-key-only" in page.inner_text("#details dl")
+    page.go_back()
+    assert "case=" not in page.url
+
+
+def test_row_of_a_format_opens_its_clauses(page: Any, site: Path) -> None:
+    page.goto(site.as_uri())
+    button = page.locator("button.fold", has_text="avro").first
+    assert button.get_attribute("aria-expanded") == "false"
+    button.press("Enter")
+    assert button.get_attribute("aria-expanded") == "true"
+    assert page.locator("tbody.parts:visible th").first.inner_text().startswith("avro: ")
+
+
+def test_filters_narrow_the_list_and_stay_in_the_address(page: Any, site: Path) -> None:
+    page.goto(site.as_uri())
+    page.select_option("select[name=format]", "craft")
+    page.select_option("select[name=clause]", "craft: column flags")
+    page.select_option("select[name=level]", "must")
+    page.select_option("select[name=expect]", "reject")
+    wanted = [
+        case.id
+        for case in load_cases(["craft"])
+        if "craft: column flags" in case.clauses and (case.level, case.expect) == ("must", "reject")
+    ]
+    assert wanted
+    assert ids(page) == wanted
+    page.reload()
+    assert ids(page) == wanted
+    page.click("button[type=reset]")
+    page.fill("input[name=text]", "YEAR-2024")
+    assert ids(page)[0].endswith("year-2024")
+    page.fill("input[name=text]", "")
+    page.select_option("select[name=feature]", "vector")
+    assert all("vector" in load_case(case_id).features for case_id in ids(page))
+
+
+def test_author_only_hides_confirmed_cases(page: Any, site: Path) -> None:
+    page.goto(f"{site.as_uri()}#format=csv&by=author")
+    witnesses = witness_names_of()
+    wanted = [
+        case.id
+        for case in load_cases(["csv"])
+        if case.id not in witnesses and not case.origin.startswith("producer")
+    ]
+    assert ids(page) == wanted
+    assert page.is_checked("input[name=by]")
+
+
+def test_field_with_mouse_or_focus_is_highlighted_in_the_bytes(page: Any, site: Path) -> None:
+    page.goto(f"{site.as_uri()}#case=craft/options/delete-handle-key-only")
+    page.wait_for_selector("#details .bytes")
+    page.locator(".bytes [data-field='1']").first.hover()
+    assert "commit_ts" in page.inner_text(".fields tr.hit")
+    page.locator(".fields tbody tr").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.dataset.field") == "2"
+    assert page.locator(".bytes .hit").first.inner_text().strip() == "01"
+
+
+def test_list_is_walked_by_arrow_keys(page: Any, site: Path) -> None:
+    page.goto(f"{site.as_uri()}#format=craft")
+    page.locator("#list a").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    second = ids(page)[1]
+    page.wait_for_function(f"document.querySelector('#details h3').innerText === '{second}'")
+    assert page.get_attribute("#list a >> nth=1", "aria-current") == "true"
+
+
+def test_clause_shows_its_text(page: Any, site: Path) -> None:
+    page.goto(f"{site.as_uri()}#case=craft/options/delete-handle-key-only")
+    page.click(".clause summary")
+    assert len(page.inner_text(".clause pre")) > 40
+
+
+def test_hostile_texts_stay_text_in_the_browser(page: Any, result: Path) -> None:
+    page.goto(result.as_uri())
+    assert page.title() != "owned"
+    assert page.locator("img").count() == 0
+    assert "<img src=x" in page.inner_text("h1")
+    assert "\\u202egnp" in page.inner_text("h1")
+    assert "{{ 7 * 7 }}" in page.inner_text("h1")
+    page.click("#list a:has-text('year-2024')")
+    assert page.locator("#details pre").first.inner_text().endswith("last words")
+    assert "\u202e" not in page.content()
+    assert page.title() != "owned"
+
+
+def test_group_leads_to_its_cases(page: Any, result: Path) -> None:
+    page.goto(result.as_uri())
+    number = page.locator(".groups tbody td.number").first
+    count = int(number.inner_text())
+    number.locator("a").click()
+    assert page.inner_text("#count").startswith(f"{count} of ")
+    assert page.locator("#details .differences, #details pre").count() > 0
+
+
+def test_damaged_address_shows_all_cases(page: Any, result: Path) -> None:
+    page.goto(f"{result.as_uri()}#format=%E0%A4%A&group=99&case=no/such/case")
+    assert "There is no case no/such/case here." in page.inner_text("#details")
+
+
+@pytest.mark.parametrize("width", [1200, 360])
+def test_page_fits_its_window_in_light_and_dark(page: Any, result: Path, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    colours = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.goto(result.as_uri())
+        colours.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert colours == ["rgb(255, 255, 255)", "rgb(18, 22, 28)"]
+
+
+def test_print_shows_no_controls(page: Any, result: Path) -> None:
+    page.goto(result.as_uri())
+    page.emulate_media(media="print")
+    assert not page.is_visible("#filters")
+    assert page.is_visible(".groups")
+    assert page.is_visible("#details .bytes")
