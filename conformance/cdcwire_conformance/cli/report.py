@@ -7,6 +7,7 @@ process of the checkout and judge what is installed.
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,9 @@ Takes a sample of the derived cases and few rows, about 5 minutes on two cores. 
 everything, and runs the benchmarks with all their data. Chapters that cannot run on this machine
 are listed as not run, with what to install.
 
+--html writes a site from an existing report and runs nothing: each reader's score on each question,
+and every stored case with its bytes. Open DIR/index.html; it needs no server.
+
 Exit code 0: everything that ran passed. 1: a check failed or a bar was missed. 2: no report could
 be written.
 """
@@ -31,9 +35,11 @@ EXAMPLES = """\
 examples:
   cdcwire report
   cdcwire report --full --to /tmp/found
+  cdcwire report --html site
 """
 
 
+REPORT_FILE = Path("report", "report.json")
 _PROGRAM = Path("conformance", "evidence.py")
 
 
@@ -46,12 +52,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write REPORT.md and report/ into this directory (default: the current one)",
     )
     parser.add_argument("--full", action="store_true", help="all cases, all rows, all benchmarks")
+    parser.add_argument(
+        "--html",
+        metavar="DIR",
+        help="write a site from the report in --to instead of a new report (extra html)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the report program of the checkout. Returns its exit code. Raises: UsageError."""
+    if arguments.html:
+        return _write_site(Path(arguments.to, REPORT_FILE), Path(arguments.html))
     if not _PROGRAM.is_file():
         raise UsageError(f"{_PROGRAM} not found; run the command in a checkout of cdcwire")
     words = ["report", "--to", arguments.to, *(["--full"] if arguments.full else [])]
     ended = subprocess.run([sys.executable, str(_PROGRAM), *words], check=False)
     return ended.returncode if ended.returncode >= 0 else 2
+
+
+def _write_site(file: Path, folder: Path) -> int:
+    """Write the site of a report. Returns 0. Raises: UsageError, OSError, MissingExtraError."""
+    from cdcwire_conformance.cli.progress import ProgressLine
+    from cdcwire_conformance.corpus.store import load_cases
+    from cdcwire_conformance.output.html.render import require_jinja
+    from cdcwire_conformance.output.html.site import site_page, write_site
+    from cdcwire_conformance.output.html.verify_page import witness_names_of
+
+    require_jinja()
+    try:
+        report = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"{file} not found; `cdcwire report` writes it") from None
+    except ValueError:
+        report = None
+    folder.mkdir(parents=True, exist_ok=True)
+    cases, witnesses = load_cases(), witness_names_of()
+    try:
+        page = site_page(report, cases, witnesses)
+    except (KeyError, TypeError, AttributeError):
+        problem = "is not a report of this version; `cdcwire report` writes a new one"
+        raise UsageError(f"{file} {problem}") from None
+    with ProgressLine() as line:
+        write_site(folder, page, cases, witnesses, line.show)
+    print(folder / "index.html")
+    return 0

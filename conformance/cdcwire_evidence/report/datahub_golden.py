@@ -10,7 +10,7 @@ from typing import TypeAlias
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.difference import shorten
 from cdcwire_conformance.run.results import Outcome, Results
-from cdcwire_evidence.report.part import ReaderScore, table
+from cdcwire_evidence.report.part import ReaderScore, left_out, table
 
 # Groups of the corpus, by what they ask of an SDK.
 _VALID: Mapping[str, str] = MappingProxyType(
@@ -65,6 +65,7 @@ def golden_scores(found: Found) -> Iterator[ReaderScore]:
                 len(asked) - len(failing),
                 len(own) - len(asked),
                 failing,
+                left_out(format_name, (outcome.id for outcome in asked)),
             )
 
 

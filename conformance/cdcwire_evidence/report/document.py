@@ -111,6 +111,7 @@ def _readers(scores: Sequence[ReaderScore]) -> list[Json]:
                 "failed": score.asked - score.passed,
                 "declined": score.declined,
                 "failing": list(score.failing),
+                "not_asked": list(score.not_asked),
             }
         )
     return list(readers.values())

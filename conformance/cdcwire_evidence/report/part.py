@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from cdcwire_conformance.corpus.derive import SIGN
+from cdcwire_conformance.corpus.store import load_cases
+
 Status: TypeAlias = Literal["passed", "failed", "bar missed", "partly run", "not run"]
 ReaderKind: TypeAlias = Literal["decoder", "library"]
 
@@ -28,6 +31,7 @@ class ReaderScore:
 
     ``kind``: a decoder of this project, which has to pass, or a third party's library, whose
     failures are results. ``declined``: cases that it does not claim. ``failing``: ids of cases.
+    ``not_asked``: ids of the stored cases of the format that it does not claim or was not asked.
     """
 
     name: str
@@ -39,6 +43,7 @@ class ReaderScore:
     passed: int
     declined: int
     failing: tuple[str, ...] = ()
+    not_asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +156,12 @@ class Part:
         if not self.lines:
             return "not run"
         return "partly run" if self.not_run else "passed"
+
+
+def left_out(format_name: str, asked: Iterable[str]) -> tuple[str, ...]:
+    """Return the ids of a format's stored cases that are not among these ids."""
+    known = {case_id.partition(SIGN)[0] for case_id in asked}
+    return tuple(case.id for case in load_cases([format_name]) if case.id not in known)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:

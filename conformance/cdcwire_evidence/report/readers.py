@@ -20,7 +20,7 @@ from cdcwire_conformance.judge.difference import shorten
 from cdcwire_conformance.run.results import Outcome, Results
 from cdcwire_conformance.run.runner import run
 from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee
-from cdcwire_evidence.report.part import NotRun, Part, ReaderScore, table
+from cdcwire_evidence.report.part import NotRun, Part, ReaderScore, left_out, table
 
 Fits: TypeAlias = Callable[[Case], bool]
 Found: TypeAlias = "Sequence[tuple[ThirdPartyReader, Results]]"
@@ -125,6 +125,7 @@ def _score(questions: Questions, reader: ThirdPartyReader, results: Results) -> 
         len(asked) - len(failing),
         len(results.outcomes) - len(asked),
         failing,
+        left_out(questions.format, (outcome.id for outcome in asked)),
     )
 
 

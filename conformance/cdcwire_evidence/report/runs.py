@@ -20,6 +20,7 @@ from cdcwire_evidence.report.part import (
     ReaderScore,
     SizeCell,
     Sizes,
+    left_out,
     table,
 )
 
@@ -107,6 +108,7 @@ def _broken(part: Part, ended: subprocess.CompletedProcess[str]) -> Part:
 def _scores(document: Json, command: str) -> Iterator[ReaderScore]:
     testee = document["testee"]
     bad = [outcome["id"] for outcome in _bad(document)]
+    asked_ids = [o["id"] for o in document["outcomes"] if o["verdict"] in _ASKED]
     for name, kinds in document["formats"].items():
         asked, passed, declined = (
             sum(kinds[kind].get(verdict, 0) for kind in kinds for verdict in verdicts)
@@ -123,6 +125,7 @@ def _scores(document: Json, command: str) -> Iterator[ReaderScore]:
             passed,
             declined,
             failing,
+            left_out(name, asked_ids),
         )
 
 

@@ -107,7 +107,7 @@ def _score(name: str, *failing: str) -> dict[str, Any]:
         "failed": len(failing),
         "declined": 0,
         "failing": list(failing),
-        "declining": [],
+        "not_asked": [],
     }
 
 

@@ -193,15 +193,15 @@ REPORT = {
 }
 
 
-def reader(name: str, failing: list[str], declining: list[str]) -> dict[str, Any]:
+def reader(name: str, failing: list[str], not_asked: list[str]) -> dict[str, Any]:
     score = {
         "format": "toy",
         "asked": 3,
         "passed": 3 - len(failing),
         "failed": len(failing),
-        "declined": len(declining),
+        "declined": len(not_asked),
         "failing": failing,
-        "declining": declining,
+        "not_asked": not_asked,
     }
     return {"name": name, "version": "1", "kind": "decoder", "command": "x", "formats": [score]}
 
@@ -238,7 +238,8 @@ def test_site_is_a_page_and_a_script_for_each_format(tmp_path: Path, a_case: Mak
     pytest.importorskip("jinja2")
     readers = [reader("good", [], [])]
     said: list[str] = []
-    write_site(tmp_path / "site", {**REPORT, "readers": readers}, [a_case()], {}, said.append)
+    page = site_page({**REPORT, "readers": readers}, [a_case()], {})
+    write_site(tmp_path / "site", page, [a_case()], {}, said.append)
     found = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*"))
     assert found == ["site/cases/toy.js", "site/index.html"]
     assert said == ["the cases of toy"]
@@ -278,3 +279,25 @@ def test_verify_writes_the_page(tmp_path: Path) -> None:
     text = file.read_text(encoding="utf-8")
     assert "PASSED" in text
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_site_needs_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("jinja2")
+    words = ["report", "--to", str(tmp_path), "--html", str(tmp_path / "site")]
+    file = tmp_path / "report" / "report.json"
+    assert main(words) == 2
+    err = capsys.readouterr().err
+    assert err == f"cdcwire report: {file} not found; `cdcwire report` writes it\n"
+    file.parent.mkdir()
+    for text in ("{", "[]", '{"readers": []}'):
+        file.write_text(text, encoding="utf-8")
+        assert main(words) == 2
+        assert "is not a report of this version" in capsys.readouterr().err
+
+
+def test_site_without_jinja_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert main(["report", "--html", str(tmp_path)]) == 2
+    assert "pip install 'cdcwire[html]'" in capsys.readouterr().err

@@ -146,7 +146,7 @@ def _message(case: Case, message: Message, focus: Focus | None) -> dict[str, Jso
 def _part(
     name: str, raw: bytes, explanation: Explanation, mark: tuple[str, int] | None
 ) -> dict[str, Json]:
-    """Return the bytes of a key or value around the marked byte, with the fields in them."""
+    """Return the bytes of a key or value around the byte of the error, with their fields."""
     at = mark[1] if mark is not None and mark[0] == name else None
     start = 0
     if at is not None and at >= MOST_BYTES:

@@ -1,4 +1,4 @@
-"""What the template shows: a page with its tables, groups and the data of its cases."""
+"""Pages as data for the template: tables, groups of failures and the data of cases."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def render_page(page: Page) -> str:
 
 
 def script_json(data: Json) -> str:
-    """Return JSON that may stand in a script element: plain ASCII without ``<``."""
+    """Return JSON for a script element: plain ASCII without ``<``."""
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 

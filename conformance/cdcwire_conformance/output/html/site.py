@@ -35,15 +35,14 @@ Witnesses = Mapping[str, Sequence[str]]
 
 def write_site(
     folder: Path,
-    report: Mapping[str, Json],
+    page: Page,
     cases: Sequence[Case],
     witnesses: Witnesses,
     progress: Callable[[str], None],
 ) -> None:
-    """Write the site of a report. Raises: OSError, MissingExtraError without Jinja2."""
+    """Write the site with this page. Raises: OSError, MissingExtraError without Jinja2."""
     (folder / DETAILS_FOLDER).mkdir(parents=True, exist_ok=True)
-    text = render_page(site_page(report, cases, witnesses))
-    (folder / "index.html").write_text(text, encoding="utf-8")
+    (folder / "index.html").write_text(render_page(page), encoding="utf-8")
     for name in dict.fromkeys(case.format for case in cases):
         progress(f"the cases of {name}")
         script = details_script(name, [case for case in cases if case.format == name], witnesses)
@@ -107,7 +106,7 @@ def _add_answers(rows: Sequence[dict[str, Json]], readers: Sequence[Mapping[str,
     """
     for reader in readers:
         scores = {score["format"]: score for score in reader["formats"]}
-        declined = {case for score in scores.values() for case in score["declining"]}
+        declined = {case for score in scores.values() for case in score["not_asked"]}
         failing: dict[str, list[str]] = {}
         for score in scores.values():
             for case_id in score["failing"]:
