@@ -161,7 +161,9 @@ class Part:
 def left_out(format_name: str, asked: Iterable[str]) -> tuple[str, ...]:
     """Return the ids of a format's stored cases that are not among these ids."""
     known = {case_id.partition(SIGN)[0] for case_id in asked}
-    return tuple(case.id for case in load_cases([format_name]) if case.id not in known)
+    return tuple(
+        case.id for case in load_cases() if case.format == format_name and case.id not in known
+    )
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:

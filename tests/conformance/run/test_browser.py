@@ -91,15 +91,19 @@ def site(tmp_path_factory: pytest.TempPathFactory, browser: object) -> Path:
     (folder / "index.html").write_text(render_page(page), encoding="utf-8")
     (folder / "cases").mkdir()
     for name in FORMAT_NAMES:
-        first = next(case for case in everything if case.format == name)
-        chosen = load_cases([name], "craft/options/*") or [first]
+        own = cases_of(name)
+        chosen = [case for case in own if case.group == "options"] or own[:1]
         script = details_script(name, chosen, witnesses)
         (folder / "cases" / f"{name}.js").write_text(script, encoding="ascii")
     return folder / "index.html"
 
 
+def cases_of(name: str) -> list[Case]:
+    return [case for case in load_cases() if case.format == name]
+
+
 def _score(name: str, *failing: str) -> dict[str, Any]:
-    number = len(load_cases([name]))
+    number = len(cases_of(name))
     return {
         "format": name,
         "asked": number,
@@ -123,7 +127,7 @@ def result(tmp_path: Path, results: Results, fake: Fake, browser: object) -> Pat
             raise NoAnswer("crashed", "exit code 3", f"{HOSTILE}\nlast words")
         return Events([{"kind": "marker", "what": "begin", "id": HOSTILE}])
 
-    cases = load_cases(["craft"], "craft/values/*")
+    cases = [case for case in cases_of("craft") if case.group == "values"]
     testee = fake(answer)
     results.testee = Description(HOSTILE, "1", "Go", {"craft": Claim()})
     results.command = HOSTILE
@@ -189,7 +193,7 @@ def test_filters_narrow_the_list_and_stay_in_the_address(page: Any, site: Path) 
     page.select_option("select[name=expect]", "reject")
     wanted = [
         case.id
-        for case in load_cases(["craft"])
+        for case in cases_of("craft")
         if "craft: column flags" in case.clauses and (case.level, case.expect) == ("must", "reject")
     ]
     assert wanted
@@ -209,7 +213,7 @@ def test_author_only_hides_confirmed_cases(page: Any, site: Path) -> None:
     witnesses = witness_names_of()
     wanted = [
         case.id
-        for case in load_cases(["csv"])
+        for case in cases_of("csv")
         if case.id not in witnesses and not case.origin.startswith("producer")
     ]
     assert ids(page) == wanted
