@@ -25,6 +25,15 @@ class DecodeError(ValueError):
     ``offset`` is the byte where reading stopped, counted from 0 in the whole key, value or file.
     ``path`` leads to the value being read, outermost step first.
     ``clause`` names the clause that the bytes contradict.
+
+    Example:
+        >>> from cdcwire import craft
+        >>> try:
+        ...     craft.decode(bytes.fromhex("0203"))
+        ... except DecodeError as error:
+        ...     print(error.offset, error.clause)
+        0 craft: version
+
     """
 
     def __init__(self, problem: str, offset: int, clause: str, path: Path = ()) -> None:
@@ -55,6 +64,15 @@ class EncodeError(ValueError):
     """The format can't carry the value, or not under these settings.
 
     ``path`` leads to the value, outermost step first; ``clause`` names the clause that forbids it.
+
+    Example:
+        >>> from cdcwire import craft
+        >>> try:
+        ...     craft.encode(craft.Message(()))
+        ... except EncodeError as error:
+        ...     print(error.clause)
+        craft: message
+
     """
 
     def __init__(self, problem: str, clause: str, path: Path = ()) -> None:

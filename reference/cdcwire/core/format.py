@@ -31,7 +31,14 @@ MessageDecoder: TypeAlias = Callable[[Message], Iterable[Row | Event]]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The tables and columns that are wanted; None means all. The rest is skipped, undecoded."""
+    """The tables and columns that are wanted; None means all. The rest is skipped, undecoded.
+
+    Example:
+        >>> selection = Selection(tables=frozenset({("shop", "orders")}))
+        >>> selection.wants("shop", "customers")
+        False
+
+    """
 
     tables: frozenset[TableName] | None = None
     columns: frozenset[str] | None = None
@@ -63,6 +70,12 @@ class Context:
     ``options``: the producer's settings. ``tables``: definitions, where the bytes need one.
     ``schemas``: Avro schema texts by id. ``blobs``: claim-check files by location.
     ``compressions``: functions by the names of the option ``large-message-handle-compression``.
+
+    Example:
+        >>> context = Context(options={"max-batch-size": 2})
+        >>> context.options["max-batch-size"]
+        2
+
     """
 
     options: Mapping[str, OptionValue] = field(default_factory=lambda: MappingProxyType({}))

@@ -8,7 +8,13 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class KafkaMessage:
-    """One message of a topic. ``None`` is Kafka's null, which is not the same as no bytes."""
+    """One message of a topic. ``None`` is Kafka's null, which is not the same as no bytes.
+
+    Example:
+        >>> KafkaMessage(key=None, value=b"{}").value
+        b'{}'
+
+    """
 
     key: bytes | None
     value: bytes | None
@@ -17,7 +23,14 @@ class KafkaMessage:
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """One file of a storage prefix; ``path`` is relative to the prefix, with ``/``."""
+    """One file of a storage prefix; ``path`` is relative to the prefix, with ``/``.
+
+    Example:
+        >>> file = StoredFile("shop/orders/5/CDC000001.csv", b'"I","orders","shop",1')
+        >>> file.path.rpartition("/")[2]
+        'CDC000001.csv'
+
+    """
 
     path: str
     value: bytes

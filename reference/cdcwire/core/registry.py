@@ -56,7 +56,13 @@ def package_of(name: str) -> str:
 
 
 def get_format(name: str) -> Format:
-    """Return the format with this id. Raises: ValueError that lists the known formats."""
+    """Return the format with this id. Raises: ValueError that lists the known formats.
+
+    Example:
+        >>> get_format("csv").title
+        'Storage sink CSV'
+
+    """
     found = import_module(f"cdcwire.formats.{package_of(name)}.format").FORMAT
     assert isinstance(found, Format)
     return found

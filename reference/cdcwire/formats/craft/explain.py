@@ -59,6 +59,14 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     """Return the spans of every byte of a message, in the order of the bytes.
 
     On broken bytes: the spans of the bytes read so far, and the error.
+
+    Example:
+        >>> from cdcwire import KafkaMessage, craft
+        >>> found = craft.explain(KafkaMessage(None, bytes.fromhex("010003010101020a09010005")))
+        >>> span = found.spans[2]
+        >>> span.start, span.path, span.text, span.clause
+        (2, ('events', 0, 'type'), '3 (resolved)', 'craft: event types')
+
     """
 
     def read(reader: Reader) -> None:

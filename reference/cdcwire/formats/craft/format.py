@@ -42,13 +42,31 @@ CHOICES: Mapping[str, str] = MappingProxyType({"unknown-version": "reject"})
 
 
 def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
-    """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
+    """Yield the neutral events of a message. Raises: DecodeError, OptionError.
+
+    Example:
+        >>> from cdcwire import KafkaMessage, craft
+        >>> value = bytes.fromhex("010003010101020a09010005")
+        >>> [event] = craft.to_events(KafkaMessage(None, value))
+        >>> event.what, event.position.commit_ts
+        ('resolved', 0)
+
+    """
     decoded = decode(message.value, context=context)
     yield from events_of(decoded, read_settings(context))
 
 
 def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
-    """Yield messages, batched as the producer does. Raises: EncodeError, OptionError."""
+    """Yield messages, batched as the producer does. Raises: EncodeError, OptionError.
+
+    Example:
+        >>> from cdcwire import craft
+        >>> from cdcwire.model.events import Position, Progress
+        >>> [message] = craft.from_events([Progress("resolved", Position(commit_ts=1))])
+        >>> message.value.hex()
+        '010103010101020a09010005'
+
+    """
     for message in messages_of(events, read_settings(context), context.tables):
         yield KafkaMessage(None, encode(message))
 

@@ -76,6 +76,12 @@ def decode(
     ``SKIPPED``. A DDL belongs to its table too, as far as it names one; resolved events are always
     kept.
     Raises: DecodeError.
+
+    Example:
+        >>> from cdcwire import craft
+        >>> craft.decode(bytes.fromhex("010003010101020a09010005")).events
+        (ResolvedEvent(commit_ts=0, schema=None, table=None, partition=None),)
+
     """
     return read_message(Reader(present(value, CRAFT)), context.selection)
 
@@ -84,6 +90,13 @@ def encode(message: Message, *, context: Context = NO_CONTEXT) -> bytes:
     """Return the one canonical form of a message. Raises: EncodeError.
 
     ``context`` is ignored: the values say all that the bytes depend on.
+
+    Example:
+        >>> from cdcwire import craft
+        >>> message = craft.Message((craft.ResolvedEvent(commit_ts=1),))
+        >>> craft.encode(message).hex()
+        '010103010101020a09010005'
+
     """
     events = message.events
     types = _event_types(events)
