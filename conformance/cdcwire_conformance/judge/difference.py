@@ -57,8 +57,8 @@ def shorten(text: str, limit: int = _LONGEST) -> str:
 
 
 def quoted(text: Json) -> str:
-    """Return a JSON value as it was written, shortened; what can't be seen is escaped."""
-    return shorten(visible(json.dumps(text, ensure_ascii=False)))
+    """Return a JSON value, shortened, with members sorted and invisible characters escaped."""
+    return shorten(visible(json.dumps(text, ensure_ascii=False, sort_keys=True)))
 
 
 def shown_bytes(text: Json) -> str:

@@ -334,6 +334,20 @@ def test_run_failure_that_a_fresh_process_repeats_is_no_leak(
     assert verdicts(results) == {"toy/rows/case": "failed"}
 
 
+def test_run_other_order_of_members_is_no_leak(results: Results, a_case: Make, fake: Fake) -> None:
+    """Java's Map.of iterates in an order of each process."""
+    times = iter([{"x": "1", "y": "2"}, {"y": "2", "x": "1"}])
+    testee = fake(
+        lambda _: Events(
+            [{"kind": "progress", "what": "resolved", "position": {"commit_ts": next(times)}}]
+        )
+    )
+    testee.is_fresh = False
+    run([a_case()], [], [testee], results)
+    assert len(testee.asked) == 2
+    assert results.leaks == []
+
+
 def test_run_timeout_that_a_fresh_process_does_not_repeat_is_a_note(
     results: Results, a_case: Make, fake: Fake
 ) -> None:
