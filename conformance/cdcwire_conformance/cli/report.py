@@ -17,11 +17,12 @@ from cdcwire_conformance.cli.context import UsageError
 NAME = "report"
 HELP = "run everything this machine can run, and write REPORT.md"
 DESCRIPTION = """\
-Run in a checkout of cdcwire. Judge the reference and the other decoders of the checkout, catch the
-known-wrong decoders, count clauses and witnesses, compare feeds on Spark, measure sizes. Write
-REPORT.md, a page for each chapter under report/, and all results to report/report.json.
+Run in a checkout of cdcwire. Build the adapters whose toolchains are installed. Judge the reference
+and the other decoders of the checkout. Catch the known-wrong decoders, count clauses and witnesses,
+compare feeds on Spark, measure sizes. Write REPORT.md, a page for each chapter under report/, and
+all results to report/report.json.
 
-Takes a sample of the derived cases and few rows, about 5 minutes on two cores. --full takes
+Takes a sample of the derived cases and few rows. --full takes
 everything, and runs the benchmarks with all their data. Chapters that cannot run on this machine
 are listed as not run, with what to install.
 

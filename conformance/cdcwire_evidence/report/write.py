@@ -15,6 +15,7 @@ from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
 from cdcwire_conformance.usage import UsageError
+from cdcwire_evidence.report.adapters import adapters_part
 from cdcwire_evidence.report.avro_readers import avro_readers_part
 from cdcwire_evidence.report.compare import compare_part
 from cdcwire_evidence.report.corpus import (
@@ -47,12 +48,13 @@ LANES = 2  # chapters that run at a time; a machine with less than two processor
 class Chapter:
     """One chapter that is still to be made.
 
-    ``make`` gets an empty directory. ``alone``: no other chapter runs at the same time, as for
-    everything that is timed.
+    ``make`` gets an empty directory. ``first``: others need its results. ``alone``: no other
+    chapter runs at the same time, as for everything that is timed.
     """
 
     make: Callable[[Path], Part]
     alone: bool = False
+    first: bool = False
 
 
 def write_report(target: Path, mode: Mode, report: Report) -> dict[str, Json]:
@@ -90,8 +92,9 @@ def gather(wanted: list[Chapter], report: Report) -> list[Part]:
             report(part)
             return part
 
-        together = [n for n, each in enumerate(wanted) if not each.alone]
-        parts = dict(zip(together, pool.map(made, together), strict=True))
+        parts = {n: made(n) for n, each in enumerate(wanted) if each.first}
+        together = [n for n, each in enumerate(wanted) if not (each.alone or each.first)]
+        parts |= dict(zip(together, pool.map(made, together), strict=True))
         parts |= {n: made(n) for n, each in enumerate(wanted) if each.alone}
     return [parts[number] for number in range(len(wanted))]
 
@@ -104,6 +107,7 @@ def chapters(mode: Mode, pictures: Path) -> list[Chapter]:
 def _chapters(mode: Mode, pictures: Path) -> Iterator[Chapter]:
     cases = load_cases()
     quick = mode == "main"
+    yield Chapter(lambda _: adapters_part(), first=True)
     yield Chapter(partial(verify_part, "The reference", "", (), quick))
     for title, program, command in DECODERS:
         yield Chapter(partial(verify_part, title, program, command, quick))
