@@ -28,6 +28,7 @@ VERBS: tuple[str, ...] = (
     "decode",
     "encode",
     "explain",
+    "identify",
     "options",
     "generate",
     "size",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from cdcwire.core.format import EVERYTHING, Context
 from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.core.registry import get_format
+from cdcwire_conformance.cli.auto import AUTO, identified, with_found
 from cdcwire_conformance.cli.context import (
     UsageError,
     add_context_arguments,
@@ -26,6 +27,7 @@ from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.registry import open_schemas
 from cdcwire_conformance.sources.source_urls import Source, parse_source
+from cdcwire_conformance.sources.stores import scheme_of
 from cdcwire_conformance.spark.jars import with_connectors
 from cdcwire_conformance.spark.session import readable_errors, spark_session
 
@@ -45,6 +47,7 @@ replay. Or a feed is FORMAT:kafka://HOST:PORT/TOPIC: the topic's content when th
 The parameters ?from=, to=, from-ms= and to-ms= choose a part of it. FORMAT:s3a://BUCKET/DIR is such
 a directory in a bucket, and so are hdfs:// and all that Spark's Hadoop knows. The schemas of Avro
 are taken from among the messages, or from the place that --schema gives.
+With auto as FORMAT the format and the options that the messages show are used.
 
 Tables and columns are compared first. If they differ, the difference is reported and no row is
 read. Rows pair by the first position that both formats carry and by their key. An update of a key
@@ -67,6 +70,7 @@ examples:
   cdcwire generate craft --rows 5000 --seed 7 --to a && \\
   cdcwire generate open-protocol --rows 5000 --seed 7 --to b && \\
   cdcwire compare craft:file:a open-protocol:file:b
+  cdcwire compare auto:file:a auto:file:b
   cdcwire compare craft:file:a craft:file:b --include shop.orders --limit 100 --json found.json
   cdcwire compare craft:file:a open-protocol:file:b --right-option output-old-value=false
   cdcwire compare craft:file:a craft:file:b --columns id,price --on-error row
@@ -85,6 +89,7 @@ examples:
 """
 
 EQUAL, DIFFERENT = 0, 1
+_AUTO = f"{AUTO}:"
 _SECONDS_BETWEEN = 0.25
 
 
@@ -203,6 +208,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--limit is a number from 0")
     check_follow_arguments(arguments)
     settings = _settings(arguments.conf)
+    _identify_sides(arguments, settings)
     sources = parse_source(arguments.left), parse_source(arguments.right)
     options = _options(arguments, [source.format.name for source in sources])
     context = context_from(arguments)
@@ -229,6 +235,41 @@ def run(arguments: argparse.Namespace) -> int:
             raise UsageError(f"{arguments.json}: {error.strerror}") from error
     print(text(found), end="")
     return EQUAL if found.is_equal else DIFFERENT
+
+
+def _identify_sides(arguments: argparse.Namespace, settings: Mapping[str, str]) -> None:
+    """Replace auto in both sources by the format found, and add the options found."""
+    schemes = {scheme_of(each.removeprefix(_AUTO)) for each in (arguments.left, arguments.right)}
+
+    def session(scheme: str) -> SparkSession:
+        load_extra("pyspark", "spark", "compare")
+        return spark_session(
+            arguments.master, with_connectors(settings, schemes), "cdcwire compare"
+        )
+
+    for side in ("left", "right"):
+        place = getattr(arguments, side)
+        if not place.startswith(_AUTO):
+            continue
+        own = getattr(arguments, f"{side}_option")
+        context = _context_of(arguments, side, parse_option_arguments(own))
+        report = identified(NAME, place.removeprefix(_AUTO), context, session=session)
+        found = report.found
+        assert found is not None
+        setattr(arguments, side, f"{found.format}:{place.removeprefix(_AUTO)}")
+        given = parse_option_arguments([*arguments.option, *own])
+        options = with_found(found, given)
+        added = [f"{name}={value}" for name, value in options.items() if name not in given]
+        setattr(arguments, f"{side}_option", [*added, *own])
+
+
+def _context_of(
+    arguments: argparse.Namespace, side: str, own: Mapping[str, OptionValue]
+) -> Context:
+    context = context_from(arguments)
+    place = getattr(arguments, f"{side}_schema")
+    schemas = open_schemas(place, arguments.ca_file) if place else context.schemas
+    return replace(context, options=own, schemas=schemas)
 
 
 def _asked(

@@ -11,11 +11,12 @@ from dataclasses import replace
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message, StoredFile
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event
 from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire.model.text import event_to_json
 from cdcwire.storage import SkipReason
+from cdcwire_conformance.cli.auto import AUTO, add_format_argument, use_identified
 from cdcwire_conformance.cli.claim_checks import RecordedClaimChecks
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, read_messages
@@ -38,11 +39,15 @@ For csv and canal-json FILE may be a storage prefix too: a directory without *.j
 checkpoint. Repeated rows are dropped, as far as their commit-ts shows, and counted. A fault is
 reported in one line on standard error, and the exit code is 1. The rows after a fault in the same
 table are held back.
+
+With auto as FORMAT the format and the options that the messages of the first FILE show are used.
+They are printed in one line on standard error.
 """
 EXAMPLES = """\
 examples:
   cdcwire decode craft message.bin
   echo 010103010101020a09010005 | cdcwire decode craft --hex -
+  cdcwire decode auto feed/
   cdcwire decode open-protocol feed/ --include shop.orders --columns id,total
   cdcwire decode csv s3://bucket/prefix --option include-commit-ts=true
   cdcwire decode datahub-blob feed/ --join-halves | cdcwire encode debezium-json -
@@ -51,7 +56,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire decode``."""
-    parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
+    add_format_argument(parser)
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--hex", action="store_true", help="the files hold hexadecimal digits")
     parser.add_argument("--key", metavar="FILE", help="the Kafka key of a file of bytes")
@@ -81,9 +86,11 @@ def add_write_order(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Decode the files and print their events. Returns 1 if a fault was reported, else 0."""
+    context = context_from(arguments)
+    if arguments.format == AUTO:
+        context = use_identified(arguments, NAME, arguments.files[0], context)
     format_ = get_format(arguments.format)
     faults = _Faults()
-    context = context_from(arguments)
     claim_checks = RecordedClaimChecks(context.blobs)
     context = replace(context, blobs=claim_checks)
     events = _events(arguments, format_, context, faults, claim_checks)
@@ -144,7 +151,8 @@ def _events(
 
 
 def _takes_files(format_: Format) -> bool:
-    return "storage" in format_.carriers or format_.has_claim_checks
+    may_have_files = format_.has_claim_checks or format_.schemas is not None
+    return "storage" in format_.carriers or may_have_files
 
 
 def _print(events: Iterable[Event]) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from cdcwire.core.format import Format
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.options import parse_options
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.core.registry import get_format
+from cdcwire_conformance.cli.auto import AUTO, add_format_argument, use_identified
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.corpus.hexdump import hexdump_lines
 from cdcwire_conformance.problems import integer_argument
@@ -23,10 +24,12 @@ break the format have a > and the error on the line below; the fields before the
 
 FILE is a value's bytes, a *.jsonl file of messages, a folder of such files, or - for standard
 input. Exit code 0: the bytes are legal; 1: they are not.
+With auto as FORMAT the format and the options that the messages show are used.
 """
 EXAMPLES = """\
 examples:
   cdcwire explain craft message.bin
+  cdcwire explain auto message.bin
   echo 010103010101020a09010005 | cdcwire explain craft --hex -
   cdcwire explain open-protocol value.bin --key key.bin
   cdcwire explain open-protocol feed.jsonl --message 3
@@ -37,7 +40,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire explain``."""
-    parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
+    add_format_argument(parser)
     parser.add_argument("file", metavar="FILE")
     parser.add_argument("--hex", action="store_true", help="the file holds hexadecimal digits")
     parser.add_argument("--key", metavar="FILE", help="the Kafka key of a file of bytes")
@@ -57,8 +60,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print an annotated hexdump of each message. Returns 1 if a message is broken, else 0."""
-    format_ = get_format(arguments.format)
     context = context_from(arguments)
+    if arguments.format == AUTO:
+        context = use_identified(arguments, NAME, arguments.file, context)
+    format_ = get_format(arguments.format)
     try:
         parse_options(format_.options, context.options)
     except ValueError as error:

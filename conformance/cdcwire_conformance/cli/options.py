@@ -66,7 +66,7 @@ class OptionArgument(argparse.Action):
             setattr(namespace, self.dest, [*getattr(namespace, self.dest), values])
             return
         format_name = getattr(namespace, "format", None)
-        if format_name is None:
+        if format_name not in FORMAT_NAMES:  # not given yet, or auto
             parser.error(f"{option_string} help: `cdcwire options FORMAT` lists the options")
         print(options_text(format_name))
         parser.exit()

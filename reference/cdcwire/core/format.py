@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from cdcwire.core.compiled import FastDecoder
 from cdcwire.core.errors import DecodeError
+from cdcwire.core.guess import Guess
 from cdcwire.core.message import Message
 from cdcwire.core.options import Option, OptionValue, parse_options
 from cdcwire.core.reader import Span
@@ -145,6 +146,9 @@ class Format:
     in schema files. Call it once with every message of a feed. It ignores broken messages; decoding
     them reports the error. ``warnings``: what decoding a message ignores, as the format permits.
 
+    ``identify``: what a message of unknown origin shows of this format; None if nothing. It never
+    raises.
+
     For people.
     ``name``: the id on the command line. ``title``: the name in reports. ``page``: its page under
     docs/formats. ``shared_pages``: the pages whose clauses it shares with other formats.
@@ -188,6 +192,7 @@ class Format:
     features: Mapping[str, str]
     choices: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     warnings: Callable[[Message, Context], tuple[str, ...]] = lambda message, context: ()
+    identify: Callable[[Message], Guess | None] = lambda message: None
     prepared: Callable[[Iterable[Message], Context], Context] = _unchanged
     needs_tables: bool = False
     carriers: tuple[Carrier, ...] = ("queue",)

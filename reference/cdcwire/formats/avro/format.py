@@ -17,6 +17,7 @@ from cdcwire.formats.avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, read_enve
 from cdcwire.formats.avro.events import events_of
 from cdcwire.formats.avro.explain import explain
 from cdcwire.formats.avro.fast import RowDecoder
+from cdcwire.formats.avro.identify import identify
 from cdcwire.formats.avro.names import sanitize
 from cdcwire.formats.avro.settings import OPTIONS, read_settings
 from cdcwire.formats.avro.sources import (
@@ -120,6 +121,7 @@ FORMAT = Format(
     to_events=to_events,
     from_events=from_events,
     explain=explain,
+    identify=identify,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

@@ -17,6 +17,7 @@ from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.explain import explain
 from cdcwire.formats.canal_json.fast import RowDecoder
 from cdcwire.formats.canal_json.files import read_file, to_files
+from cdcwire.formats.canal_json.identify import identify
 from cdcwire.formats.canal_json.queue import read_message
 from cdcwire.formats.canal_json.settings import OPTIONS, read_settings
 from cdcwire.formats.canal_json.stored import STORED
@@ -126,6 +127,7 @@ FORMAT = Format(
     to_events=to_events,
     from_events=from_events,
     explain=explain,
+    identify=identify,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

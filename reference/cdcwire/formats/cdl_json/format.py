@@ -12,6 +12,7 @@ from cdcwire.formats.cdl_json.carries import CARRIES
 from cdcwire.formats.cdl_json.events import events_of, messages_of
 from cdcwire.formats.cdl_json.explain import explain
 from cdcwire.formats.cdl_json.fast import RowDecoder
+from cdcwire.formats.cdl_json.identify import identify
 from cdcwire.formats.cdl_json.message import Tombstone
 from cdcwire.formats.cdl_json.settings import OPTIONS, read_settings
 from cdcwire.formats.cdl_json.wire import decode
@@ -91,6 +92,7 @@ FORMAT = Format(
     to_events=to_events,
     from_events=from_events,
     explain=explain,
+    identify=identify,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

@@ -12,6 +12,7 @@ from cdcwire.formats.craft.carries import CARRIES
 from cdcwire.formats.craft.events import events_of, messages_of
 from cdcwire.formats.craft.explain import explain
 from cdcwire.formats.craft.fast import RowDecoder
+from cdcwire.formats.craft.identify import identify
 from cdcwire.formats.craft.settings import OPTIONS, read_settings
 from cdcwire.formats.craft.wire import decode, encode
 from cdcwire.model.events import Event
@@ -78,6 +79,7 @@ FORMAT = Format(
     to_events=to_events,
     from_events=from_events,
     explain=explain,
+    identify=identify,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

@@ -13,6 +13,7 @@ from cdcwire.formats.csv.carries import CARRIES
 from cdcwire.formats.csv.events import read_events
 from cdcwire.formats.csv.explain import explain
 from cdcwire.formats.csv.fast import JoiningDecoder
+from cdcwire.formats.csv.identify import identify
 from cdcwire.formats.csv.settings import OPTIONS, read_settings
 from cdcwire.formats.csv.stored import STORED
 from cdcwire.formats.csv.tables import Definitions
@@ -103,6 +104,7 @@ FORMAT = Format(
     to_events=to_events,
     from_events=from_events,
     explain=explain,
+    identify=identify,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

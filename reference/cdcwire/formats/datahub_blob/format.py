@@ -15,6 +15,7 @@ from cdcwire.formats.datahub_blob.batching import events_of, messages_of
 from cdcwire.formats.datahub_blob.carries import CARRIES
 from cdcwire.formats.datahub_blob.explain import explain
 from cdcwire.formats.datahub_blob.fast import RowDecoder
+from cdcwire.formats.datahub_blob.identify import identify
 from cdcwire.formats.datahub_blob.settings import OPTIONS, read_settings
 from cdcwire.model.events import Column, Event, Value
 
@@ -93,6 +94,7 @@ FORMAT = Format(
     to_events=to_events,
     from_events=from_events,
     explain=explain,
+    identify=identify,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

@@ -16,6 +16,7 @@ from cdcwire.formats.datahub_tuple.carries import CARRIES
 from cdcwire.formats.datahub_tuple.events import events_of, messages_of
 from cdcwire.formats.datahub_tuple.explain import explain
 from cdcwire.formats.datahub_tuple.fast import RowDecoder
+from cdcwire.formats.datahub_tuple.identify import identify
 from cdcwire.formats.datahub_tuple.settings import OPTIONS, read_settings
 from cdcwire.formats.datahub_tuple.topic import field_type_of, find_table, topic_in, topic_of
 from cdcwire.formats.datahub_tuple.values import to_field
@@ -103,6 +104,7 @@ FORMAT = Format(
     to_events=to_events,
     from_events=from_events,
     explain=explain,
+    identify=identify,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

@@ -12,6 +12,7 @@ from cdcwire.formats.debezium_json.carries import CARRIES
 from cdcwire.formats.debezium_json.events import events_of
 from cdcwire.formats.debezium_json.explain import explain
 from cdcwire.formats.debezium_json.fast import RowDecoder
+from cdcwire.formats.debezium_json.identify import identify
 from cdcwire.formats.debezium_json.message import Tombstone
 from cdcwire.formats.debezium_json.settings import OPTIONS, read_settings
 from cdcwire.formats.debezium_json.wire import decode
@@ -106,6 +107,7 @@ FORMAT = Format(
     to_events=to_events,
     from_events=from_events,
     explain=explain,
+    identify=identify,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

@@ -12,6 +12,7 @@ from cdcwire.formats.maxwell_json.carries import CARRIES
 from cdcwire.formats.maxwell_json.definitions import definitions_of
 from cdcwire.formats.maxwell_json.events import events_of, messages_of
 from cdcwire.formats.maxwell_json.explain import explain
+from cdcwire.formats.maxwell_json.identify import identify
 from cdcwire.formats.maxwell_json.settings import OPTIONS, read_settings
 from cdcwire.formats.maxwell_json.wire import decode
 from cdcwire.model.events import Event
@@ -73,6 +74,7 @@ FORMAT = Format(
     to_events=to_events,
     from_events=from_events,
     explain=explain,
+    identify=identify,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

@@ -14,6 +14,7 @@ from cdcwire.formats.open_protocol.carries import CARRIES
 from cdcwire.formats.open_protocol.events import events_of
 from cdcwire.formats.open_protocol.explain import explain
 from cdcwire.formats.open_protocol.fast import RowDecoder
+from cdcwire.formats.open_protocol.identify import identify
 from cdcwire.formats.open_protocol.settings import OPTIONS, read_settings
 from cdcwire.formats.open_protocol.wire import read_message
 from cdcwire.model.events import Event
@@ -87,6 +88,7 @@ FORMAT = Format(
     to_events=to_events,
     from_events=from_events,
     explain=explain,
+    identify=identify,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

@@ -12,6 +12,7 @@ from cdcwire.formats.craft.format import CHOICES
 from cdcwire.formats.craft.format import FEATURES as SHIPPED_FEATURES
 from cdcwire.formats.craft.proposal.events import events_of, messages_of
 from cdcwire.formats.craft.proposal.explain import explain
+from cdcwire.formats.craft.proposal.identify import identify
 from cdcwire.formats.craft.proposal.message import warnings_of
 from cdcwire.formats.craft.proposal.wire import decode, encode
 from cdcwire.formats.craft.settings import OPTIONS, read_settings
@@ -50,6 +51,7 @@ FORMAT = Format(
     to_events=to_events,
     from_events=from_events,
     explain=explain,
+    identify=identify,
     options=OPTIONS,
     carries=CARRIES,
     features=FEATURES,

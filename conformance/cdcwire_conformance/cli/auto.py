@@ -1,0 +1,91 @@
+"""``auto`` in place of a format: the format and the options that the messages show."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+
+from cdcwire.core.format import Context
+from cdcwire.core.options import OptionValue
+from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire_conformance.cli.context import UsageError
+from cdcwire_conformance.identify import Candidate
+from cdcwire_conformance.identify.report import PlaceReport, identify_place, summary
+from cdcwire_conformance.identify.sampling import MAX_MESSAGE_BYTES, SessionFor
+from cdcwire_conformance.sources.messages_io import STANDARD_STREAM
+
+AUTO = "auto"
+_UNREADABLE = {"lines": "one value per line", "parquet": "Parquet"}
+
+
+def add_format_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the argument FORMAT, which may be ``auto``."""
+    parser.add_argument(
+        "format",
+        choices=(*FORMAT_NAMES, AUTO),
+        metavar="FORMAT",
+        help="the id of a format, or auto: identify it",
+    )
+
+
+def identified(
+    verb: str,
+    place: str,
+    context: Context,
+    key: str | None = None,
+    session: SessionFor | None = None,
+) -> PlaceReport:
+    """Return what a place contains, and print it in one line on standard error.
+
+    Standard input can be read again afterwards. Raises: UsageError that lists the candidates.
+    """
+    raw = _keep_standard_input() if place == STANDARD_STREAM else b""
+    report = identify_place(place, context, key=key, session=session)
+    if place == STANDARD_STREAM:
+        _set_standard_input(raw)
+    if report.found is None:
+        names = ", ".join(each.format for each in report.result.candidates)
+        why = f"it may be {names}" if names else "it shows the signs of no format"
+        raise UsageError(
+            f"{place}: the format is not clear: {why}; `cdcwire identify` says more; give the "
+            "format in place of auto"
+        )
+    print(f"cdcwire {verb}: {place}: {summary(report.found)}", file=sys.stderr)
+    return report
+
+
+def use_identified(
+    arguments: argparse.Namespace, verb: str, place: str, context: Context
+) -> Context:
+    """Set the format of the arguments, and return the context with the options found.
+
+    Options of the user stay as they are. Raises: UsageError.
+    """
+    report = identified(verb, place, context, arguments.key)
+    found, reading = report.found, report.reading
+    assert found is not None
+    if reading.container in _UNREADABLE or reading.encoding == "base64":
+        what = _UNREADABLE.get(reading.container, reading.encoding)
+        raise UsageError(f"{place}: {verb} does not read {what}; its format is {found.format}")
+    arguments.format = found.format
+    arguments.hex = arguments.hex or reading.encoding == "hex"
+    return replace(context, options=with_found(found, context.options))
+
+
+def with_found(found: Candidate, options: Mapping[str, OptionValue]) -> Mapping[str, OptionValue]:
+    """Return the options of the user, and those found for all others."""
+    given = {name.rpartition(".")[2] for name in options}
+    return {**{k: v for k, v in found.options.items() if k not in given}, **options}
+
+
+def _keep_standard_input() -> bytes:
+    raw = sys.stdin.buffer.read()
+    _set_standard_input(raw[: MAX_MESSAGE_BYTES + 1])
+    return raw
+
+
+def _set_standard_input(raw: bytes) -> None:
+    sys.stdin = io.TextIOWrapper(io.BytesIO(raw))

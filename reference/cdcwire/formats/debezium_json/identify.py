@@ -1,0 +1,67 @@
+"""The signs of Debezium's JSON, and of CDL's version 2.0."""
+
+from __future__ import annotations
+
+from cdcwire.connect.identify import Part, part_of, tombstone_guess
+from cdcwire.core.guess import Guess, JsonObject, OptionValues, offset_of
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.options import OptionValue
+
+_CDL = {"message_type", "LOB_COLUMNS", "unique"}
+_BOUNDARY = {"status", "id"}
+_CONNECT_TIMES = (
+    b"org.apache.kafka.connect.data.Timestamp",
+    b"org.apache.kafka.connect.data.Time",
+    b"org.apache.kafka.connect.data.Date",
+)
+_DIALECTS = {"1": "debezium-1.4", "2": "debezium-2.7", "3": "debezium-3.2"}
+
+
+def identify(message: Message) -> Guess | None:
+    """Return what shows that a message is Debezium's: the members of its payload."""
+    if not isinstance(message, KafkaMessage):
+        return None
+    part = part_of(message.value)
+    if part is None or message.value is None:
+        return tombstone_guess(message)
+    names = part.payload.keys()
+    if {"op", "source"} <= names and isinstance(part.payload["source"], dict):
+        return _of_change(part, message.value, part.payload["source"])
+    facts = {"envelope": part.envelope}
+    if names >= _BOUNDARY and part.payload["status"] in ("BEGIN", "END"):
+        evidence = "the members status and id: a border of a transaction"
+        place = offset_of(message.value, "status")
+        return Guess(evidence, "value", place, "sure", "likely", facts=facts)
+    if names == {"ts_ms"}:
+        is_named = b"io.debezium.connector.common.Heartbeat" in message.value
+        evidence = "the member ts_ms alone: a heartbeat"
+        place = offset_of(message.value, "ts_ms")
+        return Guess(evidence, "value", place, "sure" if is_named else "likely", facts=facts)
+    return None
+
+
+def _of_change(part: Part, value: bytes, source: JsonObject) -> Guess:
+    facts = {"envelope": part.envelope}
+    version, connector = source.get("version"), source.get("connector")
+    if isinstance(version, str) and isinstance(connector, str):
+        facts["version"] = f"{version:.40}"
+        facts["connector"] = f"{connector:.40}"
+    return Guess(
+        "the members op and source",
+        "value",
+        offset_of(value, "op"),
+        alone="sure",
+        options=_options(part, value, version),
+        facts=facts,
+    )
+
+
+def _options(part: Part, value: bytes, version: object) -> OptionValues:
+    options: dict[str, OptionValue] = {}
+    if part.payload.keys() & _CDL:
+        options["dialect"] = "cdl"
+    elif isinstance(version, str) and version[:2] in {f"{number}." for number in _DIALECTS}:
+        options["dialect"] = _DIALECTS[version[:1]]
+    if any(name in value for name in _CONNECT_TIMES):
+        options["time-precision-mode"] = "connect"
+    return options
