@@ -2,7 +2,7 @@
 
 A block of ``console`` is run and compared; a block of ``python`` is run; one with a title is also
 written to a file for the commands after it. A block that is not run has a comment before it that
-says why. A line of an output may end in a callout such as ①, which the comparison ignores.
+says why. The lines of an output may begin with callouts such as ①, which the comparison ignores.
 ``python tests/docs/test_pages.py [PAGE...]`` writes the outputs anew and counts the blocks.
 """
 
@@ -30,7 +30,7 @@ ALL_PAGES = [
 NEEDS = {"docs/how-to/share-a-result.md": "jinja2"}  # the library of an extra
 GENERATED = ("reference/command-line.md", "reference/options.md")  # by docs/prepare_site.py
 _LINK = re.compile(r"\]\((?!http)([^)#]+)\)")
-_CALLOUT = re.compile(r"  [①-⑳]$", re.MULTILINE)
+_CALLOUT = re.compile(r"^(?:[①-⑳]| ) ", re.MULTILINE)
 _BLOCK = re.compile(
     r"(?P<reason><!-- not run[^>]*?: [^>]+ -->\n)?"
     r"^```(?P<language>console|python|sh|sql|bash|json)(?: title=\"(?P<title>[^\"]+)\")?\n"
@@ -106,7 +106,7 @@ def test_code_of_a_page_works_as_shown(page: str, tmp_path: Path) -> None:
     if page in NEEDS:
         pytest.importorskip(NEEDS[page])
     for block, text in run_page(page, tmp_path):
-        assert _CALLOUT.sub("", block.text) == text
+        assert without_callouts(block.text) == text
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -132,10 +132,24 @@ def test_readme_names_all_verbs_and_formats() -> None:
     assert [name for name in (*VERBS, *FORMAT_NAMES) if f"`{name}`" not in text] == []
 
 
+def without_callouts(shown: str) -> str:
+    """Return a console block without its callouts, which are a column before the output."""
+    command, _, output = shown.partition("\n")
+    has_callouts = re.search("^[①-⑳] ", output, re.MULTILINE)
+    return f"{command}\n{_CALLOUT.sub('', output) if has_callouts else output}"
+
+
 def with_callouts(shown: str, text: str) -> str:
-    """Return ``text`` with the callouts of the same lines of ``shown``."""
-    callouts = {_CALLOUT.sub("", line): line for line in shown.splitlines()}
-    return "".join(f"{callouts.get(line, line)}\n" for line in text.splitlines())
+    """Return ``text`` with the callouts of ``shown``, each at the same line of its text."""
+    plain = without_callouts(shown)
+    if plain == shown:
+        return text
+    marks: dict[str, list[str]] = {}
+    for line, whole in zip(plain.splitlines()[1:], shown.splitlines()[1:], strict=True):
+        marks.setdefault(line, []).append(whole[: len(whole) - len(line)])
+    command, *output = text.splitlines()
+    lines = (f"{(marks.get(line) or ['  ']).pop(0)}{line}" for line in output)
+    return "\n".join((command, *lines, ""))
 
 
 def main() -> None:
