@@ -26,7 +26,7 @@ class DecodeError(ValueError):
     ``path`` leads to the value being read, outermost step first.
     ``clause`` names the clause that the bytes contradict.
 
-    Example:
+    Examples:
         >>> from cdcwire import craft
         >>> try:
         ...     craft.decode(bytes.fromhex("0203"))
@@ -65,7 +65,7 @@ class EncodeError(ValueError):
 
     ``path`` leads to the value, outermost step first; ``clause`` names the clause that forbids it.
 
-    Example:
+    Examples:
         >>> from cdcwire import craft
         >>> try:
         ...     craft.encode(craft.Message(()))

@@ -34,7 +34,7 @@ MessageDecoder: TypeAlias = Callable[[Message], Iterable[Row | Event]]
 class Selection:
     """The tables and columns that are wanted; None means all. The rest is skipped, undecoded.
 
-    Example:
+    Examples:
         >>> selection = Selection(tables=frozenset({("shop", "orders")}))
         >>> selection.wants("shop", "customers")
         False
@@ -72,7 +72,7 @@ class Context:
     ``schemas``: Avro schema texts by id. ``blobs``: claim-check files by location.
     ``compressions``: functions by the names of the option ``large-message-handle-compression``.
 
-    Example:
+    Examples:
         >>> context = Context(options={"max-batch-size": 2})
         >>> context.options["max-batch-size"]
         2

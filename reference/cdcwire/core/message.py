@@ -10,7 +10,7 @@ from typing import TypeAlias
 class KafkaMessage:
     """One message of a topic. ``None`` is Kafka's null, which is not the same as no bytes.
 
-    Example:
+    Examples:
         >>> KafkaMessage(key=None, value=b"{}").value
         b'{}'
 
@@ -25,7 +25,7 @@ class KafkaMessage:
 class StoredFile:
     """One file of a storage prefix; ``path`` is relative to the prefix, with ``/``.
 
-    Example:
+    Examples:
         >>> file = StoredFile("shop/orders/5/CDC000001.csv", b'"I","orders","shop",1')
         >>> file.path.rpartition("/")[2]
         'CDC000001.csv'

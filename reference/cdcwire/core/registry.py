@@ -58,7 +58,7 @@ def package_of(name: str) -> str:
 def get_format(name: str) -> Format:
     """Return the format with this id. Raises: ValueError that lists the known formats.
 
-    Example:
+    Examples:
         >>> get_format("csv").title
         'Storage sink CSV'
 

@@ -60,7 +60,7 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
 
     On broken bytes: the spans of the bytes read so far, and the error.
 
-    Example:
+    Examples:
         >>> from cdcwire import KafkaMessage, craft
         >>> found = craft.explain(KafkaMessage(None, bytes.fromhex("010003010101020a09010005")))
         >>> span = found.spans[2]

@@ -45,7 +45,7 @@ CHOICES: Mapping[str, str] = MappingProxyType({"unknown-version": "reject"})
 def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError.
 
-    Example:
+    Examples:
         >>> from cdcwire import KafkaMessage, craft
         >>> value = bytes.fromhex("010003010101020a09010005")
         >>> [event] = craft.to_events(KafkaMessage(None, value))
@@ -60,7 +60,7 @@ def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Ev
 def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
     """Yield messages, batched as the producer does. Raises: EncodeError, OptionError.
 
-    Example:
+    Examples:
         >>> from cdcwire import craft
         >>> from cdcwire.model.events import Position, Progress
         >>> [message] = craft.from_events([Progress("resolved", Position(commit_ts=1))])

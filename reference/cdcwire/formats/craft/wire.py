@@ -77,7 +77,7 @@ def decode(
     kept.
     Raises: DecodeError.
 
-    Example:
+    Examples:
         >>> from cdcwire import craft
         >>> craft.decode(bytes.fromhex("010003010101020a09010005")).events
         (ResolvedEvent(commit_ts=0, schema=None, table=None, partition=None),)
@@ -91,7 +91,7 @@ def encode(message: Message, *, context: Context = NO_CONTEXT) -> bytes:
 
     ``context`` is ignored: the values say all that the bytes depend on.
 
-    Example:
+    Examples:
         >>> from cdcwire import craft
         >>> message = craft.Message((craft.ResolvedEvent(commit_ts=1),))
         >>> craft.encode(message).hex()
