@@ -245,15 +245,18 @@ function columnsOf(json, { database: schema, table }, request, version) {
     }
   const [definition, another] = findDefinitions(request, "json", { schema, table, version });
   const known = another === undefined ? definition : undefined;
-  const zone = option(request.options, "time-zone");
+  const shared = {
+    zone: option(request.options, "time-zone"),
+    isOfficial: option(request.options, "dialect", "ticdc") === "canal",
+  };
   return (name, { at }) => {
     const column = known?.columns.find((each) => each.name === name);
     const type = declared.get(name);
     const more = column && declaredOf(column);
     if (type === undefined && more === undefined) throw new Rejection(`column ${name} has no type`, at);
-    if (type === undefined) return { ...more, zone };
+    if (type === undefined) return { ...more, ...shared };
     const isSame = more !== undefined && more.kind === type.kind && type.parameters.length === 0;
-    return { ...type, parameters: isSame ? more.parameters : type.parameters, zone };
+    return { ...type, parameters: isSame ? more.parameters : type.parameters, ...shared };
   };
 }
 
@@ -270,10 +273,12 @@ function readCodes(json) {
 
 /** The column object of a value; SQL NULL is null. */
 function readValue(json, column) {
-  const { kind, zone } = column;
+  const { kind, zone, isOfficial } = column;
   if (json.type === "null") return null;
   const value = string(json);
   const type = typeOf(column);
+  if (isOfficial && kind === "year" && value === "0000") return { type, value: "0" };
+  if (isOfficial && kind === "json" && value === "") return { type, value };
   CHECKS[kind]?.(value, column, json.at);
   switch (kind) {
     case "float32":
