@@ -28,7 +28,7 @@ PACKAGES = {
         "conformance",
         {
             *("cdcwire", "cdcwire_generators", "cdcwire_conformance"),
-            *("jsonschema", "referencing", "pytest", "_pytest"),
+            *("hypothesis", "jsonschema", "referencing", "pytest", "_pytest"),
             *("cramjam", "fsspec", "matplotlib", "numpy", "pyarrow", "pyspark", "py4j"),
             *("sqlglot", "urllib3"),
         },

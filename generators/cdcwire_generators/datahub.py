@@ -21,6 +21,7 @@ from cdcwire.model.temporal import count_text, temporal_text
 from cdcwire.mysql.values import vector_text
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.round_trip import NotCarriedError, Options, RoundTrip, kind_name
+from cdcwire_generators.samples import Need, has_options
 
 UTC = "+00:00"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -38,6 +39,19 @@ COMPRESSIONS: Mapping[str, tuple[OptionValue, ...]] = MappingProxyType(
     {
         "compression": ("none", "deflate", "zlib"),
         "content-encoding": ("none", "deflate"),
+    }
+)
+
+
+# Features of both formats: the encodings of a body, and its compressions.
+BODIES: Mapping[str, Need] = MappingProxyType(
+    {
+        "protobuf bodies": has_options("encoding", ("protobuf",)),
+        "batch bodies": has_options("encoding", ("batch",)),
+        "compression": lambda sample: any(
+            sample.options.get(name, "none") != "none"
+            for name in ("compression", "content-encoding")
+        ),
     }
 )
 

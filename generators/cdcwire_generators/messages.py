@@ -88,13 +88,22 @@ def encoded(
     ``tables``: definitions, where files or topics need them, by default ``definitions_of(events)``.
     """
     events = list(events)
-    if is_stored(through, options):
-        known = tuple(
-            replace(table, version=NO_VERSION) for table in tables or definitions_of(events)
-        )
-    else:
-        known = _topic_tables(events, through, tables)
+    known = definitions_for(events, through, options, tables)
     return list(through.from_events(events, context=Context(options or {}, known)))
+
+
+def definitions_for(
+    events: Iterable[Event],
+    through: Format,
+    options: Options | None = None,
+    tables: tuple[Table, ...] = (),
+) -> tuple[Table, ...]:
+    """Return the definitions that encoding takes: of files, of a topic, or none."""
+    events = list(events)
+    if is_stored(through, options):
+        known = tables or definitions_of(events)
+        return tuple(replace(table, version=NO_VERSION) for table in known)
+    return _topic_tables(events, through, tables)
 
 
 def decoded(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from typing import TypeAlias
 
 from cdcwire.core.errors import EncodeError
@@ -90,6 +91,16 @@ def kind_name(kind: kinds.Type, value: Value) -> str:
             return "unknown"
         case _:
             return kind_text(kind).partition("(")[0]
+
+
+def ordinary_kind_name(kind: kinds.Type) -> str:
+    """Return the row of KINDS that the ordinary values of a type are of, NaN and the like aside."""
+    samples: dict[type[kinds.Type], Value] = {
+        kinds.FloatType: 0.0,
+        kinds.DecimalType: Decimal(0),
+        kinds.TextType: "",
+    }
+    return kind_name(kind, samples.get(type(kind), 0))
 
 
 def _with_form(kind: kinds.Type, form: str) -> str:

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, TypedDict
@@ -43,6 +43,9 @@ reference codecs are judged. Without FORMAT all formats that the testee claims a
 The report begins with what went wrong: a line for each kind of failure, with the number of its
 cases. Then it shows the first case of each kind in full.
 
+With --property N the testee gets generated messages instead. A message that it reads wrongly is
+shrunk to the smallest one. Its failure is shown like that of a case, and --save writes it as one.
+
 Exit code 0: all passed. 1: some failed. 2: nothing could be judged. 130, 143: interrupted; the
 reports then hold what was known.
 """
@@ -53,6 +56,7 @@ examples:
   cdcwire verify craft --one-shot --raw --without vector -- ./decode
   cdcwire verify --expected-failures known.txt --junit results.xml -- ./testee
   cdcwire verify craft --html results.html -- ./testee
+  cdcwire verify craft --property 500 --save golden-found -- node testee.js
 """
 
 
@@ -68,6 +72,7 @@ class Terminated(KeyboardInterrupt):
 def run(arguments: argparse.Namespace) -> int:
     """Run the golden cases against the testee. Returns the exit code. Raises: UsageError."""
     from cdcwire_conformance.cli.context import UsageError
+    from cdcwire_conformance.cli.verify_property import check_arguments
     from cdcwire_conformance.testees.base import CannotStartError
 
     unknown = [name for name in arguments.formats if name not in FORMAT_NAMES]
@@ -79,11 +84,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--raw needs --one-shot")
     if arguments.command is not None and not arguments.command:
         raise UsageError("no command follows --")
+    check_arguments(arguments)
     if arguments.github_summary and not os.environ.get(SUMMARY_FILE):
         raise UsageError(f"--github-summary needs the environment variable {SUMMARY_FILE}")
     try:
         with _termination_raises():
-            return _verify(arguments)
+            return _verify_property(arguments) if arguments.property else _verify(arguments)
     except CannotStartError as error:
         print(f"cdcwire verify: {error.problem}", file=sys.stderr)
         for line in error.stderr.splitlines()[-20:]:
@@ -111,15 +117,69 @@ def _termination_raises() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+def _verify_property(arguments: argparse.Namespace) -> int:
+    from cdcwire_conformance.cli.context import UsageError
+    from cdcwire_conformance.cli.verify_property import run_property
+    from cdcwire_conformance.run.expected_failures import ExpectedFailures
+
+    _check_outputs(arguments)
+    declared = _declared(arguments)
+    testee = _open_testees(arguments)[0]
+    description = _start(testee)
+    results = _results(arguments, description, _formats(arguments, description))
+    if not results.formats:
+        testee.close()
+        raise UsageError(_nothing(arguments, description))
+    results.notes += _misspelled(description, declared, (), results.formats)
+    try:
+        run_property(arguments, testee, results, declared)
+    finally:
+        _report(arguments, results, ExpectedFailures())
+    return _exit_code(results)
+
+
+def _start(testee: Testee) -> Description:
+    from cdcwire_conformance.testees.pipes import kill_all
+
+    try:
+        return testee.start()
+    except BaseException:  # an interrupt may come before the testee knows its process
+        kill_all()
+        raise
+
+
+def _formats(arguments: argparse.Namespace, description: Description) -> tuple[str, ...]:
+    claimed = (name for name in FORMAT_NAMES if description.claim(name) is not None)
+    return tuple(arguments.formats or claimed)
+
+
+def _results(
+    arguments: argparse.Namespace, description: Description, formats: tuple[str, ...]
+) -> Results:
+    from cdcwire_conformance.corpus.store import corpus_version
+    from cdcwire_conformance.run.results import Results
+
+    return Results(
+        description,
+        " ".join(arguments.command or ["(reference)"]),
+        "one-shot" if arguments.one_shot else "kept alive",
+        corpus_version(_root(arguments)),
+        formats,
+    )
+
+
+def _exit_code(results: Results) -> int:
+    if not results.was_run:
+        return 2
+    return 1 if results.has_failed else 0
+
+
 def _verify(arguments: argparse.Namespace) -> int:
     from cdcwire_conformance.cli.context import UsageError
     from cdcwire_conformance.cli.progress import ProgressLine
-    from cdcwire_conformance.corpus.store import corpus_version
-    from cdcwire_conformance.run.results import Results
     from cdcwire_conformance.run.runner import Settings
     from cdcwire_conformance.run.runner import run as run_cases
     from cdcwire_conformance.run.selection import choose
-    from cdcwire_conformance.testees.pipes import kill_all
 
     root = _root(arguments)
     if root is not None and not root.is_dir():
@@ -128,14 +188,8 @@ def _verify(arguments: argparse.Namespace) -> int:
     expected = _expected_failures(arguments.expected_failures, root)
     declared = _declared(arguments)
     testees = _open_testees(arguments)
-    try:
-        description = testees[0].start()
-    except BaseException:  # an interrupt may come before the testee knows its process
-        kill_all()
-        raise
-    formats = arguments.formats or [
-        name for name in FORMAT_NAMES if description.claim(name) is not None
-    ]
+    description = _start(testees[0])
+    formats = _formats(arguments, description)
     wants_derived = _wants_derived(arguments)
     chosen = choose(
         formats,
@@ -148,14 +202,9 @@ def _verify(arguments: argparse.Namespace) -> int:
     if not chosen.stored and not chosen.bases:
         testees[0].close()
         raise UsageError(_nothing(arguments, description))
-    results = Results(
-        description,
-        " ".join(arguments.command or ["(reference)"]),
-        "one-shot" if arguments.one_shot else "kept alive",
-        corpus_version(root),
-        tuple(formats),
-        notes=_misspelled(description, declared, chosen.stored),
-    )
+    results = _results(arguments, description, formats)
+    known = {case.format for case in chosen.stored}
+    results.notes += _misspelled(description, declared, chosen.stored, known)
     is_whole = wants_derived and arguments.sample == 1
     is_complete = is_whole and not arguments.case and not arguments.level
     complete = frozenset(formats if is_complete else ())
@@ -183,9 +232,7 @@ def _verify(arguments: argparse.Namespace) -> int:
         _report(arguments, results, expected)
         raise
     _report(arguments, results, expected)
-    if not results.was_run:
-        return 2
-    return 1 if results.has_failed else 0
+    return _exit_code(results)
 
 
 def _root(arguments: argparse.Namespace) -> Path | None:
@@ -272,16 +319,18 @@ def _declared(arguments: argparse.Namespace) -> Declared:
     return Declared(frozenset(arguments.without), choices, encode, arguments.raw)
 
 
-def _misspelled(description: Description, declared: Declared, cases: Sequence[Case]) -> list[str]:
+def _misspelled(
+    description: Description, declared: Declared, cases: Sequence[Case], formats: Collection[str]
+) -> list[str]:
     """Return a note for each feature that is declined and that nothing has."""
     from cdcwire.core.registry import get_format
     from cdcwire_conformance.judge.events import FIELDS_TO_DECLINE
     from cdcwire_conformance.run.selection import unknown_features
 
     known = {feature for case in cases for feature in case.features}.union(FIELDS_TO_DECLINE)
-    for name in {case.format for case in cases}:
+    for name in formats:
         known.update(get_format(name).features)
-    claims = [description.claim(name) for name in {case.format for case in cases}]
+    claims = map(description.claim, formats)
     without = set(declared.without).union(*(claim.without for claim in claims if claim))
     return [
         f"no case here has the feature {feature!r} that the testee declines"

@@ -47,6 +47,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="run one of N derived cases, the same ones each time (1: all)",
     )
+    _add_property(parser)
     testee = parser.add_argument_group("the testee")
     testee.add_argument("--one-shot", action="store_true", help="start COMMAND once per case")
     testee.add_argument(
@@ -129,6 +130,38 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"show the first case in full for N kinds of failure; 0: for all ({_SHOWN})",
     )
+
+
+def _add_property(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("generated messages, instead of cases")
+    group.add_argument(
+        "--property",
+        type=_examples,
+        metavar="N",
+        help="generate up to N messages per format and shrink those that are read wrongly. An "
+        "encoder gets up to N lists of events too. Needs the extra 'generators'",
+    )
+    group.add_argument(
+        "--seed",
+        type=_count,
+        metavar="S",
+        help="generate the messages of seed S again (default: a random seed, which is reported)",
+    )
+    group.add_argument(
+        "--save", metavar="DIR", help="write what fails as golden cases into the golden folder DIR"
+    )
+    group.add_argument(
+        "--examples",
+        metavar="DIR",
+        help="keep failing messages in DIR; the next run begins with them (.hypothesis/cdcwire)",
+    )
+
+
+def _examples(text: str) -> int:
+    number = _count(text)
+    if number == 0:
+        raise argparse.ArgumentTypeError("0 is not a number from 1")
+    return number
 
 
 def _seconds(text: str) -> float:

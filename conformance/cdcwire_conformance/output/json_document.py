@@ -58,7 +58,16 @@ def document_of(results: Results) -> dict[str, Json]:
         ],
         "left_out": dict(sorted(results.left_out.items())),
         "notes": list(results.notes),
+        **_property(results),
     }
+
+
+def _property(results: Results) -> dict[str, Json]:
+    """Return how messages were generated, for a run without golden cases."""
+    run = results.property_run
+    if run is None:
+        return {}
+    return {"property": {"examples": run.examples, "seed": run.seed, "saved": list(run.saved)}}
 
 
 def _group(group: FailureGroup) -> dict[str, Json]:

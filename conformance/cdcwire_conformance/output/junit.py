@@ -24,7 +24,13 @@ def junit_text(results: Results) -> str:
     for name in results.formats:
         of_format = [outcome for outcome in results.outcomes if outcome.case.format == name]
         derived = results.count("passed", format_name=name, derived=True)
-        _add_suite(root, name, of_format, derived, results.derived_seconds.get(name, 0.0))
+        seconds = results.derived_seconds.get(name, 0.0)
+        suite = _add_suite(root, name, of_format, derived, seconds)
+        if results.property_run is not None:
+            passed = results.count("passed", format_name=name)
+            title = f"{passed} generated messages passed"
+            SubElement(suite, "testcase", classname=f"{name}.property", name=title)
+        _count(suite)
     if results.stale:
         suite = SubElement(root, "testsuite", name="expected failures")
         for stale in results.stale:
@@ -53,7 +59,7 @@ def _add_suite(
     outcomes: Iterable[Outcome],
     derived_passed: int,
     derived_seconds: float,
-) -> None:
+) -> Element:
     suite = SubElement(root, "testsuite", name=name)
     for outcome in outcomes:
         if outcome.is_derived and not outcome.is_bad:
@@ -65,7 +71,7 @@ def _add_suite(
         title = f"{derived_passed} derived cases are rejected"
         case = SubElement(suite, "testcase", classname=f"{name}.derived", name=title)
         case.set("time", _time(max(derived_seconds, 0.0)))
-    _count(suite)
+    return suite
 
 
 def _add_case(suite: Element, outcome: Outcome) -> None:

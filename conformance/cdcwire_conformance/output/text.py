@@ -103,6 +103,11 @@ def remarks(results: Results) -> Iterator[str]:
         yield f"note: {total} not run after crashes on similar ones (--max-crashes): {named}{more}"
     for note in results.notes:
         yield f"note: {note}"
+    run = results.property_run
+    if run is not None:
+        budget = f"up to {run.examples} per format and direction"
+        yield f"note: generated messages, {budget}; --seed {run.seed} generates them again"
+        yield from (f"saved: {file}" for file in run.saved)
 
 
 def describe(testee: Description) -> str:

@@ -9,7 +9,7 @@ from cdcwire.core.format import Format
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.judge.cases import Judgement, judge_decoded, judge_encoded
 from cdcwire_conformance.judge.events import EventRules, rules_of
-from cdcwire_conformance.protocol.answers import Description
+from cdcwire_conformance.protocol.answers import Claim, Description
 from cdcwire_conformance.run.results import Outcome, Verdict
 from cdcwire_conformance.run.selection import CaseSelection, Declared, Task
 from cdcwire_conformance.testees.base import NoAnswer, Testee
@@ -24,6 +24,10 @@ class Judge:
         self._rules: dict[str, EventRules] = {}
         self._has_leaked = False
         self._confirmed: set[tuple[str, str]] = set()
+
+    def claim(self, format_name: str) -> Claim | None:
+        """Return what the testee claims of a format; None where it does not have it."""
+        return self._selection.claim(format_name)
 
     def settle(self, task: Task) -> Outcome | None:
         """Return the outcome of a question that is not asked; None if it is."""
@@ -45,7 +49,7 @@ class Judge:
         wrong answers, only the first is asked again. Once a process was seen that mixes up its
         messages, all are asked again.
         """
-        outcome, is_fresh = self._ask(testee, task, fresh=False)
+        outcome, is_fresh = self.ask_once(testee, task)
         if is_fresh or not outcome.is_bad:
             return outcome
         if outcome.is_derived:
@@ -55,7 +59,7 @@ class Judge:
             if key in self._confirmed and not self._has_leaked:
                 return outcome
             self._confirmed.add(key)
-        again, _ = self._ask(testee, task, fresh=True)
+        again, _ = self.ask_once(testee, task, fresh=True)
         if again.is_like(outcome):
             return again
         if outcome.verdict == "timed out":
@@ -64,8 +68,8 @@ class Judge:
         self._has_leaked = True
         return replace(again, leak=outcome.text)
 
-    def _ask(self, testee: Testee, task: Task, *, fresh: bool) -> tuple[Outcome, bool]:
-        """Return the outcome, and whether a fresh process gave it."""
+    def ask_once(self, testee: Testee, task: Task, *, fresh: bool = False) -> tuple[Outcome, bool]:
+        """Return the outcome of one answer, and whether a fresh process gave it."""
         try:
             reply = testee.ask(task.request(), fresh=fresh)
         except NoAnswer as failure:

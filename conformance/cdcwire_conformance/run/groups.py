@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import Path
@@ -135,6 +135,15 @@ def failure_groups(results: Results) -> list[FailureGroup]:
     order = list(SECTIONS)
     groups.sort(key=lambda g: (not g.is_binding, order.index(g.section), -len(g.outcomes)))
     return groups
+
+
+def failure_key(outcome: Outcome) -> Hashable:
+    """Return the kind of a failure: the first of the groups that it belongs to.
+
+    The text of a rejection does not count: it may name what was rejected.
+    """
+    key, difference = next(_keys_of(outcome))
+    return key if difference.path or outcome.verdict != "failed" else replace(key, change=("", ""))
 
 
 def _merged(

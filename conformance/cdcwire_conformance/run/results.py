@@ -16,6 +16,7 @@ from cdcwire_conformance.judge.cases import Focus
 from cdcwire_conformance.judge.difference import Difference
 from cdcwire_conformance.protocol.answers import Description
 from cdcwire_conformance.protocol.requests import Command
+from cdcwire_conformance.run.property_run import PropertyRun
 
 Verdict: TypeAlias = Literal[
     "passed",
@@ -140,6 +141,7 @@ class Results:
     ``outcomes`` are in the order of the cases. ``leaks``: state leaks between messages, without the
     expected ones. ``left_out``: how many derived cases were not run, by ``BASE@RULE``.
     ``derived_seconds``: how long the answers to derived cases took, by format.
+    ``property_run``: how the messages were generated, if they are not those of golden cases.
     """
 
     testee: Description
@@ -156,6 +158,7 @@ class Results:
     seconds: float = 0.0
     derived_seconds: dict[str, float] = field(default_factory=dict)
     is_interrupted: bool = False
+    property_run: PropertyRun | None = None
 
     def count(
         self,

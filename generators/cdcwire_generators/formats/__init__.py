@@ -15,6 +15,7 @@ from cdcwire.core.options import OptionValue
 from cdcwire.core.registry import package_of
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.round_trip import Options, RoundTrip
+from cdcwire_generators.samples import Need
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,9 @@ class FormatGenerators:
     """The facts about one format that strategies, workloads and laws need.
 
     ``feed``: what its producer sends. ``round_trip``: what becomes of events that are encoded and
-    decoded. ``option_values``: values to draw for options that do not list theirs.
+    decoded. ``option_values``: values to draw for options that do not list theirs. ``features``:
+    which samples need a feature, where its name does not say so (``cdcwire_generators.features``).
+    ``choices``: which samples need the reading of a choice, by its subject.
     """
 
     feed: FeedTraits
@@ -30,6 +33,8 @@ class FormatGenerators:
     option_values: Mapping[str, tuple[OptionValue, ...]] = field(
         default_factory=lambda: MappingProxyType({})
     )
+    features: Mapping[str, Need] = field(default_factory=lambda: MappingProxyType({}))
+    choices: Mapping[str, Need] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def get_generators(format_name: str) -> FormatGenerators:

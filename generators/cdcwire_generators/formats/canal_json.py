@@ -29,6 +29,7 @@ from cdcwire.mysql.declared import DeclaredType, declared_type, type_of_declared
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, Options, named
+from cdcwire_generators.samples import has_options, never
 from cdcwire_generators.storage import STORAGE_FEED, StoredRoundTrip, in_form
 
 _LARGE = frozenset(a + b for a in ("tiny", "", "medium", "long") for b in ("text", "blob"))
@@ -221,4 +222,12 @@ GENERATORS = FormatGenerators(
     feed=replace(STORAGE_FEED, progress="watermark"),
     round_trip=CanalRoundTrip,
     option_values=MappingProxyType({"sent-time": ("", "0", "1700000000000")}),
+    features=MappingProxyType(
+        {
+            "compression": never,
+            "files": has_options("transport", ("storage",)),
+            "rowkey": never,
+            "no tidb extension": has_options("enable-tidb-extension", (None, False)),
+        }
+    ),
 )

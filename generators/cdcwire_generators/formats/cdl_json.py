@@ -24,6 +24,7 @@ from cdcwire_generators.connect.round_trip import (
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, Options
+from cdcwire_generators.samples import never
 
 
 class CdlRoundTrip(ConnectRoundTrip):
@@ -77,4 +78,5 @@ GENERATORS = FormatGenerators(
     feed=replace(CONNECT_FEED, family="postgresql by cdl"),
     round_trip=CdlRoundTrip,
     option_values=MappingProxyType({**CONNECT_OPTIONS, "data-store": ("POSTGRESQL", "OPENGAUSS")}),
+    features=MappingProxyType({"tombstone": never, "schemas off": never, "definitions": never}),
 )

@@ -9,6 +9,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from cdcwire.core.format import Format
+from cdcwire.core.message import StoredFile
 from cdcwire.model import kinds
 from cdcwire.model.events import (
     NO_EXTRA,
@@ -24,6 +25,7 @@ from cdcwire.model.events import (
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, Options
+from cdcwire_generators.samples import Sample, has_options
 from cdcwire_generators.storage import STORAGE_FEED, StoredRoundTrip, in_form, primary_names
 
 _HANDLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
@@ -139,6 +141,21 @@ class CsvRoundTrip(StoredRoundTrip):
         raise NotCarriedError("handle_key")
 
 
+def _has_ambiguous_null(sample: Sample) -> bool:
+    return any("ambiguous_null" in row.extra for row in sample.rows())
+
+
+def _has_long_delimiter(sample: Sample) -> bool:
+    return len(str(sample.options.get("delimiter", ","))) > 1
+
+
+def _has_other_files(sample: Sample) -> bool:
+    """Return whether a sample has files without rows: schema files, indexes, the checkpoint."""
+    return any(
+        isinstance(file, StoredFile) and not file.path.endswith(".csv") for file in sample.messages
+    )
+
+
 GENERATORS = FormatGenerators(
     feed=replace(STORAGE_FEED, progress="checkpoint"),
     round_trip=CsvRoundTrip,
@@ -149,4 +166,12 @@ GENERATORS = FormatGenerators(
             "null": ("\\N", "NULL", "", "null", "\\\\", "x|", "-"),
         }
     ),
+    features=MappingProxyType(
+        {
+            "empty quote": has_options("quote", ("",)),
+            "delimiter of several characters": _has_long_delimiter,
+            "files": _has_other_files,
+        }
+    ),
+    choices=MappingProxyType({"ambiguous-null": _has_ambiguous_null}),
 )

@@ -17,10 +17,18 @@ from cdcwire.model.events import (
     SchemaChange,
     Table,
 )
-from cdcwire_generators.datahub import COMPRESSIONS, DATAHUB_FEED, UTC, DataHubRoundTrip, text_type
+from cdcwire_generators.datahub import (
+    BODIES,
+    COMPRESSIONS,
+    DATAHUB_FEED,
+    UTC,
+    DataHubRoundTrip,
+    text_type,
+)
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, Options
+from cdcwire_generators.samples import Sample, has_kinds, has_markers, has_options, never
 
 _PRIMARY: frozenset[Role] = frozenset({"primary"})
 _NO_ROLES: frozenset[Role] = frozenset()
@@ -115,6 +123,10 @@ def blob_type(kind: kinds.Type) -> tuple[str, kinds.Type]:
             return text_type(kind)
 
 
+def _has_whole_updates(sample: Sample) -> bool:
+    return any(row.op == "update" and row.half is None for row in sample.rows())
+
+
 GENERATORS = FormatGenerators(
     feed=replace(
         DATAHUB_FEED,
@@ -126,4 +138,18 @@ GENERATORS = FormatGenerators(
     ),
     round_trip=BlobRoundTrip,
     option_values=MappingProxyType({**COMPRESSIONS, "db-type": ("MySQL", "PostgreSQL", "\u00fc")}),
+    features=MappingProxyType(
+        {
+            **BODIES,
+            "long": has_kinds("int64"),
+            "double": has_kinds("float64"),
+            "boolean": has_kinds("bool"),
+            "date": has_kinds("timestamp with zone"),
+            "json bodies": has_options("encoding", ("auto", "json")),
+            "update": _has_whole_updates,
+            "halves": lambda sample: any(row.half is not None for row in sample.rows()),
+            "ddlMeta": never,
+            "markers": has_markers("begin", "end", "gtid", "xa_commit", "xa_rollback"),
+        }
+    ),
 )

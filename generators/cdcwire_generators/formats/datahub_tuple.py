@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 
 from cdcwire.model import kinds
 from cdcwire.model.events import Column, RowChange, Table, Value
-from cdcwire_generators.datahub import COMPRESSIONS, DATAHUB_FEED, UTC, DataHubRoundTrip, text_type
+from cdcwire_generators.datahub import (
+    BODIES,
+    COMPRESSIONS,
+    DATAHUB_FEED,
+    UTC,
+    DataHubRoundTrip,
+    text_type,
+)
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError
+from cdcwire_generators.samples import has_kinds, has_options
 
 # Microseconds of a Tuple's TIMESTAMP: from 0000-12-31 16:00:00 to 9999-12-31 15:59:59.
 _TIMESTAMPS = range(-62135798400000000, 253402271999000000 + 1)
@@ -76,4 +85,13 @@ GENERATORS = FormatGenerators(
     feed=replace(DATAHUB_FEED, has_one_table=True),
     round_trip=TupleRoundTrip,
     option_values=COMPRESSIONS,
+    features=MappingProxyType(
+        {
+            **BODIES,
+            "small integers": has_kinds("int8", "int16", "int32"),
+            "bigint": has_kinds("int64"),
+            "boolean": has_kinds("bool"),
+            "json bodies": has_options("encoding", (None, "auto", "json")),
+        }
+    ),
 )

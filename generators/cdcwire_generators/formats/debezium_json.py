@@ -41,6 +41,7 @@ from cdcwire_generators.connect.round_trip import (
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, Options
+from cdcwire_generators.samples import has_markers, has_schema_changes, never
 
 
 class DebeziumRoundTrip(ConnectRoundTrip):
@@ -238,6 +239,16 @@ GENERATORS = FormatGenerators(
             "unavailable-value-placeholder": ("__debezium_unavailable_value", "", "\u2205"),
             "topic-prefix": ("cdl", "a b", "\u00fc.x"),
             "database": ("", "shop", "\u00fc"),
+        }
+    ),
+    features=MappingProxyType(
+        {
+            "tombstone": has_markers("tombstone"),
+            "schemas off": never,
+            "definitions": never,
+            "transaction": has_markers("begin", "end"),
+            "logical message": has_markers("logical_message"),
+            "truncate": has_schema_changes,
         }
     ),
 )

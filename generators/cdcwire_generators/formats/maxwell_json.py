@@ -26,6 +26,7 @@ from cdcwire.mysql.value_texts import read_value
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError, RoundTrip
+from cdcwire_generators.samples import Sample, has_kinds, has_options, never
 
 _UTC = "+00:00"
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
@@ -217,6 +218,10 @@ def _json(text: str) -> str | None:
     return "".join(c if ord(c) < 0x10000 else json.dumps(c)[1:-1] for c in escaped)
 
 
+def _has_update_without_old(sample: Sample) -> bool:
+    return any(row.op == "update" and row.before is None for row in sample.rows())
+
+
 GENERATORS = FormatGenerators(
     feed=FeedTraits(
         family="mysql declared",
@@ -227,4 +232,16 @@ GENERATORS = FormatGenerators(
     ),
     round_trip=MaxwellRoundTrip,
     option_values=MappingProxyType({}),
+    features=MappingProxyType(
+        {
+            "geometry": never,
+            "bootstrap": lambda sample: any(row.op == "read" for row in sample.rows()),
+            "kafka key": has_options("kafka_key_format", ("hash", "array")),
+            "definitions": lambda sample: True,
+            "tombstone": never,
+        }
+    ),
+    choices=MappingProxyType(
+        {"json-value": has_kinds("json"), "update-without-old": _has_update_without_old}
+    ),
 )

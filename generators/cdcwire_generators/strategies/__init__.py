@@ -18,6 +18,7 @@ from cdcwire_generators.strategies.rows import (
     positions,
     row_changes,
 )
+from cdcwire_generators.strategies.samples import samples
 from cdcwire_generators.strategies.settings import option_settings
 from cdcwire_generators.strategies.streams import (
     ChangeStream,
@@ -50,6 +51,7 @@ __all__ = [
     "progress_events",
     "row_changes",
     "row_table",
+    "samples",
     "schema_changes",
     "schema_names",
     "tables",

@@ -17,7 +17,7 @@ from cdcwire.model.kind_text import kind_text
 from cdcwire_generators import extremes
 from cdcwire_generators.domain import PLAUSIBLE, Domain
 from cdcwire_generators.families import ColumnType
-from cdcwire_generators.round_trip import kind_name
+from cdcwire_generators.round_trip import kind_name, ordinary_kind_name
 
 Values = st.SearchStrategy[Any]
 
@@ -42,7 +42,7 @@ def values(
 
 def has_values(kind: kinds.Type, domain: Domain = PLAUSIBLE) -> bool:
     """Return whether the ordinary values of a type are in a domain."""
-    return _ordinary_kind(kind) in domain.kinds
+    return ordinary_kind_name(kind) in domain.kinds
 
 
 # Strategies are kept: to make and check one takes longer than to draw from it.
@@ -57,7 +57,7 @@ def _values(kind: kinds.Type, nullable: bool, domain: Domain) -> Values:
         return kind_name(kind, value) in domain.kinds
 
     special = [value for value in _extremes(kind, domain) if fits(value)]
-    choices = [] if _ordinary_kind(kind) not in domain.kinds else [_ordinary(kind, domain)]
+    choices = [] if ordinary_kind_name(kind) not in domain.kinds else [_ordinary(kind, domain)]
     if isinstance(kind, kinds.TextType) and "text ill-formed" in domain.kinds:
         choices.append(st.binary(max_size=_least(kind.length, 20)).filter(_is_ill_formed))
     if special:
@@ -67,16 +67,6 @@ def _values(kind: kinds.Type, nullable: bool, domain: Domain) -> Values:
     if not choices:
         raise ValueError(f"the domain has no value of type {kind_text(kind)}")
     return st.one_of(choices)
-
-
-def _ordinary_kind(kind: kinds.Type) -> str:
-    """Return the row of KINDS that the ordinary values of a type are of, NaN and the like aside."""
-    samples: dict[type[kinds.Type], Value] = {
-        kinds.FloatType: 0.0,
-        kinds.DecimalType: Decimal(0),
-        kinds.TextType: "",
-    }
-    return kind_name(kind, samples.get(type(kind), 0))
 
 
 def _extremes(kind: kinds.Type, domain: Domain) -> tuple[Value, ...]:

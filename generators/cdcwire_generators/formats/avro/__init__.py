@@ -2,9 +2,18 @@
 
 from types import MappingProxyType
 
+from cdcwire.model.kinds import DecimalType
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.formats.avro.round_trip import AvroRoundTrip
+from cdcwire_generators.samples import Sample, has_options, never
+
+
+def _has_long_decimals(sample: Sample) -> bool:
+    return any(
+        isinstance(kind, DecimalType) and (kind.precision or 0) > 38 for kind in sample.types()
+    )
+
 
 GENERATORS = FormatGenerators(
     # A column comes from its declaration; a row that is deleted needs a handle key.
@@ -24,4 +33,14 @@ GENERATORS = FormatGenerators(
             "dialect": ("", "shipped", "float-as-double", "padded-bit", "shipped,padded-bit"),
         }
     ),
+    features=MappingProxyType(
+        {
+            "decimal over 38 digits": _has_long_decimals,
+            "no tidb extension": has_options("enable-tidb-extension", (None, False)),
+            "before value": never,
+            "foreign types": never,
+        }
+    ),
+    # Avro does not have names that begin with a dot; libraries may refuse them.
+    choices=MappingProxyType({"empty-namespace": has_options("namespace", ("",))}),
 )

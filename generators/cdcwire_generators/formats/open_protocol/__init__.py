@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from types import MappingProxyType
 
 from cdcwire.model.events import Event, Image, RowChange, Table
 from cdcwire_generators.feeds import FeedTraits
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import RoundTrip
+from cdcwire_generators.samples import never
 
 
 class OpenRoundTrip(RoundTrip):
@@ -30,4 +32,8 @@ class OpenRoundTrip(RoundTrip):
         return Image.of(sorted(found.pairs, key=lambda pair: pair[0].name.encode()))
 
 
-GENERATORS = FormatGenerators(feed=FeedTraits(progress="resolved"), round_trip=OpenRoundTrip)
+GENERATORS = FormatGenerators(
+    feed=FeedTraits(progress="resolved"),
+    round_trip=OpenRoundTrip,
+    features=MappingProxyType({"compression": never}),
+)

@@ -1,0 +1,121 @@
+"""``cdcwire verify --property N``: generated messages instead of the golden cases."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire_conformance.cli.progress import ProgressLine
+from cdcwire_conformance.extras import load_extra
+from cdcwire_conformance.protocol.requests import Command
+from cdcwire_conformance.run.asking import Judge
+from cdcwire_conformance.run.property_run import PropertyRun
+from cdcwire_conformance.run.results import CountKey, Results
+from cdcwire_conformance.run.selection import Declared
+from cdcwire_conformance.testees.base import Testee
+from cdcwire_conformance.usage import UsageError
+
+if TYPE_CHECKING:
+    from cdcwire_conformance.property.search import Findings
+
+_NOT_TOGETHER = (
+    *("case", "level", "derived", "root", "expected_failures", "write_expected_failures"),
+)
+_SEEDS = 1 << 32
+
+
+def check_arguments(arguments: argparse.Namespace) -> None:
+    """Check the arguments of a property run. Raises: UsageError, MissingExtraError."""
+    if arguments.property is None:
+        names = ("seed", "save", "examples")
+        given = [name for name in names if getattr(arguments, name) is not None]
+        if given:
+            raise UsageError(f"--{given[0]} needs --property N")
+        return
+    for name in _NOT_TOGETHER:
+        if getattr(arguments, name) not in (None, []):
+            option = name.replace("_", "-")
+            raise UsageError(f"--{option} chooses golden cases; --property runs none of them")
+    if arguments.sample != 1:
+        raise UsageError("--sample chooses derived cases; --property runs none of them")
+    load_extra("hypothesis", "generators", "--property")
+
+
+def run_property(
+    arguments: argparse.Namespace, testee: Testee, results: Results, declared: Declared
+) -> None:
+    """Search each format for failures, in both directions where the testee encodes."""
+    from cdcwire_conformance.property.search import Findings, Interrupted, SearchSettings, search
+
+    chosen = random.randrange(_SEEDS) if arguments.seed is None else arguments.seed
+    settings = SearchSettings(arguments.property, chosen, Path(arguments.examples or _DATABASE))
+    results.property_run = PropertyRun(arguments.property, chosen)
+    judge = Judge(results.testee, declared)
+    began = time.monotonic()
+    try:
+        with ProgressLine() as line:
+            for name, cmd in _searches(results, judge):
+
+                def show(asked: int, kinds: int, title: str = f"{name} {cmd}") -> None:
+                    found = f", {kinds} kind{'s' * (kinds != 1)} of failure; shrinking"
+                    line.show(f"{title}: {asked} messages{found if kinds else ''}"[:79])
+
+                findings = Findings()
+                try:
+                    findings = search(testee, judge, name, cmd, settings, show)
+                except Interrupted as interrupt:
+                    findings = interrupt.findings
+                    results.is_interrupted = True
+                    raise interrupt.cause from None
+                finally:
+                    _add(results, name, cmd, findings)
+        if arguments.save:
+            _save(results, Path(arguments.save))
+    except BaseException:
+        results.is_interrupted = True
+        raise
+    finally:
+        results.seconds = time.monotonic() - began
+        remark = testee.close()
+        if remark:
+            results.notes.append(remark)
+
+
+_DATABASE = ".hypothesis/cdcwire"
+
+
+def _searches(results: Results, judge: Judge) -> Iterator[tuple[str, Command]]:
+    for name in results.formats:
+        claim = judge.claim(name) if name in FORMAT_NAMES else None
+        if claim is None:
+            results.notes.append(f"the testee has no format {name}")
+            continue
+        yield name, "decode"
+        if claim.encode:
+            yield name, "encode"
+
+
+def _add(results: Results, name: str, cmd: Command, findings: Findings) -> None:
+    counts = results.counts.setdefault(CountKey(name, "must", False), Counter())
+    counts["passed"] += findings.passed
+    for outcome in findings.failures:
+        counts[outcome.verdict] += 1
+    results.outcomes += findings.failures
+    results.leaks += findings.leaks
+    if findings.note:
+        results.notes.append(f"{name} {cmd}: {findings.note}")
+
+
+def _save(results: Results, root: Path) -> None:
+    from cdcwire_conformance.property.saving import save_cases
+
+    assert results.property_run is not None
+    files = save_cases([outcome.case for outcome in results.bad()], root)
+    results.property_run = replace(results.property_run, saved=tuple(map(str, files)))

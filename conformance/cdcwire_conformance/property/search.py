@@ -1,0 +1,267 @@
+"""Searches the smallest messages that a testee reads wrongly, and the smallest events it writes so.
+
+Hypothesis draws samples and shrinks those that fail. Failures of the same kind (the part of the
+answer, expected and given) are one failure with one smallest sample. The answer to a request is
+kept, so that a testee whose answers vary does not confuse the search. A fresh process confirms the
+first answer of each kind, and the smallest sample.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis.database import DirectoryBasedExampleDatabase
+from hypothesis.errors import Unsatisfiable
+
+from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.registry import get_format
+from cdcwire_conformance.corpus.store import corpus_version
+from cdcwire_conformance.property.cases import task_of, with_clauses
+from cdcwire_conformance.protocol.requests import Command
+from cdcwire_conformance.run.asking import Judge
+from cdcwire_conformance.run.groups import failure_key
+from cdcwire_conformance.run.results import Outcome, StateLeak
+from cdcwire_conformance.run.selection import Task
+from cdcwire_conformance.testees.base import Testee
+from cdcwire_generators.features import choices_of_sample
+from cdcwire_generators.samples import Sample
+from cdcwire_generators.strategies import samples
+
+_MOST_TIMEOUTS = 5
+_MOST_CRASHES = 200
+_MOST_KINDS = 12  # of failures in one search; further ones are one kind
+_SECONDS_TO_SHRINK = 60.0
+_PHASES = (Phase.reuse, Phase.generate, Phase.shrink)
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """How long to search.
+
+    ``examples``: how many samples are made before the first failure. ``database``: a directory of
+    the samples that failed; the next search begins with them.
+    """
+
+    examples: int
+    seed: int
+    database: Path | None = None
+    seconds_to_shrink: float = _SECONDS_TO_SHRINK
+
+
+@dataclass(slots=True)
+class Findings:
+    """Results of a search. ``failures``: the smallest sample of each kind. ``passed``: answers."""
+
+    failures: list[Outcome] = field(default_factory=list)
+    leaks: list[StateLeak] = field(default_factory=list)
+    passed: int = 0
+    asked: int = 0
+    note: str = ""
+
+
+class PropertyFailure(Exception):
+    """A sample failed. Each kind of failure has a subclass, so that Hypothesis shrinks each."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.text)
+        self.outcome = outcome
+
+
+def search(
+    testee: Testee,
+    judge: Judge,
+    format_name: str,
+    cmd: Command,
+    settings_: SearchSettings,
+    progress: Progress | None = None,
+) -> Findings:
+    """Ask a testee samples of a format. An interrupt leaves the known failures, and raises.
+
+    Raises: Interrupted, with what was found.
+    """
+    return _Search(testee, judge, format_name, cmd, settings_, progress).run()
+
+
+class Interrupted(KeyboardInterrupt):
+    """A search was interrupted. ``findings``: what was known; ``cause``: the interrupt."""
+
+    def __init__(self, findings: Findings, cause: BaseException) -> None:
+        super().__init__()
+        self.findings = findings
+        self.cause = cause
+
+
+class _Search:
+    def __init__(
+        self,
+        testee: Testee,
+        judge: Judge,
+        format_name: str,
+        cmd: Command,
+        settings_: SearchSettings,
+        progress: Progress | None,
+    ) -> None:
+        self._testee = testee
+        self._judge = judge
+        self._format = get_format(format_name)
+        self._cmd: Command = cmd
+        self._settings = settings_
+        self._progress = progress
+        self._since = corpus_version()
+        self._findings = Findings()
+        self._answers: dict[str, Outcome | None] = {}
+        self._types: dict[Hashable, type[PropertyFailure]] = {}
+        self._smallest: dict[Hashable, Outcome] = {}
+        self._confirmed: set[Hashable] = set()
+        self._has_leaked = False
+        self._stops_at: float | None = None
+        self._timeouts = self._crashes = 0
+
+    def run(self) -> Findings:
+        findings = self._findings
+        claim = self._judge.claim(self._format.name)
+        assert claim is not None, "the format is claimed"
+        drawn = samples(self._format, without=claim.without)
+        try:
+            self._property(drawn)()
+        except Unsatisfiable:
+            findings.note = "every generated message needs something that the testee declines"
+        except KeyboardInterrupt as cause:
+            findings.failures = [with_clauses(each) for each in self._smallest.values()]
+            raise Interrupted(findings, cause) from cause
+        except BaseException as error:
+            found = list(_failures_in(error))
+            if not found:
+                raise
+            self._confirm(found)
+        return findings
+
+    def _property(self, drawn: st.SearchStrategy[Sample]) -> Callable[[], None]:
+        folder = self._settings.database
+        name = f"{self._format.name}-{self._cmd}"
+
+        @settings(
+            max_examples=self._settings.examples,
+            database=None if folder is None else DirectoryBasedExampleDatabase(folder / name),
+            deadline=None,
+            derandomize=False,
+            phases=_PHASES,
+            print_blob=False,
+            report_multiple_bugs=True,
+            suppress_health_check=list(HealthCheck),
+            verbosity=Verbosity.quiet,
+        )
+        @seed(self._settings.seed)  # it sets no database; the settings above set it again
+        @given(drawn)
+        def is_read_right(sample: Sample) -> None:
+            outcome = self._answer(sample)
+            if outcome is not None:
+                raise self._failure(outcome)
+
+        return is_read_right
+
+    def _answer(self, sample: Sample) -> Outcome | None:
+        """Return the failure of a sample; None for one that passed or that is not asked."""
+        task = task_of(sample, self._format, self._cmd, self._since)
+        if task.id in self._answers:
+            return self._answers[task.id]
+        if self._is_over() or not self._is_fair(task, sample):
+            return None
+        outcome = self._ask(task)
+        self._findings.asked += 1
+        if outcome.is_bad:
+            self._answers[task.id] = outcome
+        else:
+            self._answers[task.id] = None
+            self._findings.passed += 1
+        if self._progress is not None:
+            self._progress(self._findings.asked, len(self._types))
+        return self._answers[task.id]
+
+    def _is_fair(self, task: Task, sample: Sample) -> bool:
+        """Return whether the testee claims what the sample needs, and reads choices like us.
+
+        A golden case has no place for headers of Kafka, so no sample has them.
+        """
+        if self._judge.settle(task) is not None or any(map(_has_headers, sample.messages)):
+            return False
+        claim = self._judge.claim(self._format.name)
+        stated = {} if claim is None else claim.choices
+        return all(
+            subject in stated and stated[subject] == self._format.choices.get(subject)
+            for subject in choices_of_sample(sample, self._format)
+        )
+
+    def _is_over(self) -> bool:
+        """Return whether nothing new is asked: shrinking takes too long."""
+        is_late = self._stops_at is not None and time.monotonic() > self._stops_at
+        return is_late or self._timeouts >= _MOST_TIMEOUTS or self._crashes >= _MOST_CRASHES
+
+    def _ask(self, task: Task) -> Outcome:
+        outcome, is_fresh = self._judge.ask_once(self._testee, task)
+        self._timeouts += outcome.verdict == "timed out"
+        self._crashes += outcome.verdict == "crashed"
+        if not outcome.is_bad or is_fresh:
+            return outcome
+        if self._stops_at is None:
+            self._stops_at = time.monotonic() + self._settings.seconds_to_shrink
+        key = failure_key(outcome)
+        if key in self._confirmed and not self._has_leaked:
+            return outcome
+        again = self._again(task, outcome)
+        if again.is_bad:
+            self._confirmed.add(key)
+        return again
+
+    def _again(self, task: Task, outcome: Outcome) -> Outcome:
+        """Ask a fresh process. Its answer counts; another one than before is a state leak."""
+        again, _ = self._judge.ask_once(self._testee, task, fresh=True)
+        if not again.is_like(outcome):
+            if not self._has_leaked and outcome.verdict != "timed out":
+                leak = StateLeak(task.id, outcome.text, again.text or again.verdict)
+                self._findings.leaks.append(leak)
+            self._has_leaked = True
+        return again
+
+    def _failure(self, outcome: Outcome) -> PropertyFailure:
+        """Return the exception of a kind of failure, and remember its last sample."""
+        key = failure_key(outcome)
+        if key not in self._types and len(self._types) >= _MOST_KINDS:
+            key = None
+        if key not in self._types:
+            self._types[key] = type("PropertyFailure", (PropertyFailure,), {})
+            self._smallest[key] = outcome
+        if _size(outcome) <= _size(self._smallest[key]):
+            self._smallest[key] = outcome
+        return self._types[key](outcome)
+
+    def _confirm(self, found: list[Outcome]) -> None:
+        """Keep the smallest samples that a fresh process fails too; others are state leaks."""
+        once = {outcome.id: outcome for outcome in found}
+        for outcome in once.values():
+            task = Task(outcome.id, outcome.case, outcome.cmd)
+            again = self._again(task, outcome)
+            if again.is_bad:
+                self._findings.failures.append(with_clauses(again))
+
+
+def _has_headers(message: Message) -> bool:
+    return isinstance(message, KafkaMessage) and bool(message.headers)
+
+
+def _size(outcome: Outcome) -> int:
+    return sum(len(message.value or b"") for message in outcome.case.messages)
+
+
+def _failures_in(error: BaseException) -> Iterator[Outcome]:
+    """Yield the failures of an exception, which may be a group of them."""
+    if isinstance(error, PropertyFailure):
+        yield error.outcome
+    for inner in getattr(error, "exceptions", ()):
+        yield from _failures_in(inner)

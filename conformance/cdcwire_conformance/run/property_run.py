@@ -1,0 +1,18 @@
+"""The facts about the generated messages of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyRun:
+    """How the messages of a run were generated.
+
+    ``examples``: the limit per format and direction. ``seed``: the same seed gives the same
+    messages. ``saved``: the files of the golden cases that the run wrote.
+    """
+
+    examples: int
+    seed: int
+    saved: tuple[str, ...] = ()
