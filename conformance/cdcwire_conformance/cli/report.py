@@ -29,8 +29,8 @@ are listed as not run, with what to install.
 --html writes a site from an existing report and runs nothing: each reader's score on each question,
 and every stored case with its bytes. Open DIR/index.html; it needs no server.
 
-Exit code 0: everything that ran passed. 1: a check failed or a bar was missed. 2: no report could
-be written.
+Exit code 0: every check that ran passed; a missed bar is reported only. 1: a check failed. 2: no
+report could be written.
 """
 EXAMPLES = """\
 examples:

@@ -17,7 +17,10 @@ __all__ = ["HELP", "NAME", "add_arguments", "run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the report. Returns: 1 if a check failed or a bar was missed, else 0."""
+    """Write the report. Returns: 1 if a check failed, else 0.
+
+    A missed bar is a time of a machine that may be busy, so the report names it and goes on.
+    """
     target = Path(arguments.to)
     done = 0
     with ProgressLine() as line:
@@ -31,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     for chapter in document["chapters"]:
         print(f"{chapter['status']:<11} {chapter['seconds']:5.0f} s  {chapter['title']}")
     print(f"{target / FIRST_PAGE}: {verdict_line(document)}")
-    return 1 if document["verdict"]["status"] in ("failed", "bar missed") else 0
+    return int(document["verdict"]["status"] == "failed")
 
 
 if __name__ == "__main__":

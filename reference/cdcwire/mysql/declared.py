@@ -127,8 +127,8 @@ def declared_type(column: Column, clause: str) -> DeclaredType:
     """Return the declared type of a column, with TiDB's defaults.
 
     ``source`` gives it where it names a MySQL type that can hold the column's kind. The kind adds
-    the parts that the source leaves open. Without such a source it is the plainest type of the
-    kind.
+    the parts that the source leaves open, and its labels count before those of the source. Without
+    such a source it is the plainest type of the kind.
     Raises: EncodeError for kinds that MySQL does not have.
     """
     plain = _plainest(column.type, clause)
@@ -137,7 +137,7 @@ def declared_type(column: Column, clause: str) -> DeclaredType:
         return filled(plain)
     if declared.flen is None and declared.decimal is None and declared.base not in LARGE_SIZES:
         declared = replace(declared, flen=plain.flen, decimal=plain.decimal)
-    elements = declared.elements if declared.elements is not None else plain.elements
+    elements = plain.elements if plain.elements is not None else declared.elements
     return filled(replace(declared, elements=elements))
 
 
@@ -187,18 +187,22 @@ def quoted_elements(elements: Iterable[str]) -> str:
         if _ESCAPE.search(element):
             problem = "has a backslash before n, r or 0, which reads back as an escape"
             raise ValueError(f"element {element!r:.40} {problem}")
-    return "('" + "','".join(element.translate(_ESCAPES) for element in found) + "')"
+    return _quoted(found)
+
+
+def _quoted(elements: Iterable[str]) -> str:
+    return "('" + "','".join(element.translate(_ESCAPES) for element in elements) + "')"
 
 
 def declared_text(declared: DeclaredType) -> str:
     """Return the type as TiDB would print it: ``decimal(10,4)``, ``int(10) unsigned``.
 
-    Read back it is the same value, except that zero digits of a second are not written.
-    Raises: ValueError as ``quoted_elements``.
+    Read back it is the same value, with two exceptions. Zero digits of a second are not written. A
+    backslash before n, r or 0 in an element is read back as an escape.
     """
     text = declared.base
     if declared.elements is not None:
-        text += quoted_elements(declared.elements)
+        text += _quoted(declared.elements)
     elif declared.base in TEMPORAL_NAMES:
         text += f"({declared.decimal})" if declared.decimal else ""
     elif declared.flen is not None and declared.base not in LARGE_SIZES:
