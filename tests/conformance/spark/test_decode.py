@@ -320,7 +320,7 @@ def test_line_that_is_not_a_message_is_a_row_or_a_stop(spark: SparkSession, tmp_
     assert good_rows(frame).count() == 10
     with pytest.raises(FeedError) as caught, readable_errors():
         decode_frame(spark, source, canonical_table(definition)).count()
-    assert str(caught.value).startswith(f"{source.files[0]}:2: the line is not a message: ")
+    assert str(caught.value).startswith(f"{source.files[0]}:2: the line is not JSON")
     assert "\n" not in str(caught.value)
 
 
