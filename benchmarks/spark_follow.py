@@ -49,7 +49,7 @@ MAX_GROWTH_MIB = 32.0
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What one took. Memory is the driver's, after the window: Java's heap and Python's memory."""
+    """The cost of one window. Memory is the driver's after it: Java's heap and Python's own."""
 
     changes: int
     cpu_s: float

@@ -1,6 +1,6 @@
 """Golden cases as pytest parameters, for decoders that are written in Python.
 
-    @pytest.mark.cdcwire_cases("craft")
+    @pytest.mark.cdcwire_cases(FORMAT)
     def test_my_decoder(cdcwire_case):
         cdcwire_case.check(my_decode)
 

@@ -135,7 +135,7 @@ class BatchBuilder:
         place: MessagePlace,
         change: Change | None = None,
     ) -> pa.RecordBatch:
-        """Return the one row that stands for an unreadable message or change."""
+        """Return the one row that reports an unreadable message or change."""
         known: dict[str, Any] = {"source": place._asdict(), "error": problem._asdict()}
         if change is not None:
             known |= {"schema": self.table.schema, "table": self.table.table}

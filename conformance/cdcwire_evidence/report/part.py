@@ -73,7 +73,7 @@ class PlantedResult:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Who confirms the cases of one format. ``author_only``: the ids of cases nobody confirms."""
+    """Counts of confirmed cases per format. ``author_only``: ids of cases that nobody confirms."""
 
     format: str
     cases: int

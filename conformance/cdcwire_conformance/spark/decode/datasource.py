@@ -183,7 +183,7 @@ def _check(options: Mapping[str, str]) -> None:
             )
     for name in ("format", "path"):
         if not options.get(name):
-            what = '.option("format", "craft")' if name == "format" else '.load("file:DIR")'
+            what = '.option("format", NAME)' if name == "format" else '.load("file:DIR")'
             raise SourceError(f"the {name} of the feed is missing: {what}")
     for name, choices in _CHOICES.items():
         if options.get(name, choices[0]) not in choices:
