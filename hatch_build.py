@@ -1,4 +1,7 @@
-"""The build hook: packs ``golden/`` into one archive, ``cdcwire_conformance/golden.zip``.
+"""The build hook: adds to a wheel what tools read and the packages do not have.
+
+``golden/`` becomes one archive, ``cdcwire_conformance/golden.zip``, and the formats' pages are
+copied to ``cdcwire_conformance/pages``, for the texts of clauses.
 
 A wheel of twelve thousand small files takes long to install. The archive is not compressed, since
 the wheel around it is; times and order are fixed, so that one corpus gives one archive. Hexdumps
@@ -17,17 +20,22 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip archive can have
 
 
-class CorpusArchive(BuildHookInterface):
-    """Adds the archive to a wheel. An editable install reads the checkout's folder."""
+class CorpusAndPages(BuildHookInterface):
+    """Adds the archive and the pages to a wheel.
+
+    An editable install reads the checkout's folders.
+    """
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Pack the corpus and add it to the files of the wheel."""
+        """Pack the corpus, and add it and the pages to the files of the wheel."""
         if version == "editable":
             return
         self._folder = tempfile.TemporaryDirectory()
         archive = Path(self._folder.name) / "golden.zip"
         write_archive(Path(self.root) / "golden", archive)
         build_data["force_include"][str(archive)] = "cdcwire_conformance/golden.zip"
+        for page in sorted((Path(self.root) / "docs" / "formats").glob("*.md")):
+            build_data["force_include"][str(page)] = f"cdcwire_conformance/pages/{page.name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove the archive once the wheel has it."""

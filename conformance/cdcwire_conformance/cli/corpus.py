@@ -150,8 +150,7 @@ def _show(arguments: argparse.Namespace, root: Path | None) -> int:
 
 
 def _shown(case: Case) -> Iterator[str]:
-    pages = pages_folder()
-    places = read_clauses(pages) if pages else {}
+    places = read_clauses(pages_folder())
     yield case.id
     yield f"  {case.title}"
     yield f"  {case.level}: {case.expect}; since {case.since}"
@@ -265,8 +264,7 @@ def _check(arguments: argparse.Namespace, root: Path | None) -> int:
 
 def _rebuild(arguments: argparse.Namespace, root: Path | None) -> int:
     result = rebuild(root, arguments.accept_new)
-    pages = pages_folder() if root is None else None
-    written = [] if pages is None else write_pages(pages, load_cases())
+    written = write_pages(pages_folder(), load_cases()) if root is None else []
     print(f"{len(result.written)} files written, {len(result.removed)} removed")
     if written:
         print(f"features and choices written into {', '.join(page.name for page in written)}")

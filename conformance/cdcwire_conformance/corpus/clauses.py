@@ -1,6 +1,6 @@
 """The clauses of the formats: the ``### <clause id>`` headings of their pages.
 
-The pages exist only in a checkout. A wheel has the ids that its cases name, and no more.
+A checkout has the pages in ``docs/formats``, a wheel has copies of them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from cdcwire_conformance.corpus.case import CorpusError
 _HEADING = re.compile(r"### +`?([a-z0-9-]+: [^`]*?)`? *")
 _NEXT_SECTION = re.compile(r"#{1,3} ")
 _CHECKOUT = Path(__file__).resolve().parents[3] / "docs" / "formats"
+_SHIPPED = Path(__file__).resolve().parents[1] / "pages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +32,9 @@ class Clause:
         return self.id.partition(":")[0]
 
 
-def pages_folder() -> Path | None:
-    """Return the folder of the pages, or None where there is no checkout."""
-    return _CHECKOUT if _CHECKOUT.is_dir() else None
+def pages_folder() -> Path:
+    """Return the folder of the pages."""
+    return _CHECKOUT if _CHECKOUT.is_dir() else _SHIPPED
 
 
 def read_clauses(folder: Path) -> Mapping[str, Clause]:

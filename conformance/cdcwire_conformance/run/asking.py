@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +12,12 @@ from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.judge.cases import Judgement, judge_decoded, judge_encoded
 from cdcwire_conformance.judge.events import EventRules, rules_of
 from cdcwire_conformance.protocol.answers import Claim, Description
+from cdcwire_conformance.run.groups import failure_key
 from cdcwire_conformance.run.results import Outcome, Verdict
 from cdcwire_conformance.run.selection import CaseSelection, Declared, Task
 from cdcwire_conformance.testees.base import NoAnswer, Testee
+
+_CONFIRMED_OF_A_KIND = 10  # starting a process takes up to a second
 
 
 class Judge:
@@ -23,7 +28,7 @@ class Judge:
         self._codecs: dict[str, Format | None] = {}
         self._rules: dict[str, EventRules] = {}
         self._has_leaked = False
-        self._confirmed: set[tuple[str, str]] = set()
+        self._confirmed: Counter[Hashable] = Counter()
 
     def claim(self, format_name: str) -> Claim | None:
         """Return what the testee claims of a format; None where it does not have it."""
@@ -45,20 +50,18 @@ class Judge:
     def ask(self, testee: Testee, task: Task) -> Outcome:
         """Ask a testee and judge its answer; what fails is asked again in a fresh process.
 
-        The second answer counts. If several cases that one rule derives from one base case get
-        wrong answers, only the first is asked again. Once a process was seen that mixes up its
-        messages, all are asked again.
+        The second answer counts. Of the failures of one kind, the first ten are asked again. Once a
+        process was seen that mixes up its messages, all are asked again.
         """
         outcome, is_fresh = self.ask_once(testee, task)
         if is_fresh or not outcome.is_bad:
             return outcome
-        if outcome.is_derived:
-            if outcome.verdict != "failed":
-                return outcome
-            key = task.case.id.partition("@")[0], outcome.rule
-            if key in self._confirmed and not self._has_leaked:
-                return outcome
-            self._confirmed.add(key)
+        if outcome.is_derived and outcome.verdict != "failed":
+            return outcome
+        kind = task.case.format, failure_key(outcome)
+        if self._confirmed[kind] >= _CONFIRMED_OF_A_KIND and not self._has_leaked:
+            return outcome
+        self._confirmed[kind] += 1
         again, _ = self.ask_once(testee, task, fresh=True)
         if again.is_like(outcome):
             return again

@@ -117,7 +117,6 @@ def reader_matrix(title: str, readers: Sequence[str], rows: Sequence[Mapping[str
 
 
 def clause_texts(wanted: Iterable[str]) -> dict[str, str]:
-    """Return what the pages say under these clauses. Outside a checkout there are no pages."""
-    folder = pages_folder()
-    known = read_clauses(folder) if folder else {}
+    """Return what the pages say under these clauses."""
+    known = read_clauses(pages_folder())
     return {name: known[name].text for name in sorted(set(wanted)) if name in known}
