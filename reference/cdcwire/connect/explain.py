@@ -106,10 +106,12 @@ def explanation(
     key_subjects: Subjects,
     error: DecodeError | None,
     warnings: tuple[str, ...],
+    text_key: str | None = None,
 ) -> Explanation:
     """Return the spans of key and value, up to the place of the error, if there is one.
 
     ``clauses``: those of the members of the value's payload; the members of a key are columns.
+    ``text_key``: the clause of a key that is a text, not JSON.
     """
     spans: list[Span] = []
     for part, data, known, subjects in (
@@ -117,6 +119,12 @@ def explanation(
         ("value", message.value, clauses, value_subjects),
     ):
         shown: list[Span] = []
+        if part == "key" and data and text_key is not None:
+            whole = Spans(data, part, (part,))
+            text = data.decode("utf-8", "backslashreplace")
+            whole.add(len(data), (), repr(text), text_key, subject=subjects.payload)
+            spans.extend(whole.spans)
+            continue
         with suppress(DecodeError):  # bytes that are not JSON: ``error`` has the reason
             shown = [] if data is None else part_spans(data, part, known, subjects)
         if error is not None and error.path[:1] == (part,):

@@ -137,16 +137,22 @@ class Fields:
 
 
 def read_part(
-    data: bytes, part: str, schemas_enable: SchemasEnable, null_is_default: bool = False
+    data: bytes,
+    part: str,
+    schemas_enable: SchemasEnable,
+    null_is_default: bool = False,
+    other_keys: str = "StringConverter is not read",
 ) -> Parsed:
-    """Return the envelope of a message's key or value. Raises: TruncatedError, DecodeError."""
+    """Return the envelope of a message's key or value. Raises: TruncatedError, DecodeError.
+
+    ``other_keys``: what the error says of a key that is not an object.
+    """
     with step(part):
         try:
             return parse(data, schemas_enable, null_is_default)
         except DecodeError as error:
             if part == "key" and data[:1] != b"{" and not isinstance(error, TruncatedError):
-                hint = "JsonConverter writes an object; StringConverter is not read"
-                problem = f"{error.problem} ({hint})"
+                problem = f"{error.problem} (JsonConverter writes an object; {other_keys})"
                 raise DecodeError(problem, error.offset, error.clause, error.path) from error
             raise
 
@@ -180,7 +186,7 @@ def typed(origin: Origin, images: Mapping[str, Schema]) -> tuple[Envelope, Origi
 
 def _as_sent(struct: Schema, row: JsonValue, warnings: list[str]) -> Schema:
     """Return the struct of the columns that a row has, in the order of its definition."""
-    if not isinstance(row, JsonObject):
+    if not isinstance(row, JsonObject) or struct.type != "struct":
         return struct
     sent = row.by_name()
     unknown = [name for name in sent if struct.field(name) is None]

@@ -13,7 +13,6 @@ import json
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.cdl import ROW_CHANGE
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.formats.debezium_json.message import (
@@ -25,8 +24,11 @@ from cdcwire.formats.debezium_json.message import (
     Message,
     Source,
     Tombstone,
+    Unwrapped,
 )
 from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.debezium_json.unwrapped import key_of_deleted, unwrapped_events
+from cdcwire.formats.debezium_json.wire import encode
 from cdcwire.model.events import (
     Event,
     Marker,
@@ -76,8 +78,10 @@ def events_of(
         case Heartbeat():
             named = {} if message.server_name is None else {"source_name": message.server_name}
             yield Progress("heartbeat", Position(sent_ms=message.ts_ms), named)
-        case Tombstone(key):
-            sent = None if key is None else encode_envelope(key)
+        case Unwrapped():
+            yield from unwrapped_events(message, settings, selection)
+        case Tombstone():
+            sent, _ = encode(message)
             yield Marker("tombstone", extra={"message_key": sent})
 
 
@@ -102,10 +106,11 @@ def _change_event(
         op = "insert"
     after = change.after.image("after", settings.placeholder, columns)
     # The key alone identifies a row that went, unless the table has none: then all was sent.
-    cut = op == "delete" and settings.replica_identity != "full" and bool(change.key)
+    cut = op == "delete" and settings.replica_identity != "full" and change.key != ()
     wanted = columns
     if cut:
-        wanted = frozenset(change.key) if columns is None else columns & frozenset(change.key)
+        key = key_of_deleted(change.key, change.before.origin)
+        wanted = key if columns is None else columns & key
     before = change.before.image("before", settings.placeholder, wanted)
     sent: Sent | None = "key" if cut else None
     return RowChange(table, op, before, after, position, sent=sent, extra=extra)

@@ -6,7 +6,7 @@ from cdcwire.connect.explain import Subjects, explanation
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.format import NO_CONTEXT, Context, Explanation
 from cdcwire.core.message import KafkaMessage, StoredFile, expect_kafka
-from cdcwire.core.reader import Subject
+from cdcwire.core.reader import EventPart, Subject
 from cdcwire.formats.debezium_json.events import events_of
 from cdcwire.formats.debezium_json.message import (
     Change,
@@ -14,6 +14,7 @@ from cdcwire.formats.debezium_json.message import (
     LogicalMessage,
     Message,
     Tombstone,
+    Unwrapped,
 )
 from cdcwire.formats.debezium_json.settings import read_settings
 from cdcwire.formats.debezium_json.wire import read_message
@@ -32,6 +33,7 @@ _CLAUSES: dict[str, str] = {
         ("status", "id", "event_count", "data_collections"), "debezium-json: transaction boundaries"
     ),
 }
+_POSITIONS: tuple[EventPart, ...] = ("database", "lsn", "tx_id", "commit_ms", "sent_ms")
 _ROWS: dict[str, Subject] = {
     "after": Subject(0, ("after",)),
     "before": Subject(0, ("before",)),
@@ -95,12 +97,25 @@ def explain(message: KafkaMessage | StoredFile, *, context: Context = NO_CONTEXT
             pass  # values that their logical types do not have are found only here
     except DecodeError as caught:
         error = caught
+    clauses = _added_clauses(found) if isinstance(found, Unwrapped) else _CLAUSES
+    text_key = "debezium-json: keys" if settings.key_converter == "string" else None
     return explanation(
-        kafka, _CLAUSES, _value_subjects(found), _key_subjects(found), error, warnings
+        kafka, clauses, _value_subjects(found), _key_subjects(found), error, warnings, text_key
     )
 
 
+def _added_clauses(found: Unwrapped) -> dict[str, str]:
+    """Return the clause of each field that the transform added."""
+    return dict.fromkeys(found.added, "debezium-json: unwrapped rows")
+
+
 def _value_subjects(found: Message | None) -> Subjects:
+    if isinstance(found, Unwrapped):
+        side: EventPart = "before" if found.op == "d" else "after"
+        columns = {(field.name,): field.name for field in found.row.schema.fields}
+        shown = {path: Subject(0, (side,), name) for path, name in columns.items()}
+        about: Subject = Subject(0, ("kind", "op", "schema", "table", *_POSITIONS))
+        return Subjects(members={**shown, **{(name,): about for name in found.added}})
     members = dict(_MEMBERS)
     if isinstance(found, Heartbeat):
         members["ts_ms",] = Subject(0, ("kind", "what", "sent_ms"))
@@ -111,7 +126,7 @@ def _value_subjects(found: Message | None) -> Subjects:
 
 def _key_subjects(found: Message | None) -> Subjects:
     match found:
-        case Change(cdl=None):
+        case Change(cdl=None) | Unwrapped():
             return Subjects(payload=Subject(0, ("key",)))
         case Heartbeat():
             return Subjects(members={("serverName",): Subject(0, ("extra",), "source_name")})

@@ -38,12 +38,15 @@ class RowDecoder(FastDecoder):
         self.tables = context.tables
         self._keys = EnvelopeDecoder(settings.schemas_enable)
         self._values = EnvelopeDecoder(settings.schemas_enable)
+        self._is_usual = not settings.null_is_default and (
+            (settings.transforms, settings.key_converter) == ("none", "json")
+        )
         self._alone = PayloadsAlone()
         self._has_alone = bool(self.tables) and settings.schemas_enable != "true"
 
     def _usual(self, message: AnyMessage) -> list[Event]:
         message = expect_kafka(message)
-        if message.value is None or self.settings.null_is_default:
+        if message.value is None or not self._is_usual:
             raise Irregular
         envelope = self._values.usual(message.value)
         if envelope is None and self._has_alone:
@@ -73,7 +76,7 @@ class RowDecoder(FastDecoder):
         return events
 
     def _learn(self, message: KafkaMessage, found: Message) -> None:
-        if message.value is None or isinstance(found, Tombstone):
+        if message.value is None or isinstance(found, Tombstone) or not self._is_usual:
             return
         envelope = found.envelope
         if envelope.schema is not None:

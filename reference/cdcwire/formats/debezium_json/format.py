@@ -47,6 +47,8 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "logical message": "messages put into the log by hand",
         "truncate": "truncated tables",
         "schemas off": "messages without schema",
+        "unwrapped rows": "rows by themselves, as ExtractNewRecordState leaves them",
+        "string keys": "Kafka keys of StringConverter",
         "definitions": "definitions of tables for messages without schema",
         **checks(
             "integer ranges",

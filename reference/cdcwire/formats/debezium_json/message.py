@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from cdcwire.connect import ConnectValue, Envelope
 from cdcwire.connect.cdl import HEARTBEAT_TABLE, Row
+from cdcwire.model.events import Position, Table
 
 OPERATIONS = ("c", "u", "d", "r", "t")
 SNAPSHOTS = (
@@ -19,6 +20,16 @@ SNAPSHOTS = (
     "incremental",
 )
 PLACEHOLDER = "__debezium_unavailable_value"
+
+
+@dataclass(frozen=True, slots=True)
+class TextKey:
+    """The Kafka key that StringConverter writes: a text that no reader can take apart."""
+
+    text: str
+
+
+KeyPart: TypeAlias = "Envelope | TextKey | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +62,8 @@ class Block:
 class Change:
     """One change of one row, or ``t``: all rows of a table went.
 
-    ``key``: the names of the key columns. ``cdl`` holds what CDL adds; None for Debezium proper.
+    ``key``: the names of the key columns; None if they are not known. ``cdl`` holds what CDL adds;
+    None for Debezium proper.
     ``envelope`` holds the same and what is not named here; it is what ``encode`` writes.
     """
 
@@ -63,10 +75,10 @@ class Change:
     ts_us: int | None
     ts_ns: int | None
     transaction: Block | None
-    key: tuple[str, ...]
+    key: tuple[str, ...] | None
     cdl: CdlMembers | None
     envelope: Envelope
-    key_envelope: Envelope | None
+    key_envelope: KeyPart
     warnings: tuple[str, ...] = ()
 
     @property
@@ -95,7 +107,7 @@ class LogicalMessage:
     ts_ms: int | None
     transaction: Block | None
     envelope: Envelope
-    key_envelope: Envelope | None
+    key_envelope: KeyPart
     warnings: tuple[str, ...] = ()
 
 
@@ -109,7 +121,7 @@ class Boundary:
     event_count: int | None
     data_collections: tuple[tuple[str, int], ...] | None
     envelope: Envelope
-    key_envelope: Envelope | None
+    key_envelope: KeyPart
     warnings: tuple[str, ...] = ()
 
 
@@ -120,7 +132,7 @@ class Heartbeat:
     ts_ms: int
     server_name: str | None
     envelope: Envelope
-    key_envelope: Envelope | None
+    key_envelope: KeyPart
     warnings: tuple[str, ...] = ()
 
 
@@ -128,7 +140,25 @@ class Heartbeat:
 class Tombstone:
     """A message without value; the key is that of the row that went."""
 
-    key_envelope: Envelope | None
+    key_envelope: KeyPart
 
 
-Message: TypeAlias = "Change | LogicalMessage | Boundary | Heartbeat | Tombstone"
+@dataclass(frozen=True, slots=True)
+class Unwrapped:
+    """A row by itself. ``op``: as in a change; ``""`` where it is not known.
+
+    ``table`` has the key columns, None if they are not known. ``added``: the names of the fields
+    that the transform added.
+    """
+
+    op: str
+    row: Row
+    table: Table
+    position: Position
+    added: tuple[str, ...]
+    envelope: Envelope
+    key_envelope: KeyPart
+    warnings: tuple[str, ...] = ()
+
+
+Message: TypeAlias = "Change | LogicalMessage | Boundary | Heartbeat | Unwrapped | Tombstone"

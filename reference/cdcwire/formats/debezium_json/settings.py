@@ -23,6 +23,8 @@ from cdcwire.formats.debezium_json.message import PLACEHOLDER
 
 Dialect: TypeAlias = Literal["cdl", "debezium-1.4", "debezium-2.7", "debezium-3.2"]
 ReplicaIdentity: TypeAlias = Literal["default", "full", "index", "nothing"]
+Transforms: TypeAlias = Literal["none", "unwrap"]
+KeyConverter: TypeAlias = Literal["json", "string"]
 HeartbeatIdentifier: TypeAlias = Literal["omit", "append"]
 
 
@@ -63,6 +65,16 @@ class Settings(ConnectSettings):
     database: str = option("database", "", "Source database of events without one.")
     heartbeat_identifier: HeartbeatIdentifier = option(
         "heartbeat-identifier", "omit", "Write HEARTBEAT_IDENTIFIER at the end of CDL's messages."
+    )
+    transforms: Transforms = option(
+        "transforms",
+        "none",
+        "Read rows by themselves, as ExtractNewRecordState leaves them (unwrap).",
+    )
+    key_converter: KeyConverter = option(
+        "key-converter",
+        "json",
+        "Converter of Kafka keys; keys of StringConverter (string) are kept as text.",
     )
     read_r_as_c: bool = option("read-r-as-c", False, "Read a row of a snapshot as an insert.")
 

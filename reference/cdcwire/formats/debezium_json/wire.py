@@ -15,6 +15,7 @@ from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.cdl import ROW_CHANGE, VERSION_2, Row
 from cdcwire.connect.columns import struct_of
 from cdcwire.connect.fields import Fields, Origin, definition_of, read_part, typed
+from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.strict_json import JsonObject
 from cdcwire.formats.debezium_json.message import (
@@ -25,12 +26,16 @@ from cdcwire.formats.debezium_json.message import (
     CdlMembers,
     Change,
     Heartbeat,
+    KeyPart,
     LogicalMessage,
     Message,
     Source,
+    TextKey,
     Tombstone,
+    Unwrapped,
 )
 from cdcwire.formats.debezium_json.settings import Settings, read_settings
+from cdcwire.formats.debezium_json.unwrapped import is_unwrapped, unwrapped_of
 from cdcwire.model.events import Table
 
 _MEMBERS = "debezium-json: members"
@@ -51,7 +56,8 @@ _OF_BOUNDARIES = frozenset(("status", "id", "event_count", "data_collections", "
 _NAMED = frozenset(
     ("version", "connector", "name", "ts_ms", "snapshot", "db", "schema", "table", "txId", "lsn")
 )
-WithValue: TypeAlias = "Change | LogicalMessage | Boundary | Heartbeat"
+WithValue: TypeAlias = "Change | LogicalMessage | Boundary | Heartbeat | Unwrapped"
+Key: TypeAlias = "Parsed | TextKey | None"
 _CDL_CONNECTORS = ("postgresql", "opengauss", "drs-opengauss-json")
 
 
@@ -70,16 +76,44 @@ def read_message(
     value: bytes | None, key: bytes | None, settings: Settings, tables: tuple[Table, ...] = ()
 ) -> Message:
     """Return what a message says; without a value it is a tombstone. See ``decode``."""
-    key_parsed = None
-    if key is not None:
-        key_parsed = read_part(key, "key", settings.schemas_enable)
+    key_parsed = None if key is None else read_key(key, settings)
     if value is None:
-        return Tombstone(None if key_parsed is None else key_parsed.envelope)
+        return Tombstone(_key_part(key_parsed))
     parsed = read_part(value, "value", settings.schemas_enable, settings.null_is_default)
+    if settings.transforms == "unwrap" and is_unwrapped(parsed.envelope.schema):
+        key_names = _key_names(key_parsed, None)
+        row = unwrapped_of(parsed, key_names, _key_part(key_parsed), settings, tables)
+        return _checked(row, settings, Origin("value", parsed))
     structs, origin = image_schemas(Origin("value", parsed), settings, tables)
     envelope, origin = typed(origin, structs)
     fields = Fields(envelope.schema, envelope.payload, _MEMBERS, origin)
     message = _message(fields, key_parsed)
+    if isinstance(message, Change) and message.key is None:
+        known, origin = definition_of(tables, *_names_of(message.source), origin)
+        message = replace(message, key=None if known is None else known.key)
+    return _checked(message, settings, origin)
+
+
+def read_key(key: bytes, settings: Settings) -> Parsed | TextKey:
+    """Return a Kafka key. Raises: DecodeError."""
+    if settings.key_converter == "json":
+        others = "for StringConverter set key-converter=string"
+        return read_part(key, "key", settings.schemas_enable, other_keys=others)
+    try:
+        return TextKey(key.decode())
+    except UnicodeDecodeError as error:
+        raise DecodeError("the key is not UTF-8", error.start, _KEYS, ("key",)) from None
+
+
+def _key_part(key: Key) -> KeyPart:
+    return key.envelope if isinstance(key, Parsed) else key
+
+
+def _names_of(source: Source) -> tuple[str, str]:
+    return source.schema or source.db, source.table
+
+
+def _checked(message: WithValue, settings: Settings, origin: Origin) -> WithValue:
     if settings.lint == "strict" and message.warnings:
         raise origin.error(message.warnings[0], _LINT)
     return message
@@ -90,10 +124,16 @@ def encode(message: Message, *, context: Context = NO_CONTEXT) -> tuple[bytes | 
 
     ``context`` is ignored: the values say all that the bytes depend on.
     """
-    key = None if message.key_envelope is None else encode_envelope(message.key_envelope)
+    key = _key_bytes(message.key_envelope)
     if isinstance(message, Tombstone):
         return key, None
     return key, encode_envelope(message.envelope)
+
+
+def _key_bytes(key: KeyPart) -> bytes | None:
+    if isinstance(key, TextKey):
+        return key.text.encode()
+    return None if key is None else encode_envelope(key)
 
 
 def change_of(envelope: Envelope) -> Change:
@@ -101,7 +141,7 @@ def change_of(envelope: Envelope) -> Change:
     return _change(_fields_of(envelope), None)
 
 
-def message_of(envelope: Envelope, key: Parsed | None) -> WithValue:
+def message_of(envelope: Envelope, key: Key) -> WithValue:
     """Return what an envelope of schema and payload says.
 
     Raises: DecodeError at byte 0; ``decode`` finds the place in the same bytes.
@@ -139,7 +179,7 @@ def image_schemas(
     return {"before": struct, "after": struct}, origin
 
 
-def _message(fields: Fields, key: Parsed | None) -> WithValue:
+def _message(fields: Fields, key: Key) -> WithValue:
     names = {field.name for field in fields.schema.fields}
     if "op" in names and "source" in names:
         if fields.get("op") == "m":
@@ -163,11 +203,11 @@ def _foreign(names: set[str]) -> str:
         return "a change without source"
     return (
         "not a message of Debezium's: it has neither op and source, nor the members of a "
-        "heartbeat or transaction; a row by itself comes from ExtractNewRecordState: remove that"
+        "heartbeat or transaction; read rows of ExtractNewRecordState with transforms=unwrap"
     )
 
 
-def _change(fields: Fields, key: Parsed | None) -> Change:
+def _change(fields: Fields, key: Key) -> Change:
     op = fields.text("op")
     if op not in OPERATIONS:
         problem = f"op is {op!r:.20}, not one of {', '.join(OPERATIONS)} or m"
@@ -187,7 +227,7 @@ def _change(fields: Fields, key: Parsed | None) -> Change:
         _key_names(key, cdl),
         cdl,
         _kept(fields),
-        None if key is None else key.envelope,
+        _key_part(key),
     )
     _check_images(change, fields)
     warnings = (*fields.origin.parsed.warnings, *_warnings(change, fields))
@@ -265,11 +305,11 @@ def _block(fields: Fields) -> Block | None:
     )
 
 
-def _key_names(key: Parsed | None, cdl: CdlMembers | None) -> tuple[str, ...]:
+def _key_names(key: Key, cdl: CdlMembers | None) -> tuple[str, ...] | None:
     if cdl is not None:
         return tuple(field.name for field in cdl.unique.schema.fields)
-    if key is None:
-        return ()
+    if not isinstance(key, Parsed):
+        return () if key is None else None
     schema, json = key.envelope.schema, key.json
     if schema is not None:
         return tuple(field.name for field in schema.fields)
@@ -292,7 +332,7 @@ def _warnings(change: Change, fields: Fields) -> list[str]:
     if change.source.snapshot not in _USUAL_SNAPSHOTS:
         warnings += _snapshot_warnings(change.source.snapshot, fields)
     columns = {field.name for field in change.before.schema.fields or change.after.schema.fields}
-    if columns and not columns.issuperset(change.key):
+    if columns and not columns.issuperset(change.key or ()):
         warnings.append(f"the key has columns that the row has not ({_KEYS})")
     if change.cdl is None:
         return warnings
@@ -313,7 +353,7 @@ def _snapshot_warnings(snapshot: str | None, fields: Fields) -> list[str]:
     return [f"snapshot {snapshot!r} is not among those of its own schema ({_SNAPSHOT})"]
 
 
-def _logical_message(fields: Fields, key: Parsed | None) -> LogicalMessage:
+def _logical_message(fields: Fields, key: Key) -> LogicalMessage:
     message = fields.struct("message")
     message.clause = _LOGICAL
     content = message.get("content")
@@ -326,12 +366,12 @@ def _logical_message(fields: Fields, key: Parsed | None) -> LogicalMessage:
         fields.optional_integer("ts_ms"),
         _block(fields),
         _kept(fields),
-        None if key is None else key.envelope,
+        _key_part(key),
         fields.origin.parsed.warnings,
     )
 
 
-def _boundary(fields: Fields, key: Parsed | None) -> Boundary:
+def _boundary(fields: Fields, key: Key) -> Boundary:
     fields.clause = _BOUNDARY
     status = fields.text("status")
     if status != "BEGIN" and status != "END":
@@ -354,15 +394,15 @@ def _boundary(fields: Fields, key: Parsed | None) -> Boundary:
         fields.optional_integer("event_count"),
         counts,
         _kept(fields),
-        None if key is None else key.envelope,
+        _key_part(key),
         fields.origin.parsed.warnings,
     )
 
 
-def _heartbeat(fields: Fields, key: Parsed | None) -> Heartbeat:
+def _heartbeat(fields: Fields, key: Key) -> Heartbeat:
     fields.clause = _HEARTBEAT
     name = None
-    if key is not None:
+    if isinstance(key, Parsed):
         origin = Origin("key", key)
         envelope, origin = typed(origin, {})
         members = Fields(envelope.schema, envelope.payload, _HEARTBEAT, origin)
@@ -371,6 +411,6 @@ def _heartbeat(fields: Fields, key: Parsed | None) -> Heartbeat:
         fields.integer("ts_ms"),
         name,
         _kept(fields),
-        None if key is None else key.envelope,
+        _key_part(key),
         fields.origin.parsed.warnings,
     )

@@ -1,0 +1,113 @@
+"""Rows by themselves, as ExtractNewRecordState leaves them, and keys of StringConverter."""
+
+from __future__ import annotations
+
+import pytest
+
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage
+from cdcwire.formats import debezium_json
+from cdcwire.formats.debezium_json.fast import RowDecoder
+from cdcwire.model.events import Column, Event, RowChange, SchemaChange, Table
+from cdcwire.model.kinds import IntType, MapType, TextType
+
+UNWRAP = Context(options={"transforms": "unwrap"})
+TEXT_KEYS = Context(options={"key-converter": "string"})
+TABLE = Table(
+    "t",
+    "s",
+    columns=(Column("id", IntType(32)), Column("m", MapType(TextType(), TextType()))),
+    key=("id",),
+)
+NAMED = b'"__schema":"s","__table":"t"}'
+
+
+def events(value: bytes | None, key: bytes | None, context: Context) -> list[Event]:
+    message = KafkaMessage(key, value)
+    found = list(debezium_json.to_events(message, context=context))
+    assert list(RowDecoder(context).decode(message)) == found
+    assert debezium_json.explain(message, context=context).error is None
+    wire = debezium_json.decode(value, key=key, context=context)
+    assert debezium_json.encode(wire) == (key, value)
+    return found
+
+
+def row(value: bytes, context: Context = UNWRAP, key: bytes | None = None) -> RowChange:
+    (event,) = events(value, key, context)
+    assert isinstance(event, RowChange)
+    return event
+
+
+@pytest.mark.parametrize(
+    ("field", "op"),
+    [
+        (b'"__op":"c",', "insert"),
+        (b'"__op":"u","__deleted":"false",', "update"),
+        (b'"__op":"r",', "read"),
+        (b'"__deleted":false,', "upsert"),
+        (b"", "upsert"),
+    ],
+)
+def test_operation_is_that_of_the_added_fields(field: bytes, op: str) -> None:
+    found = row(b'{"id":1,' + field + NAMED)
+    assert (found.op, found.table.name, found.table.schema) == (op, "t", "s")
+    assert found.after is not None
+    assert found.after.names == ("id",)
+
+
+def test_deleted_row_has_its_key_only() -> None:
+    found = row(b'{"id":1,"m":null,"__deleted":"true",' + NAMED, key=b'{"id":1}')
+    assert (found.op, found.sent) == ("delete", "key")
+    assert found.before is not None
+    assert dict(found.before.pairs) == {found.before.columns[0]: 1}
+
+
+def test_truncate_is_a_schema_change() -> None:
+    (found,) = events(b'{"__op":"t",' + NAMED, None, UNWRAP)
+    assert isinstance(found, SchemaChange)
+    assert found.what == "truncate"
+
+
+def test_only_definition_gives_table_types_and_key() -> None:
+    context = Context(options={"transforms": "unwrap"}, tables=(TABLE,))
+    found = row(b'{"id":1,"m":{"a":"b"}}', context, b'{"id":1}')
+    assert found.after is not None
+    assert [column.type for column in found.after.columns] == [
+        IntType(32),
+        MapType(TextType(), TextType()),
+    ]
+
+
+def test_position_is_that_of_the_added_fields() -> None:
+    found = row(b'{"id":1,"__lsn":7,"__source_txId":8,"__source_ts_ms":9,"__ts_ms":10,' + NAMED)
+    where = found.position
+    assert (where.lsn, where.tx_id, where.commit_ms, where.sent_ms) == (7, "8", 9, 10)
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (b'{"id":1}', "set add.fields=table, or give its definition"),
+        (b'{"id":1,"__op":"x",' + NAMED, "__op is 'x'"),
+        (b'{"id":1,"__deleted":"yes",' + NAMED, "__deleted is 'yes'"),
+    ],
+)
+def test_row_that_needs_a_guess_is_refused(value: bytes, problem: str) -> None:
+    with pytest.raises(DecodeError, match=problem):
+        list(debezium_json.to_events(KafkaMessage(None, value), context=UNWRAP))
+
+
+def test_key_of_another_converter_is_kept_as_text() -> None:
+    found = row(b'{"id":1,' + NAMED, Context(options={**UNWRAP.options, **TEXT_KEYS.options}), b"a")
+    assert found.table.key is None
+
+
+def test_key_that_is_not_utf_8_is_refused() -> None:
+    with pytest.raises(DecodeError, match="byte 1: the key is not UTF-8"):
+        list(debezium_json.to_events(KafkaMessage(b"a\xff", None), context=TEXT_KEYS))
+
+
+def test_error_of_a_text_key_names_the_option() -> None:
+    with pytest.raises(DecodeError, match="set key-converter=string"):
+        list(debezium_json.to_events(KafkaMessage(b"Struct{id=1}", None)))
