@@ -36,11 +36,14 @@ DOCUMENTED = (
 )
 
 
-def _hub_of(name: str) -> str:
-    return next(hub for hub in HUBS if shared_fields(get_format(name), get_format(hub)))
+def _hub_of(name: str) -> str | None:
+    found = (hub for hub in HUBS if shared_fields(get_format(name), get_format(hub)))
+    return next(found, None)
 
 
-_WITH_HUB = tuple((name, _hub_of(name)) for name in FORMAT_NAMES if name != HUBS[0])
+_WITH_HUB = tuple(
+    (name, hub) for name in FORMAT_NAMES if name != HUBS[0] and (hub := _hub_of(name)) is not None
+)
 PAIRS = tuple(dict.fromkeys((*DOCUMENTED, *_WITH_HUB)))
 # Formats that carry each other's events whole, as far as they have anything in common.
 CHAINS = {

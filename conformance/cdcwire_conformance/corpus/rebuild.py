@@ -16,7 +16,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Explanation, Format
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.registry import FORMAT_NAMES, get_format
-from cdcwire.model.text import Json
+from cdcwire.model.text import Json, TextFormError, event_from_json
 from cdcwire_conformance.corpus.case import (
     Case,
     CorpusError,
@@ -73,11 +73,21 @@ def made_files(corpus: FolderFiles, accept_new: bool = False) -> dict[str, bytes
     for where in case_files(corpus):
         document = read_json(corpus, where)
         case = case_from_json(document, corpus, where)
+        _check_events(case)
         cases.append(case)
         made[where] = case_text(document, sums_of(case, corpus, accept_new))
         made[f"{case.id}.hex"] = case_hexdump(case)
     made[INDEX_FILE] = index_text(corpus_version(corpus.root), cases, made)
     return {name: text.encode() for name, text in made.items()}
+
+
+def _check_events(case: Case) -> None:
+    tables = case.context().tables
+    for index, event in enumerate(case.events or ()):
+        try:
+            event_from_json(event, tables, ("events", index))
+        except TextFormError as error:
+            raise CorpusError(str(error), f"{case.id}.json") from None
 
 
 def stale_hexdumps(corpus: CorpusFiles, made: Container[str]) -> list[str]:

@@ -37,7 +37,13 @@ from cdcwire.datahub.fields import (
     read_text,
 )
 from cdcwire.datahub.message import Attributes, Batch, BatchCompression, Record
-from cdcwire.datahub.records import CLAUSE_ATTRIBUTES, CLAUSE_RECORDS, check_record, wrong_count
+from cdcwire.datahub.records import (
+    CLAUSE_ATTRIBUTES,
+    CLAUSE_RECORDS,
+    check_record,
+    fields_sent,
+    wrong_count,
+)
 
 CLAUSE = "datahub: batch"
 CLAUSE_RECORD = "datahub: batch records"
@@ -175,8 +181,10 @@ def _read_slots(
         (count,) = _NUMBER.unpack(body.take(_NUMBER.size, CLAUSE_RECORD))
         body.note(base, count, CLAUSE_RECORD, *path, "count")
         # The Java SDK writes 0 here: the topic specifies how many there are.
-        if count not in (0, len(fields)):
+        sent = fields_sent(count, fields) if count else fields
+        if sent is None:
             raise DecodeError(wrong_count(count, fields), base, CLAUSE_RECORD, ("count",))
+        fields = sent
         bitmap_at = body.offset
         bitmap = int.from_bytes(body.take(-(-len(fields) // 64) * 8, CLAUSE_RECORD), "little")
         body.note(bitmap_at, f"{bitmap:b}", CLAUSE_RECORD, *path, "bitmap")
@@ -319,8 +327,10 @@ def _write_record(record: Record, fields: Sequence[Field] | None) -> bytes:
         raise EncodeError("a blob topic has bytes, a tuple topic values", CLAUSE_RECORDS)
     values: tuple[FieldValue | bytes, ...]
     values = (record.data,) if isinstance(record.data, bytes) else record.data
-    if len(values) != len(known):
+    sent = fields_sent(len(values), known)
+    if sent is None:
         raise EncodeError(f"the topic has {len(known)} fields", CLAUSE_RECORDS)
+    known = tuple(sent)
     bitmap = 0
     slots = bytearray()
     area = bytearray()

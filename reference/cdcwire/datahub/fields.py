@@ -68,11 +68,15 @@ _NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf(?:inity)?)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a topic's schema."""
+    """A field of a topic's schema.
+
+    ``may_be_absent``: a record may end before it, as one that is older than the field does.
+    """
 
     name: str
     type: FieldType
     nullable: bool = True
+    may_be_absent: bool = False
 
 
 def field_type(name: str) -> FieldType | None:

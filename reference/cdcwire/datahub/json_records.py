@@ -29,6 +29,7 @@ from cdcwire.datahub.records import (
     CLAUSE_RECORDS,
     check_record,
     field_value,
+    fields_sent,
     texts_of,
     wrong_count,
 )
@@ -116,10 +117,11 @@ def _read_data(
         problem = f"a tuple is an array of texts, not {json_kind(member.value)}"
         raise DecodeError(problem, member.start, CLAUSE_RECORDS)
     items = member.value.items
-    if len(items) != len(fields):
+    sent = fields_sent(len(items), fields)
+    if sent is None:
         raise DecodeError(wrong_count(len(items), fields), member.start, CLAUSE_RECORDS)
     values = []
-    for index, (field, item) in enumerate(zip(fields, items, strict=True)):
+    for index, (field, item) in enumerate(zip(sent, items, strict=True)):
         at = member.value.places[2 * index]
         with step(field.name):
             if item is not None and not isinstance(item, str):

@@ -136,11 +136,19 @@ def _read_data(
             value = field_value(fields[index], raw, at, empty_is_null=empty_is_null)
         values.append(value)
         field.reader.note(field.start, value, clause_of(fields[index].type), *place)
-    if len(values) != (1 if fields is None else len(fields)):
+    if len(values) != 1 if fields is None else fields_sent(len(values), fields) is None:
         raise DecodeError(wrong_count(len(values), fields), reader.end, CLAUSE_RECORDS, path)
     if fields is None:
         return cast(bytes, values[0])
     return cast("tuple[FieldValue, ...]", tuple(values))
+
+
+def fields_sent(count: int, fields: Sequence[Field]) -> Sequence[Field] | None:
+    """Return the fields of a record with ``count`` values; None if it has another number."""
+    if count == len(fields):
+        return fields
+    may_end = 0 < count < len(fields) and fields[count].may_be_absent
+    return fields[:count] if may_end else None
 
 
 def wrong_count(count: int, fields: Sequence[Field] | None) -> str:
@@ -149,7 +157,7 @@ def wrong_count(count: int, fields: Sequence[Field] | None) -> str:
         return "a blob is one field; the record has another number"
     problem = f"a record with {count} values, of a topic with {len(fields)} fields"
     if count < len(fields):
-        return f"{problem}: it may be older than a field; decode it with the definition of then"
+        return f"{problem}: it may be older than a field; set short-records=absent"
     return f"{problem}: the definition may be older than a field"
 
 
@@ -233,10 +241,11 @@ def texts_of(record: Record, fields: Sequence[Field] | None) -> list[bytes | str
         if not isinstance(record.data, bytes):
             raise EncodeError("a blob topic's record is bytes", CLAUSE_RECORDS)
         return [record.data]
-    if isinstance(record.data, bytes) or len(record.data) != len(fields):
+    sent = None if isinstance(record.data, bytes) else fields_sent(len(record.data), fields)
+    if sent is None:
         raise EncodeError(f"the topic has {len(fields)} fields", CLAUSE_RECORDS)
     texts: list[bytes | str | None] = []
-    for field, value in zip(fields, record.data, strict=True):
+    for field, value in zip(sent, cast("tuple[FieldValue, ...]", record.data), strict=True):
         with step(field.name):
             texts.append(field_text(field, value))
     return texts

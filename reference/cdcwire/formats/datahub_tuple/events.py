@@ -70,7 +70,7 @@ def to_event(
     row: TupleRow, topic: Topic, selection: Selection = EVERYTHING, offset: int = 0
 ) -> RowChange:
     """Return the neutral event of a row. Raises: DecodeError for BYTES that are not in base64."""
-    columns, values = topic.columns, []
+    columns, values = topic.columns[: len(row.values)], []
     for column, value in zip(columns, row.values, strict=True):
         with step(column.name):
             values.append(to_model(column, value, offset))
@@ -171,6 +171,8 @@ def _values(image: Image, topic: Topic) -> tuple[FieldValue, ...]:
         field = topic.fields[index]
         found = given.pop(field.name, None)
         if found is None:
+            if field.may_be_absent and not given:
+                break
             raise SchemaMismatchError(field.name, "is not in the row; absent is not NULL")
         with step(field.name):
             values.append(to_field(field, *found))

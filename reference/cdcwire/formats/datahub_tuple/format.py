@@ -36,6 +36,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
         "json bodies": "bodies of the service in JSON",
         "protobuf bodies": "bodies of the service in protobuf",
         "batch bodies": "bodies of the service with binary batches",
+        "short records": "records that are older than the last fields of their topic",
         "compression": "batches and bodies that are compressed",
         "empty-is-null": "the setting of this name",
         "execute-time-column": "the setting of this name",

@@ -9,6 +9,7 @@ from cdcwire.core.options import option, options_of, settings_reader
 from cdcwire.datahub.carrying import BodyOptions
 
 TupleEncoding: TypeAlias = Literal["auto", "json", "protobuf", "batch"]
+ShortRecords: TypeAlias = Literal["reject", "absent"]
 ExecuteTime: TypeAlias = Literal["_excute_time_", "_execute_time_"]
 EXECUTE_TIMES: tuple[ExecuteTime, ...] = get_args(ExecuteTime)  # each as one document spells it
 
@@ -29,6 +30,11 @@ class Settings(BodyOptions):
         "execute-time-column",
         "_excute_time_",
         "Name of this column for a definition that does not list it.",
+    )
+    short_records: ShortRecords = option(
+        "short-records",
+        "reject",
+        "Records that are older than the last fields: reject them, or read these fields as absent.",
     )
     table: str = option(
         "table", "", "Definition of the topic's table: t or schema.t. Empty: the only one."

@@ -7,6 +7,7 @@ all columns as the topic has them. Source: datahub-tuple, "topic schema", "metad
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from cdcwire.core.format import Context
 from cdcwire.core.options import OptionError
@@ -104,6 +105,10 @@ def topic_of(table: Table, settings: Settings = DEFAULT_SETTINGS) -> Topic:
     data = tuple(index for index, field in enumerate(fields) if field.name not in METADATA)
     if not data:
         raise OptionError(f"table {table.name!r} has no data column")
+    if settings.short_records == "absent":
+        # Fields are appended at the end. A row keeps its metadata and one data column at least.
+        least = max(data[0], *(place for place in range(len(fields)) if place not in data))
+        fields[least + 1 :] = [replace(f, may_be_absent=True) for f in fields[least + 1 :]]
     known = {column.name: column for column in listed}
     return Topic(
         table,

@@ -14,6 +14,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.datahub.carrying import read_records
 from cdcwire.datahub.fields import FieldValue
 from cdcwire.datahub.message import Record
+from cdcwire.datahub.records import fields_sent
 from cdcwire.datahub.tuple_topic import Operation, Topic, TupleRow
 from cdcwire.formats.datahub_tuple.settings import DEFAULT_SETTINGS, Settings, read_settings
 from cdcwire.formats.datahub_tuple.topic import find_table, topic_of
@@ -94,10 +95,16 @@ def row_of(record: Record, topic: Topic) -> TupleRow:
         flags = f"{'NY'[has_before]},{'NY'[has_after]}"
         problem = f"{operation} with the flags {flags}; I has N,Y, U has Y,N or N,Y, D has Y,N"
         raise _error(problem, CLAUSE_FLAGS, topic, topic.after_image, at)
-    values = tuple([data[index] for index in topic.data])
+    sent = topic.data if len(data) == len(topic.fields) else _sent(topic, len(data))
+    values = tuple([data[index] for index in sent])
     return TupleRow(
         cast(Operation, operation), has_before, has_after, sequence_id, time, table, values
     )
+
+
+def _sent(topic: Topic, size: int) -> tuple[int, ...]:
+    """Return the data fields of a record that is older than the last ones."""
+    return tuple(index for index in topic.data if index < size)
 
 
 def _present(
@@ -139,10 +146,13 @@ def record_of(row: TupleRow, topic: Topic) -> Record:
     if isinstance(row.execute_time, bool) or not 0 <= row.execute_time <= MAX_TIME:
         problem = f"{row.execute_time} is no time in milliseconds of up to 13 digits"
         raise EncodeError(problem, CLAUSE_TIME, ("execute_time",))
-    if len(row.values) != len(topic.data):
-        problem = f"{len(row.values)} values; the topic has {len(topic.data)} data columns"
+    count, size = len(row.values), len(topic.fields)
+    if 0 < count < len(topic.data):
+        size = topic.data[count]
+    if fields_sent(size, topic.fields) is None or count > len(topic.data) or not count:
+        problem = f"{count} values; the topic has {len(topic.data)} data columns"
         raise EncodeError(problem, "datahub-tuple: topic schema", ("values",))
-    data: list[FieldValue] = [None] * len(topic.fields)
+    data: list[FieldValue] = [None] * size
     data[topic.sequence_id] = row.sequence_id
     data[topic.operation_type] = row.operation
     data[topic.execute_time] = row.execute_time
@@ -155,6 +165,6 @@ def record_of(row: TupleRow, topic: Topic) -> Record:
             problem = f"a row of table {row.table!r:.60}; the topic's is {topic.table.name!r}"
             raise EncodeError(problem, "datahub: topics", ("table",))
         data[topic.source_table] = row.table
-    for index, value in zip(topic.data, row.values, strict=True):
+    for index, value in zip(topic.data[:count], row.values, strict=True):
         data[index] = value
     return Record(tuple(data))

@@ -112,10 +112,11 @@ def _added_clauses(found: Unwrapped) -> dict[str, str]:
 def _value_subjects(found: Message | None) -> Subjects:
     if isinstance(found, Unwrapped):
         side: EventPart = "before" if found.op == "d" else "after"
-        columns = {(field.name,): field.name for field in found.row.schema.fields}
-        shown = {path: Subject(0, (side,), name) for path, name in columns.items()}
-        about: Subject = Subject(0, ("kind", "op", "schema", "table", *_POSITIONS))
-        return Subjects(members={**shown, **{(name,): about for name in found.added}})
+        about = Subject(0, ("kind", "op", "schema", "table", *_POSITIONS))
+        shown: dict[Path, Subject] = {(name,): about for name in found.added}
+        for field in found.row.schema.fields:
+            shown[field.name,] = Subject(0, (side,), field.name)
+        return Subjects(members=shown)
     members = dict(_MEMBERS)
     if isinstance(found, Heartbeat):
         members["ts_ms",] = Subject(0, ("kind", "what", "sent_ms"))
