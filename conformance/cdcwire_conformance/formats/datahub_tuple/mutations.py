@@ -1,15 +1,37 @@
 """The rules of DataHub Tuple: bodies, and in them the metadata columns of rows.
 
 A row has two flags; one is changed at a time, to a value that no operation allows. Another
-operation type might be legal, so the operation type stays.
+operation type might be legal, so the operation type stays. Where a record may be older than the
+last fields, one value less is legal too.
 """
 
 from __future__ import annotations
 
-from cdcwire_conformance.corpus.mutations.rules import FormatRules
-from cdcwire_conformance.families.datahub_mutations import changes, legal_sizes
+from collections.abc import Iterator, Mapping, Sequence
+
+from cdcwire.core.options import OptionValue
+from cdcwire.core.reader import Span
+from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
+from cdcwire_conformance.families import datahub_mutations
+from cdcwire_conformance.families.datahub_mutations import legal_sizes
 
 _LONG_PART = 256  # every byte of a text is alike; its fields are what differs
+
+
+def changes(
+    raw: bytes, spans: Sequence[Span], options: Mapping[str, OptionValue]
+) -> Iterator[Change]:
+    """Yield what can be made wrong at the fields of a body."""
+    counts = {span.start for span in spans if _is_count(span)}
+    for change in datahub_mutations.changes(raw, spans, options):
+        is_shorter = change.detail == "-1" and change.offset in counts
+        if not (is_shorter and options["short-records"] == "absent"):
+            yield change
+
+
+def _is_count(span: Span) -> bool:
+    return span.clause == "datahub: batch records" and span.path[-1:] == ("count",)
+
 
 RULES = FormatRules(
     parts=("value",), legal_sizes=legal_sizes, changes=changes, long_part=_LONG_PART

@@ -23,14 +23,23 @@ _NEEDED = frozenset(
 _TAGS = {"op": "x", "status": "ABORT"}
 _of_changes = changes_of(_NEEDED, _TAGS)
 _of_logical_messages = changes_of(_NEEDED - {("source", "table")}, _TAGS)
+_of_rows = changes_of(frozenset(), {})  # rows by themselves need none of these members
 
 
 def changes(
     raw: bytes, spans: Sequence[Span], options: Mapping[str, OptionValue]
 ) -> Iterator[Change]:
     """Yield what can be made wrong. A logical message is about no table."""
+    if options["transforms"] == "unwrap":
+        yield from _of_rows(raw, spans, options)
+        return
     is_logical = any("message" in span.path for span in spans)
     yield from (_of_logical_messages if is_logical else _of_changes)(raw, spans, options)
+
+
+def is_read(spans: Sequence[Span]) -> bool:
+    """Return whether readers look into the key: any text is a key of StringConverter."""
+    return not any(span.part == "key" and span.clause == "debezium-json: keys" for span in spans)
 
 
 RULES = FormatRules(
@@ -38,4 +47,5 @@ RULES = FormatRules(
     legal_sizes=legal_sizes,
     changes=changes,
     long_part=LONG_PART,
+    is_read=is_read,
 )
