@@ -7,7 +7,7 @@ import { rowSchema } from "./connect_tables.js";
 import { isOn, option } from "./events.js";
 import { Rejection, inside } from "./rejection.js";
 
-export const without = [];
+export const without = ["string keys", "unwrapped rows"];
 
 const OPERATIONS = { c: "insert", u: "update", d: "delete", r: "read" };
 const IMAGES = { c: [["after"], []], r: [["after"], []], u: [["after"], ["before"]], d: [["before"], []], t: [[], []] };
