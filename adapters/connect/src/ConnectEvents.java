@@ -16,7 +16,7 @@ import org.apache.kafka.connect.data.Struct;
  * <p>A field that is missing, or of another type, is an exception of Connect's own; that is a rejection too.
  */
 final class ConnectEvents {
-  static final List<String> WITHOUT = List.of("schemas off");
+  static final List<String> WITHOUT = List.of("schemas off", "string keys", "unwrapped rows");
 
   private static final Map<String, String> OPERATIONS =
       Map.of("c", "insert", "u", "update", "d", "delete", "r", "read");

@@ -55,6 +55,8 @@ public final class ReadFlink {
   static final List<String> WITHOUT =
       List.of(
           "schemas off",
+          "string keys",
+          "unwrapped rows",
           "position",
           "key",
           "unavailable",

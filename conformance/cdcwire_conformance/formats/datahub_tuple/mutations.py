@@ -25,7 +25,7 @@ def changes(
     counts = {span.start for span in spans if _is_count(span)}
     for change in datahub_mutations.changes(raw, spans, options):
         is_shorter = change.detail == "-1" and change.offset in counts
-        if not (is_shorter and options["short-records"] == "absent"):
+        if not (is_shorter and options.get("short-records") == "absent"):
             yield change
 
 

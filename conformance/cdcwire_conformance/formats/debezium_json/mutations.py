@@ -30,7 +30,7 @@ def changes(
     raw: bytes, spans: Sequence[Span], options: Mapping[str, OptionValue]
 ) -> Iterator[Change]:
     """Yield what can be made wrong. A logical message is about no table."""
-    if options["transforms"] == "unwrap":
+    if options.get("transforms") == "unwrap":
         yield from _of_rows(raw, spans, options)
         return
     is_logical = any("message" in span.path for span in spans)
