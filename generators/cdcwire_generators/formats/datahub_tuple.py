@@ -17,7 +17,7 @@ from cdcwire_generators.datahub import (
 )
 from cdcwire_generators.formats import FormatGenerators
 from cdcwire_generators.round_trip import NotCarriedError
-from cdcwire_generators.samples import has_kinds, has_options
+from cdcwire_generators.samples import has_kinds, has_options, never
 
 # Microseconds of a Tuple's TIMESTAMP: from 0000-12-31 16:00:00 to 9999-12-31 15:59:59.
 _TIMESTAMPS = range(-62135798400000000, 253402271999000000 + 1)
@@ -88,6 +88,7 @@ GENERATORS = FormatGenerators(
     features=MappingProxyType(
         {
             **BODIES,
+            "short records": never,
             "small integers": has_kinds("int8", "int16", "int32"),
             "bigint": has_kinds("int64"),
             "boolean": has_kinds("bool"),

@@ -236,6 +236,8 @@ GENERATORS = FormatGenerators(
         {
             **CONNECT_OPTIONS,
             "provide-transaction-metadata": (False,),  # it adds events
+            "transforms": ("none",),  # it and the next are for reading
+            "key-converter": ("json",),
             "unavailable-value-placeholder": ("__debezium_unavailable_value", "", "\u2205"),
             "topic-prefix": ("cdl", "a b", "\u00fc.x"),
             "database": ("", "shop", "\u00fc"),
@@ -246,6 +248,8 @@ GENERATORS = FormatGenerators(
             "tombstone": has_markers("tombstone"),
             "schemas off": never,
             "definitions": never,
+            "unwrapped rows": never,
+            "string keys": never,
             "transaction": has_markers("begin", "end"),
             "logical message": has_markers("logical_message"),
             "truncate": has_schema_changes,

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import MappingProxyType
+
 from cdcwire.connect.identify import Part, part_of, tombstone_guess
-from cdcwire.core.guess import Guess, JsonObject, OptionValues, offset_of
+from cdcwire.core.guess import Guess, JsonObject, OptionValues, json_object, offset_of
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
 
 _CDL = {"message_type", "LOB_COLUMNS", "unique"}
 _BOUNDARY = {"status", "id"}
+_ADDED = ("__op", "__deleted", "__table", "__source_table", "__lsn", "__source_lsn")
+_UNWRAP: OptionValues = MappingProxyType({"transforms": "unwrap"})
 _CONNECT_TIMES = (
     b"org.apache.kafka.connect.data.Timestamp",
     b"org.apache.kafka.connect.data.Time",
@@ -21,10 +26,20 @@ def identify(message: Message) -> Guess | None:
     """Return what shows that a message is Debezium's: the members of its payload."""
     if not isinstance(message, KafkaMessage):
         return None
+    if message.key is None or not message.key.startswith(b"Struct{"):
+        return _by_value(message)
+    found = _by_value(message) if message.value is not None else None
+    found = found or Guess("a key of StringConverter", "key", if_decoded="likely")
+    return replace(found, options={**found.options, "key-converter": "string"})
+
+
+def _by_value(message: KafkaMessage) -> Guess | None:
     part = part_of(message.value)
     if part is None or message.value is None:
         return tombstone_guess(message)
     names = part.payload.keys()
+    if unwrapped := _unwrapped(part, message.value):
+        return unwrapped
     if {"op", "source"} <= names and isinstance(part.payload["source"], dict):
         return _of_change(part, message.value, part.payload["source"])
     facts = {"envelope": part.envelope}
@@ -37,6 +52,24 @@ def identify(message: Message) -> Guess | None:
         evidence = "the member ts_ms alone: a heartbeat"
         place = offset_of(message.value, "ts_ms")
         return Guess(evidence, "value", place, "sure" if is_named else "likely", facts=facts)
+    return None
+
+
+def _unwrapped(part: Part, value: bytes) -> Guess | None:
+    """Return a guess for a row as ExtractNewRecordState leaves it."""
+    facts = {"envelope": part.envelope}
+    for name in _ADDED:
+        if name in part.payload:
+            evidence = f"the member {name}, which ExtractNewRecordState adds"
+            place = offset_of(value, name)
+            return Guess(evidence, "value", place, "likely", options=_UNWRAP, facts=facts)
+    envelope = json_object(value) or {}
+    schema = envelope.get("schema") if "payload" in envelope else None
+    name = schema.get("name") if isinstance(schema, dict) else None
+    if isinstance(name, str) and name.endswith(".Value") and "op" not in part.payload:
+        evidence = "the schema of a row by itself, as ExtractNewRecordState leaves it"
+        place = max(value.find(b'.Value"'), 0)
+        return Guess(evidence, "value", place, "likely", options=_UNWRAP, facts=facts)
     return None
 
 
