@@ -50,8 +50,8 @@ class Judge:
     def ask(self, testee: Testee, task: Task) -> Outcome:
         """Ask a testee and judge its answer; what fails is asked again in a fresh process.
 
-        The second answer counts. Of the failures of one kind, the first ten are asked again. Once a
-        process was seen that mixes up its messages, all are asked again.
+        The second answer counts. Only ten failures of one kind are asked again, or all of them
+        once a process has mixed up its messages.
         """
         outcome, is_fresh = self.ask_once(testee, task)
         if is_fresh or not outcome.is_bad:
