@@ -65,8 +65,8 @@ def _unwrapped(part: Part, value: bytes) -> Guess | None:
             return Guess(evidence, "value", place, "likely", options=_UNWRAP, facts=facts)
     envelope = json_object(value) or {}
     schema = envelope.get("schema") if "payload" in envelope else None
-    name = schema.get("name") if isinstance(schema, dict) else None
-    if isinstance(name, str) and name.endswith(".Value") and "op" not in part.payload:
+    of_schema = schema.get("name") if isinstance(schema, dict) else None
+    if isinstance(of_schema, str) and of_schema.endswith(".Value") and "op" not in part.payload:
         evidence = "the schema of a row by itself, as ExtractNewRecordState leaves it"
         place = max(value.find(b'.Value"'), 0)
         return Guess(evidence, "value", place, "likely", options=_UNWRAP, facts=facts)
