@@ -14,16 +14,8 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from cdcwire.core.format import TableName
+from cdcwire.model import kinds
 from cdcwire.model.events import Column, Table
-from cdcwire.model.kinds import (
-    BytesType,
-    DatetimeType,
-    EnumType,
-    SetType,
-    TextType,
-    TimestampType,
-    Type,
-)
 from cdcwire_conformance.arrow.common_type import NoCommonType, common_type, describe_kind
 from cdcwire_conformance.arrow.types import (
     Profile,
@@ -102,14 +94,16 @@ class CanonicalTable:
         Raises: SchemaError for a name that is not a text column.
         """
         wanted = set(names)
-        known = {c.name for c in self.columns if isinstance(c.type, (TextType, BytesType))}
+        known = {
+            c.name for c in self.columns if isinstance(c.type, (kinds.TextType, kinds.BytesType))
+        }
         if not wanted <= known:
             raise SchemaError(
                 f"table {self} has no text column {', '.join(sorted(wanted - known))}"
             )
         columns = tuple(
-            replace(c, type=BytesType(c.type.length))
-            if c.name in wanted and isinstance(c.type, TextType)
+            replace(c, type=kinds.BytesType(c.type.length))
+            if c.name in wanted and isinstance(c.type, kinds.TextType)
             else c
             for c in self.columns
         )
@@ -243,9 +237,9 @@ def union_tables(first: CanonicalTable, second: CanonicalTable) -> CanonicalTabl
 def _with_more_labels(first: Column, second: Column) -> Column | None:
     """Return the one of two whose labels begin with those of the other, as if some were added."""
     ours, theirs = first.type, second.type
-    if not isinstance(ours, (EnumType, SetType)) or type(ours) is not type(theirs):
+    if not isinstance(ours, (kinds.EnumType, kinds.SetType)) or type(ours) is not type(theirs):
         return None
-    assert isinstance(theirs, (EnumType, SetType))
+    assert isinstance(theirs, (kinds.EnumType, kinds.SetType))
     if ours.labels is None or theirs.labels is None:
         return None
     size = min(len(ours.labels), len(theirs.labels))
@@ -320,21 +314,25 @@ def _merge_columns(left: Column, right: Column, told: Column | None) -> Column:
     )
 
 
-def _told_kind(told: Type, met: Type) -> Type:
+def _told_kind(told: kinds.Type, met: kinds.Type) -> kinds.Type:
     """Return the kind from a definition; only the sides may know the zone of an instant."""
-    if isinstance(told, TimestampType) and isinstance(met, TimestampType) and told.zone is None:
+    if (
+        isinstance(told, kinds.TimestampType)
+        and isinstance(met, kinds.TimestampType)
+        and told.zone is None
+    ):
         return replace(told, zone=met.zone)
     return told
 
 
 def _zone_notes(left: Column, right: Column, merged: Column, time_zone: str) -> list[str]:
-    if not isinstance(merged.type, TimestampType) or merged.type.zone is None:
+    if not isinstance(merged.type, kinds.TimestampType) or merged.type.zone is None:
         return []
     return [
         f"column {left.name}: the {side} side does not tell its zone; it is read in {time_zone}"
         for side, column in (("left", left), ("right", right))
-        if isinstance(column.type, DatetimeType)
-        or (isinstance(column.type, TimestampType) and column.type.zone is None)
+        if isinstance(column.type, kinds.DatetimeType)
+        or (isinstance(column.type, kinds.TimestampType) and column.type.zone is None)
     ]
 
 

@@ -12,31 +12,8 @@ from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
+from cdcwire.model import kinds
 from cdcwire.model.events import Column
-from cdcwire.model.kinds import (
-    ArrayType,
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntervalType,
-    IntType,
-    JsonType,
-    MapType,
-    SetType,
-    StructType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-    VectorType,
-    YearType,
-)
 from cdcwire.mysql.types import is_boolean_source
 
 Temporal: TypeAlias = Literal["text", "native"]
@@ -56,7 +33,7 @@ class SchemaError(ValueError):
 
 
 def arrow_type(
-    kind: Type, temporal: Temporal = "text", profile: Profile | None = None
+    kind: kinds.Type, temporal: Temporal = "text", profile: Profile | None = None
 ) -> pa.DataType:
     """Return the Arrow type of a kind.
 
@@ -69,41 +46,41 @@ def arrow_type(
             return found
         temporal = "native"
     match kind:
-        case BoolType():
+        case kinds.BoolType():
             return pa.bool_()
-        case IntType(bits, unsigned):
+        case kinds.IntType(bits, unsigned):
             return (_UNSIGNED if unsigned else _SIGNED)[bits]
-        case YearType():
+        case kinds.YearType():
             return pa.int32()
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             return pa.float32() if bits == 32 else pa.float64()
-        case DecimalType(precision, scale):
+        case kinds.DecimalType(precision, scale):
             if precision is None or precision > MAX_DECIMAL_DIGITS:
                 return pa.string()
             return pa.decimal128(precision, scale or 0)
-        case BytesType() | UnknownType():
+        case kinds.BytesType() | kinds.UnknownType():
             return pa.binary()
-        case TextType() | JsonType():
+        case kinds.TextType() | kinds.JsonType():
             return pa.string()
-        case BitType(length):
+        case kinds.BitType(length):
             if length is not None and length < 64:
                 return pa.int64()
             return UNSIGNED_64 if length is None or length == 64 else pa.binary()
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return _native_type(kind) if temporal == "native" else pa.string()
-        case IntervalType(form):
+        case kinds.IntervalType(form):
             return pa.int64() if form == "us" else pa.string()
-        case EnumType() | SetType():
+        case kinds.EnumType() | kinds.SetType():
             if has_labels(kind):
                 return pa.string()
-            return pa.int64() if isinstance(kind, EnumType) else UNSIGNED_64
-        case VectorType():
+            return pa.int64() if isinstance(kind, kinds.EnumType) else UNSIGNED_64
+        case kinds.VectorType():
             return pa.list_(pa.float32())
-        case ArrayType(item):
+        case kinds.ArrayType(item):
             return pa.list_(arrow_type(item, temporal, profile))
-        case MapType(key, value):
+        case kinds.MapType(key, value):
             return pa.map_(arrow_type(key, temporal, profile), arrow_type(value, temporal, profile))
-        case StructType(columns):
+        case kinds.StructType(columns):
             return struct_type(columns, temporal, profile)
 
 
@@ -129,7 +106,7 @@ def struct_type(
     return pa.struct(fields)
 
 
-def has_labels(kind: EnumType | SetType) -> bool:
+def has_labels(kind: kinds.EnumType | kinds.SetType) -> bool:
     """Return whether values become labels: these are known, or nothing else was ever sent."""
     return kind.labels is not None or kind.form == "label"
 
@@ -141,60 +118,62 @@ def canonical_column(column: Column) -> Column:
     every number from -128 to 127 in it.
     """
     kind = canonical_kind(column.type)
-    if isinstance(kind, BoolType) and (column.source or "").lower().startswith("tinyint"):
-        kind = IntType(8)
+    if isinstance(kind, kinds.BoolType) and (column.source or "").lower().startswith("tinyint"):
+        kind = kinds.IntType(8)
     return replace(column, type=kind)
 
 
-def canonical_kind(kind: Type) -> Type:
+def canonical_kind(kind: kinds.Type) -> kinds.Type:
     """Return the kind that values of ``kind`` are converted to."""
     match kind:
-        case DateType():
-            return DateType()
-        case TimeType(fraction, _, zone):
-            return TimeType(fraction, zone=zone)
-        case DatetimeType(fraction):
-            return DatetimeType(fraction)
-        case TimestampType(fraction, _, zone):
-            return TimestampType(fraction, zone=None if zone is None else UTC)
-        case EnumType(labels) | SetType(labels) if labels is not None:
+        case kinds.DateType():
+            return kinds.DateType()
+        case kinds.TimeType(fraction, _, zone):
+            return kinds.TimeType(fraction, zone=zone)
+        case kinds.DatetimeType(fraction):
+            return kinds.DatetimeType(fraction)
+        case kinds.TimestampType(fraction, _, zone):
+            return kinds.TimestampType(fraction, zone=None if zone is None else UTC)
+        case kinds.EnumType(labels) | kinds.SetType(labels) if labels is not None:
             return type(kind)(labels)
-        case ArrayType(item):
-            return ArrayType(canonical_kind(item))
-        case MapType(key, value):
-            return MapType(canonical_kind(key), canonical_kind(value))
-        case StructType(columns):
-            return StructType(tuple(map(canonical_column, columns)))
+        case kinds.ArrayType(item):
+            return kinds.ArrayType(canonical_kind(item))
+        case kinds.MapType(key, value):
+            return kinds.MapType(canonical_kind(key), canonical_kind(value))
+        case kinds.StructType(columns):
+            return kinds.StructType(tuple(map(canonical_column, columns)))
         case _:
             return kind
 
 
-def _native_type(kind: DateType | TimeType | DatetimeType | TimestampType) -> pa.DataType:
+def _native_type(
+    kind: kinds.DateType | kinds.TimeType | kinds.DatetimeType | kinds.TimestampType,
+) -> pa.DataType:
     match kind:
-        case DateType():
+        case kinds.DateType():
             return pa.date32()
-        case TimeType(zone=None):
+        case kinds.TimeType(zone=None):
             return pa.duration("us")  # 838:59:59 is no time of day
-        case TimeType():
+        case kinds.TimeType():
             return pa.string()  # no type has a time of day with its zone
-        case DatetimeType():
+        case kinds.DatetimeType():
             return pa.timestamp("us")
-        case TimestampType(zone=zone):
+        case kinds.TimestampType(zone=zone):
             return pa.timestamp("us", None if zone is None else "UTC")
 
 
-def _flink_type(kind: Type) -> pa.DataType | None:
+def _flink_type(kind: kinds.Type) -> pa.DataType | None:
     """Return where the profile differs from the native types. Source: the Craft proposal."""
     match kind:
-        case TimeType():
+        case kinds.TimeType():
             return pa.time64("ns")
-        case DatetimeType() | TimestampType():
+        case kinds.DatetimeType() | kinds.TimestampType():
             return pa.timestamp("us")
-        case EnumType() | SetType():
+        case kinds.EnumType() | kinds.SetType():
             return pa.int32()
-        case DecimalType(None):
+        case kinds.DecimalType(None):
             raise SchemaError("the profile flink needs a decimal's precision and scale (--ddl)")
-        case DecimalType(int(precision)) if precision > MAX_DECIMAL_DIGITS:
+        case kinds.DecimalType(int(precision)) if precision > MAX_DECIMAL_DIGITS:
             raise SchemaError(f"Flink's decimals have {MAX_DECIMAL_DIGITS} digits, not {precision}")
         case _:
             return None

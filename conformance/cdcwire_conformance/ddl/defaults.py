@@ -11,24 +11,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from cdcwire.golang.numbers import read_float32
+from cdcwire.model import kinds
 from cdcwire.model.events import Expression, Value
-from cdcwire.model.kinds import (
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntType,
-    SetType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    YearType,
-)
 from cdcwire_conformance.ddl.tokens import Cursor
 
 _NUMBER = re.compile(
@@ -46,7 +30,7 @@ class _Constant:
     raw: bytes | None = None
 
 
-def read_default(cursor: Cursor, kind: Type) -> Value:
+def read_default(cursor: Cursor, kind: kinds.Type) -> Value:
     """Read the text after DEFAULT. Returns: a value of the kind, None for NULL, Expression."""
     begin = cursor.token
     if cursor.is_sign("("):
@@ -111,32 +95,34 @@ def skip_function(cursor: Cursor) -> None:
         cursor.parenthesised()
 
 
-def _value_of(kind: Type, constant: _Constant) -> Value | None:
+def _value_of(kind: kinds.Type, constant: _Constant) -> Value | None:
     """Return a constant as a value of the kind, None where it is not a plain one."""
     text, raw = constant.text, constant.raw
     match kind:
-        case BytesType():
+        case kinds.BytesType():
             return raw if text is None else text.encode("utf-8", "surrogatepass")
-        case TextType():
+        case kinds.TextType():
             return text if raw is None else _decoded(raw)
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return text if text is not None and not _NUMBER.fullmatch(text) else None
-        case DecimalType() if text is not None and re.fullmatch(r"[+-]?\d+(\.\d+)?", text, re.A):
+        case kinds.DecimalType() if text is not None and re.fullmatch(
+            r"[+-]?\d+(\.\d+)?", text, re.A
+        ):
             return Decimal(text)
-        case FloatType(bits) if text is not None and _NUMBER.fullmatch(text):
+        case kinds.FloatType(bits) if text is not None and _NUMBER.fullmatch(text):
             return read_float32(text) if bits == 32 else float(text)
-        case EnumType(labels) if labels is not None:
+        case kinds.EnumType(labels) if labels is not None:
             return _label_index(labels, text)
-        case SetType(labels) if labels is not None:
+        case kinds.SetType(labels) if labels is not None:
             return _label_mask(labels, text)
-        case BoolType() | IntType() | YearType() | BitType():
+        case kinds.BoolType() | kinds.IntType() | kinds.YearType() | kinds.BitType():
             return _whole_number(kind, constant)
         case _:
             return None
 
 
 def _whole_number(
-    kind: BoolType | IntType | YearType | BitType, constant: _Constant
+    kind: kinds.BoolType | kinds.IntType | kinds.YearType | kinds.BitType, constant: _Constant
 ) -> int | bool | None:
     if constant.raw is not None:
         number = int.from_bytes(constant.raw, "big")
@@ -145,13 +131,13 @@ def _whole_number(
     else:
         return None
     match kind:
-        case BoolType():
+        case kinds.BoolType():
             return number == 1 if number in (0, 1) else None
-        case IntType(bits, unsigned):
+        case kinds.IntType(bits, unsigned):
             low, high = (0, 1 << bits) if unsigned else (-1 << bits - 1, 1 << bits - 1)
-        case YearType():
+        case kinds.YearType():
             low, high = 1901, 2156
-        case BitType(length):
+        case kinds.BitType(length):
             low, high = 0, 1 << (length or 1)
     return number if low <= number < high else None
 

@@ -12,22 +12,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
+from cdcwire.model import kinds
 from cdcwire.model.events import Column, Image, Role, RowChange, Table, Value
-from cdcwire.model.kinds import (
-    BitType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntType,
-    JsonType,
-    SetType,
-    TextType,
-    TimestampType,
-    Type,
-)
 from cdcwire_generators.positions import position_at
 from cdcwire_generators.workloads import Mix, table_workload
 
@@ -43,25 +29,25 @@ _NO_ROLES: frozenset[Role] = frozenset()
 _KEY: frozenset[Role] = frozenset({"primary", "handle"})
 
 
-def _column(name: str, source: str, kind: Type, roles: frozenset[Role] = _NO_ROLES) -> Column:
+def _column(name: str, source: str, kind: kinds.Type, roles: frozenset[Role] = _NO_ROLES) -> Column:
     return Column(name, kind, source, nullable=not roles, roles=roles)
 
 
 COLUMNS: tuple[Column, ...] = (
-    _column("id", "bigint", IntType(64), _KEY),
-    _column("units", "bigint unsigned", IntType(64, True)),
-    _column("price", "decimal(12,2)", DecimalType(12, 2)),
-    _column("exact", "decimal(65,30)", DecimalType(65, 30)),
-    _column("flags", "bit(64)", BitType(64)),
-    _column("state", "enum('new','open','closed')", EnumType(("new", "open", "closed"))),
-    _column("tags", "set('a','b','c')", SetType(("a", "b", "c"))),
-    _column("note", "json", JsonType()),
-    _column("seen", "timestamp(6)", TimestampType(6)),
-    _column("made", "datetime", DatetimeType(0)),
-    _column("day", "date", DateType()),
-    _column("raw", "varbinary(16)", BytesType(16)),
-    _column("weight", "double", FloatType(64)),
-    _column("name", "varchar(40)", TextType(40)),
+    _column("id", "bigint", kinds.IntType(64), _KEY),
+    _column("units", "bigint unsigned", kinds.IntType(64, True)),
+    _column("price", "decimal(12,2)", kinds.DecimalType(12, 2)),
+    _column("exact", "decimal(65,30)", kinds.DecimalType(65, 30)),
+    _column("flags", "bit(64)", kinds.BitType(64)),
+    _column("state", "enum('new','open','closed')", kinds.EnumType(("new", "open", "closed"))),
+    _column("tags", "set('a','b','c')", kinds.SetType(("a", "b", "c"))),
+    _column("note", "json", kinds.JsonType()),
+    _column("seen", "timestamp(6)", kinds.TimestampType(6)),
+    _column("made", "datetime", kinds.DatetimeType(0)),
+    _column("day", "date", kinds.DateType()),
+    _column("raw", "varbinary(16)", kinds.BytesType(16)),
+    _column("weight", "double", kinds.FloatType(64)),
+    _column("name", "varchar(40)", kinds.TextType(40)),
 )
 TABLE = Table("parcels", "depot", columns=COLUMNS, key=("id",))
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cdcwire.model.kinds import (
-    Type,
-)
+from cdcwire.model import kinds
 from cdcwire_generators.connect.times import (
     Convert,
 )
@@ -44,6 +42,6 @@ class Modes:
 class Conversion:
     """A column after a round trip: its kind, the name of its type, and a conversion of values."""
 
-    type: Type
+    type: kinds.Type
     source: str
     value: Convert

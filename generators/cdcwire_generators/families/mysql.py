@@ -4,83 +4,54 @@ from __future__ import annotations
 
 from cdcwire.model.events import Column
 from cdcwire.model.kinds import UnknownType
+from cdcwire.mysql import types
 from cdcwire.mysql.ddl import schema_change_kind
-from cdcwire.mysql.types import (
-    FLAG_BINARY,
-    FLAG_NULLABLE,
-    FLAG_UNSIGNED,
-    INTEGER_TYPES,
-    STRING_TYPES,
-    TYPE_BIT,
-    TYPE_BLOB,
-    TYPE_DATE,
-    TYPE_DATETIME,
-    TYPE_DOUBLE,
-    TYPE_DURATION,
-    TYPE_ENUM,
-    TYPE_FLOAT,
-    TYPE_GEOMETRY,
-    TYPE_INT24,
-    TYPE_JSON,
-    TYPE_LONG,
-    TYPE_LONG_BLOB,
-    TYPE_LONGLONG,
-    TYPE_MEDIUM_BLOB,
-    TYPE_NEWDATE,
-    TYPE_NEWDECIMAL,
-    TYPE_NULL,
-    TYPE_SET,
-    TYPE_SHORT,
-    TYPE_STRING,
-    TYPE_TIMESTAMP,
-    TYPE_TINY,
-    TYPE_TINY_BLOB,
-    TYPE_UNSPECIFIED,
-    TYPE_VAR_STRING,
-    TYPE_VARCHAR,
-    TYPE_VECTOR,
-    TYPE_YEAR,
-    code_and_flags,
-    column_of,
-)
 from cdcwire_generators.families.family import ColumnType, Family, SchemaChangeType
 
 # Simplest first: a failing example shrinks towards the front.
 _CODES = (
-    TYPE_LONG,
-    TYPE_VARCHAR,
-    TYPE_TINY,
-    TYPE_SHORT,
-    TYPE_INT24,
-    TYPE_LONGLONG,
-    TYPE_FLOAT,
-    TYPE_DOUBLE,
-    TYPE_NEWDECIMAL,
-    TYPE_DATE,
-    TYPE_DURATION,
-    TYPE_DATETIME,
-    TYPE_TIMESTAMP,
-    TYPE_YEAR,
-    TYPE_BIT,
-    TYPE_ENUM,
-    TYPE_SET,
-    TYPE_JSON,
-    TYPE_STRING,
-    TYPE_TINY_BLOB,
-    TYPE_BLOB,
-    TYPE_MEDIUM_BLOB,
-    TYPE_LONG_BLOB,
-    TYPE_VAR_STRING,
-    TYPE_NEWDATE,
-    TYPE_VECTOR,
-    TYPE_NULL,
-    TYPE_UNSPECIFIED,
-    TYPE_GEOMETRY,
+    types.TYPE_LONG,
+    types.TYPE_VARCHAR,
+    types.TYPE_TINY,
+    types.TYPE_SHORT,
+    types.TYPE_INT24,
+    types.TYPE_LONGLONG,
+    types.TYPE_FLOAT,
+    types.TYPE_DOUBLE,
+    types.TYPE_NEWDECIMAL,
+    types.TYPE_DATE,
+    types.TYPE_DURATION,
+    types.TYPE_DATETIME,
+    types.TYPE_TIMESTAMP,
+    types.TYPE_YEAR,
+    types.TYPE_BIT,
+    types.TYPE_ENUM,
+    types.TYPE_SET,
+    types.TYPE_JSON,
+    types.TYPE_STRING,
+    types.TYPE_TINY_BLOB,
+    types.TYPE_BLOB,
+    types.TYPE_MEDIUM_BLOB,
+    types.TYPE_LONG_BLOB,
+    types.TYPE_VAR_STRING,
+    types.TYPE_NEWDATE,
+    types.TYPE_VECTOR,
+    types.TYPE_NULL,
+    types.TYPE_UNSPECIFIED,
+    types.TYPE_GEOMETRY,
 )
 _NO_KEY = frozenset(
-    {TYPE_JSON, TYPE_VECTOR, TYPE_NULL, TYPE_UNSPECIFIED, TYPE_GEOMETRY, TYPE_FLOAT, TYPE_DOUBLE}
+    {
+        types.TYPE_JSON,
+        types.TYPE_VECTOR,
+        types.TYPE_NULL,
+        types.TYPE_UNSPECIFIED,
+        types.TYPE_GEOMETRY,
+        types.TYPE_FLOAT,
+        types.TYPE_DOUBLE,
+    }
 )
-_SIGNED = INTEGER_TYPES | {TYPE_FLOAT, TYPE_DOUBLE, TYPE_NEWDECIMAL}
+_SIGNED = types.INTEGER_TYPES | {types.TYPE_FLOAT, types.TYPE_DOUBLE, types.TYPE_NEWDECIMAL}
 
 
 def _column_types() -> tuple[ColumnType, ...]:
@@ -88,11 +59,11 @@ def _column_types() -> tuple[ColumnType, ...]:
     for code in _CODES:
         flags = [0]
         if code in _SIGNED:
-            flags.append(FLAG_UNSIGNED)
-        if code in STRING_TYPES or code in (TYPE_ENUM, TYPE_SET):
-            flags.append(FLAG_BINARY)
+            flags.append(types.FLAG_UNSIGNED)
+        if code in types.STRING_TYPES or code in (types.TYPE_ENUM, types.TYPE_SET):
+            flags.append(types.FLAG_BINARY)
         for flag in flags:
-            column = column_of("", code, flag | FLAG_NULLABLE)
+            column = types.column_of("", code, flag | types.FLAG_NULLABLE)
             assert column.source is not None
             is_unknown = isinstance(column.type, UnknownType)
             found.append(ColumnType(column.source, column.type, code not in _NO_KEY, is_unknown))
@@ -101,7 +72,7 @@ def _column_types() -> tuple[ColumnType, ...]:
 
 def _as_read(column: Column, clause: str, time_zone: str | None) -> Column:
     """Return the facts that follow from the type code and the flags; the wire has only these."""
-    return column_of(column.name, *code_and_flags(column, clause), time_zone)
+    return types.column_of(column.name, *types.code_and_flags(column, clause), time_zone)
 
 
 def _schema_change(code: int, statement: str, names: str = "table") -> SchemaChangeType:

@@ -8,18 +8,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from types import MappingProxyType
 
+from cdcwire.model import kinds
 from cdcwire.model.events import NO_EXTRA, Column, Extra, Image, Position, RowChange, Table, Value
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import (
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    JsonType,
-    SetType,
-    TimestampType,
-    TimeType,
-)
 from cdcwire.model.temporal import temporal_text
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.mysql.value_texts import read_value
@@ -97,22 +88,22 @@ class MaxwellRoundTrip(RoundTrip):
         return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
 
     def _value(self, column: Column, value: Value) -> Value:
-        if isinstance(column.type, JsonType) and isinstance(value, str):
+        if isinstance(column.type, kinds.JsonType) and isinstance(value, str):
             return _json(value)
         found = super()._value(column, value)
         match column.type:
-            case DecimalType() if isinstance(found, str):
+            case kinds.DecimalType() if isinstance(found, str):
                 raise NotCarriedError("decimal")
             case _:
                 return found
 
     def _converted(self, kind: object, value: Value) -> Value:
         match kind:
-            case EnumType(form="index") if value == 0:
+            case kinds.EnumType(form="index") if value == 0:
                 return ""
-            case DateType() | TimeType() | DatetimeType() | TimestampType():
-                zone = _UTC if isinstance(kind, TimestampType) and kind.zone else None
-                plain = kind if isinstance(kind, DateType) else replace(kind, fraction=None)
+            case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
+                zone = _UTC if isinstance(kind, kinds.TimestampType) and kind.zone else None
+                plain = kind if isinstance(kind, kinds.DateType) else replace(kind, fraction=None)
                 try:
                     return read_value(replace(plain, form="text"), _text(kind, value, zone))
                 except ValueError as error:
@@ -169,7 +160,9 @@ class MaxwellRoundTrip(RoundTrip):
 
 
 def _text(
-    kind: DateType | TimeType | DatetimeType | TimestampType, value: Value, zone: str | None
+    kind: kinds.DateType | kinds.TimeType | kinds.DatetimeType | kinds.TimestampType,
+    value: Value,
+    zone: str | None,
 ) -> str:
     text = temporal_text(kind, value, zone)
     if text is None:
@@ -183,11 +176,11 @@ def _is_integer(text: str) -> bool:
 
 def _as_read(column: Column) -> Column:
     match column.type:
-        case EnumType() | SetType():
+        case kinds.EnumType() | kinds.SetType():
             return replace(column, type=replace(column.type, form="label"))
-        case DateType() | TimeType() | DatetimeType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType():
             return replace(column, type=replace(column.type, form="text"))
-        case TimestampType():
+        case kinds.TimestampType():
             return replace(column, type=replace(column.type, form="text", zone=_UTC))
         case _:
             return column

@@ -10,41 +10,23 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from cdcwire.mysql.types import (
-    FLAG_BINARY,
-    FLAG_HANDLE_KEY,
-    FLAG_NULLABLE,
-    FLAG_PRIMARY_KEY,
-    FLAG_UNSIGNED,
-    INTEGER_TYPES,
-    STRING_TYPES,
-    TEXT_TYPES,
-    TYPE_DOUBLE,
-    TYPE_FLOAT,
-    TYPE_GEOMETRY,
-    TYPE_LONG,
-    TYPE_NULL,
-    TYPE_UNSPECIFIED,
-    TYPE_VECTOR,
-    TYPE_YEAR,
-    UNSIGNED_TYPES,
-)
+from cdcwire.mysql import types
 from cdcwire.mysql.values import vector_text
 from cdcwire_generators import extremes
 
 MAX_UINT64 = (1 << 64) - 1
 MAX_INT64 = (1 << 63) - 1
-WITHOUT_VALUES = frozenset({TYPE_UNSPECIFIED, TYPE_NULL, TYPE_GEOMETRY})
+WITHOUT_VALUES = frozenset({types.TYPE_UNSPECIFIED, types.TYPE_NULL, types.TYPE_GEOMETRY})
 KNOWN_TYPES: tuple[int, ...] = (
-    TYPE_LONG,
-    *sorted(INTEGER_TYPES - {TYPE_LONG}),
-    *sorted(UNSIGNED_TYPES),
-    TYPE_YEAR,
-    TYPE_FLOAT,
-    TYPE_DOUBLE,
-    *sorted(TEXT_TYPES),
-    *sorted(STRING_TYPES),
-    TYPE_VECTOR,
+    types.TYPE_LONG,
+    *sorted(types.INTEGER_TYPES - {types.TYPE_LONG}),
+    *sorted(types.UNSIGNED_TYPES),
+    types.TYPE_YEAR,
+    types.TYPE_FLOAT,
+    types.TYPE_DOUBLE,
+    *sorted(types.TEXT_TYPES),
+    *sorted(types.STRING_TYPES),
+    types.TYPE_VECTOR,
     *sorted(WITHOUT_VALUES),
 )
 
@@ -85,10 +67,10 @@ def type_codes(*, known_only: bool = False) -> st.SearchStrategy[int]:
 def column_flags() -> st.SearchStrategy[int]:
     """Give sets of flags: common ones, any of the eight bits, and bits that are not defined."""
     common = (
-        FLAG_NULLABLE,
-        FLAG_NULLABLE | FLAG_BINARY,
-        FLAG_BINARY | FLAG_HANDLE_KEY | FLAG_PRIMARY_KEY,
-        FLAG_NULLABLE | FLAG_BINARY | FLAG_UNSIGNED,
+        types.FLAG_NULLABLE,
+        types.FLAG_NULLABLE | types.FLAG_BINARY,
+        types.FLAG_BINARY | types.FLAG_HANDLE_KEY | types.FLAG_PRIMARY_KEY,
+        types.FLAG_NULLABLE | types.FLAG_BINARY | types.FLAG_UNSIGNED,
         0,
     )
     undefined = st.sampled_from((1 << 8, 1 << 63, MAX_UINT64))
@@ -103,21 +85,21 @@ def wire_values(
     ``exact_floats``: a FLOAT is one that 32 bits hold. ``finite``: no NaN and no infinity.
     """
     found: st.SearchStrategy[Any]
-    if code in INTEGER_TYPES:
-        found = _UINT64 if flags & FLAG_UNSIGNED else _INT64
-    elif code == TYPE_YEAR:
+    if code in types.INTEGER_TYPES:
+        found = _UINT64 if flags & types.FLAG_UNSIGNED else _INT64
+    elif code == types.TYPE_YEAR:
         found = st.one_of(st.sampled_from(extremes.YEARS), _INT64)
-    elif code in UNSIGNED_TYPES:
+    elif code in types.UNSIGNED_TYPES:
         found = _UINT64
-    elif code in (TYPE_FLOAT, TYPE_DOUBLE):
-        found = _FLOATS32 if code == TYPE_FLOAT and exact_floats else _FLOATS
+    elif code in (types.TYPE_FLOAT, types.TYPE_DOUBLE):
+        found = _FLOATS32 if code == types.TYPE_FLOAT and exact_floats else _FLOATS
         if finite:
             found = found.filter(lambda value: abs(value) < float("inf"))
-    elif code in TEXT_TYPES:
+    elif code in types.TEXT_TYPES:
         found = _TEXTS
-    elif code in STRING_TYPES:
+    elif code in types.STRING_TYPES:
         found = _BYTES
-    elif code == TYPE_VECTOR:
+    elif code == types.TYPE_VECTOR:
         found = _VECTORS
     else:
         return st.none()

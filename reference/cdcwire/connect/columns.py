@@ -13,73 +13,20 @@ from decimal import Decimal
 from functools import lru_cache
 from math import isfinite
 
-from cdcwire.connect import counts
+from cdcwire.connect import counts, types
 from cdcwire.connect.decimals import unscaled_bytes
 from cdcwire.connect.logical import ARRAY_OF, MAP_OF, REQUIRED, kind_of
 from cdcwire.connect.schema import ConnectType, Field, Schema
 from cdcwire.connect.strings import quoted
 from cdcwire.connect.style import ColumnPlan, Convert, Style, as_it_is, cdc_schema
 from cdcwire.connect.times import is_other_time, temporal_plan
-from cdcwire.connect.types import (
-    BITS,
-    CDC_DECIMAL,
-    CONNECT_DATE,
-    CONNECT_DECIMAL,
-    CONNECT_TIME,
-    CONNECT_TIMESTAMP,
-    DATE,
-    DOCS,
-    ENUM,
-    ENUM_SET,
-    INTERVAL,
-    ISO_DATE,
-    ISO_TIME,
-    ISO_TIMESTAMP,
-    JSON,
-    MAX_SCALE,
-    MICRO_DURATION,
-    MICRO_TIME,
-    MICRO_TIMESTAMP,
-    MONEY_SCALE,
-    NANO_TIME,
-    NANO_TIMESTAMP,
-    TIME,
-    TIMESTAMP,
-    VARIABLE_SCALE_DECIMAL,
-    YEAR,
-    ZONED_TIME,
-    ZONED_TIMESTAMP,
-)
 from cdcwire.connect.unavailable import unavailable_values
 from cdcwire.connect.values import write_value
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.golang.numbers import float_text, is_float32
+from cdcwire.model import kinds
 from cdcwire.model.events import ABSENT, UNAVAILABLE, Column, Expression, Image, Value
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import (
-    ArrayType,
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntervalType,
-    IntType,
-    JsonType,
-    MapType,
-    SetType,
-    StructType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-    VectorType,
-    YearType,
-)
 from cdcwire.model.text import TextFormError
 from cdcwire.model.text.values import value_from_json
 
@@ -97,7 +44,7 @@ def plan_column(column: Column, style: Style) -> ColumnPlan:
     return replace(plan, schema=replace(plan.schema, default=value))
 
 
-def _default_value(kind: Type, default: Value) -> Value:
+def _default_value(kind: kinds.Type, default: Value) -> Value:
     """Return a default as a value of its kind; definitions of other formats have its text."""
     if not isinstance(default, str):
         return default
@@ -110,7 +57,7 @@ def _default_value(kind: Type, default: Value) -> Value:
 # Defaults stay outside: 1.0 and 1.00, or 0.0 and -0.0, are equal and written differently.
 @lru_cache(maxsize=2048)
 def _plan_without_default(
-    kind: Type, source: str | None, is_optional: bool, style: Style
+    kind: kinds.Type, source: str | None, is_optional: bool, style: Style
 ) -> ColumnPlan:
     plan = _plan(kind, source, style)
     schema = replace(plan.schema, optional=is_optional)
@@ -138,97 +85,103 @@ def row_of(image: Image, style: Style) -> tuple[Value, ...]:
     return tuple(values)
 
 
-def _plan(kind: Type, source: str | None, style: Style) -> ColumnPlan:
+def _plan(kind: kinds.Type, source: str | None, style: Style) -> ColumnPlan:
     kept = _kept_name(kind, source, style)
     if kept is not None:
         return ColumnPlan(kept, as_it_is)
     match kind:
-        case BoolType():
+        case kinds.BoolType():
             return ColumnPlan(Schema("boolean"), as_it_is)
-        case IntType():
+        case kinds.IntType():
             return _integer_plan(kind, style)
-        case YearType():
-            return ColumnPlan(Schema("int32", name=YEAR, version=1), as_it_is)
-        case FloatType(bits):
+        case kinds.YearType():
+            return ColumnPlan(Schema("int32", name=types.YEAR, version=1), as_it_is)
+        case kinds.FloatType(bits):
             return ColumnPlan(Schema("float" if bits == 32 else "double"), as_it_is)
-        case DecimalType():
+        case kinds.DecimalType():
             return _decimal_plan(kind, source, style)
-        case TextType():
+        case kinds.TextType():
             return ColumnPlan(Schema("string"), as_it_is)
-        case JsonType():
-            return ColumnPlan(Schema("string", name=JSON, version=1), as_it_is)
-        case VectorType():
+        case kinds.JsonType():
+            return ColumnPlan(Schema("string", name=types.JSON, version=1), as_it_is)
+        case kinds.VectorType():
             return ColumnPlan(Schema("string"), _vector_text)
-        case BytesType():
+        case kinds.BytesType():
             return _bytes_plan(style)
-        case BitType(length):
+        case kinds.BitType(length):
             return _bit_plan(length)
-        case EnumType() | SetType():
+        case kinds.EnumType() | kinds.SetType():
             return _label_plan(kind)
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return temporal_plan(kind, style)
-        case IntervalType(form):
+        case kinds.IntervalType(form):
             if form == "us" and style.intervals == "numeric":
-                return ColumnPlan(Schema("int64", name=MICRO_DURATION, version=1), as_it_is)
+                return ColumnPlan(Schema("int64", name=types.MICRO_DURATION, version=1), as_it_is)
             convert = counts.interval_text if form == "us" else as_it_is
-            return ColumnPlan(Schema("string", name=INTERVAL, version=1), convert)
-        case ArrayType() | MapType() | StructType():
+            return ColumnPlan(Schema("string", name=types.INTERVAL, version=1), convert)
+        case kinds.ArrayType() | kinds.MapType() | kinds.StructType():
             return _container_plan(kind, source, style)
-        case UnknownType():
+        case kinds.UnknownType():
             return ColumnPlan(Schema("string"), _refuse_unknown)
 
 
 # Names that mean the base type's value to the model, and that a producer writes as they are.
-_NAMED_BASES: dict[type[Type], ConnectType] = {
-    TextType: "string",
-    BytesType: "bytes",
-    BoolType: "boolean",
+_NAMED_BASES: dict[type[kinds.Type], ConnectType] = {
+    kinds.TextType: "string",
+    kinds.BytesType: "bytes",
+    kinds.BoolType: "boolean",
 }
 _NAMES: dict[str, ConnectType] = {
-    CONNECT_DATE: "int32",
-    DATE: "int32",
-    CONNECT_TIME: "int32",
-    TIME: "int32",
-    MICRO_TIME: "int64",
-    NANO_TIME: "int64",
-    CONNECT_TIMESTAMP: "int64",
-    TIMESTAMP: "int64",
-    MICRO_TIMESTAMP: "int64",
-    NANO_TIMESTAMP: "int64",
-    MICRO_DURATION: "int64",
-    YEAR: "int32",
-    ZONED_TIME: "string",
-    ISO_DATE: "string",
-    ISO_TIME: "string",
-    ISO_TIMESTAMP: "string",
-    INTERVAL: "string",
-    JSON: "string",
+    types.CONNECT_DATE: "int32",
+    types.DATE: "int32",
+    types.CONNECT_TIME: "int32",
+    types.TIME: "int32",
+    types.MICRO_TIME: "int64",
+    types.NANO_TIME: "int64",
+    types.CONNECT_TIMESTAMP: "int64",
+    types.TIMESTAMP: "int64",
+    types.MICRO_TIMESTAMP: "int64",
+    types.NANO_TIMESTAMP: "int64",
+    types.MICRO_DURATION: "int64",
+    types.YEAR: "int32",
+    types.ZONED_TIME: "string",
+    types.ISO_DATE: "string",
+    types.ISO_TIME: "string",
+    types.ISO_TIMESTAMP: "string",
+    types.INTERVAL: "string",
+    types.JSON: "string",
 }
 
 
-def _kept_name(kind: Type, source: str | None, style: Style) -> Schema | None:
+def _kept_name(kind: kinds.Type, source: str | None, style: Style) -> Schema | None:
     """Return the schema of a column that is written as it came; None if there is another one."""
     if source is None or not source.startswith(("io.debezium.", "org.apache.kafka.connect.")):
         return None
-    if style.is_cdl and isinstance(kind, DatetimeType):
+    if style.is_cdl and isinstance(kind, kinds.DatetimeType):
         return None
-    if source == ZONED_TIMESTAMP:
+    if source == types.ZONED_TIMESTAMP:
         return None  # its text has another form here than in the model
     if source in _NAMES:
         schema = Schema(_NAMES[source], name=source, version=1)
         same = kind_of(schema) == kind
         return schema if same and not _goes_by_mode(kind, source, style) else None
     base = _NAMED_BASES.get(type(kind))
-    if base is None or source in (CONNECT_DECIMAL, VARIABLE_SCALE_DECIMAL, BITS, ENUM, ENUM_SET):
+    if base is None or source in (
+        types.CONNECT_DECIMAL,
+        types.VARIABLE_SCALE_DECIMAL,
+        types.BITS,
+        types.ENUM,
+        types.ENUM_SET,
+    ):
         return None
     if style.binary != "bytes" and base == "bytes":
         return None
     return Schema(base, name=source, version=1)
 
 
-def _goes_by_mode(kind: Type, source: str, style: Style) -> bool:
+def _goes_by_mode(kind: kinds.Type, source: str, style: Style) -> bool:
     """Return whether the option for times asks for another form than the one that came."""
-    if source == MICRO_DURATION:
+    if source == types.MICRO_DURATION:
         return style.intervals == "string"
     return is_other_time(kind, source, style)
 
@@ -260,7 +213,7 @@ _SIGNED: dict[int, ConnectType] = {
 }
 
 
-def _integer_plan(kind: IntType, style: Style) -> ColumnPlan:
+def _integer_plan(kind: kinds.IntType, style: Style) -> ColumnPlan:
     low, high = (
         (0, 1 << kind.bits) if kind.unsigned else (-(1 << kind.bits - 1), 1 << kind.bits - 1)
     )
@@ -275,15 +228,18 @@ def _integer_plan(kind: IntType, style: Style) -> ColumnPlan:
     if kind.bits != 64:
         return ColumnPlan(Schema(_WIDER[kind.bits]), checked)
     if style.is_cdl:
-        return ColumnPlan(cdc_schema(style, CDC_DECIMAL), lambda value: str(checked(value)))
-    schema = Schema("bytes", name=CONNECT_DECIMAL, version=1, parameters=(("scale", "0"),))
+        return ColumnPlan(cdc_schema(style, types.CDC_DECIMAL), lambda value: str(checked(value)))
+    schema = Schema("bytes", name=types.CONNECT_DECIMAL, version=1, parameters=(("scale", "0"),))
     return ColumnPlan(schema, lambda value: Decimal(checked(value)))
 
 
-def _decimal_plan(kind: DecimalType, source: str | None, style: Style) -> ColumnPlan:
+def _decimal_plan(kind: kinds.DecimalType, source: str | None, style: Style) -> ColumnPlan:
     if style.is_cdl:
-        return ColumnPlan(cdc_schema(style, CDC_DECIMAL), _decimal_text)
-    if style.has_money and (kind, source) == (DecimalType(None, MONEY_SCALE), CONNECT_DECIMAL):
+        return ColumnPlan(cdc_schema(style, types.CDC_DECIMAL), _decimal_text)
+    if style.has_money and (kind, source) == (
+        kinds.DecimalType(None, types.MONEY_SCALE),
+        types.CONNECT_DECIMAL,
+    ):
         style = replace(style, decimals="precise")
     if style.decimals == "string":
         return ColumnPlan(Schema("string"), _debezium_decimal_text)
@@ -292,13 +248,13 @@ def _decimal_plan(kind: DecimalType, source: str | None, style: Style) -> Column
     scale = kind.scale
     if scale is None:
         fields = (Field("scale", Schema("int32")), Field("value", Schema("bytes")))
-        name = VARIABLE_SCALE_DECIMAL
-        schema = Schema("struct", name=name, version=1, doc=DOCS[name], fields=fields)
+        name = types.VARIABLE_SCALE_DECIMAL
+        schema = Schema("struct", name=name, version=1, doc=types.DOCS[name], fields=fields)
         return ColumnPlan(schema, _variable_scale)
     pairs = [("scale", str(scale))]
     if kind.precision is not None:
         pairs.append(("connect.decimal.precision", str(kind.precision)))
-    schema = Schema("bytes", name=CONNECT_DECIMAL, version=1, parameters=tuple(pairs))
+    schema = Schema("bytes", name=types.CONNECT_DECIMAL, version=1, parameters=tuple(pairs))
     return ColumnPlan(schema, lambda value: _checked_decimal(value, scale))
 
 
@@ -307,7 +263,7 @@ def _decimal_text(value: Value) -> str:
         return value
     if not isinstance(value, Decimal):
         raise EncodeError(f"{value!r:.40} is not a decimal", KINDS)
-    if value.is_finite() and abs(value.adjusted()) > MAX_SCALE * 8:
+    if value.is_finite() and abs(value.adjusted()) > types.MAX_SCALE * 8:
         raise EncodeError("the number has too many digits", KINDS)
     return f"{value:f}" if value.is_finite() else str(value)
 
@@ -379,12 +335,12 @@ def _bit_plan(length: int | None) -> ColumnPlan:
         # Bytes that are zero at the end are not sent, however long the column is.
         return value.to_bytes((value.bit_length() + 7) // 8, "little")
 
-    return ColumnPlan(Schema("bytes", name=BITS, version=1, parameters=parameters), bits)
+    return ColumnPlan(Schema("bytes", name=types.BITS, version=1, parameters=parameters), bits)
 
 
-def _label_plan(kind: EnumType | SetType) -> ColumnPlan:
+def _label_plan(kind: kinds.EnumType | kinds.SetType) -> ColumnPlan:
     labels = kind.labels
-    name = ENUM if isinstance(kind, EnumType) else ENUM_SET
+    name = types.ENUM if isinstance(kind, kinds.EnumType) else types.ENUM_SET
     parameters = None if labels is None else (("allowed", ",".join(labels)),)
 
     def label(value: Value) -> str:
@@ -392,7 +348,7 @@ def _label_plan(kind: EnumType | SetType) -> ColumnPlan:
             return value
         if labels is None or not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise EncodeError(f"{value!r:.40} has no label that is known", KINDS)
-        if isinstance(kind, EnumType):
+        if isinstance(kind, kinds.EnumType):
             if value > len(labels):
                 raise EncodeError(f"index {value} has no label", KINDS)
             return labels[value - 1] if value else ""
@@ -404,9 +360,9 @@ def _label_plan(kind: EnumType | SetType) -> ColumnPlan:
 
 
 def _container_plan(
-    kind: ArrayType | MapType | StructType, source: str | None, style: Style
+    kind: kinds.ArrayType | kinds.MapType | kinds.StructType, source: str | None, style: Style
 ) -> ColumnPlan:
-    if isinstance(kind, ArrayType):
+    if isinstance(kind, kinds.ArrayType):
         name = source if source is not None and source.startswith("io.debezium.") else None
         inner, is_optional = _inner_source(source, ARRAY_OF)
         item = _plan(kind.item, inner, style)
@@ -414,10 +370,10 @@ def _container_plan(
         version = None if name is None else 1  # a vector: its items are required
         schema = Schema("array", name=name, version=version, items=items)
         return ColumnPlan(schema, _each(item.convert))
-    if isinstance(kind, MapType):
-        is_text = isinstance(kind.key, TextType) and isinstance(kind.value, TextType)
+    if isinstance(kind, kinds.MapType):
+        is_text = isinstance(kind.key, kinds.TextType) and isinstance(kind.value, kinds.TextType)
         if style.maps == "json" and is_text:
-            return ColumnPlan(Schema("string", name=JSON, version=1), _json_object)
+            return ColumnPlan(Schema("string", name=types.JSON, version=1), _json_object)
         inner, is_optional = _inner_source(source, MAP_OF)
         key, entry = _plan(kind.key, None, style), _plan(kind.value, inner, style)
         schema = Schema("map", keys=key.schema, values=replace(entry.schema, optional=is_optional))
@@ -427,7 +383,7 @@ def _container_plan(
         style = replace(style, binary="bytes")  # a type of its own, in no mode another
     schema = struct_of(kind.columns, style, name)
     if name is not None:
-        schema = replace(schema, version=1, doc=DOCS.get(name))
+        schema = replace(schema, version=1, doc=types.DOCS.get(name))
     return ColumnPlan(schema, lambda value: _struct(value, style))
 
 

@@ -14,67 +14,16 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TypeAlias
 
+from cdcwire.connect import types
 from cdcwire.connect.decimals import MAX_DECIMAL_BYTES, decimal_of
 from cdcwire.connect.identity import MadeOfSchemas
 from cdcwire.connect.schema import INT_BITS, NO_DEFAULT, Schema
 from cdcwire.connect.style import as_it_is
-from cdcwire.connect.types import (
-    BITS,
-    CONNECT_DATE,
-    CONNECT_DECIMAL,
-    CONNECT_TIME,
-    CONNECT_TIMESTAMP,
-    DATE,
-    ENUM,
-    ENUM_SET,
-    INTERVAL,
-    ISO_DATE,
-    ISO_TIME,
-    ISO_TIMESTAMP,
-    JSON,
-    MAX_SCALE,
-    MICRO_DURATION,
-    MICRO_TIME,
-    MICRO_TIMESTAMP,
-    NANO_TIME,
-    NANO_TIMESTAMP,
-    TIME,
-    TIMESTAMP,
-    VARIABLE_SCALE_DECIMAL,
-    YEAR,
-    ZONED_TIME,
-    ZONED_TIMESTAMP,
-    decimal_scale,
-    is_cdc_decimal,
-    is_cdc_timestamp,
-)
 from cdcwire.connect.unavailable import unavailable_values
 from cdcwire.core.errors import Path, Step
+from cdcwire.model import kinds
 from cdcwire.model.events import ABSENT, UNAVAILABLE, Column, Image, Value
 from cdcwire.model.instants import UTC, utc_text
-from cdcwire.model.kinds import (
-    ArrayType,
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntBits,
-    IntervalType,
-    IntType,
-    JsonType,
-    MapType,
-    SetType,
-    StructType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    YearType,
-)
 
 Convert: TypeAlias = Callable[[Value], Value]
 
@@ -82,7 +31,7 @@ Convert: TypeAlias = Callable[[Value], Value]
 ARRAY_OF, MAP_OF, REQUIRED = "array of ", "map of ", "required "
 _LOGICAL = "connect: logical types"
 _INSTANTS = "connect: instants"
-_INSTANT = TimestampType()  # the text has to say its offset
+_INSTANT = kinds.TimestampType()  # the text has to say its offset
 _PLAIN_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _TIMESTAMP_TEXT = re.compile(
     r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?", re.ASCII
@@ -93,26 +42,26 @@ _UTC_TEXT = re.compile(
 _COUNT_TEXT = re.compile(r"-?[0-9]{1,19}")
 _EPOCH = datetime.fromisoformat("1970-01-01")  # without zone, as the texts are
 
-_NAMED: dict[str, tuple[str, Type]] = {
-    CONNECT_DATE: ("int32", DateType("d")),
-    DATE: ("int32", DateType("d")),
-    CONNECT_TIME: ("int32", TimeType(form="ms")),
-    TIME: ("int32", TimeType(form="ms")),
-    MICRO_TIME: ("int64", TimeType(form="us")),
-    NANO_TIME: ("int64", TimeType(form="ns")),
-    CONNECT_TIMESTAMP: ("int64", DatetimeType(form="ms")),
-    TIMESTAMP: ("int64", DatetimeType(form="ms")),
-    MICRO_TIMESTAMP: ("int64", DatetimeType(form="us")),
-    NANO_TIMESTAMP: ("int64", DatetimeType(form="ns")),
-    MICRO_DURATION: ("int64", IntervalType("us")),
-    YEAR: ("int32", YearType()),
-    ZONED_TIMESTAMP: ("string", TimestampType(form="text", zone=UTC)),
-    ZONED_TIME: ("string", TimeType(form="text", zone=UTC)),
-    ISO_DATE: ("string", DateType()),
-    ISO_TIME: ("string", TimeType()),
-    ISO_TIMESTAMP: ("string", DatetimeType()),
-    INTERVAL: ("string", IntervalType("text")),
-    JSON: ("string", JsonType()),
+_NAMED: dict[str, tuple[str, kinds.Type]] = {
+    types.CONNECT_DATE: ("int32", kinds.DateType("d")),
+    types.DATE: ("int32", kinds.DateType("d")),
+    types.CONNECT_TIME: ("int32", kinds.TimeType(form="ms")),
+    types.TIME: ("int32", kinds.TimeType(form="ms")),
+    types.MICRO_TIME: ("int64", kinds.TimeType(form="us")),
+    types.NANO_TIME: ("int64", kinds.TimeType(form="ns")),
+    types.CONNECT_TIMESTAMP: ("int64", kinds.DatetimeType(form="ms")),
+    types.TIMESTAMP: ("int64", kinds.DatetimeType(form="ms")),
+    types.MICRO_TIMESTAMP: ("int64", kinds.DatetimeType(form="us")),
+    types.NANO_TIMESTAMP: ("int64", kinds.DatetimeType(form="ns")),
+    types.MICRO_DURATION: ("int64", kinds.IntervalType("us")),
+    types.YEAR: ("int32", kinds.YearType()),
+    types.ZONED_TIMESTAMP: ("string", kinds.TimestampType(form="text", zone=UTC)),
+    types.ZONED_TIME: ("string", kinds.TimeType(form="text", zone=UTC)),
+    types.ISO_DATE: ("string", kinds.DateType()),
+    types.ISO_TIME: ("string", kinds.TimeType()),
+    types.ISO_TIMESTAMP: ("string", kinds.DatetimeType()),
+    types.INTERVAL: ("string", kinds.IntervalType("text")),
+    types.JSON: ("string", kinds.JsonType()),
 }
 
 
@@ -131,35 +80,35 @@ class ConversionError(ValueError):
 
 
 @lru_cache(maxsize=1024)
-def kind_of(schema: Schema) -> Type:
+def kind_of(schema: Schema) -> kinds.Type:
     """Return the kind that a schema means. A name that is not known leaves its base type."""
     name = schema.name
     if name in _NAMED and _NAMED[name][0] == schema.type:
         return _NAMED[name][1]
     match schema.type:
         case "int8" | "int16" | "int32" | "int64":
-            bits: dict[int, IntBits] = {8: 8, 16: 16, 32: 32, 64: 64}
-            return IntType(bits[INT_BITS[schema.type]])
+            bits: dict[int, kinds.IntBits] = {8: 8, 16: 16, 32: 32, 64: 64}
+            return kinds.IntType(bits[INT_BITS[schema.type]])
         case "float":
-            return FloatType(32)
+            return kinds.FloatType(32)
         case "double":
-            return FloatType(64)
+            return kinds.FloatType(64)
         case "boolean":
-            return BoolType()
+            return kinds.BoolType()
         case "string":
             return _string_kind(schema)
         case "bytes":
             return _bytes_kind(schema)
         case "array":
-            return ArrayType(kind_of(schema.items or Schema("string")))
+            return kinds.ArrayType(kind_of(schema.items or Schema("string")))
         case "map":
-            return MapType(
+            return kinds.MapType(
                 kind_of(schema.keys or Schema("string")), kind_of(schema.values or Schema("string"))
             )
         case _:
             if is_variable_scale(schema):
-                return DecimalType()
-            return StructType(columns_of(schema))
+                return kinds.DecimalType()
+            return kinds.StructType(columns_of(schema))
 
 
 @lru_cache(maxsize=512)
@@ -238,31 +187,38 @@ _PLANS = MadeOfSchemas(_plan)
 def is_variable_scale(schema: Schema) -> bool:
     """Return whether a schema is Debezium's VariableScaleDecimal: a scale and a value."""
     names = {field.name: field.schema.type for field in schema.fields}
-    return schema.name == VARIABLE_SCALE_DECIMAL and names == {"scale": "int32", "value": "bytes"}
+    return schema.name == types.VARIABLE_SCALE_DECIMAL and names == {
+        "scale": "int32",
+        "value": "bytes",
+    }
 
 
-def _string_kind(schema: Schema) -> Type:
-    if is_cdc_decimal(schema.name):
-        return DecimalType()
-    if is_cdc_timestamp(schema.name):
-        return DatetimeType()
-    if schema.name in (ENUM, ENUM_SET):
+def _string_kind(schema: Schema) -> kinds.Type:
+    if types.is_cdc_decimal(schema.name):
+        return kinds.DecimalType()
+    if types.is_cdc_timestamp(schema.name):
+        return kinds.DatetimeType()
+    if schema.name in (types.ENUM, types.ENUM_SET):
         allowed = schema.parameter("allowed")
         labels = None if allowed is None else tuple(allowed.split(","))
-        return EnumType(labels, "label") if schema.name == ENUM else SetType(labels, "label")
-    return TextType()
+        return (
+            kinds.EnumType(labels, "label")
+            if schema.name == types.ENUM
+            else kinds.SetType(labels, "label")
+        )
+    return kinds.TextType()
 
 
-def _bytes_kind(schema: Schema) -> Type:
-    if schema.name == CONNECT_DECIMAL:
+def _bytes_kind(schema: Schema) -> kinds.Type:
+    if schema.name == types.CONNECT_DECIMAL:
         precision = schema.parameter("connect.decimal.precision")
         digits = int(precision) if precision and re.fullmatch("[0-9]{1,6}", precision) else None
-        return DecimalType(digits, decimal_scale(schema))
-    if schema.name == BITS:
+        return kinds.DecimalType(digits, types.decimal_scale(schema))
+    if schema.name == types.BITS:
         length = schema.parameter("length")
         is_number = length is not None and re.fullmatch("[0-9]{1,10}", length) is not None
-        return BitType(int(length) if length is not None and is_number else None)
-    return BytesType()
+        return kinds.BitType(int(length) if length is not None and is_number else None)
+    return kinds.BytesType()
 
 
 def model_converter(schema: Schema, placeholder: str) -> Callable[[Value], Value]:
@@ -271,13 +227,13 @@ def model_converter(schema: Schema, placeholder: str) -> Callable[[Value], Value
 
 
 def _converter(schema: Schema) -> Convert:
-    if is_cdc_decimal(schema.name) and schema.type == "string":
+    if types.is_cdc_decimal(schema.name) and schema.type == "string":
         return read_decimal_text
-    if is_cdc_timestamp(schema.name) and schema.type == "string":
+    if types.is_cdc_timestamp(schema.name) and schema.type == "string":
         return read_timestamp_text
-    if schema.name == ZONED_TIMESTAMP and schema.type == "string":
+    if schema.name == types.ZONED_TIMESTAMP and schema.type == "string":
         return read_instant_text
-    if schema.type == "bytes" and schema.name == BITS:
+    if schema.type == "bytes" and schema.name == types.BITS:
         return _bits
     if schema.type == "array" and schema.items is not None:
         return _array(model_converter(schema.items, ""))
@@ -341,7 +297,7 @@ def _variable_scale(schema: Schema) -> Convert:
         scale, unscaled = value[scale_at], value[value_at]
         if unscaled is None or scale is None:
             return None
-        if not unscaled or len(unscaled) > MAX_DECIMAL_BYTES or abs(scale) > MAX_SCALE:
+        if not unscaled or len(unscaled) > MAX_DECIMAL_BYTES or abs(scale) > types.MAX_SCALE:
             problem = f"a decimal of {len(unscaled)} bytes and scale {scale} can't be"
             raise ConversionError(problem, "connect: decimal values")
         return decimal_of(unscaled, scale)

@@ -4,90 +4,67 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from cdcwire.connect import counts
+from cdcwire.connect import counts, types
 from cdcwire.connect.schema import ConnectType, Schema
 from cdcwire.connect.style import ColumnPlan, Convert, Style, TimeMode, as_it_is, cdc_schema
-from cdcwire.connect.types import (
-    CDC_TIMESTAMP,
-    CONNECT_DATE,
-    CONNECT_TIME,
-    CONNECT_TIMESTAMP,
-    DATE,
-    ISO_DATE,
-    ISO_TIME,
-    ISO_TIMESTAMP,
-    MICRO_TIME,
-    MICRO_TIMESTAMP,
-    NANO_TIME,
-    NANO_TIMESTAMP,
-    TIME,
-    TIMESTAMP,
-    ZONED_TIME,
-    ZONED_TIMESTAMP,
-)
-from cdcwire.model.kinds import (
-    DatetimeType,
-    DateType,
-    TemporalForm,
-    TimestampType,
-    TimeType,
-    Type,
-)
+from cdcwire.model import kinds
 
-TemporalType: TypeAlias = "DateType | TimeType | DatetimeType | TimestampType"
+TemporalType: TypeAlias = (
+    "kinds.DateType | kinds.TimeType | kinds.DatetimeType | kinds.TimestampType"
+)
 
 # Modes of one form for all columns: the names that they have.
 _ONE_FORM: dict[TimeMode, tuple[str, ...]] = {
-    "connect": (CONNECT_DATE, CONNECT_TIME, CONNECT_TIMESTAMP),
-    "isostring": (ISO_DATE, ISO_TIME, ISO_TIMESTAMP),
-    "microseconds": (DATE, MICRO_TIME, MICRO_TIMESTAMP),
-    "nanoseconds": (DATE, NANO_TIME, NANO_TIMESTAMP),
+    "connect": (types.CONNECT_DATE, types.CONNECT_TIME, types.CONNECT_TIMESTAMP),
+    "isostring": (types.ISO_DATE, types.ISO_TIME, types.ISO_TIMESTAMP),
+    "microseconds": (types.DATE, types.MICRO_TIME, types.MICRO_TIMESTAMP),
+    "nanoseconds": (types.DATE, types.NANO_TIME, types.NANO_TIMESTAMP),
 }
-_ONE_UNIT: dict[TimeMode, TemporalForm] = {"microseconds": "us", "nanoseconds": "ns"}
+_ONE_UNIT: dict[TimeMode, kinds.TemporalForm] = {"microseconds": "us", "nanoseconds": "ns"}
 
 
-def is_other_time(kind: Type, source: str, style: Style) -> bool:
+def is_other_time(kind: kinds.Type, source: str, style: Style) -> bool:
     """Return whether the option for times asks for another form than the one that came."""
     if style.times == "adaptive_time_microseconds":
-        return source in (TIME, CONNECT_TIME)
+        return source in (types.TIME, types.CONNECT_TIME)
     names = _ONE_FORM.get(style.times)
-    is_time = isinstance(kind, (DateType, TimeType, DatetimeType))
+    is_time = isinstance(kind, (kinds.DateType, kinds.TimeType, kinds.DatetimeType))
     return names is not None and is_time and source not in names
 
 
 def temporal_plan(kind: TemporalType, style: Style) -> ColumnPlan:
     """Return schema and conversion of a column of dates or times."""
     match kind:
-        case DateType():
+        case kinds.DateType():
             return _date_plan(kind, style)
-        case TimeType():
+        case kinds.TimeType():
             return _time_plan(kind, style)
-        case DatetimeType():
+        case kinds.DatetimeType():
             return _datetime_plan(kind, style)
-        case TimestampType():
+        case kinds.TimestampType():
             return _timestamp_plan(kind)
 
 
-def _date_plan(kind: DateType, style: Style) -> ColumnPlan:
+def _date_plan(kind: kinds.DateType, style: Style) -> ColumnPlan:
     if style.times == "isostring":
-        return _text_plan(ISO_DATE, lambda value: counts.iso_date(kind, value))
-    name = CONNECT_DATE if style.is_cdl or style.times == "connect" else DATE
+        return _text_plan(types.ISO_DATE, lambda value: counts.iso_date(kind, value))
+    name = types.CONNECT_DATE if style.is_cdl or style.times == "connect" else types.DATE
     schema = Schema("int32", name=name, version=1)
     return ColumnPlan(schema, lambda value: counts.days(kind, value))
 
 
-def _time_plan(kind: TimeType, style: Style) -> ColumnPlan:
+def _time_plan(kind: kinds.TimeType, style: Style) -> ColumnPlan:
     if kind.zone is not None:
-        return _text_plan(ZONED_TIME, as_it_is)
+        return _text_plan(types.ZONED_TIME, as_it_is)
     if style.times == "isostring":
-        return _text_plan(ISO_TIME, lambda value: counts.iso_time(kind, value))
+        return _text_plan(types.ISO_TIME, lambda value: counts.iso_time(kind, value))
     # A text may be more than a day, as MySQL's are: milliseconds of 32 bits would not hold it.
     unit = "us" if kind.form in ("text", "d") else kind.form
-    names = {"ms": TIME, "us": MICRO_TIME, "ns": NANO_TIME}
+    names = {"ms": types.TIME, "us": types.MICRO_TIME, "ns": types.NANO_TIME}
     if style.is_cdl:
-        names["ms"] = CONNECT_TIME
+        names["ms"] = types.CONNECT_TIME
     elif style.times == "connect":
-        unit, names["ms"] = "ms", CONNECT_TIME
+        unit, names["ms"] = "ms", types.CONNECT_TIME
     elif style.times == "adaptive_time_microseconds" and unit == "ms":
         unit = "us"
     unit = _ONE_UNIT.get(style.times, unit)
@@ -96,27 +73,27 @@ def _time_plan(kind: TimeType, style: Style) -> ColumnPlan:
     return ColumnPlan(schema, lambda value: counts.clock(kind, value, unit))
 
 
-def _datetime_plan(kind: DatetimeType, style: Style) -> ColumnPlan:
+def _datetime_plan(kind: kinds.DatetimeType, style: Style) -> ColumnPlan:
     if style.way == "cdl-2.0":
-        schema = cdc_schema(style, CDC_TIMESTAMP)
+        schema = cdc_schema(style, types.CDC_TIMESTAMP)
         return ColumnPlan(schema, lambda value: counts.calendar_text(kind, value))
     if style.way == "cdl-1.0" or style.times == "connect":
-        schema = Schema("int64", name=CONNECT_TIMESTAMP, version=1)
+        schema = Schema("int64", name=types.CONNECT_TIMESTAMP, version=1)
         return ColumnPlan(schema, lambda value: counts.moment(kind, value, "ms"))
     if style.times == "isostring":
-        return _text_plan(ISO_TIMESTAMP, lambda value: counts.iso_moment(kind, value))
+        return _text_plan(types.ISO_TIMESTAMP, lambda value: counts.iso_moment(kind, value))
     is_short = kind.form == "ms" or kind.fraction in (0, 1, 2, 3)
-    unit: TemporalForm = "ms" if is_short else "ns" if kind.form == "ns" else "us"
+    unit: kinds.TemporalForm = "ms" if is_short else "ns" if kind.form == "ns" else "us"
     unit = _ONE_UNIT.get(style.times, unit)
-    names = {"ms": TIMESTAMP, "us": MICRO_TIMESTAMP, "ns": NANO_TIMESTAMP}
+    names = {"ms": types.TIMESTAMP, "us": types.MICRO_TIMESTAMP, "ns": types.NANO_TIMESTAMP}
     schema = Schema("int64", name=names[unit], version=1)
     return ColumnPlan(schema, lambda value: counts.moment(kind, value, unit))
 
 
-def _timestamp_plan(kind: TimestampType) -> ColumnPlan:
+def _timestamp_plan(kind: kinds.TimestampType) -> ColumnPlan:
     if kind.zone is None:
         return ColumnPlan(Schema("string"), lambda value: counts.moment_text(kind, value))
-    return _text_plan(ZONED_TIMESTAMP, lambda value: counts.zoned_text(kind, value))
+    return _text_plan(types.ZONED_TIMESTAMP, lambda value: counts.zoned_text(kind, value))
 
 
 def _text_plan(name: str, convert: Convert) -> ColumnPlan:

@@ -16,15 +16,7 @@ from typing import Literal, TypeAlias, cast, get_args
 
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.golang.numbers import is_float32, narrow_float32, read_float32
-from cdcwire.model.kinds import (
-    BoolType,
-    DecimalType,
-    FloatType,
-    IntType,
-    TextType,
-    TimestampType,
-    Type,
-)
+from cdcwire.model import kinds
 
 FieldType: TypeAlias = Literal[
     "TINYINT",
@@ -85,23 +77,23 @@ def field_type(name: str) -> FieldType | None:
     return upper if upper in FIELD_TYPES else None
 
 
-def kind_of(type_: FieldType) -> Type:
+def kind_of(type_: FieldType) -> kinds.Type:
     """Return the model's kind of a type. A TIMESTAMP counts microseconds in UTC."""
     return _KINDS[type_]
 
 
-_KINDS: Mapping[str, Type] = MappingProxyType(
+_KINDS: Mapping[str, kinds.Type] = MappingProxyType(
     {
-        "TINYINT": IntType(8),
-        "SMALLINT": IntType(16),
-        "INTEGER": IntType(32),
-        "BIGINT": IntType(64),
-        "FLOAT": FloatType(32),
-        "DOUBLE": FloatType(64),
-        "BOOLEAN": BoolType(),
-        "TIMESTAMP": TimestampType(form="us", zone="+00:00"),
-        "STRING": TextType(),
-        "DECIMAL": DecimalType(),
+        "TINYINT": kinds.IntType(8),
+        "SMALLINT": kinds.IntType(16),
+        "INTEGER": kinds.IntType(32),
+        "BIGINT": kinds.IntType(64),
+        "FLOAT": kinds.FloatType(32),
+        "DOUBLE": kinds.FloatType(64),
+        "BOOLEAN": kinds.BoolType(),
+        "TIMESTAMP": kinds.TimestampType(form="us", zone="+00:00"),
+        "STRING": kinds.TextType(),
+        "DECIMAL": kinds.DecimalType(),
     }
 )
 

@@ -17,29 +17,10 @@ from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.strict_json import JsonValue, Number, json_kind
 from cdcwire.datahub.fields import is_unicode
 from cdcwire.golang.numbers import is_float32
+from cdcwire.model import kinds
 from cdcwire.model.events import UNAVAILABLE, Column, Value
 from cdcwire.model.instants import INFINITIES, UTC, instant_count, utc_text
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import (
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntervalType,
-    IntType,
-    JsonType,
-    SetType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    VectorType,
-    YearType,
-)
 from cdcwire.model.temporal import temporal_text
 from cdcwire.mysql.values import vector_text
 
@@ -59,14 +40,14 @@ MAX_NUMBER = 1024
 _MAX_BITS = 4096  # a number of more bits has no text here
 _MS_DIGITS = 3
 
-_KINDS: Mapping[str, Type] = MappingProxyType(
+_KINDS: Mapping[str, kinds.Type] = MappingProxyType(
     {
-        "BOOLEAN": BoolType(),
-        "DOUBLE": FloatType(64),
-        "DATE": TimestampType(form="ms", zone=UTC),
-        "BYTES": BytesType(),
-        "LONG": IntType(64),
-        "STRING": TextType(),
+        "BOOLEAN": kinds.BoolType(),
+        "DOUBLE": kinds.FloatType(64),
+        "DATE": kinds.TimestampType(form="ms", zone=UTC),
+        "BYTES": kinds.BytesType(),
+        "LONG": kinds.IntType(64),
+        "STRING": kinds.TextType(),
     }
 )
 
@@ -76,7 +57,7 @@ def streamx_type(name: str) -> StreamXType | None:
     return cast(StreamXType, name) if name in _KINDS else None
 
 
-def kind_of(type_: StreamXType) -> Type:
+def kind_of(type_: StreamXType) -> kinds.Type:
     """Return the model's kind of a type. A DATE counts milliseconds in UTC."""
     return _KINDS[type_]
 
@@ -148,42 +129,42 @@ def check_value(type_: StreamXType, value: BlobValue) -> None:
         raise EncodeError(f"{value!r:.60} is not a valid {type_}", CLAUSES[type_])
 
 
-def type_of(kind: Type) -> StreamXType | None:
+def type_of(kind: kinds.Type) -> StreamXType | None:
     """Return the type that carries a kind; None if none does."""
     match kind:
-        case BoolType():
+        case kinds.BoolType():
             return "BOOLEAN"
-        case IntType(bits, unsigned):
+        case kinds.IntType(bits, unsigned):
             return "STRING" if unsigned and bits == 64 else "LONG"
-        case YearType():
+        case kinds.YearType():
             return "LONG"
-        case BitType(length):
+        case kinds.BitType(length):
             return "LONG" if length is not None and length < 64 else "STRING"
-        case FloatType():
+        case kinds.FloatType():
             return "DOUBLE"
-        case BytesType():
+        case kinds.BytesType():
             return "BYTES"
-        case TimestampType() if _is_date(kind):
+        case kinds.TimestampType() if _is_date(kind):
             return "DATE"
         case (
-            TextType()
-            | DecimalType()
-            | DateType()
-            | TimeType()
-            | DatetimeType()
-            | TimestampType()
-            | IntervalType()
-            | EnumType()
-            | SetType()
-            | JsonType()
-            | VectorType()
+            kinds.TextType()
+            | kinds.DecimalType()
+            | kinds.DateType()
+            | kinds.TimeType()
+            | kinds.DatetimeType()
+            | kinds.TimestampType()
+            | kinds.IntervalType()
+            | kinds.EnumType()
+            | kinds.SetType()
+            | kinds.JsonType()
+            | kinds.VectorType()
         ):
             return "STRING"
         case _:
             return None
 
 
-def _is_date(kind: TimestampType) -> bool:
+def _is_date(kind: kinds.TimestampType) -> bool:
     """Return whether a DATE holds every value: the zone is known, and no digit is finer than ms."""
     if kind.zone is None:
         return False
@@ -201,22 +182,22 @@ def to_blob(column: Column, value: Value) -> BlobValue:
     if value is UNAVAILABLE:
         raise EncodeError("an unavailable value has no form here", CLAUSE_KINDS)
     found: BlobValue = value
-    if type_ == "STRING" and not isinstance(column.type, TextType):
+    if type_ == "STRING" and not isinstance(column.type, kinds.TextType):
         found = text_of(column.type, value)
     elif type_ == "DATE":
-        found = _milliseconds(cast(TimestampType, column.type), value)
-    elif isinstance(column.type, FloatType) and isinstance(value, float):
+        found = _milliseconds(cast(kinds.TimestampType, column.type), value)
+    elif isinstance(column.type, kinds.FloatType) and isinstance(value, float):
         if column.type.bits == 32 and not is_float32(value):
             raise EncodeError(f"{value!r} is not a 32-bit float", CLAUSES["DOUBLE"])
-    elif isinstance(column.type, (IntType, BitType)):
+    elif isinstance(column.type, (kinds.IntType, kinds.BitType)):
         _check_range(column.type, value)
     check_value(type_, found)
     return found
 
 
-def _check_range(kind: IntType | BitType, value: Value) -> None:
+def _check_range(kind: kinds.IntType | kinds.BitType, value: Value) -> None:
     is_number = isinstance(value, int) and not isinstance(value, bool)
-    if isinstance(kind, BitType):
+    if isinstance(kind, kinds.BitType):
         length = 64 if kind.length is None else min(kind.length, _MAX_BITS)
         low, high = 0, 1 << length
     elif kind.unsigned:
@@ -227,7 +208,7 @@ def _check_range(kind: IntType | BitType, value: Value) -> None:
         raise EncodeError(f"{value!r:.60} is not a valid {kind_text(kind)}", CLAUSES["LONG"])
 
 
-def text_of(kind: Type, value: Value) -> str:
+def text_of(kind: kinds.Type, value: Value) -> str:
     """Return the text of a kind that has no StreamX type. Raises: EncodeError."""
     try:
         text = _text(kind, value)
@@ -238,39 +219,39 @@ def text_of(kind: Type, value: Value) -> str:
     return text
 
 
-def _text(kind: Type, value: Value) -> str | None:
+def _text(kind: kinds.Type, value: Value) -> str | None:
     is_int = isinstance(value, int) and not isinstance(value, bool)
     match kind:
-        case IntType() | BitType():
+        case kinds.IntType() | kinds.BitType():
             if is_int:
                 _check_range(kind, value)
                 return str(value)
-        case DecimalType() if isinstance(value, Decimal):
+        case kinds.DecimalType() if isinstance(value, Decimal):
             if value.is_finite() and abs(value.adjusted()) > MAX_NUMBER:
                 raise ValueError("a DECIMAL of over 1,024 digits")
             return f"{value:f}"
-        case TimestampType() if kind.zone is not None:
+        case kinds.TimestampType() if kind.zone is not None:
             text = utc_text(kind, value)
             # Without the zone, the text would not say which instant it is; an infinity has none.
             return text if text in INFINITIES else text + UTC
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return temporal_text(kind, value, None)
-        case EnumType() | SetType():
+        case kinds.EnumType() | kinds.SetType():
             return _label(kind, value)
-        case VectorType() if isinstance(value, tuple):
+        case kinds.VectorType() if isinstance(value, tuple):
             if not all(isinstance(item, float) and is_float32(item) for item in value):
                 raise ValueError("a vector holds 32-bit floats only")
             return vector_text(value)
-        case IntervalType() if is_int:
+        case kinds.IntervalType() if is_int:
             return str(value)
-        case DecimalType() | IntervalType() | JsonType():
+        case kinds.DecimalType() | kinds.IntervalType() | kinds.JsonType():
             return value if isinstance(value, str) else None
         case _:
             pass
     return None
 
 
-def _label(kind: EnumType | SetType, value: Value) -> str | None:
+def _label(kind: kinds.EnumType | kinds.SetType, value: Value) -> str | None:
     """Return the label of an ENUM or SET, its number where the labels are not known."""
     if isinstance(value, str):
         return value
@@ -278,7 +259,7 @@ def _label(kind: EnumType | SetType, value: Value) -> str | None:
         return None
     if kind.labels is None:
         return str(value)
-    if isinstance(kind, EnumType):
+    if isinstance(kind, kinds.EnumType):
         if value > len(kind.labels):
             raise ValueError(f"ENUM index {value} is beyond the labels")
         return kind.labels[value - 1] if value else ""
@@ -287,7 +268,7 @@ def _label(kind: EnumType | SetType, value: Value) -> str | None:
     return ",".join(label for bit, label in enumerate(kind.labels) if value >> bit & 1)
 
 
-def _milliseconds(kind: TimestampType, value: Value) -> int:
+def _milliseconds(kind: kinds.TimestampType, value: Value) -> int:
     try:
         return instant_count(kind, value, "ms")
     except ValueError as error:

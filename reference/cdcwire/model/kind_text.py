@@ -4,85 +4,61 @@ from __future__ import annotations
 
 import re
 
+from cdcwire.model import kinds
 from cdcwire.model.events import Column
-from cdcwire.model.kinds import (
-    ArrayType,
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntBits,
-    IntervalType,
-    IntType,
-    JsonType,
-    MapType,
-    SetType,
-    StructType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-    VectorType,
-    YearType,
-)
 
 
-def kind_text(kind: Type) -> str:
+def kind_text(kind: kinds.Type) -> str:
     """Return a type as it is written: ``int64 unsigned``, ``decimal(10,4)``, ``enum(a,b)``."""
     match kind:
-        case BoolType():
+        case kinds.BoolType():
             return "bool"
-        case IntType(bits, unsigned):
+        case kinds.IntType(bits, unsigned):
             return f"int{bits} unsigned" if unsigned else f"int{bits}"
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             return f"float{bits}"
-        case DecimalType(precision, scale):
+        case kinds.DecimalType(precision, scale):
             if precision is None:
                 return "decimal" if scale is None else f"decimal(*,{scale})"
             return f"decimal({precision},{scale or 0})"
-        case TextType(length):
+        case kinds.TextType(length):
             return _with_number("text", length)
-        case BytesType(length):
+        case kinds.BytesType(length):
             return _with_number("bytes", length)
-        case BitType(length):
+        case kinds.BitType(length):
             return _with_number("bit", length)
-        case DateType():
+        case kinds.DateType():
             return "date"
-        case TimeType(fraction):
+        case kinds.TimeType(fraction):
             return _with_number("time", fraction)
-        case DatetimeType(fraction):
+        case kinds.DatetimeType(fraction):
             return _with_number("datetime", fraction)
-        case TimestampType(fraction):
+        case kinds.TimestampType(fraction):
             return _with_number("timestamp", fraction)
-        case YearType():
+        case kinds.YearType():
             return "year"
-        case IntervalType():
+        case kinds.IntervalType():
             return "interval"
-        case EnumType(labels):
+        case kinds.EnumType(labels):
             return _with_labels("enum", labels)
-        case SetType(labels):
+        case kinds.SetType(labels):
             return _with_labels("set", labels)
-        case JsonType():
+        case kinds.JsonType():
             return "json"
-        case VectorType():
+        case kinds.VectorType():
             return "vector"
-        case ArrayType(item):
+        case kinds.ArrayType(item):
             return f"array<{kind_text(item)}>"
-        case MapType(key, value):
+        case kinds.MapType(key, value):
             return f"map<{kind_text(key)},{kind_text(value)}>"
-        case StructType(columns):
+        case kinds.StructType(columns):
             fields = ",".join(f"{_escape(c.name)}:{kind_text(c.type)}" for c in columns)
             return f"struct<{fields}>"
-        case UnknownType():
+        case kinds.UnknownType():
             return "unknown"
 
 
-def parse_kind(text: str) -> Type:
+def parse_kind(text: str) -> kinds.Type:
     """Return the type that ``text`` writes, in the forms of ``kind_text``.
 
     Raises: ValueError, with the place in the text, when it is not such a form.
@@ -95,31 +71,37 @@ def parse_kind(text: str) -> Type:
 
 
 _SPECIAL = re.compile(r"([\\,:()<>])")
-_INTEGERS: dict[str, IntBits] = {"int8": 8, "int16": 16, "int24": 24, "int32": 32, "int64": 64}
+_INTEGERS: dict[str, kinds.IntBits] = {
+    "int8": 8,
+    "int16": 16,
+    "int24": 24,
+    "int32": 32,
+    "int64": 64,
+}
 _NESTING_LIMIT = 32
 _NUMBERS = re.compile(r"\((\d{1,10})(?:, ?(-?\d{1,9}))?\)")
 _SCALE_ONLY = re.compile(r"\(\*, ?(-?\d{1,9})\)")
 _WORD = re.compile(r"[a-z]+[0-9]*")
 _LABEL = re.compile(r"(?:\\.|[^\\,:()<>])*", re.DOTALL)
-_PLAIN: dict[str, Type] = {
-    "bool": BoolType(),
-    "float32": FloatType(32),
-    "float64": FloatType(64),
-    "date": DateType(),
-    "year": YearType(),
-    "interval": IntervalType(),
-    "json": JsonType(),
-    "vector": VectorType(),
-    "unknown": UnknownType(),
+_PLAIN: dict[str, kinds.Type] = {
+    "bool": kinds.BoolType(),
+    "float32": kinds.FloatType(32),
+    "float64": kinds.FloatType(64),
+    "date": kinds.DateType(),
+    "year": kinds.YearType(),
+    "interval": kinds.IntervalType(),
+    "json": kinds.JsonType(),
+    "vector": kinds.VectorType(),
+    "unknown": kinds.UnknownType(),
 }
-_MEASURED: dict[str, Type] = {
-    "decimal": DecimalType(),
-    "text": TextType(),
-    "bytes": BytesType(),
-    "bit": BitType(),
-    "time": TimeType(),
-    "datetime": DatetimeType(),
-    "timestamp": TimestampType(),
+_MEASURED: dict[str, kinds.Type] = {
+    "decimal": kinds.DecimalType(),
+    "text": kinds.TextType(),
+    "bytes": kinds.BytesType(),
+    "bit": kinds.BitType(),
+    "time": kinds.TimeType(),
+    "datetime": kinds.DatetimeType(),
+    "timestamp": kinds.TimestampType(),
 }
 
 
@@ -143,7 +125,7 @@ class _KindParser:
         self.offset = 0
         self.depth = 0
 
-    def kind(self) -> Type:
+    def kind(self) -> kinds.Type:
         self.depth += 1
         if self.depth > _NESTING_LIMIT:
             raise ValueError(f"type {self.text[:40]!r}…: nested deeper than {_NESTING_LIMIT}")
@@ -151,54 +133,54 @@ class _KindParser:
         self.depth -= 1
         return kind
 
-    def _kind(self, word: str) -> Type:
+    def _kind(self, word: str) -> kinds.Type:
         if word in _INTEGERS:
             unsigned = self._skip(" unsigned")
-            return IntType(_INTEGERS[word], unsigned)
+            return kinds.IntType(_INTEGERS[word], unsigned)
         if word in _PLAIN:
             return _PLAIN[word]
         if word in _MEASURED:
             return self._measured(word)
         match word:
             case "enum":
-                return EnumType(self._labels())
+                return kinds.EnumType(self._labels())
             case "set":
-                return SetType(self._labels())
+                return kinds.SetType(self._labels())
             case "array":
                 self._expect("<")
                 item = self.kind()
                 self._expect(">")
-                return ArrayType(item)
+                return kinds.ArrayType(item)
             case "map":
                 self._expect("<")
                 key = self.kind()
                 self._expect(",")
                 value = self.kind()
                 self._expect(">")
-                return MapType(key, value)
+                return kinds.MapType(key, value)
             case "struct":
-                return StructType(self._fields())
+                return kinds.StructType(self._fields())
             case _:
                 raise ValueError(f"type {self.text!r}: {word!r} is not a kind")
 
-    def _measured(self, word: str) -> Type:
+    def _measured(self, word: str) -> kinds.Type:
         scale = _SCALE_ONLY.match(self.text, self.offset) if word == "decimal" else None
         if scale is not None:
             self.offset = scale.end()
-            return DecimalType(None, int(scale[1]))
+            return kinds.DecimalType(None, int(scale[1]))
         found = _NUMBERS.match(self.text, self.offset)
         if found is None:
             return _MEASURED[word]
         self.offset = found.end()
         first, second = (None if group is None else int(group) for group in found.groups())
         if word == "decimal":
-            return DecimalType(first, second or 0)
+            return kinds.DecimalType(first, second or 0)
         if second is not None:
             raise ValueError(f"type {self.text!r}: {word} has one number")
         kind = _MEASURED[word]
-        if isinstance(kind, (TextType, BytesType, BitType)):
+        if isinstance(kind, (kinds.TextType, kinds.BytesType, kinds.BitType)):
             return type(kind)(length=first)
-        assert isinstance(kind, (TimeType, DatetimeType, TimestampType))
+        assert isinstance(kind, (kinds.TimeType, kinds.DatetimeType, kinds.TimestampType))
         return type(kind)(fraction=first)
 
     def _word(self) -> str:

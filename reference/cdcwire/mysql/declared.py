@@ -16,33 +16,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from cdcwire.core.errors import EncodeError
+from cdcwire.model import kinds
 from cdcwire.model.events import Column
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import (
-    ArrayType,
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntBits,
-    IntervalType,
-    IntType,
-    JsonType,
-    MapType,
-    SetType,
-    StructType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-    VectorType,
-    YearType,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +39,7 @@ class DeclaredType:
     elements: tuple[str, ...] | None = None
 
 
-INTEGER_BITS: dict[str, IntBits] = {
+INTEGER_BITS: dict[str, kinds.IntBits] = {
     "tinyint": 8,
     "smallint": 16,
     "mediumint": 24,
@@ -141,39 +117,43 @@ def declared_type(column: Column, clause: str) -> DeclaredType:
     return filled(replace(declared, elements=elements))
 
 
-def type_of_declared(declared: DeclaredType, time_zone: str | None = None) -> Type:
+def type_of_declared(declared: DeclaredType, time_zone: str | None = None) -> kinds.Type:
     """Return the kind of a declared type; ``UnknownType`` where MySQL's values are not known.
 
     ``time_zone``: the zone of TIMESTAMP texts, where the producer's settings specify it.
     """
     base, flen = declared.base, declared.flen
     if base in INTEGER_BITS:
-        return IntType(INTEGER_BITS[base], declared.is_unsigned)
+        return kinds.IntType(INTEGER_BITS[base], declared.is_unsigned)
     if base in LARGE_SIZES:
-        return TextType() if base in TEXT_NAMES else BytesType()
+        return kinds.TextType() if base in TEXT_NAMES else kinds.BytesType()
     match base:
         case "float" | "double":
-            return FloatType(32 if base == "float" else 64)
+            return kinds.FloatType(32 if base == "float" else 64)
         case "decimal":
-            return DecimalType() if flen is None else DecimalType(flen, declared.decimal or 0)
+            return (
+                kinds.DecimalType()
+                if flen is None
+                else kinds.DecimalType(flen, declared.decimal or 0)
+            )
         case "char" | "varchar":
-            return TextType(flen)
+            return kinds.TextType(flen)
         case "binary" | "varbinary":
-            return BytesType(flen)
+            return kinds.BytesType(flen)
         case "bit":
-            return BitType(flen)
+            return kinds.BitType(flen)
         case "time":
-            return TimeType(declared.decimal)
+            return kinds.TimeType(declared.decimal)
         case "datetime":
-            return DatetimeType(declared.decimal)
+            return kinds.DatetimeType(declared.decimal)
         case "timestamp":
-            return TimestampType(declared.decimal, zone=time_zone)
+            return kinds.TimestampType(declared.decimal, zone=time_zone)
         case "enum":
-            return EnumType(declared.elements)
+            return kinds.EnumType(declared.elements)
         case "set":
-            return SetType(declared.elements)
+            return kinds.SetType(declared.elements)
         case _:
-            return _PLAIN.get(base, UnknownType())
+            return _PLAIN.get(base, kinds.UnknownType())
 
 
 def quoted_elements(elements: Iterable[str]) -> str:
@@ -271,11 +251,11 @@ _ALIASES = {
     "long character varying": "mediumtext",
     "long varbinary": "mediumblob",
 }
-_PLAIN: dict[str, Type] = {
-    "date": DateType(),
-    "year": YearType(),
-    "json": JsonType(),
-    "vector": VectorType(),
+_PLAIN: dict[str, kinds.Type] = {
+    "date": kinds.DateType(),
+    "year": kinds.YearType(),
+    "json": kinds.JsonType(),
+    "vector": kinds.VectorType(),
 }
 # Types whose values no format here has: spatial ones, and codes 0 and 6.
 _WITHOUT_VALUES = frozenset(
@@ -436,13 +416,13 @@ def _of_source(column: Column) -> DeclaredType | None:
     except ValueError:
         return None
     kind = type_of_declared(declared)
-    if isinstance(column.type, BoolType):
+    if isinstance(column.type, kinds.BoolType):
         return declared if declared.base == "tinyint" else None
     if type(kind) is not type(column.type):
         return None
-    if isinstance(kind, FloatType):
+    if isinstance(kind, kinds.FloatType):
         return declared if kind == column.type else None
-    if isinstance(column.type, IntType):
+    if isinstance(column.type, kinds.IntType):
         # The kind decides: ``source`` of other formats may leave the sign out.
         if declared.base not in INTEGER_BITS or INTEGER_BITS[declared.base] != column.type.bits:
             return None
@@ -452,42 +432,42 @@ def _of_source(column: Column) -> DeclaredType | None:
     return declared
 
 
-def _plainest(kind: Type, clause: str) -> DeclaredType:
+def _plainest(kind: kinds.Type, clause: str) -> DeclaredType:
     match kind:
-        case BoolType():
+        case kinds.BoolType():
             return DeclaredType("tinyint", 1)
-        case IntType(bits, unsigned):
+        case kinds.IntType(bits, unsigned):
             base = next(name for name, width in INTEGER_BITS.items() if width == bits)
             return DeclaredType(base, is_unsigned=unsigned)
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             return DeclaredType("float" if bits == 32 else "double")
-        case DecimalType(precision, scale):
+        case kinds.DecimalType(precision, scale):
             return DeclaredType("decimal", precision, None if precision is None else scale or 0)
-        case TextType(length):
+        case kinds.TextType(length):
             return DeclaredType("varchar", length)
-        case BytesType(length):
+        case kinds.BytesType(length):
             return DeclaredType("varbinary", length)
-        case BitType(length):
+        case kinds.BitType(length):
             return DeclaredType("bit", length)
-        case DateType():
+        case kinds.DateType():
             return DeclaredType("date")
-        case TimeType(fraction):
+        case kinds.TimeType(fraction):
             return DeclaredType("time", decimal=fraction)
-        case DatetimeType(fraction):
+        case kinds.DatetimeType(fraction):
             return DeclaredType("datetime", decimal=fraction)
-        case TimestampType(fraction):
+        case kinds.TimestampType(fraction):
             return DeclaredType("timestamp", decimal=fraction)
-        case YearType():
+        case kinds.YearType():
             return DeclaredType("year")
-        case EnumType(labels):
+        case kinds.EnumType(labels):
             return DeclaredType("enum", elements=labels)
-        case SetType(labels):
+        case kinds.SetType(labels):
             return DeclaredType("set", elements=labels)
-        case JsonType():
+        case kinds.JsonType():
             return DeclaredType("json")
-        case VectorType():
+        case kinds.VectorType():
             return DeclaredType("vector")
-        case UnknownType():
+        case kinds.UnknownType():
             return DeclaredType("null")
-        case IntervalType() | ArrayType() | MapType() | StructType():
+        case kinds.IntervalType() | kinds.ArrayType() | kinds.MapType() | kinds.StructType():
             raise EncodeError(f"MySQL has no type for {kind_text(kind)}", clause)

@@ -13,32 +13,9 @@ import re
 from functools import lru_cache
 
 from cdcwire.core.errors import EncodeError
+from cdcwire.model import kinds
 from cdcwire.model.events import Column, Role
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import (
-    ArrayType,
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntervalType,
-    IntType,
-    JsonType,
-    MapType,
-    SetType,
-    StructType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-    VectorType,
-    YearType,
-)
 
 TYPE_UNSPECIFIED = 0
 TYPE_TINY = 1
@@ -115,30 +92,30 @@ _ROLE_FLAGS: tuple[tuple[int, Role], ...] = (
 )
 
 # code: (source name, kind) of the types whose kind follows from the code alone
-_PLAIN: dict[int, tuple[str, Type]] = {
-    TYPE_UNSPECIFIED: ("unspecified", UnknownType()),
-    TYPE_FLOAT: ("float", FloatType(32)),
-    TYPE_DOUBLE: ("double", FloatType(64)),
-    TYPE_NULL: ("null", UnknownType()),
-    TYPE_DATE: ("date", DateType()),
-    TYPE_DURATION: ("time", TimeType()),
-    TYPE_DATETIME: ("datetime", DatetimeType()),
-    TYPE_YEAR: ("year", YearType()),
-    TYPE_NEWDATE: ("newdate", DateType()),
-    TYPE_BIT: ("bit", BitType()),
-    TYPE_VECTOR: ("vector", VectorType()),
-    TYPE_JSON: ("json", JsonType()),
-    TYPE_NEWDECIMAL: ("decimal", DecimalType()),
-    TYPE_ENUM: ("enum", EnumType()),
-    TYPE_SET: ("set", SetType()),
-    TYPE_GEOMETRY: ("geometry", UnknownType()),
+_PLAIN: dict[int, tuple[str, kinds.Type]] = {
+    TYPE_UNSPECIFIED: ("unspecified", kinds.UnknownType()),
+    TYPE_FLOAT: ("float", kinds.FloatType(32)),
+    TYPE_DOUBLE: ("double", kinds.FloatType(64)),
+    TYPE_NULL: ("null", kinds.UnknownType()),
+    TYPE_DATE: ("date", kinds.DateType()),
+    TYPE_DURATION: ("time", kinds.TimeType()),
+    TYPE_DATETIME: ("datetime", kinds.DatetimeType()),
+    TYPE_YEAR: ("year", kinds.YearType()),
+    TYPE_NEWDATE: ("newdate", kinds.DateType()),
+    TYPE_BIT: ("bit", kinds.BitType()),
+    TYPE_VECTOR: ("vector", kinds.VectorType()),
+    TYPE_JSON: ("json", kinds.JsonType()),
+    TYPE_NEWDECIMAL: ("decimal", kinds.DecimalType()),
+    TYPE_ENUM: ("enum", kinds.EnumType()),
+    TYPE_SET: ("set", kinds.SetType()),
+    TYPE_GEOMETRY: ("geometry", kinds.UnknownType()),
 }
-_INTEGERS: dict[int, tuple[str, IntType, IntType]] = {
-    TYPE_TINY: ("tinyint", IntType(8), IntType(8, True)),
-    TYPE_SHORT: ("smallint", IntType(16), IntType(16, True)),
-    TYPE_INT24: ("mediumint", IntType(24), IntType(24, True)),
-    TYPE_LONG: ("int", IntType(32), IntType(32, True)),
-    TYPE_LONGLONG: ("bigint", IntType(64), IntType(64, True)),
+_INTEGERS: dict[int, tuple[str, kinds.IntType, kinds.IntType]] = {
+    TYPE_TINY: ("tinyint", kinds.IntType(8), kinds.IntType(8, True)),
+    TYPE_SHORT: ("smallint", kinds.IntType(16), kinds.IntType(16, True)),
+    TYPE_INT24: ("mediumint", kinds.IntType(24), kinds.IntType(24, True)),
+    TYPE_LONG: ("int", kinds.IntType(32), kinds.IntType(32, True)),
+    TYPE_LONGLONG: ("bigint", kinds.IntType(64), kinds.IntType(64, True)),
 }
 # code: (name of the text type, name of the binary type)
 _STRINGS: dict[int, tuple[str, str]] = {
@@ -209,16 +186,16 @@ def column_of(name: str, code: int, flags: int, time_zone: str | None = None) ->
     return Column(name, kind, source, bool(flags & FLAG_NULLABLE), roles=roles)
 
 
-def _source_and_kind(code: int, flags: int, time_zone: str | None) -> tuple[str, Type]:
+def _source_and_kind(code: int, flags: int, time_zone: str | None) -> tuple[str, kinds.Type]:
     if code in _INTEGERS:
         name, signed, unsigned = _INTEGERS[code]
         return (f"{name} unsigned", unsigned) if flags & FLAG_UNSIGNED else (name, signed)
     if code in _STRINGS:
         text, binary = _STRINGS[code]
-        return (binary, BytesType()) if flags & FLAG_BINARY else (text, TextType())
+        return (binary, kinds.BytesType()) if flags & FLAG_BINARY else (text, kinds.TextType())
     if code == TYPE_TIMESTAMP:
-        return "timestamp", TimestampType(zone=time_zone)
-    name, kind = _PLAIN.get(code, (f"type {code}", UnknownType()))
+        return "timestamp", kinds.TimestampType(zone=time_zone)
+    name, kind = _PLAIN.get(code, (f"type {code}", kinds.UnknownType()))
     if code in _SIGNED_NUMBERS and flags & FLAG_UNSIGNED:
         name += " unsigned"
     elif code in _LABELLED and flags & FLAG_BINARY:
@@ -243,15 +220,15 @@ def code_and_flags(column: Column, clause: str) -> tuple[int, int]:
         flags |= FLAG_UNSIGNED
     if code in _LABELLED:
         flags |= FLAG_BINARY if _BINARY_SOURCE.search(source) else 0
-    elif not isinstance(column.type, TextType):
+    elif not isinstance(column.type, kinds.TextType):
         flags |= FLAG_BINARY
     return code, flags
 
 
-def _is_unsigned(code: int, kind: Type, source: str) -> bool:
+def _is_unsigned(code: int, kind: kinds.Type, source: str) -> bool:
     if code in _SIGNED_NUMBERS:
         return _UNSIGNED_SOURCE.search(source) is not None
-    return code in (TYPE_YEAR, TYPE_BIT) or (isinstance(kind, IntType) and kind.unsigned)
+    return code in (TYPE_YEAR, TYPE_BIT) or (isinstance(kind, kinds.IntType) and kind.unsigned)
 
 
 def _code_of_source(column: Column) -> int | None:
@@ -270,24 +247,24 @@ def _code_of_source(column: Column) -> int | None:
     return code if code is not None and _holds(code, column.type) else None
 
 
-def _holds(code: int, kind: Type) -> bool:
+def _holds(code: int, kind: kinds.Type) -> bool:
     match kind:
-        case BoolType():
+        case kinds.BoolType():
             return code == TYPE_TINY
-        case IntType():
+        case kinds.IntType():
             return code in INTEGER_TYPES
-        case TextType() | BytesType():
+        case kinds.TextType() | kinds.BytesType():
             return code in STRING_TYPES
-        case TimestampType():
+        case kinds.TimestampType():
             return code == TYPE_TIMESTAMP
-        case UnknownType():
+        case kinds.UnknownType():
             return code not in _INTEGERS and code not in _STRINGS
         case _:
             plain = _PLAIN.get(code)
             return (
                 plain is not None
                 and type(plain[1]) is type(kind)
-                and (not isinstance(kind, FloatType) or plain[1] == kind)
+                and (not isinstance(kind, kinds.FloatType) or plain[1] == kind)
             )
 
 
@@ -296,41 +273,41 @@ def is_boolean_source(source: str | None) -> bool:
     return source is not None and _BOOL_SOURCE.match(source) is not None
 
 
-def _plainest_code(kind: Type, clause: str) -> int:
+def _plainest_code(kind: kinds.Type, clause: str) -> int:
     match kind:
-        case BoolType():
+        case kinds.BoolType():
             return TYPE_TINY
-        case IntType(bits):
+        case kinds.IntType(bits):
             return {8: TYPE_TINY, 16: TYPE_SHORT, 24: TYPE_INT24, 32: TYPE_LONG, 64: TYPE_LONGLONG}[
                 bits
             ]
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             return TYPE_FLOAT if bits == 32 else TYPE_DOUBLE
-        case DecimalType():
+        case kinds.DecimalType():
             return TYPE_NEWDECIMAL
-        case TextType() | BytesType():
+        case kinds.TextType() | kinds.BytesType():
             return TYPE_VARCHAR
-        case BitType():
+        case kinds.BitType():
             return TYPE_BIT
-        case DateType():
+        case kinds.DateType():
             return TYPE_DATE
-        case TimeType():
+        case kinds.TimeType():
             return TYPE_DURATION
-        case DatetimeType():
+        case kinds.DatetimeType():
             return TYPE_DATETIME
-        case TimestampType():
+        case kinds.TimestampType():
             return TYPE_TIMESTAMP
-        case YearType():
+        case kinds.YearType():
             return TYPE_YEAR
-        case EnumType():
+        case kinds.EnumType():
             return TYPE_ENUM
-        case SetType():
+        case kinds.SetType():
             return TYPE_SET
-        case JsonType():
+        case kinds.JsonType():
             return TYPE_JSON
-        case VectorType():
+        case kinds.VectorType():
             return TYPE_VECTOR
-        case UnknownType():
+        case kinds.UnknownType():
             return TYPE_NULL
-        case IntervalType() | ArrayType() | MapType() | StructType():
+        case kinds.IntervalType() | kinds.ArrayType() | kinds.MapType() | kinds.StructType():
             raise EncodeError(f"MySQL has no type for {kind_text(kind)}", clause)

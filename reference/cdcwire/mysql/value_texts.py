@@ -17,21 +17,9 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TypeAlias
 
+from cdcwire.model import kinds
 from cdcwire.model.events import Value
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import (
-    BitType,
-    BoolType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    IntType,
-    JsonType,
-    TimestampType,
-    TimeType,
-    Type,
-    YearType,
-)
 from cdcwire.model.temporal import temporal_text
 
 _Read: TypeAlias = Callable[[str], Value]
@@ -52,7 +40,7 @@ _MAX_BITS = 64
 _FIRST_YEAR, _LAST_YEAR = 1901, 2155
 
 
-def read_value(kind: Type, text: str) -> Value:
+def read_value(kind: kinds.Type, text: str) -> Value:
     """Return the value of a text. ``kind``: any of those that the module names.
 
     Raises: ValueError with the problem when it is not a text of the kind.
@@ -60,7 +48,7 @@ def read_value(kind: Type, text: str) -> Value:
     return reader(kind)(text)
 
 
-def value_text(kind: Type, value: Value, time_zone: str | None = None) -> str:
+def value_text(kind: kinds.Type, value: Value, time_zone: str | None = None) -> str:
     """Return the text of a value that is not NULL.
 
     ``time_zone``: where the text of an instant is to be read; see ``temporal_text``.
@@ -73,9 +61,9 @@ def value_text(kind: Type, value: Value, time_zone: str | None = None) -> str:
     return text
 
 
-def integer_range(kind: IntType | BitType) -> tuple[int, int]:
+def integer_range(kind: kinds.IntType | kinds.BitType) -> tuple[int, int]:
     """Return the least value of a kind, and the first one after its largest."""
-    if isinstance(kind, BitType):
+    if isinstance(kind, kinds.BitType):
         return 0, 1 << min(kind.length or _MAX_BITS, _MAX_BITS)
     if kind.unsigned:
         return 0, 1 << kind.bits
@@ -83,48 +71,48 @@ def integer_range(kind: IntType | BitType) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=1024)
-def pattern(kind: Type) -> str:
+def pattern(kind: kinds.Type) -> str:
     """Return the regular expression of a kind's texts, without groups, for ASCII only.
 
     It says all that ``reader`` checks, except the range of integers and BIT values.
     Raises: ValueError for JSON and for kinds that the module does not name.
     """
     match kind:
-        case BoolType():
+        case kinds.BoolType():
             return "[01]"
-        case IntType(_, unsigned):
+        case kinds.IntType(_, unsigned):
             return "(?:0|[1-9][0-9]{0,19})" if unsigned else "(?:0|-?[1-9][0-9]{0,18})"
-        case BitType():
+        case kinds.BitType():
             return "(?:0|[1-9][0-9]{0,19})"
-        case YearType():
+        case kinds.YearType():
             return _YEAR
-        case DecimalType(precision, scale):
+        case kinds.DecimalType(precision, scale):
             return _decimal_pattern(precision, scale or 0)
-        case DateType():
+        case kinds.DateType():
             return _DATE
-        case TimeType(fraction):
+        case kinds.TimeType(fraction):
             return f"(?!{_BEYOND_TIME}){_TIME}{_fraction(fraction)}"
-        case DatetimeType(fraction) | TimestampType(fraction):
+        case kinds.DatetimeType(fraction) | kinds.TimestampType(fraction):
             return f"{_DATE} {_CLOCK}{_fraction(fraction)}"
         case _:
             raise ValueError(f"kind {kind_text(kind):.80} has no text form here")
 
 
 @lru_cache(maxsize=1024)
-def reader(kind: Type) -> _Read:
+def reader(kind: kinds.Type) -> _Read:
     """Return the function that reads the texts of a kind; see ``read_value``."""
     match kind:
-        case BoolType():
+        case kinds.BoolType():
             return _read_bool
-        case IntType() | BitType():
+        case kinds.IntType() | kinds.BitType():
             return _integer_reader(kind)
-        case YearType():
+        case kinds.YearType():
             return _read_year
-        case DecimalType():
+        case kinds.DecimalType():
             return _decimal_reader(kind)
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return _temporal_reader(kind)
-        case JsonType():
+        case kinds.JsonType():
             return _read_json
         case _:
             raise ValueError(f"kind {kind_text(kind):.80} has no text form here")
@@ -142,7 +130,7 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-def _integer_reader(kind: IntType | BitType) -> _Read:
+def _integer_reader(kind: kinds.IntType | kinds.BitType) -> _Read:
     low, high = integer_range(kind)
 
     def read(text: str) -> Value:
@@ -168,7 +156,7 @@ def _decimal_pattern(precision: int | None, scale: int) -> str:
     return "-?" + whole + (rf"(?:\.[0-9]{{1,{scale}}})?" if scale else "")
 
 
-def _decimal_reader(kind: DecimalType) -> _Read:
+def _decimal_reader(kind: kinds.DecimalType) -> _Read:
     matches = re.compile(pattern(kind)).fullmatch
 
     def read(text: str) -> Value:
@@ -187,7 +175,9 @@ def _fraction(fraction: int | None) -> str:
     return rf"\.[0-9]{{{fraction}}}" if fraction else ""
 
 
-def _temporal_reader(kind: DateType | TimeType | DatetimeType | TimestampType) -> _Read:
+def _temporal_reader(
+    kind: kinds.DateType | kinds.TimeType | kinds.DatetimeType | kinds.TimestampType,
+) -> _Read:
     matches = re.compile(pattern(kind)).fullmatch
     name = kind_text(kind)
 
@@ -205,20 +195,20 @@ def _read_json(text: str) -> Value:
     return text
 
 
-def _text(kind: Type, value: Value, time_zone: str | None) -> str | None:
+def _text(kind: kinds.Type, value: Value, time_zone: str | None) -> str | None:
     """Return the text, not checked, or None where the value does not fit the kind."""
     match kind:
-        case BoolType() if isinstance(value, bool):
+        case kinds.BoolType() if isinstance(value, bool):
             return "1" if value else "0"
-        case IntType() | BitType() | YearType():
+        case kinds.IntType() | kinds.BitType() | kinds.YearType():
             return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
-        case DecimalType() if isinstance(value, Decimal):
+        case kinds.DecimalType() if isinstance(value, Decimal):
             if not value.is_finite():
                 raise ValueError(f"DECIMAL has no {value}")
             return f"{value:f}"
-        case DecimalType() | JsonType():
+        case kinds.DecimalType() | kinds.JsonType():
             return value if isinstance(value, str) else None
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return temporal_text(kind, value, time_zone)
         case _:
             return None

@@ -14,35 +14,12 @@ from typing import Any, TypeAlias
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.golang.numbers import narrow_float32, plain_digits, read_float32, shortest_digits
+from cdcwire.model import kinds
 from cdcwire.model.events import UNAVAILABLE, Column, Value
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import (
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntType,
-    JsonType,
-    SetType,
-    TextType,
-    TimestampType,
-    TimeType,
-    VectorType,
-    YearType,
-)
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.model.temporal import temporal_text
-from cdcwire.mysql.types import (
-    FLAG_BINARY,
-    STRING_TYPES,
-    TYPE_FLOAT,
-    TYPE_NEWDECIMAL,
-    TYPE_VECTOR,
-)
+from cdcwire.mysql import types
 
 WireValue: TypeAlias = "int | float | str | bytes | None"
 _Converter: TypeAlias = Callable[[Any], Value]
@@ -54,13 +31,13 @@ _MAX_DECIMAL_DIGITS = 4096  # MySQL has 65; longer text is kept as text
 
 def model_converter(code: int, flags: int) -> _Converter | None:
     """Return what turns a non-NULL wire value into the model's; None where they are the same."""
-    if code == TYPE_NEWDECIMAL:
+    if code == types.TYPE_NEWDECIMAL:
         return read_decimal
-    if code == TYPE_FLOAT:
+    if code == types.TYPE_FLOAT:
         return narrow_float32
-    if code == TYPE_VECTOR:
+    if code == types.TYPE_VECTOR:
         return read_vector
-    if code in STRING_TYPES and not flags & FLAG_BINARY:
+    if code in types.STRING_TYPES and not flags & types.FLAG_BINARY:
         return read_text
     return None
 
@@ -130,34 +107,39 @@ def wire_value(column: Column, value: Value, time_zone: str | None, clause: str)
 def _wire_value(column: Column, value: Value, time_zone: str | None) -> WireValue:
     """Return the wire's form, or None where the value does not fit the kind."""
     match column.type:
-        case BoolType() if isinstance(value, bool):
+        case kinds.BoolType() if isinstance(value, bool):
             return int(value)
-        case IntType(bits, unsigned) if _is_int(value):
+        case kinds.IntType(bits, unsigned) if _is_int(value):
             low, high = (0, 1 << bits) if unsigned else (-1 << bits - 1, 1 << bits - 1)
             return int(value) if low <= value < high else None
-        case YearType() | BitType() if _is_int(value):
+        case kinds.YearType() | kinds.BitType() if _is_int(value):
             return int(value)
-        case FloatType(bits) if isinstance(value, float):
+        case kinds.FloatType(bits) if isinstance(value, float):
             if bits == 32 and value == value and narrow_float32(value) != value:
                 raise ValueError(f"{value!r} is not a 32-bit float")
             return value
-        case DecimalType() if isinstance(value, Decimal):
+        case kinds.DecimalType() if isinstance(value, Decimal):
             if not value.is_finite():
                 raise ValueError(f"DECIMAL has no {value}")
             return f"{value:f}"
-        case DecimalType() | JsonType() if isinstance(value, str):
+        case kinds.DecimalType() | kinds.JsonType() if isinstance(value, str):
             return value
-        case TextType() if isinstance(value, (str, bytes)):
+        case kinds.TextType() if isinstance(value, (str, bytes)):
             return value.encode() if isinstance(value, str) else value
-        case BytesType() if isinstance(value, bytes):
+        case kinds.BytesType() if isinstance(value, bytes):
             return value
-        case DateType() | TimeType() | DatetimeType() | TimestampType() as kind:
+        case (
+            kinds.DateType()
+            | kinds.TimeType()
+            | kinds.DatetimeType()
+            | kinds.TimestampType() as kind
+        ):
             return temporal_text(kind, value, time_zone)
-        case EnumType() as kind:
+        case kinds.EnumType() as kind:
             return index_of_label(kind, value)
-        case SetType() as kind:
+        case kinds.SetType() as kind:
             return mask_of_labels(kind, value)
-        case VectorType() if isinstance(value, tuple):
+        case kinds.VectorType() if isinstance(value, tuple):
             if not all(isinstance(item, float) and narrow_float32(item) == item for item in value):
                 raise ValueError("a vector holds finite 32-bit floats only")
             return vector_text(value)

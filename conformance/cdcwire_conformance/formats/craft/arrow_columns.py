@@ -15,28 +15,19 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from cdcwire.model import kinds
 from cdcwire.model.events import Column
-from cdcwire.model.kinds import (
-    BitType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntType,
-    JsonType,
-    SetType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    YearType,
-)
 from cdcwire_conformance.arrow.column_decoders import Irregular
 from cdcwire_conformance.formats.craft.arrow_buffer import Buffer, Numbers, zigzag
 
-_TEXTS = (DecimalType, DateType, TimeType, DatetimeType, TimestampType, JsonType)
+_TEXTS = (
+    kinds.DecimalType,
+    kinds.DateType,
+    kinds.TimeType,
+    kinds.DatetimeType,
+    kinds.TimestampType,
+    kinds.JsonType,
+)
 _LOW = 0x7F
 _MORE_BYTES = 16  # of lengths beyond one byte and a half a column
 _MAX_LENGTH_BYTES = 5  # a length that needs more is longer than any message
@@ -228,17 +219,17 @@ def _read_bytes(cells: Cells, index: int) -> pa.Array:
     return cells.binary(index)
 
 
-def _reader_of(kind: Type) -> _Read | None:
+def _reader_of(kind: kinds.Type) -> _Read | None:
     match kind:
-        case IntType(unsigned=is_unsigned):
+        case kinds.IntType(unsigned=is_unsigned):
             return _read_unsigned if is_unsigned else _read_signed
-        case YearType():
+        case kinds.YearType():
             return _read_signed
-        case BitType() | EnumType() | SetType():
+        case kinds.BitType() | kinds.EnumType() | kinds.SetType():
             return _read_unsigned
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             return _read_float if bits == 32 else _read_double
-        case TextType() | BytesType():
+        case kinds.TextType() | kinds.BytesType():
             return _read_bytes
         case _:
             return _read_text if isinstance(kind, _TEXTS) else None

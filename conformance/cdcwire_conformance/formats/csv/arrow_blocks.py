@@ -27,15 +27,7 @@ from cdcwire.formats.csv.header import read_header
 from cdcwire.formats.csv.settings import Settings
 from cdcwire.formats.csv.tables import FilePlan
 from cdcwire.formats.csv.values import ColumnCodec
-from cdcwire.model.kinds import (
-    BitType,
-    EnumType,
-    IntType,
-    JsonType,
-    SetType,
-    TextType,
-    YearType,
-)
+from cdcwire.model import kinds
 from cdcwire_conformance.arrow.column_decoders import Irregular
 from cdcwire_conformance.formats.csv.arrow_values import can_convert
 
@@ -43,7 +35,7 @@ BLOCK_BYTES = 4 << 20
 _LINE_ENDS = frozenset({b"\n", b"\r\n"})
 _BINARY = pa.binary()
 _MAX_TRIES = 64  # line ends in the texts of a record, looked at before a block is given up
-_FREE_TEXTS = (TextType, JsonType, EnumType, SetType)
+_FREE_TEXTS = (kinds.TextType, kinds.JsonType, kinds.EnumType, kinds.SetType)
 _NO_SIGNS = frozenset(b"0123456789+-. eE\r\n")
 
 Numbers: TypeAlias = Any  # a numpy array
@@ -233,9 +225,9 @@ class BlockReader:
 
 def _cell_type(codec: ColumnCodec) -> pa.DataType:
     match codec.kind:
-        case IntType(unsigned=False):
+        case kinds.IntType(unsigned=False):
             return pa.int64()
-        case IntType() | BitType() | YearType():
+        case kinds.IntType() | kinds.BitType() | kinds.YearType():
             return pa.uint64()
         case _:
             return _BINARY

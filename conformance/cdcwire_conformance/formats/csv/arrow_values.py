@@ -16,23 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cdcwire.formats.csv.values import ColumnCodec
-from cdcwire.model.kinds import (
-    BitType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntType,
-    JsonType,
-    SetType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    YearType,
-)
+from cdcwire.model import kinds
 from cdcwire.mysql.value_texts import integer_range, pattern
 from cdcwire_conformance.arrow.column_decoders import Irregular
 
@@ -68,25 +52,31 @@ def converter_of(codec: ColumnCodec) -> Convert:
     return convert
 
 
-def _converter(kind: Type, codec: ColumnCodec) -> Convert | None:
+def _converter(kind: kinds.Type, codec: ColumnCodec) -> Convert | None:
     match kind:
-        case IntType() | BitType():
+        case kinds.IntType() | kinds.BitType():
             low, high = integer_range(kind)
             return lambda cells: _in_range(cells, low, high)
-        case YearType():
+        case kinds.YearType():
             return lambda cells: _distinct(cells, codec)
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             target = pa.float32() if bits == 32 else pa.float64()
             return lambda cells: _floats(cells, target)
-        case DecimalType() | DateType() | TimeType() | DatetimeType() | TimestampType():
+        case (
+            kinds.DecimalType()
+            | kinds.DateType()
+            | kinds.TimeType()
+            | kinds.DatetimeType()
+            | kinds.TimestampType()
+        ):
             return _matching(pattern(kind))
-        case TextType():
+        case kinds.TextType():
             return lambda cells: cells
-        case JsonType():
+        case kinds.JsonType():
             return _jsons
-        case BytesType():
+        case kinds.BytesType():
             return _from_hex if codec.settings.binary_encoding == "hex" else _from_base64
-        case EnumType() | SetType():
+        case kinds.EnumType() | kinds.SetType():
             return lambda cells: _distinct(cells, codec).cast(pa.string())
         case _:
             return None

@@ -14,26 +14,7 @@ from enum import IntEnum
 from cdcwire.core.compiled import BoundedCache
 from cdcwire.core.errors import DecodeError
 from cdcwire.formats.avro.schema import AvroType, Primitive, Record, Union, parse_schema
-from cdcwire.model.kinds import (
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntType,
-    JsonType,
-    SetType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-    VectorType,
-    YearType,
-)
+from cdcwire.model import kinds
 
 CLAUSE = "avro: column types"
 EXTENSION_CLAUSE = "avro: extension fields"
@@ -93,7 +74,7 @@ class FieldPlan:
 
     name: str
     form: Form
-    kind: Type
+    kind: kinds.Type
     type: AvroType
     null_index: int | None
     source: str | None
@@ -190,18 +171,25 @@ def _before_plan(record: Record, null_index: int | None) -> FieldPlan:
         raise
     clause = "avro: before value"
     return FieldPlan(
-        BEFORE_FIELD, Form.BEFORE, UnknownType(), record, null_index, None, clause, inner=inner
+        BEFORE_FIELD,
+        Form.BEFORE,
+        kinds.UnknownType(),
+        record,
+        null_index,
+        None,
+        clause,
+        inner=inner,
     )
 
 
-_BARE: dict[str, tuple[Form, Type]] = {
-    "boolean": (Form.BOOLEAN, BoolType()),
-    "int": (Form.INT, IntType(32)),
-    "long": (Form.LONG, IntType(64)),
-    "float": (Form.FLOAT, FloatType(32)),
-    "double": (Form.DOUBLE, FloatType(64)),
-    "bytes": (Form.BYTES, BytesType()),
-    "string": (Form.STRING, TextType()),
+_BARE: dict[str, tuple[Form, kinds.Type]] = {
+    "boolean": (Form.BOOLEAN, kinds.BoolType()),
+    "int": (Form.INT, kinds.IntType(32)),
+    "long": (Form.LONG, kinds.IntType(64)),
+    "float": (Form.FLOAT, kinds.FloatType(32)),
+    "double": (Form.DOUBLE, kinds.FloatType(64)),
+    "bytes": (Form.BYTES, kinds.BytesType()),
+    "string": (Form.STRING, kinds.TextType()),
 }
 _INTEGERS = "avro: integer values"
 _UNSIGNED = "avro: bigint unsigned"
@@ -210,33 +198,33 @@ _TEXTS = "avro: text values"
 _TIMES = "avro: temporal values"
 _LABELS = "avro: enum and set values"
 # By tidb_type and the name of the Avro type.
-_FORMS: dict[tuple[str, str], tuple[Form, Type, str]] = {
-    ("INT", "int"): (Form.INT, IntType(32), _INTEGERS),
-    ("INT", "long"): (Form.INT32_LONG, IntType(32), _INTEGERS),
-    ("INT UNSIGNED", "int"): (Form.UINT32_INT, IntType(32, True), _INTEGERS),
-    ("INT UNSIGNED", "long"): (Form.UINT32_LONG, IntType(32, True), _INTEGERS),
-    ("BIGINT", "long"): (Form.LONG, IntType(64), _INTEGERS),
-    ("BIGINT", "int"): (Form.INT, IntType(64), _INTEGERS),
-    ("BIGINT UNSIGNED", "long"): (Form.UINT64_LONG, IntType(64, True), _UNSIGNED),
-    ("BIGINT UNSIGNED", "string"): (Form.UINT64_TEXT, IntType(64, True), _UNSIGNED),
-    ("FLOAT", "float"): (Form.FLOAT, FloatType(32), _FLOATS),
-    ("FLOAT", "double"): (Form.FLOAT_DOUBLE, FloatType(32), _FLOATS),
-    ("DOUBLE", "double"): (Form.DOUBLE, FloatType(64), _FLOATS),
-    ("DOUBLE", "float"): (Form.FLOAT, FloatType(64), _FLOATS),
-    ("DECIMAL", "string"): (Form.DECIMAL_TEXT, DecimalType(), "avro: decimal text"),
-    ("TEXT", "string"): (Form.TEXT, TextType(), _TEXTS),
-    ("BLOB", "bytes"): (Form.BYTES, BytesType(), "avro: binary values"),
-    ("JSON", "string"): (Form.STRING, JsonType(), "avro: json values"),
-    ("DATE", "string"): (Form.STRING, DateType(), _TIMES),
-    ("DATETIME", "string"): (Form.STRING, DatetimeType(), _TIMES),
-    ("TIMESTAMP", "string"): (Form.STRING, TimestampType(), _TIMES),
-    ("TIME", "string"): (Form.STRING, TimeType(), _TIMES),
-    ("YEAR", "int"): (Form.INT, YearType(), "avro: year values"),
-    ("TiDBVECTORFloat32", "string"): (Form.VECTOR, VectorType(), "avro: vector values"),
-    ("ENUM", "string"): (Form.STRING, EnumType(None, "label"), _LABELS),
-    ("SET", "string"): (Form.STRING, SetType(None, "label"), _LABELS),
-    ("BIT", "bytes"): (Form.BIT, BitType(), "avro: bit values"),
-    ("DECIMAL", "bytes"): (Form.DECIMAL_BYTES, DecimalType(), "avro: decimal values"),
+_FORMS: dict[tuple[str, str], tuple[Form, kinds.Type, str]] = {
+    ("INT", "int"): (Form.INT, kinds.IntType(32), _INTEGERS),
+    ("INT", "long"): (Form.INT32_LONG, kinds.IntType(32), _INTEGERS),
+    ("INT UNSIGNED", "int"): (Form.UINT32_INT, kinds.IntType(32, True), _INTEGERS),
+    ("INT UNSIGNED", "long"): (Form.UINT32_LONG, kinds.IntType(32, True), _INTEGERS),
+    ("BIGINT", "long"): (Form.LONG, kinds.IntType(64), _INTEGERS),
+    ("BIGINT", "int"): (Form.INT, kinds.IntType(64), _INTEGERS),
+    ("BIGINT UNSIGNED", "long"): (Form.UINT64_LONG, kinds.IntType(64, True), _UNSIGNED),
+    ("BIGINT UNSIGNED", "string"): (Form.UINT64_TEXT, kinds.IntType(64, True), _UNSIGNED),
+    ("FLOAT", "float"): (Form.FLOAT, kinds.FloatType(32), _FLOATS),
+    ("FLOAT", "double"): (Form.FLOAT_DOUBLE, kinds.FloatType(32), _FLOATS),
+    ("DOUBLE", "double"): (Form.DOUBLE, kinds.FloatType(64), _FLOATS),
+    ("DOUBLE", "float"): (Form.FLOAT, kinds.FloatType(64), _FLOATS),
+    ("DECIMAL", "string"): (Form.DECIMAL_TEXT, kinds.DecimalType(), "avro: decimal text"),
+    ("TEXT", "string"): (Form.TEXT, kinds.TextType(), _TEXTS),
+    ("BLOB", "bytes"): (Form.BYTES, kinds.BytesType(), "avro: binary values"),
+    ("JSON", "string"): (Form.STRING, kinds.JsonType(), "avro: json values"),
+    ("DATE", "string"): (Form.STRING, kinds.DateType(), _TIMES),
+    ("DATETIME", "string"): (Form.STRING, kinds.DatetimeType(), _TIMES),
+    ("TIMESTAMP", "string"): (Form.STRING, kinds.TimestampType(), _TIMES),
+    ("TIME", "string"): (Form.STRING, kinds.TimeType(), _TIMES),
+    ("YEAR", "int"): (Form.INT, kinds.YearType(), "avro: year values"),
+    ("TiDBVECTORFloat32", "string"): (Form.VECTOR, kinds.VectorType(), "avro: vector values"),
+    ("ENUM", "string"): (Form.STRING, kinds.EnumType(None, "label"), _LABELS),
+    ("SET", "string"): (Form.STRING, kinds.SetType(None, "label"), _LABELS),
+    ("BIT", "bytes"): (Form.BIT, kinds.BitType(), "avro: bit values"),
+    ("DECIMAL", "bytes"): (Form.DECIMAL_BYTES, kinds.DecimalType(), "avro: decimal values"),
 }
 TIDB_TYPES = frozenset(tidb_type for tidb_type, _ in _FORMS)
 
@@ -245,12 +233,12 @@ def _column_plan(name: str, whole: AvroType, kind: AvroType, null_index: int | N
     tidb_type = kind.parameters.get("tidb_type") if isinstance(kind, Primitive) else None
     if not isinstance(kind, Primitive) or (tidb_type is None and kind.name not in _BARE):
         source = type(kind).__name__.lower()
-        return FieldPlan(name, Form.OTHER, UnknownType(), whole, None, source, CLAUSE)
+        return FieldPlan(name, Form.OTHER, kinds.UnknownType(), whole, None, source, CLAUSE)
     if tidb_type is None:
         return _bare_column_plan(name, kind, null_index)
     if tidb_type not in TIDB_TYPES:
         clause = "avro: unknown types"
-        return FieldPlan(name, Form.OTHER, UnknownType(), whole, None, tidb_type, clause)
+        return FieldPlan(name, Form.OTHER, kinds.UnknownType(), whole, None, tidb_type, clause)
     found = _FORMS.get((tidb_type, kind.name))
     if found is None or (found[0] is Form.DECIMAL_BYTES and kind.decimal is None):
         problem = f"{tidb_type} has the Avro type {kind.name}, which it can't have"
@@ -268,23 +256,23 @@ def _bare_column_plan(name: str, kind: Primitive, null_index: int | None) -> Fie
     scale = 0
     if kind.decimal is not None:
         form = Form.DECIMAL_BYTES
-        model_kind, scale = _with_parameters(name, DecimalType(), kind)
+        model_kind, scale = _with_parameters(name, kinds.DecimalType(), kind)
     return FieldPlan(name, form, model_kind, kind, null_index, kind.name, CLAUSE, scale)
 
 
-def _with_parameters(name: str, model_kind: Type, kind: Primitive) -> tuple[Type, int]:
+def _with_parameters(name: str, model_kind: kinds.Type, kind: Primitive) -> tuple[kinds.Type, int]:
     """Return the kind with what the parameters add, and the scale of a decimal."""
     match model_kind:
-        case DecimalType() if kind.decimal is not None:
+        case kinds.DecimalType() if kind.decimal is not None:
             size = kind.decimal
             if max(size.precision, size.scale) > MAX_DECIMAL_DIGITS:
                 problem = f"a decimal of more than {MAX_DECIMAL_DIGITS} digits"
                 raise DecodeError(problem, 0, "avro: schema limits", (name,))
-            return DecimalType(size.precision, size.scale), size.scale
-        case BitType():
+            return kinds.DecimalType(size.precision, size.scale), size.scale
+        case kinds.BitType():
             length = kind.parameters.get("length", "")
-            return BitType(int(length) if _LENGTH.fullmatch(length) else None), 0
-        case EnumType() | SetType() if "allowed" in kind.parameters:
+            return kinds.BitType(int(length) if _LENGTH.fullmatch(length) else None), 0
+        case kinds.EnumType() | kinds.SetType() if "allowed" in kind.parameters:
             labels = split_allowed(kind.parameters["allowed"])
             return type(model_kind)(labels, "label"), 0
         case _:

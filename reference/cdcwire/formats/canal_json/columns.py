@@ -12,22 +12,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from cdcwire.core.errors import EncodeError
+from cdcwire.model import kinds
 from cdcwire.model.events import Column, Role, Table
-from cdcwire.model.kinds import (
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DecimalType,
-    EnumType,
-    IntType,
-    SetType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-)
 from cdcwire.mysql.declared import (
     INTEGER_BITS,
     LARGE_SIZES,
@@ -165,45 +151,45 @@ def completed(column: Column, definition: Column | None) -> Column:
     return replace(column, type=kind, source=source, roles=roles, nullable=nullable)
 
 
-def _completed_kind(kind: Type, other: Type) -> Type | None:
+def _completed_kind(kind: kinds.Type, other: kinds.Type) -> kinds.Type | None:
     """Return the kind with the parameters of another; None where they are not the same kind."""
     match kind, other:
-        case (UnknownType(), _):
+        case (kinds.UnknownType(), _):
             return other
-        case (DecimalType(precision=None), DecimalType()):
+        case (kinds.DecimalType(precision=None), kinds.DecimalType()):
             return other
-        case (EnumType(labels=None), EnumType(labels=labels)):
+        case (kinds.EnumType(labels=None), kinds.EnumType(labels=labels)):
             return replace(kind, labels=labels)
-        case (SetType(labels=None), SetType(labels=labels)):
+        case (kinds.SetType(labels=None), kinds.SetType(labels=labels)):
             return replace(kind, labels=labels)
-        case (TextType(length=None), TextType(length=length)):
-            return TextType(length)
-        case (BytesType(length=None), BytesType(length=length)):
-            return BytesType(length)
-        case (BitType(length=None), BitType(length=length)):
-            return BitType(length)
-        case (TimeType(fraction=None), TimeType(fraction=fraction)):
+        case (kinds.TextType(length=None), kinds.TextType(length=length)):
+            return kinds.TextType(length)
+        case (kinds.BytesType(length=None), kinds.BytesType(length=length)):
+            return kinds.BytesType(length)
+        case (kinds.BitType(length=None), kinds.BitType(length=length)):
+            return kinds.BitType(length)
+        case (kinds.TimeType(fraction=None), kinds.TimeType(fraction=fraction)):
             return replace(kind, fraction=fraction)
-        case (DatetimeType(fraction=None), DatetimeType(fraction=fraction)):
+        case (kinds.DatetimeType(fraction=None), kinds.DatetimeType(fraction=fraction)):
             return replace(kind, fraction=fraction)
-        case (TimestampType(fraction=None), TimestampType(fraction=fraction)):
+        case (kinds.TimestampType(fraction=None), kinds.TimestampType(fraction=fraction)):
             return replace(kind, fraction=fraction)
-        case (IntType(), IntType()):
+        case (kinds.IntType(), kinds.IntType()):
             return kind if kind == other else None
         case _:
             return kind if type(kind) is type(other) else None
 
 
-def _as_sent(kind: Type, time_zone: str | None) -> Type:
+def _as_sent(kind: kinds.Type, time_zone: str | None) -> kinds.Type:
     """Return a defined kind in the form in which Canal-JSON has its values."""
     match kind:
-        case BoolType():
-            return IntType(8)
-        case EnumType() | SetType():
+        case kinds.BoolType():
+            return kinds.IntType(8)
+        case kinds.EnumType() | kinds.SetType():
             return replace(kind, form="index")
-        case TimestampType():
+        case kinds.TimestampType():
             return replace(kind, form="text", zone=time_zone)
-        case TimeType() | DatetimeType():
+        case kinds.TimeType() | kinds.DatetimeType():
             return replace(kind, form="text")
         case _:
             return kind
@@ -219,7 +205,7 @@ def written_type(column: Column, is_full: bool) -> tuple[str, DeclaredType]:
     """
     declared = declared_type(column, CLAUSE)
     base = declared.base
-    if isinstance(column.type, UnknownType):
+    if isinstance(column.type, kinds.UnknownType):
         declared = DeclaredType("binary")  # as the producer writes the null type
         return ("binary(0)" if is_full else "binary"), declared
     text = base + (_parameters(column, declared) if is_full else "")
@@ -252,9 +238,11 @@ def _parameters(column: Column, declared: DeclaredType) -> str:
 
 def _tells_length(column: Column) -> bool:
     match column.type:
-        case DecimalType(precision=None):
+        case kinds.DecimalType(precision=None):
             pass
-        case TextType(length=None) | BytesType(length=None) | BitType(length=None):
+        case (
+            kinds.TextType(length=None) | kinds.BytesType(length=None) | kinds.BitType(length=None)
+        ):
             pass
         case _:
             return True

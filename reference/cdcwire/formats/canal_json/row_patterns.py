@@ -28,23 +28,7 @@ from cdcwire.formats.canal_json.values import (
     NUMBER_PATTERN,
 )
 from cdcwire.golang.numbers import read_float32
-from cdcwire.model.kinds import (
-    BitType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntType,
-    JsonType,
-    SetType,
-    TimestampType,
-    TimeType,
-    Type,
-    VectorType,
-    YearType,
-)
+from cdcwire.model import kinds
 from cdcwire.mysql.value_texts import integer_range, pattern
 from cdcwire.mysql.values import is_vector_text
 
@@ -82,26 +66,32 @@ class Form:
     read: Read | None = None
 
 
-def form_of(kind: Type) -> Form:
+def form_of(kind: kinds.Type) -> Form:
     """Return how a kind is read."""
     match kind:
-        case IntType() | BitType():
+        case kinds.IntType() | kinds.BitType():
             return _number_form(pattern(kind), *integer_range(kind))
-        case YearType():
+        case kinds.YearType():
             return Form(pattern(kind), within=(0, 1 << 16))
-        case EnumType():
+        case kinds.EnumType():
             return _number_form(NUMBER_PATTERN, 0, MAX_INDEX + 1)
-        case SetType():
+        case kinds.SetType():
             return _number_form(NUMBER_PATTERN, 0, 1 << MAX_BITS)
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             return Form(FLOAT_PATTERN, read=_read_float if bits == 32 else _read_double)
-        case DecimalType() | DateType() | TimeType() | DatetimeType() | TimestampType():
+        case (
+            kinds.DecimalType()
+            | kinds.DateType()
+            | kinds.TimeType()
+            | kinds.DatetimeType()
+            | kinds.TimestampType()
+        ):
             return Form(pattern(kind))
-        case BytesType():
+        case kinds.BytesType():
             return Form(STRING, read=_read_bytes)
-        case JsonType():
+        case kinds.JsonType():
             return Form(f'(?!"){STRING}', has_escapes=True)
-        case VectorType():
+        case kinds.VectorType():
             return Form(STRING, read=_read_vector)
         case _:
             return Form(STRING, has_escapes=True)

@@ -22,32 +22,9 @@ from cdcwire.golang.numbers import (
     read_float32,
     shortest_digits,
 )
+from cdcwire.model import kinds
 from cdcwire.model.events import UNAVAILABLE, Column, Value
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import (
-    ArrayType,
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntervalType,
-    IntType,
-    JsonType,
-    MapType,
-    SetType,
-    StructType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-    VectorType,
-    YearType,
-)
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.mysql.value_texts import reader, value_text
 from cdcwire.mysql.values import is_vector_text, read_vector, vector_text
@@ -65,49 +42,55 @@ _NUMBER = re.compile(NUMBER_PATTERN)
 MAX_FLOAT_CHARACTERS = 2048  # plain digits of a double are up to 1078
 
 
-def value_reader(kind: Type) -> Read:
+def value_reader(kind: kinds.Type) -> Read:
     """Return the function that reads the texts of a kind. It raises ValueError with the problem."""
     match kind:
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             return read_float if bits == 32 else read_double
-        case TextType():
+        case kinds.TextType():
             return _read_text
-        case BytesType():
+        case kinds.BytesType():
             return read_bytes
-        case EnumType():
+        case kinds.EnumType():
             return _read_index
-        case SetType():
+        case kinds.SetType():
             return _read_mask
-        case VectorType():
+        case kinds.VectorType():
             return _read_vector
-        case YearType():
+        case kinds.YearType():
             return _read_year
-        case JsonType():
+        case kinds.JsonType():
             return _read_text  # the official Canal writes a document of no bytes as ""
-        case UnknownType() | IntervalType() | ArrayType() | MapType() | StructType():
+        case (
+            kinds.UnknownType()
+            | kinds.IntervalType()
+            | kinds.ArrayType()
+            | kinds.MapType()
+            | kinds.StructType()
+        ):
             return _read_text
         case _:
             return _text_reader(kind)
 
 
-def value_clause(kind: Type) -> str:
+def value_clause(kind: kinds.Type) -> str:
     """Return the clause that speaks of the values of a kind."""
     match kind:
-        case FloatType():
+        case kinds.FloatType():
             return "canal-json: float values"
-        case DecimalType():
+        case kinds.DecimalType():
             return "canal-json: decimal values"
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return "canal-json: temporal values"
-        case BytesType():
+        case kinds.BytesType():
             return "canal-json: binary values"
-        case EnumType() | SetType():
+        case kinds.EnumType() | kinds.SetType():
             return "canal-json: enum and set values"
-        case JsonType():
+        case kinds.JsonType():
             return "canal-json: json values"
-        case VectorType():
+        case kinds.VectorType():
             return "canal-json: vector values"
-        case IntType() | BoolType() | YearType() | BitType():
+        case kinds.IntType() | kinds.BoolType() | kinds.YearType() | kinds.BitType():
             return "canal-json: integer values"
         case _:
             return "canal-json: text values"
@@ -124,7 +107,7 @@ def write_value(column: Column, value: Value, settings: Settings) -> str | None:
     if value is UNAVAILABLE:
         raise EncodeError("an unavailable value has no form here", clause)
     try:
-        if value == 0 and isinstance(column.type, YearType) and settings.dialect == "canal":
+        if value == 0 and isinstance(column.type, kinds.YearType) and settings.dialect == "canal":
             return YEAR_ZERO
         text = _text(column.type, value, settings.time_zone)
     except ValueError as error:
@@ -135,7 +118,7 @@ def write_value(column: Column, value: Value, settings: Settings) -> str | None:
     return text
 
 
-def same_value(kind: Type, left: Value, right: Value) -> bool:
+def same_value(kind: kinds.Type, left: Value, right: Value) -> bool:
     """Return whether an update leaves a value as it was. 0.0 and -0.0 are the same."""
     return type(left) is type(right) and bool(left == right)
 
@@ -205,7 +188,7 @@ def _number(text: str, limit: int) -> int:
 
 def _read_year(text: str) -> Value:
     """Return a year. The official Canal writes 0 as 0000."""
-    return 0 if text == YEAR_ZERO else _text_reader(YearType())(text)
+    return 0 if text == YEAR_ZERO else _text_reader(kinds.YearType())(text)
 
 
 def _read_vector(text: str) -> Value:
@@ -215,31 +198,37 @@ def _read_vector(text: str) -> Value:
 
 
 @lru_cache(maxsize=1024)
-def _text_reader(kind: Type) -> Read:
+def _text_reader(kind: kinds.Type) -> Read:
     match kind:
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return reader(replace(kind, form="text"))
         case _:
             return reader(kind)
 
 
-def _text(kind: Type, value: Value, time_zone: str | None) -> str | None:
+def _text(kind: kinds.Type, value: Value, time_zone: str | None) -> str | None:
     match kind:
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             return float_text(value, bits) if isinstance(value, float) else None
-        case TextType() if isinstance(value, bytes):
+        case kinds.TextType() if isinstance(value, bytes):
             return value.decode("utf-8", "surrogateescape")
-        case TextType():
+        case kinds.TextType():
             return value if isinstance(value, str) else None
-        case BytesType():
+        case kinds.BytesType():
             return value.decode("latin-1") if isinstance(value, bytes) else None
-        case EnumType():
+        case kinds.EnumType():
             return _checked(index_of_label(kind, value), MAX_INDEX)
-        case SetType():
+        case kinds.SetType():
             return _checked(mask_of_labels(kind, value), (1 << MAX_BITS) - 1)
-        case VectorType():
+        case kinds.VectorType():
             return _vector_text(value)
-        case UnknownType() | IntervalType() | ArrayType() | MapType() | StructType():
+        case (
+            kinds.UnknownType()
+            | kinds.IntervalType()
+            | kinds.ArrayType()
+            | kinds.MapType()
+            | kinds.StructType()
+        ):
             return None
         case _:
             return value_text(kind, value, time_zone)

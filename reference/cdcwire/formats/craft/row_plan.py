@@ -18,18 +18,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from cdcwire.core.compiled import Irregular, Memo, compile_function
-from cdcwire.mysql.types import (
-    FLAG_BINARY,
-    FLAG_UNSIGNED,
-    INTEGER_TYPES,
-    STRING_TYPES,
-    TEXT_TYPES,
-    TYPE_DOUBLE,
-    TYPE_FLOAT,
-    TYPE_VECTOR,
-    TYPE_YEAR,
-    UNSIGNED_TYPES,
-)
+from cdcwire.mysql import types
 from cdcwire.mysql.values import is_vector_text
 
 # Forms of a value.
@@ -79,15 +68,20 @@ _LENGTHS = bytes(
 
 def form_of(code: int, flags: int) -> int:
     """Return the form of the values of a type code and flags. Source: craft, value encoding."""
-    if code in INTEGER_TYPES:
-        return UNSIGNED if flags & FLAG_UNSIGNED else SIGNED
-    if code in TEXT_TYPES:
+    if code in types.INTEGER_TYPES:
+        return UNSIGNED if flags & types.FLAG_UNSIGNED else SIGNED
+    if code in types.TEXT_TYPES:
         return TEXT
-    if code in STRING_TYPES:
-        return BYTES if flags & FLAG_BINARY else TEXT
-    if code in UNSIGNED_TYPES:
+    if code in types.STRING_TYPES:
+        return BYTES if flags & types.FLAG_BINARY else TEXT
+    if code in types.UNSIGNED_TYPES:
         return UNSIGNED
-    plain = {TYPE_YEAR: SIGNED, TYPE_FLOAT: FLOAT, TYPE_DOUBLE: DOUBLE, TYPE_VECTOR: VECTOR}
+    plain = {
+        types.TYPE_YEAR: SIGNED,
+        types.TYPE_FLOAT: FLOAT,
+        types.TYPE_DOUBLE: DOUBLE,
+        types.TYPE_VECTOR: VECTOR,
+    }
     return plain.get(code, NOTHING)
 
 

@@ -16,21 +16,11 @@ from cdcwire.core.varints import read_uvarint, read_varint, write_uvarint, write
 from cdcwire.formats.craft.arrays import bytes_of, text_of
 from cdcwire.formats.craft.profile import Profile
 from cdcwire.golang.numbers import is_float32
-from cdcwire.mysql.types import (
-    FLAG_UNSIGNED,
-    INTEGER_TYPES,
-    STRING_TYPES,
-    TEXT_TYPES,
-    TYPE_DOUBLE,
-    TYPE_FLOAT,
-    TYPE_VECTOR,
-    TYPE_YEAR,
-    UNSIGNED_TYPES,
-)
+from cdcwire.mysql import types
 from cdcwire.mysql.values import WireValue, is_vector_text
 
-_FLOAT_TYPES = frozenset({TYPE_FLOAT, TYPE_DOUBLE})
-_NUMBER_TYPES = INTEGER_TYPES | UNSIGNED_TYPES | {TYPE_YEAR}
+_FLOAT_TYPES = frozenset({types.TYPE_FLOAT, types.TYPE_DOUBLE})
+_NUMBER_TYPES = types.INTEGER_TYPES | types.UNSIGNED_TYPES | {types.TYPE_YEAR}
 
 _DOUBLE = struct.Struct("<d")
 _FLOAT = struct.Struct("<f")
@@ -40,19 +30,19 @@ _BITS32 = struct.Struct("<I")
 
 def value_clause(code: int, profile: Profile) -> str:
     """Return the clause that says how values of a type code are coded."""
-    if code in INTEGER_TYPES:
+    if code in types.INTEGER_TYPES:
         return profile.integer_values
-    if code == TYPE_YEAR:
+    if code == types.TYPE_YEAR:
         return profile.year_values
-    if code in UNSIGNED_TYPES:
+    if code in types.UNSIGNED_TYPES:
         return profile.number_values
     if code in _FLOAT_TYPES:
         return profile.float_values
-    if code in TEXT_TYPES:
+    if code in types.TEXT_TYPES:
         return profile.text_values
-    if code in STRING_TYPES:
+    if code in types.STRING_TYPES:
         return profile.string_values
-    if code == TYPE_VECTOR:
+    if code == types.TYPE_VECTOR:
         return profile.vector_values
     return profile.types_without_values
 
@@ -70,11 +60,11 @@ def read_value(reader: Reader, code: int, flags: int, profile: Profile) -> WireV
         return number
     if code in _FLOAT_TYPES:
         return _read_float(reader, code, profile)
-    if code in TEXT_TYPES:
+    if code in types.TEXT_TYPES:
         return _read_text(reader, clause)
-    if code in STRING_TYPES:
+    if code in types.STRING_TYPES:
         return reader.take(reader.left, clause)
-    if code == TYPE_VECTOR:
+    if code == types.TYPE_VECTOR:
         start = reader.offset
         text = _read_text(reader, clause)
         if not is_vector_text(text):
@@ -97,18 +87,20 @@ def encode_value(value: WireValue, code: int, flags: int, profile: Profile) -> b
         return bytes(out)
     if code in _FLOAT_TYPES and isinstance(value, float):
         return _float_bytes(value, code, profile)
-    if code in TEXT_TYPES and isinstance(value, str):
+    if code in types.TEXT_TYPES and isinstance(value, str):
         return bytes_of(value, clause)
-    if code in STRING_TYPES and isinstance(value, bytes):
+    if code in types.STRING_TYPES and isinstance(value, bytes):
         return value
-    if code == TYPE_VECTOR and isinstance(value, str) and is_vector_text(value):
+    if code == types.TYPE_VECTOR and isinstance(value, str) and is_vector_text(value):
         return value.encode()
     raise EncodeError(f"{value!r:.80} is not a value of type {code}", clause)
 
 
 def _is_unsigned(code: int, flags: int) -> bool:
     # A YEAR is zigzag although TiDB flags every YEAR as unsigned.
-    return code in UNSIGNED_TYPES or (code in INTEGER_TYPES and bool(flags & FLAG_UNSIGNED))
+    return code in types.UNSIGNED_TYPES or (
+        code in types.INTEGER_TYPES and bool(flags & types.FLAG_UNSIGNED)
+    )
 
 
 def _read_text(reader: Reader, clause: str) -> str:
@@ -117,7 +109,7 @@ def _read_text(reader: Reader, clause: str) -> str:
 
 
 def _read_float(reader: Reader, code: int, profile: Profile) -> float:
-    size = profile.float_size if code == TYPE_FLOAT else 8
+    size = profile.float_size if code == types.TYPE_FLOAT else 8
     if reader.left != size:
         raise DecodeError(
             f"{reader.left} bytes, this type has {size}", reader.offset, profile.float_values
@@ -127,7 +119,7 @@ def _read_float(reader: Reader, code: int, profile: Profile) -> float:
 
 
 def _float_bytes(value: float, code: int, profile: Profile) -> bytes:
-    if code == TYPE_DOUBLE or profile.float_size == 8:
+    if code == types.TYPE_DOUBLE or profile.float_size == 8:
         return _DOUBLE.pack(value)
     return narrow_to_float32(value, profile.float_values)
 

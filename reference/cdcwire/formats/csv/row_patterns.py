@@ -25,25 +25,8 @@ from cdcwire.formats.csv.records import text_of
 from cdcwire.formats.csv.settings import Settings
 from cdcwire.formats.csv.values import ColumnCodec
 from cdcwire.golang.numbers import read_float32
+from cdcwire.model import kinds
 from cdcwire.model.events import Value
-from cdcwire.model.kinds import (
-    BitType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntType,
-    JsonType,
-    SetType,
-    TextType,
-    TimestampType,
-    TimeType,
-    UnknownType,
-    VectorType,
-    YearType,
-)
 from cdcwire.mysql.value_texts import integer_range, pattern, reader
 from cdcwire.mysql.values import is_vector_text
 
@@ -152,15 +135,21 @@ class _String:
 
 def _field(codec: ColumnCodec, string: _String) -> str:
     match codec.kind:
-        case FloatType():
+        case kinds.FloatType():
             return f"(?:({_FLOAT})|{string.null})"
-        case UnknownType():
+        case kinds.UnknownType():
             return f"({string.null})"
-        case IntType() | BitType() | YearType() as kind:
+        case kinds.IntType() | kinds.BitType() | kinds.YearType() as kind:
             return f"(?:({pattern(kind)})|{string.null})"
-        case DecimalType() | DateType() | TimeType() | DatetimeType() | TimestampType() as kind:
+        case (
+            kinds.DecimalType()
+            | kinds.DateType()
+            | kinds.TimeType()
+            | kinds.DatetimeType()
+            | kinds.TimestampType() as kind
+        ):
             inner = pattern(kind)
-        case BytesType():
+        case kinds.BytesType():
             inner = _HEX if codec.settings.binary_encoding == "hex" else _BASE64
         case _:
             inner = string.any
@@ -214,7 +203,7 @@ def make_row_function(
 
 
 def _is_told_by_function(codec: ColumnCodec, settings: Settings) -> bool:
-    return not codec.is_bare and (not settings.quote or isinstance(codec.kind, UnknownType))
+    return not codec.is_bare and (not settings.quote or isinstance(codec.kind, kinds.UnknownType))
 
 
 def _body(name: str, codec: ColumnCodec, names: dict[str, Any], is_ascii: bool) -> list[str]:
@@ -224,13 +213,13 @@ def _body(name: str, codec: ColumnCodec, names: dict[str, Any], is_ascii: bool) 
     else:
         text = [f"if '\\\\' in {name}: {name} = unescaped({name})"]
     match codec.kind:
-        case (IntType() | BitType() | YearType()) as kind:
-            low, high = (0, 1 << 12) if isinstance(kind, YearType) else integer_range(kind)
+        case (kinds.IntType() | kinds.BitType() | kinds.YearType()) as kind:
+            low, high = (0, 1 << 12) if isinstance(kind, kinds.YearType) else integer_range(kind)
             if high - low <= 1 << _SMALL_BITS:
                 names[f"known_{name}"] = Memo(reader(kind))
                 return [f"{name} = known_{name}[{name}]"]
             return [f"{name} = int({name})", f"if not {low} <= {name} < {high}: raise Irregular"]
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             if bits == 64:  # the difference of two infinities is NaN
                 return [f"{name} = float({name})", f"if {name} - {name}: raise Irregular"]
             return [
@@ -240,11 +229,11 @@ def _body(name: str, codec: ColumnCodec, names: dict[str, Any], is_ascii: bool) 
                 f"is_near = near and bits & {_TIE_BITS} != {_TIE}",
                 f"{name} = near if is_near else read_float32({name})",
             ]
-        case BytesType():
+        case kinds.BytesType():
             if codec.settings.binary_encoding == "hex":
                 return [f"if len({name}) & 1: raise Irregular", f"{name} = fromhex({name})"]
             return [f"if len({name}) & 3: raise Irregular", f"{name} = a2b({name})"]
-        case TextType():
+        case kinds.TextType():
             if is_ascii:
                 return text
             return [
@@ -256,17 +245,17 @@ def _body(name: str, codec: ColumnCodec, names: dict[str, Any], is_ascii: bool) 
                 " except UnicodeDecodeError:",
                 f"  {name} = raw",
             ]
-        case JsonType():
+        case kinds.JsonType():
             found = [*text, f"if not {name}: raise Irregular"]
             if is_ascii:
                 return found
             return [*found, f"if not {name}.isascii(): {name} = utf8({name})"]
-        case VectorType():
+        case kinds.VectorType():
             return [*text, f"if not is_vector_text({name}): raise Irregular"]
-        case EnumType() | SetType():
+        case kinds.EnumType() | kinds.SetType():
             names[f"known_{name}"] = Memo(_label_reader(codec))
             return [f"{name} = known_{name}[{name}]"]
-        case UnknownType():
+        case kinds.UnknownType():
             return ["raise Irregular"]
         case _:
             return []

@@ -21,32 +21,9 @@ from cdcwire.formats.csv.message import Field
 from cdcwire.formats.csv.records import field_of, text_of
 from cdcwire.formats.csv.settings import Settings
 from cdcwire.golang.numbers import narrow_float32, plain_digits, read_float32, shortest_digits
+from cdcwire.model import kinds
 from cdcwire.model.events import UNAVAILABLE, Value
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import (
-    ArrayType,
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntervalType,
-    IntType,
-    JsonType,
-    MapType,
-    SetType,
-    StructType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-    VectorType,
-    YearType,
-)
 from cdcwire.model.labels import index_of_label, mask_of_labels
 from cdcwire.mysql.value_texts import read_value, value_text
 from cdcwire.mysql.values import is_vector_text, read_text, read_vector, vector_text
@@ -60,7 +37,7 @@ _Read: TypeAlias = Callable[[bytes], Value]
 
 _FLOAT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 _MAX_FLOAT_DIGITS = 512
-_TEMPORAL = (DateType, TimeType, DatetimeType, TimestampType)
+_TEMPORAL = (kinds.DateType, kinds.TimeType, kinds.DatetimeType, kinds.TimestampType)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +48,7 @@ class ColumnCodec:
     ``null_is_ambiguous``: it may be one.
     """
 
-    kind: Type
+    kind: kinds.Type
     clause: str
     is_bare: bool
     null_is_text: bool
@@ -87,7 +64,7 @@ class ColumnCodec:
         settings = self.settings
         if not field.is_quoted and field.raw == settings.null and not self.null_is_text:
             return None, self.null_is_ambiguous
-        may_be_bare = self.is_bare or isinstance(self.kind, VectorType)
+        may_be_bare = self.is_bare or isinstance(self.kind, kinds.VectorType)
         if field.is_quoted and self.is_bare:
             problem = f"{field.raw[:80]!r:.80} is quoted, and {kind_text(self.kind):.80} is not"
             raise DecodeError(problem, start, CLAUSE_KINDS)
@@ -102,7 +79,7 @@ class ColumnCodec:
         except ValueError as error:
             raise DecodeError(str(error), start, self.clause) from error
 
-    def write(self, kind: Type, value: Value) -> Field:
+    def write(self, kind: kinds.Type, value: Value) -> Field:
         """Return the field of a value of ``kind``. Raises: EncodeError."""
         if value is None:
             if self.null_is_text:
@@ -122,14 +99,14 @@ class ColumnCodec:
 
 
 @lru_cache(maxsize=1024)
-def column_codec(kind: Type, nullable: bool | None, settings: Settings) -> ColumnCodec:
+def column_codec(kind: kinds.Type, nullable: bool | None, settings: Settings) -> ColumnCodec:
     """Return how the fields of a column are read and written.
 
     Raises: EncodeError for kinds that MySQL does not have.
     """
     kind = file_kind(kind, settings)
     clause, read = _clause_and_reader(kind, settings)
-    is_bare = isinstance(kind, (IntType, BitType, YearType, FloatType))
+    is_bare = isinstance(kind, (kinds.IntType, kinds.BitType, kinds.YearType, kinds.FloatType))
     could_be_text = not is_bare and not settings.quote and _is_written(settings)
     if could_be_text:
         could_be_text = _may_be_value(kind, read, settings)
@@ -144,25 +121,25 @@ def column_codec(kind: Type, nullable: bool | None, settings: Settings) -> Colum
     )
 
 
-def file_kind(kind: Type, settings: Settings) -> Type:
+def file_kind(kind: kinds.Type, settings: Settings) -> kinds.Type:
     """Return a kind with the form and the zone that values have in files.
 
     A BOOLEAN is a TINYINT(1), which holds any number of its 8 bits.
     """
     match kind:
-        case BoolType():
-            return IntType(8)
-        case DateType() | TimeType() | DatetimeType():
+        case kinds.BoolType():
+            return kinds.IntType(8)
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType():
             return replace(kind, form="text")
-        case TimestampType():
+        case kinds.TimestampType():
             return replace(kind, form="text", zone=settings.time_zone)
-        case EnumType() | SetType():
+        case kinds.EnumType() | kinds.SetType():
             return replace(kind, form="label")
         case _:
             return kind
 
 
-def float_text(value: float, kind: FloatType) -> str:
+def float_text(value: float, kind: kinds.FloatType) -> str:
     """Return a finite number as the producer writes it.
 
     Shape: shortest digits; ``d[.ddd]e±XX`` from an exponent of 6 on and below -4.
@@ -180,15 +157,15 @@ def _is_written(settings: Settings) -> bool:
     return escape(unescape(settings.null), settings.delimiter) == settings.null
 
 
-def _may_be_value(kind: Type, read: _Read, settings: Settings) -> bool:
+def _may_be_value(kind: kinds.Type, read: _Read, settings: Settings) -> bool:
     """Return whether the text of NULL may be a value of a string kind.
 
     JSON is not looked into, so it may be anything but empty. For strings, binary values, enums and
     sets nothing is tried: what is not a value now may be one under other labels.
     """
-    if isinstance(kind, UnknownType):
+    if isinstance(kind, kinds.UnknownType):
         return False
-    if not isinstance(kind, (DecimalType, JsonType, VectorType, *_TEMPORAL)):
+    if not isinstance(kind, (kinds.DecimalType, kinds.JsonType, kinds.VectorType, *_TEMPORAL)):
         return True
     try:
         read(unescape(settings.null))
@@ -197,38 +174,38 @@ def _may_be_value(kind: Type, read: _Read, settings: Settings) -> bool:
     return True
 
 
-def _clause_and_reader(kind: Type, settings: Settings) -> tuple[str, _Read]:
+def _clause_and_reader(kind: kinds.Type, settings: Settings) -> tuple[str, _Read]:
     match kind:
-        case BoolType() | IntType():
+        case kinds.BoolType() | kinds.IntType():
             return "csv: integer values", _plain_reader(kind)
-        case BitType() | YearType():
+        case kinds.BitType() | kinds.YearType():
             return "csv: bit and year values", _plain_reader(kind)
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             return "csv: float values", _read_float32 if bits == 32 else _read_float64
-        case DecimalType():
+        case kinds.DecimalType():
             return "csv: decimal values", _plain_reader(kind)
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return "csv: temporal values", _plain_reader(kind)
-        case JsonType():
+        case kinds.JsonType():
             return "csv: json values", _plain_reader(kind)
-        case TextType():
+        case kinds.TextType():
             return "csv: text values", read_text
-        case BytesType():
+        case kinds.BytesType():
             is_hex = settings.binary_encoding == "hex"
             return "csv: binary values", _read_hex if is_hex else _read_base64
-        case EnumType():
+        case kinds.EnumType():
             return "csv: enum and set values", _enum_reader(kind)
-        case SetType():
+        case kinds.SetType():
             return "csv: enum and set values", _set_reader(kind)
-        case VectorType():
+        case kinds.VectorType():
             return "csv: vector values", _read_vector
-        case UnknownType():
+        case kinds.UnknownType():
             return CLAUSE_SCHEMA, _read_nothing
-        case IntervalType() | ArrayType() | MapType() | StructType():
+        case kinds.IntervalType() | kinds.ArrayType() | kinds.MapType() | kinds.StructType():
             raise EncodeError(f"MySQL has no type for {kind_text(kind):.80}", CLAUSE_SCHEMA)
 
 
-def _plain_reader(kind: Type) -> _Read:
+def _plain_reader(kind: kinds.Type) -> _Read:
     return lambda raw: read_value(kind, raw.decode())
 
 
@@ -272,7 +249,7 @@ def _read_hex(raw: bytes) -> Value:
     return value
 
 
-def _enum_reader(kind: EnumType) -> _Read:
+def _enum_reader(kind: kinds.EnumType) -> _Read:
     def read(raw: bytes) -> Value:
         label = raw.decode()
         if kind.labels is not None and label not in kind.labels:
@@ -282,7 +259,7 @@ def _enum_reader(kind: EnumType) -> _Read:
     return read
 
 
-def _set_reader(kind: SetType) -> _Read:
+def _set_reader(kind: kinds.SetType) -> _Read:
     def read(raw: bytes) -> Value:
         text = raw.decode()
         if kind.labels is not None and _set_text(kind, mask_of_labels(kind, text)) != text:
@@ -305,42 +282,46 @@ def _read_nothing(raw: bytes) -> Value:
     raise ValueError("a column of an unknown type has no values, only NULL")
 
 
-def _text(kind: Type, told: Type, value: Any, settings: Settings) -> bytes:
+def _text(kind: kinds.Type, told: kinds.Type, value: Any, settings: Settings) -> bytes:
     """Return the text of a value of kind ``told`` in a column of ``kind``. Raises: ValueError."""
     match kind, told:
-        case IntType(), BoolType() | IntType():
+        case kinds.IntType(), kinds.BoolType() | kinds.IntType():
             return value_text(told, value).encode()
-        case FloatType(bits), FloatType() if isinstance(value, float):
+        case kinds.FloatType(bits), kinds.FloatType() if isinstance(value, float):
             if not math.isfinite(value):
                 raise ValueError(f"{kind_text(kind)} has no {value}")
             if bits == 32 and narrow_float32(value) != value:
                 raise ValueError(f"{value!r} is not a 32-bit float")
             return float_text(value, kind).encode()
-        case TextType(), TextType() if isinstance(value, (str, bytes)):
+        case kinds.TextType(), kinds.TextType() if isinstance(value, (str, bytes)):
             return value.encode() if isinstance(value, str) else value
-        case BytesType(), BytesType() if isinstance(value, bytes):
+        case kinds.BytesType(), kinds.BytesType() if isinstance(value, bytes):
             return (
                 value.hex() if settings.binary_encoding == "hex" else write_base64(value)
             ).encode()
-        case EnumType(), EnumType():
+        case kinds.EnumType(), kinds.EnumType():
             return _enum_text(kind, told, value).encode()
-        case SetType(), SetType():
+        case kinds.SetType(), kinds.SetType():
             if told.labels is None and isinstance(value, str):
                 return value.encode()
             labelled = told if told.labels is not None else kind
             return _set_text(labelled, mask_of_labels(labelled, value)).encode()
-        case VectorType(), VectorType() if isinstance(value, tuple):
+        case kinds.VectorType(), kinds.VectorType() if isinstance(value, tuple):
             if not all(isinstance(each, float) and narrow_float32(each) == each for each in value):
                 raise ValueError("a vector holds finite 32-bit floats only")
             return vector_text(value).encode()
-        case ((TimeType() | DatetimeType() | TimestampType()), _) if type(kind) is type(told):
-            assert isinstance(told, (TimeType, DatetimeType, TimestampType))
+        case ((kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType()), _) if type(
+            kind
+        ) is type(told):
+            assert isinstance(told, (kinds.TimeType, kinds.DatetimeType, kinds.TimestampType))
             if told.fraction is None:
                 told = replace(told, fraction=kind.fraction)
             return value_text(told, value, settings.time_zone).encode()
-        case DecimalType(_, scale), DecimalType():
+        case kinds.DecimalType(_, scale), kinds.DecimalType():
             return _padded(value_text(told, value), scale or 0).encode()
-        case ((BitType() | YearType() | DateType() | JsonType()), _) if type(kind) is type(told):
+        case ((kinds.BitType() | kinds.YearType() | kinds.DateType() | kinds.JsonType()), _) if (
+            type(kind) is type(told)
+        ):
             return value_text(told, value).encode()
     raise ValueError(
         f"{value!r:.80} of kind {kind_text(told):.80} is not a value of {kind_text(kind):.80}"
@@ -353,7 +334,7 @@ def _padded(text: str, scale: int) -> str:
     return text if len(fraction) >= scale else f"{whole}.{fraction:0<{scale}}"
 
 
-def _enum_text(kind: EnumType, told: EnumType, value: Value) -> str:
+def _enum_text(kind: kinds.EnumType, told: kinds.EnumType, value: Value) -> str:
     if isinstance(value, str):
         return value
     labels = told.labels if told.labels is not None else kind.labels
@@ -365,7 +346,7 @@ def _enum_text(kind: EnumType, told: EnumType, value: Value) -> str:
     return labels[index - 1]
 
 
-def _set_text(kind: SetType, mask: int | None) -> str:
+def _set_text(kind: kinds.SetType, mask: int | None) -> str:
     if mask == 0:
         return ""
     if kind.labels is None:

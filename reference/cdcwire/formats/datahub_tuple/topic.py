@@ -19,17 +19,8 @@ from cdcwire.formats.datahub_tuple.settings import (
     Settings,
     read_settings,
 )
+from cdcwire.model import kinds
 from cdcwire.model.events import Column, Table
-from cdcwire.model.kinds import (
-    BitType,
-    BoolType,
-    BytesType,
-    DecimalType,
-    FloatType,
-    IntType,
-    TimestampType,
-    YearType,
-)
 
 SEQUENCE_ID = "_sequence_id_"
 OPERATION_TYPE = "_operation_type_"
@@ -126,7 +117,7 @@ def topic_of(table: Table, settings: Settings = DEFAULT_SETTINGS) -> Topic:
 
 def _column(column: Column, field: Field) -> Column:
     """Return the column that decoded rows have. BYTES travel as STRING; the definition knows."""
-    kind = column.type if isinstance(column.type, BytesType) else kind_of(field.type)
+    kind = column.type if isinstance(column.type, kinds.BytesType) else kind_of(field.type)
     return Column(field.name, kind, field.type, column.nullable, roles=column.roles)
 
 
@@ -143,26 +134,26 @@ def field_type_of(column: Column) -> FieldType:
     zone, only ``TIMESTAMP`` in capitals is taken for the field type.
     """
     told = None if column.source is None else field_type(column.source)
-    if isinstance(column.type, TimestampType) and column.type.zone is None:
+    if isinstance(column.type, kinds.TimestampType) and column.type.zone is None:
         told = "TIMESTAMP" if column.source == "TIMESTAMP" else "STRING"
     if told is not None and (
         told == "STRING" or (isinstance(column.type, type(kind_of(told))) and told != "BOOLEAN")
     ):
         return told
     match column.type:
-        case IntType(bits, unsigned):
+        case kinds.IntType(bits, unsigned):
             return (_UNSIGNED if unsigned else _SIGNED)[bits]
-        case YearType():
+        case kinds.YearType():
             return "INTEGER"
-        case BitType(length) if length is not None and length < 64:
+        case kinds.BitType(length) if length is not None and length < 64:
             return "BIGINT"
-        case BoolType():
+        case kinds.BoolType():
             return "BOOLEAN"
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             return "FLOAT" if bits == 32 else "DOUBLE"
-        case DecimalType():
+        case kinds.DecimalType():
             return "DECIMAL"
-        case TimestampType(zone=zone) if zone is not None:
+        case kinds.TimestampType(zone=zone) if zone is not None:
             return "TIMESTAMP"
         case _:
             return "STRING"

@@ -12,20 +12,10 @@ from cdcwire.core.base64_text import read_base64, write_base64
 from cdcwire.core.errors import EncodeError
 from cdcwire.datahub.fields import Field, FieldValue, check_value, clause_of
 from cdcwire.datahub.streamx import text_of
+from cdcwire.model import kinds
 from cdcwire.model.events import UNAVAILABLE, Column, Value
 from cdcwire.model.instants import instant_count
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import (
-    BitType,
-    BoolType,
-    BytesType,
-    DecimalType,
-    FloatType,
-    IntType,
-    TextType,
-    TimestampType,
-    YearType,
-)
 
 CLAUSE_BYTES = "datahub-tuple: bytes values"
 CLAUSE_KINDS = "datahub-tuple: other kinds"
@@ -34,7 +24,7 @@ CLAUSE_TIMESTAMPS = "datahub-tuple: timestamp values"
 
 def to_model(column: Column, value: FieldValue, offset: int) -> Value:
     """Return the model's value. Raises: DecodeError for BYTES that are not in base64."""
-    if isinstance(column.type, BytesType) and isinstance(value, str):
+    if isinstance(column.type, kinds.BytesType) and isinstance(value, str):
         return read_base64(value, offset, CLAUSE_BYTES)
     return value
 
@@ -60,35 +50,38 @@ def _converted(field: Field, column: Column, value: Value) -> FieldValue:
     kind = column.type
     is_int = isinstance(value, int) and not isinstance(value, bool)
     match field.type, kind:
-        case "TINYINT" | "SMALLINT" | "INTEGER" | "BIGINT", IntType() | YearType() | BitType():
+        case (
+            "TINYINT" | "SMALLINT" | "INTEGER" | "BIGINT",
+            kinds.IntType() | kinds.YearType() | kinds.BitType(),
+        ):
             if is_int:
                 return int(value)
-        case "FLOAT" | "DOUBLE", FloatType():
+        case "FLOAT" | "DOUBLE", kinds.FloatType():
             if isinstance(value, float):
                 return value
-        case "BOOLEAN", BoolType():
+        case "BOOLEAN", kinds.BoolType():
             if isinstance(value, bool):
                 return value
-        case "DECIMAL", DecimalType():
+        case "DECIMAL", kinds.DecimalType():
             if isinstance(value, Decimal):
                 return value
-        case "DECIMAL", IntType():
+        case "DECIMAL", kinds.IntType():
             if is_int:
                 return Decimal(value)
-        case "TIMESTAMP", TimestampType():
+        case "TIMESTAMP", kinds.TimestampType():
             return _microseconds(kind, value)
-        case "STRING", TextType():
+        case "STRING", kinds.TextType():
             if isinstance(value, str):
                 return value
-        case "STRING", BytesType():
+        case "STRING", kinds.BytesType():
             if isinstance(value, bytes):
                 return write_base64(value)
-        case "STRING", BoolType():
+        case "STRING", kinds.BoolType():
             if isinstance(value, bool):
                 return "true" if value else "false"
-        case "STRING", FloatType():
+        case "STRING", kinds.FloatType():
             pass
-        case "STRING", YearType():
+        case "STRING", kinds.YearType():
             if is_int:
                 return str(value)
         case "STRING", _:
@@ -102,7 +95,7 @@ def _converted(field: Field, column: Column, value: Value) -> FieldValue:
     raise EncodeError(problem, CLAUSE_KINDS)
 
 
-def _microseconds(kind: TimestampType, value: Value) -> int:
+def _microseconds(kind: kinds.TimestampType, value: Value) -> int:
     """Return an instant as microseconds since 1970."""
     if kind.zone is None and kind.form == "text":
         problem = "the zone is not known, so this is no instant; a STRING carries its text"

@@ -7,29 +7,8 @@ from decimal import Decimal
 from cdcwire.connect.types import ISO_DATE, ISO_TIME, ISO_TIMESTAMP
 from cdcwire.formats.debezium_json.schemas import is_new
 from cdcwire.formats.debezium_json.settings import Settings
+from cdcwire.model import kinds
 from cdcwire.model.events import ABSENT, Column, Expression, Image, Table, Value
-from cdcwire.model.kinds import (
-    ArrayType,
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntervalType,
-    IntType,
-    JsonType,
-    MapType,
-    SetType,
-    StructType,
-    TextType,
-    TimestampType,
-    TimeType,
-    VectorType,
-    YearType,
-)
 
 
 def filled(image: Image | None, table: Table, settings: Settings) -> Image | None:
@@ -59,33 +38,33 @@ def _made_up(column: Column, is_default: bool) -> Value:
 def _zero(column: Column) -> Value:
     zulu = "Z" if column.source in (ISO_DATE, ISO_TIME, ISO_TIMESTAMP) else ""
     match column.type:
-        case BoolType():
+        case kinds.BoolType():
             return False
-        case IntType() | BitType() | YearType():
+        case kinds.IntType() | kinds.BitType() | kinds.YearType():
             return 0
-        case FloatType():
+        case kinds.FloatType():
             return 0.0
-        case DecimalType(_, scale):
+        case kinds.DecimalType(_, scale):
             return Decimal(0).scaleb(-(scale or 0))
-        case TextType() | EnumType() | SetType() | JsonType():
+        case kinds.TextType() | kinds.EnumType() | kinds.SetType() | kinds.JsonType():
             return ""
-        case BytesType():
+        case kinds.BytesType():
             return b""
-        case ArrayType() | MapType() | VectorType():
+        case kinds.ArrayType() | kinds.MapType() | kinds.VectorType():
             return ()
-        case StructType(columns):
+        case kinds.StructType(columns):
             return Image(columns, tuple(_made_up(inner, False) for inner in columns))
-        case IntervalType(form):
+        case kinds.IntervalType(form):
             return 0 if form == "us" else "P0Y0M0DT0H0M0S"
-        case DateType(form):
+        case kinds.DateType(form):
             return 0 if form != "text" else f"1970-01-01{zulu}"
-        case TimeType() as kind:
+        case kinds.TimeType() as kind:
             zone = zulu if kind.zone is None else "Z"
             return 0 if kind.form != "text" else f"00:00:00{zone}"
-        case DatetimeType() as kind:
+        case kinds.DatetimeType() as kind:
             text = "1970-01-01T00:00:00Z" if zulu else "1970-01-01 00:00:00"
             return 0 if kind.form != "text" else text
-        case TimestampType() as kind:
+        case kinds.TimestampType() as kind:
             return 0 if kind.form != "text" else "1970-01-01T00:00:00Z"
         case _:
             return None

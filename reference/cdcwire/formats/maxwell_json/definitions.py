@@ -8,26 +8,8 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from cdcwire.formats.maxwell_json.message import ColumnDefinition, TableDefinition
+from cdcwire.model import kinds
 from cdcwire.model.events import Column, Role, Table
-from cdcwire.model.kinds import (
-    BitType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntBits,
-    IntType,
-    JsonType,
-    SetType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-    YearType,
-)
 
 UTC = "+00:00"  # of TIMESTAMP, whatever the zone of the server is
 
@@ -35,27 +17,27 @@ ColumnsByName: TypeAlias = Mapping[str, Column]
 NO_COLUMNS: ColumnsByName = MappingProxyType({})
 
 _PRIMARY: frozenset[Role] = frozenset({"primary"})
-_INTEGERS: dict[str, IntBits] = {
+_INTEGERS: dict[str, kinds.IntBits] = {
     "tinyint": 8,
     "smallint": 16,
     "mediumint": 24,
     "int": 32,
     "bigint": 64,
 }
-_PLAIN: dict[str, Type] = {
-    "float": FloatType(32),
-    "double": FloatType(64),
-    "decimal": DecimalType(),
-    "bit": BitType(),
-    "date": DateType(),
-    "year": YearType(),
-    "json": JsonType(),
-    **dict.fromkeys(("binary", "varbinary"), BytesType()),
-    **dict.fromkeys(("tinyblob", "blob", "mediumblob", "longblob"), BytesType()),
+_PLAIN: dict[str, kinds.Type] = {
+    "float": kinds.FloatType(32),
+    "double": kinds.FloatType(64),
+    "decimal": kinds.DecimalType(),
+    "bit": kinds.BitType(),
+    "date": kinds.DateType(),
+    "year": kinds.YearType(),
+    "json": kinds.JsonType(),
+    **dict.fromkeys(("binary", "varbinary"), kinds.BytesType()),
+    **dict.fromkeys(("tinyblob", "blob", "mediumblob", "longblob"), kinds.BytesType()),
     # Spatial values are written as well-known text.
-    **dict.fromkeys(("geometry", "point", "linestring", "polygon"), TextType()),
-    **dict.fromkeys(("multipoint", "multilinestring", "multipolygon"), TextType()),
-    "geometrycollection": TextType(),
+    **dict.fromkeys(("geometry", "point", "linestring", "polygon"), kinds.TextType()),
+    **dict.fromkeys(("multipoint", "multilinestring", "multipolygon"), kinds.TextType()),
+    "geometrycollection": kinds.TextType(),
 }
 _TEXTS = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext"})
 
@@ -108,21 +90,21 @@ def column_of(column: ColumnDefinition, key: tuple[str, ...]) -> Column:
     return Column(column.name, _type_of(column, is_unsigned=is_unsigned), source, roles=roles)
 
 
-def _type_of(column: ColumnDefinition, *, is_unsigned: bool) -> Type:
+def _type_of(column: ColumnDefinition, *, is_unsigned: bool) -> kinds.Type:
     match column.type:
         case name if name in _INTEGERS:
-            return IntType(_INTEGERS[name], is_unsigned)
+            return kinds.IntType(_INTEGERS[name], is_unsigned)
         case name if name in _TEXTS:
-            return BytesType() if column.charset == "binary" else TextType()
+            return kinds.BytesType() if column.charset == "binary" else kinds.TextType()
         case "time":
-            return TimeType(column.column_length)
+            return kinds.TimeType(column.column_length)
         case "datetime":
-            return DatetimeType(column.column_length)
+            return kinds.DatetimeType(column.column_length)
         case "timestamp":
-            return TimestampType(column.column_length, zone=UTC)
+            return kinds.TimestampType(column.column_length, zone=UTC)
         case "enum":
-            return EnumType(column.enum_values, "label")
+            return kinds.EnumType(column.enum_values, "label")
         case "set":
-            return SetType(column.enum_values, "label")
+            return kinds.SetType(column.enum_values, "label")
         case name:
-            return _PLAIN.get(name, UnknownType())
+            return _PLAIN.get(name, kinds.UnknownType())

@@ -26,28 +26,9 @@ from cdcwire.formats.maxwell_json.members import (
 )
 from cdcwire.formats.maxwell_json.message import Cell, ColumnValue, Inline
 from cdcwire.golang.numbers import is_float32, read_float32
+from cdcwire.model import kinds
 from cdcwire.model.events import UNAVAILABLE, Column, Value
 from cdcwire.model.kind_text import kind_text
-from cdcwire.model.kinds import (
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntType,
-    JsonType,
-    SetType,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-    VectorType,
-    YearType,
-)
 from cdcwire.model.temporal import temporal_text
 from cdcwire.mysql.value_texts import integer_range, reader
 from cdcwire.mysql.values import is_vector_text, read_vector, vector_text
@@ -61,8 +42,13 @@ JSON_VALUES = "maxwell-json: json values"
 UNTYPED = "maxwell-json: columns without definition"
 
 
-_INT64, _UINT64 = IntType(64), IntType(64, True)
-_DECIMAL, _TEXT, _JSON, _NULL = DecimalType(), TextType(), JsonType(), UnknownType()
+_INT64, _UINT64 = kinds.IntType(64), kinds.IntType(64, True)
+_DECIMAL, _TEXT, _JSON, _NULL = (
+    kinds.DecimalType(),
+    kinds.TextType(),
+    kinds.JsonType(),
+    kinds.UnknownType(),
+)
 _INT64_END, _UINT64_END = 1 << 63, 1 << 64
 _EXPONENT = re.compile(r"[eE]([+-]?)0*([0-9]+)")
 _MAX_EXPONENT_DIGITS = 3
@@ -94,38 +80,45 @@ def read_value(cell: Cell, column: Column | None) -> tuple[Column, Value]:
 def as_read(column: Column) -> Column:
     """Return a definition's column with the type in the form in which Maxwell writes it."""
     match column.type:
-        case EnumType() | SetType():
+        case kinds.EnumType() | kinds.SetType():
             return replace(column, type=replace(column.type, form="label"))
-        case DateType() | TimeType() | DatetimeType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType():
             return replace(column, type=replace(column.type, form="text"))
-        case TimestampType():
+        case kinds.TimestampType():
             return replace(column, type=replace(column.type, form="text", zone=UTC))
         case _:
             return column
 
 
-def value_clause(kind: Type) -> str:
+def value_clause(kind: kinds.Type) -> str:
     """Return the clause about the values of a kind."""
     match kind:
-        case TextType():
+        case kinds.TextType():
             return TEXTS
-        case BytesType():
+        case kinds.BytesType():
             return BINARY
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return TEMPORAL
-        case EnumType() | SetType():
+        case kinds.EnumType() | kinds.SetType():
             return LABELS
-        case JsonType():
+        case kinds.JsonType():
             return JSON_VALUES
-        case IntType() | BoolType() | FloatType() | DecimalType() | YearType() | BitType():
+        case (
+            kinds.IntType()
+            | kinds.BoolType()
+            | kinds.FloatType()
+            | kinds.DecimalType()
+            | kinds.YearType()
+            | kinds.BitType()
+        ):
             return NUMBERS
-        case VectorType():
+        case kinds.VectorType():
             return NUMBERS
         case _:
             return UNTYPED
 
 
-def _untyped(cell: Cell) -> tuple[Type, Value]:
+def _untyped(cell: Cell) -> tuple[kinds.Type, Value]:
     match cell.value:
         case None:
             return _NULL, None
@@ -145,35 +138,35 @@ def _untyped(cell: Cell) -> tuple[Type, Value]:
             return _DECIMAL, Decimal(value)
 
 
-def _typed(kind: Type, cell: Cell, clause: str) -> Value:
+def _typed(kind: kinds.Type, cell: Cell, clause: str) -> Value:
     """Return a value of a known kind. Raises: ValueError, DecodeError."""
     value = cell.value
     match kind:
-        case IntType() | BitType() | YearType():
+        case kinds.IntType() | kinds.BitType() | kinds.YearType():
             return _integer(kind, cell)
-        case BoolType():
+        case kinds.BoolType():
             return bool(_in_range(read_integer(_number(cell), cell.offset, clause), 0, 2))
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             text = read_number(_number(cell), cell.offset, clause).text
             number = read_float32(text) if bits == 32 else float(text)
             if math.isinf(number):
                 raise ValueError(f"{text:.40} is too large for float{bits}")
             return number
-        case DecimalType():
+        case kinds.DecimalType():
             return read_decimal(read_number(_number(cell), cell.offset, clause), cell)
-        case JsonType():
+        case kinds.JsonType():
             return json_text(value)
-        case VectorType():
+        case kinds.VectorType():
             return _vector(value)
-        case SetType():
+        case kinds.SetType():
             return ",".join(_labels(value))
-        case BytesType():
+        case kinds.BytesType():
             return read_base64(_string(value), cell.offset, clause)
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             # The fraction of a bootstrapped row may be shorter than that of its column.
-            plain = kind if isinstance(kind, DateType) else replace(kind, fraction=None)
+            plain = kind if isinstance(kind, kinds.DateType) else replace(kind, fraction=None)
             return reader(plain)(_string(value))
-        case TextType() | EnumType():
+        case kinds.TextType() | kinds.EnumType():
             return _string(value)
         case _:
             return _untyped(cell)[1]
@@ -193,9 +186,9 @@ def _shown(value: ColumnValue) -> str:
     return "a number" if isinstance(value, Number) else "an array, an object, true or false"
 
 
-def _integer(kind: IntType | BitType | YearType, cell: Cell) -> int:
+def _integer(kind: kinds.IntType | kinds.BitType | kinds.YearType, cell: Cell) -> int:
     number = read_integer(_number(cell), cell.offset, NUMBERS)
-    if isinstance(kind, YearType):
+    if isinstance(kind, kinds.YearType):
         return _in_range(number, 0, 2156)
     return _in_range(number, *integer_range(kind))
 
@@ -248,7 +241,7 @@ def written(column: Column, value: Value) -> ColumnValue:
 
     Raises: EncodeError if the value has no form.
     """
-    is_json_null = isinstance(column.type, JsonType) and str(value).strip(_SPACE) == "null"
+    is_json_null = isinstance(column.type, kinds.JsonType) and str(value).strip(_SPACE) == "null"
     if value is None or is_json_null:
         return None
     clause = value_clause(column.type)
@@ -270,32 +263,32 @@ def written(column: Column, value: Value) -> ColumnValue:
     return found
 
 
-def _written(kind: Type, value: Value) -> ColumnValue:
+def _written(kind: kinds.Type, value: Value) -> ColumnValue:
     match kind:
-        case BoolType() if isinstance(value, bool):
+        case kinds.BoolType() if isinstance(value, bool):
             return Number("1" if value else "0")
-        case IntType() | BitType() | YearType() if isinstance(value, int):
+        case kinds.IntType() | kinds.BitType() | kinds.YearType() if isinstance(value, int):
             return Number(str(int(value)))
-        case FloatType(bits) if isinstance(value, float):
+        case kinds.FloatType(bits) if isinstance(value, float):
             if not math.isfinite(value):
                 raise ValueError(f"{value} has no form")
             return Number(java_float_text(value, bits))
-        case DecimalType():
+        case kinds.DecimalType():
             return Number(_decimal_text(value))
-        case TextType() if isinstance(value, str):
+        case kinds.TextType() if isinstance(value, str):
             return value
-        case BytesType() if isinstance(value, bytes):
+        case kinds.BytesType() if isinstance(value, bytes):
             return b64encode(value).decode("ascii")
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
-            zone = UTC if isinstance(kind, TimestampType) and kind.zone is not None else None
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
+            zone = UTC if isinstance(kind, kinds.TimestampType) and kind.zone is not None else None
             return temporal_text(kind, value, zone)
-        case EnumType():
+        case kinds.EnumType():
             return _label(kind, value)
-        case SetType():
+        case kinds.SetType():
             return Inline(written_texts(_set_labels(kind, value)))
-        case VectorType() if isinstance(value, tuple):
+        case kinds.VectorType() if isinstance(value, tuple):
             return Inline(_vector_text(value))
-        case JsonType() if isinstance(value, str):
+        case kinds.JsonType() if isinstance(value, str):
             return _json_value(value)
         case _:
             return None
@@ -316,7 +309,7 @@ def _vector_text(items: tuple[Value, ...]) -> str:
     return vector_text(items)
 
 
-def _label(kind: EnumType, value: Value) -> str:
+def _label(kind: kinds.EnumType, value: Value) -> str:
     if isinstance(value, str):
         return value
     if value == 0:
@@ -326,7 +319,7 @@ def _label(kind: EnumType, value: Value) -> str:
     return str(kind.labels[value - 1])
 
 
-def _set_labels(kind: SetType, value: Value) -> tuple[str, ...]:
+def _set_labels(kind: kinds.SetType, value: Value) -> tuple[str, ...]:
     if isinstance(value, str):
         return tuple(value.split(",")) if value else ()
     labels = kind.labels or ()

@@ -23,19 +23,7 @@ from cdcwire.formats.open_protocol.members import write_name
 from cdcwire.formats.open_protocol.message import Columns
 from cdcwire.golang.numbers import read_float32
 from cdcwire.golang.quote import unquote
-from cdcwire.mysql.types import (
-    FLAG_BINARY,
-    FLAG_UNSIGNED,
-    INTEGER_TYPES,
-    LARGE_STRING_TYPES,
-    STRING_TYPES,
-    TEXT_TYPES,
-    TYPE_DOUBLE,
-    TYPE_FLOAT,
-    TYPE_VECTOR,
-    TYPE_YEAR,
-    UNSIGNED_TYPES,
-)
+from cdcwire.mysql import types
 from cdcwire.mysql.values import is_vector_text, read_text
 
 # Forms of a value.
@@ -82,17 +70,22 @@ _ALIKE = re.compile(rb'[^\\"\n]*(?:\\(?:[abfnrtv\\"]|x[0-9a-fA-F]{2}|[0-3][0-7]{
 
 def form_of(code: int, flags: int) -> int:
     """Return the form of the values of a type code and flags."""
-    if code in INTEGER_TYPES:
-        return UNSIGNED if flags & FLAG_UNSIGNED else SIGNED
-    if code in TEXT_TYPES:
+    if code in types.INTEGER_TYPES:
+        return UNSIGNED if flags & types.FLAG_UNSIGNED else SIGNED
+    if code in types.TEXT_TYPES:
         return TEXT
-    if code in LARGE_STRING_TYPES:
-        return BASE64 if flags & FLAG_BINARY else BASE64_TEXT
-    if code in STRING_TYPES:
-        return QUOTED if flags & FLAG_BINARY else TEXT
-    if code in UNSIGNED_TYPES:
+    if code in types.LARGE_STRING_TYPES:
+        return BASE64 if flags & types.FLAG_BINARY else BASE64_TEXT
+    if code in types.STRING_TYPES:
+        return QUOTED if flags & types.FLAG_BINARY else TEXT
+    if code in types.UNSIGNED_TYPES:
         return UNSIGNED
-    plain = {TYPE_YEAR: SIGNED, TYPE_FLOAT: FLOAT, TYPE_DOUBLE: DOUBLE, TYPE_VECTOR: VECTOR}
+    plain = {
+        types.TYPE_YEAR: SIGNED,
+        types.TYPE_FLOAT: FLOAT,
+        types.TYPE_DOUBLE: DOUBLE,
+        types.TYPE_VECTOR: VECTOR,
+    }
     return plain.get(code, NOTHING)
 
 

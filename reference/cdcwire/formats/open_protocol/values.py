@@ -18,20 +18,8 @@ from cdcwire.formats.open_protocol.members import read_integer, write_escaped, w
 from cdcwire.formats.open_protocol.message import Dialect
 from cdcwire.golang.numbers import float_text, narrow_float32, read_float32
 from cdcwire.golang.quote import QuoteError, quote, unquote
+from cdcwire.mysql import types
 from cdcwire.mysql.json_members import INT64_END, UINT64_END, write_integer
-from cdcwire.mysql.types import (
-    FLAG_BINARY,
-    FLAG_UNSIGNED,
-    INTEGER_TYPES,
-    LARGE_STRING_TYPES,
-    STRING_TYPES,
-    TEXT_TYPES,
-    TYPE_DOUBLE,
-    TYPE_FLOAT,
-    TYPE_VECTOR,
-    TYPE_YEAR,
-    UNSIGNED_TYPES,
-)
 from cdcwire.mysql.values import WireValue, is_vector_text
 
 _Read: TypeAlias = Callable[[JsonValue, int, int, int], WireValue]
@@ -65,7 +53,7 @@ def write_value(value: WireValue, code: int, flags: int, dialect: Dialect) -> st
 
 def value_clause(code: int, flags: int) -> str:
     """Return the clause that speaks of the values of a type."""
-    if code in STRING_TYPES - LARGE_STRING_TYPES and flags & FLAG_BINARY:
+    if code in types.STRING_TYPES - types.LARGE_STRING_TYPES and flags & types.FLAG_BINARY:
         return "open-protocol: binary quoting"
     for codes, _, _, clause in _CODES:
         if code in codes:
@@ -75,7 +63,9 @@ def value_clause(code: int, flags: int) -> str:
 
 def _is_unsigned(code: int, flags: int) -> bool:
     # YEAR is flagged unsigned, and is a signed number all the same.
-    return code in UNSIGNED_TYPES or (code in INTEGER_TYPES and bool(flags & FLAG_UNSIGNED))
+    return code in types.UNSIGNED_TYPES or (
+        code in types.INTEGER_TYPES and bool(flags & types.FLAG_UNSIGNED)
+    )
 
 
 def _read_integer(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
@@ -94,9 +84,9 @@ def _read_float(value: JsonValue, code: int, flags: int, start: int) -> WireValu
     clause = "open-protocol: float values"
     if not isinstance(value, Number):
         raise DecodeError(f"it is {json_kind(value)}, not a number", start, clause)
-    number = read_float32(value.text) if code == TYPE_FLOAT else float(value.text)
+    number = read_float32(value.text) if code == types.TYPE_FLOAT else float(value.text)
     if math.isinf(number):
-        bits = 32 if code == TYPE_FLOAT else 64
+        bits = 32 if code == types.TYPE_FLOAT else 64
         problem = f"{value.text:.40} is too large for a {bits}-bit float"
         raise DecodeError(problem, start, clause)
     return number
@@ -108,7 +98,7 @@ def _write_float(value: WireValue, code: int, flags: int, dialect: Dialect) -> s
         raise _wrong_value(value, "a float", clause)
     if not math.isfinite(value):
         raise EncodeError(f"JSON has no {value}", clause)
-    if code == TYPE_DOUBLE:
+    if code == types.TYPE_DOUBLE:
         return float_text(value, 64)
     if narrow_float32(value) != value:
         raise EncodeError(f"{value!r} is not a 32-bit float", clause)
@@ -132,7 +122,7 @@ def _read_string(value: JsonValue, code: int, flags: int, start: int) -> WireVal
     if not isinstance(value, str):
         problem = f"it is {json_kind(value)}, not a string"
         raise DecodeError(problem, start, "open-protocol: string values")
-    if not flags & FLAG_BINARY:
+    if not flags & types.FLAG_BINARY:
         return value.encode()
     try:
         return unquote(value)
@@ -143,7 +133,7 @@ def _read_string(value: JsonValue, code: int, flags: int, start: int) -> WireVal
 def _write_string(value: WireValue, code: int, flags: int, dialect: Dialect) -> str:
     if not isinstance(value, bytes):
         raise _wrong_value(value, "bytes", "open-protocol: string values")
-    if flags & FLAG_BINARY:
+    if flags & types.FLAG_BINARY:
         return write_escaped(quote(value), dialect)
     return write_escaped(value.decode("utf-8", "surrogateescape"), dialect)
 
@@ -182,26 +172,26 @@ def _wrong_value(value: WireValue, expected: str, clause: str) -> EncodeError:
 
 _CODES: tuple[tuple[frozenset[int], _Read, _Write, str], ...] = (
     (
-        INTEGER_TYPES | UNSIGNED_TYPES | {TYPE_YEAR},
+        types.INTEGER_TYPES | types.UNSIGNED_TYPES | {types.TYPE_YEAR},
         _read_integer,
         _write_integer,
         "open-protocol: integer values",
     ),
     (
-        frozenset({TYPE_FLOAT, TYPE_DOUBLE}),
+        frozenset({types.TYPE_FLOAT, types.TYPE_DOUBLE}),
         _read_float,
         _write_float,
         "open-protocol: float values",
     ),
-    (TEXT_TYPES, _read_text, _write_text, "open-protocol: text values"),
+    (types.TEXT_TYPES, _read_text, _write_text, "open-protocol: text values"),
     (
-        STRING_TYPES - LARGE_STRING_TYPES,
+        types.STRING_TYPES - types.LARGE_STRING_TYPES,
         _read_string,
         _write_string,
         "open-protocol: string values",
     ),
-    (LARGE_STRING_TYPES, _read_base64, _write_base64, "open-protocol: base64 values"),
-    (frozenset({TYPE_VECTOR}), _read_vector, _write_vector, "open-protocol: vector values"),
+    (types.LARGE_STRING_TYPES, _read_base64, _write_base64, "open-protocol: base64 values"),
+    (frozenset({types.TYPE_VECTOR}), _read_vector, _write_vector, "open-protocol: vector values"),
 )
 _READ: dict[int, _Read] = {code: read for codes, read, _, _ in _CODES for code in codes}
 _WRITE: dict[int, _Write] = {code: write for codes, _, write, _ in _CODES for code in codes}

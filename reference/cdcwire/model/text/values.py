@@ -13,37 +13,13 @@ from typing import get_args
 
 from cdcwire.core.errors import Path
 from cdcwire.golang.numbers import read_float32, shortest_digits
+from cdcwire.model import kinds
 from cdcwire.model.events import UNAVAILABLE, Column, Image, Role, Value
 from cdcwire.model.kind_text import kind_text, parse_kind
-from cdcwire.model.kinds import (
-    ArrayType,
-    BitType,
-    BoolType,
-    BytesType,
-    DatetimeType,
-    DateType,
-    DecimalType,
-    EnumType,
-    FloatType,
-    IntervalType,
-    IntType,
-    JsonType,
-    MapType,
-    SetType,
-    StructType,
-    TemporalForm,
-    TextType,
-    TimestampType,
-    TimeType,
-    Type,
-    UnknownType,
-    VectorType,
-    YearType,
-)
 from cdcwire.model.text.members import INTEGER, Json, TextFormError
 
 
-def value_to_json(kind: Type, value: Value) -> Json:
+def value_to_json(kind: kinds.Type, value: Value) -> Json:
     """Return one column's value with its type."""
     if value is None:
         return None
@@ -52,41 +28,41 @@ def value_to_json(kind: Type, value: Value) -> Json:
     return {"type": kind_text(kind), **value_members(kind, value)}
 
 
-def value_members(kind: Type, value: Value) -> dict[str, Json]:
+def value_members(kind: kinds.Type, value: Value) -> dict[str, Json]:
     """Return the members that write a value; its type is not among them."""
     if isinstance(value, bytes):
         return {"bytes": base64.b64encode(value).decode()}
     match kind:
-        case BoolType():
+        case kinds.BoolType():
             return {"value": "true" if value else "false"}
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             return {"value": float_to_text(value, bits)}
-        case DecimalType() if isinstance(value, Decimal):
+        case kinds.DecimalType() if isinstance(value, Decimal):
             return {"value": f"{value:f}" if value.is_finite() else _not_finite(float(value))}
-        case DateType(form) | DatetimeType(form=form):
+        case kinds.DateType(form) | kinds.DatetimeType(form=form):
             return _temporal_members(value, form, None)
-        case TimeType(form=form, zone=zone) | TimestampType(form=form, zone=zone):
+        case kinds.TimeType(form=form, zone=zone) | kinds.TimestampType(form=form, zone=zone):
             return _temporal_members(value, form, zone)
-        case IntervalType(form):
+        case kinds.IntervalType(form):
             return {"value": str(value)} if form == "text" else {"value": str(value), "unit": form}
-        case EnumType(labels, form):
+        case kinds.EnumType(labels, form):
             return _enum_members(value, labels, form)
-        case SetType(labels, form):
+        case kinds.SetType(labels, form):
             return _set_members(value, labels, form)
-        case VectorType():
+        case kinds.VectorType():
             return {"value": f"[{','.join(float_to_text(item, 32) for item in value)}]"}
-        case ArrayType(item):
+        case kinds.ArrayType(item):
             return {"items": [value_to_json(item, member) for member in value]}
-        case MapType(key_kind, value_kind):
+        case kinds.MapType(key_kind, value_kind):
             entries = [[value_to_json(key_kind, k), value_to_json(value_kind, v)] for k, v in value]
             return {"entries": entries}
-        case StructType():
+        case kinds.StructType():
             return {"fields": image_to_json(value)}
         case _:
             return {"value": str(value)}
 
 
-def _temporal_members(value: Value, form: TemporalForm, zone: str | None) -> dict[str, Json]:
+def _temporal_members(value: Value, form: kinds.TemporalForm, zone: str | None) -> dict[str, Json]:
     members: dict[str, Json] = {"value": str(value)}
     if form != "text":
         members["unit"] = form
@@ -126,7 +102,9 @@ def _not_finite(value: float) -> str:
     return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
 
 
-def value_from_json(document: Json, kind: Type | None, path: Path = ()) -> tuple[Type, Value]:
+def value_from_json(
+    document: Json, kind: kinds.Type | None, path: Path = ()
+) -> tuple[kinds.Type, Value]:
     """Return the type and value of a column's text form.
 
     ``kind`` is the type that the table gives, if it does; a type in the document counts only where
@@ -134,9 +112,9 @@ def value_from_json(document: Json, kind: Type | None, path: Path = ()) -> tuple
     Raises: TextFormError.
     """
     if document is None:
-        return kind or UnknownType(), None
+        return kind or kinds.UnknownType(), None
     if isinstance(document, str):
-        return typed_value(kind or TextType(), {"value": document}, path)
+        return typed_value(kind or kinds.TextType(), {"value": document}, path)
     if not isinstance(document, Mapping):
         raise TextFormError("a column is null, text or an object", path)
     if kind is None:
@@ -146,7 +124,7 @@ def value_from_json(document: Json, kind: Type | None, path: Path = ()) -> tuple
     return typed_value(kind, document, path)
 
 
-def kind_of(text: Json, path: Path) -> Type:
+def kind_of(text: Json, path: Path) -> kinds.Type:
     """Return the type that a ``type`` member writes. Raises: TextFormError."""
     if not isinstance(text, str):
         raise TextFormError("a type is text", (*path, "type"))
@@ -156,7 +134,9 @@ def kind_of(text: Json, path: Path) -> Type:
         raise TextFormError(str(error), (*path, "type")) from error
 
 
-def typed_value(kind: Type, members: Mapping[str, Json], path: Path) -> tuple[Type, Value]:
+def typed_value(
+    kind: kinds.Type, members: Mapping[str, Json], path: Path
+) -> tuple[kinds.Type, Value]:
     """Return the type, with the form that the members show, and their value.
 
     Raises: TextFormError for members that do not fit the type.
@@ -176,75 +156,77 @@ def _shown(members: Mapping[str, Json]) -> str:
     return repr({name: value for name, value in members.items() if name != "type"})[:80]
 
 
-def _read_value(kind: Type, members: Mapping[str, Json], path: Path) -> tuple[Type, Value]:
+def _read_value(
+    kind: kinds.Type, members: Mapping[str, Json], path: Path
+) -> tuple[kinds.Type, Value]:
     if "bytes" in members:
         return kind, _read_base64(members["bytes"])
-    if isinstance(kind, (EnumType, SetType)):
+    if isinstance(kind, (kinds.EnumType, kinds.SetType)):
         return _read_labelled(kind, members)
-    if isinstance(kind, ArrayType):
+    if isinstance(kind, kinds.ArrayType):
         items = [value_from_json(item, kind.item, path) for item in _list(members, "items")]
-        return ArrayType(_common(kind.item, items)), tuple(value for _, value in items)
-    if isinstance(kind, MapType):
+        return kinds.ArrayType(_common(kind.item, items)), tuple(value for _, value in items)
+    if isinstance(kind, kinds.MapType):
         entries = _list(members, "entries")
         if not all(isinstance(entry, list) and len(entry) == 2 for entry in entries):
             raise ValueError("an entry of a map is a list of key and value")
         keys = [value_from_json(k, kind.key, path) for k, _ in entries]
         values = [value_from_json(v, kind.value, path) for _, v in entries]
         pairs = zip((key for _, key in keys), (value for _, value in values), strict=True)
-        return MapType(_common(kind.key, keys), _common(kind.value, values)), tuple(pairs)
-    if isinstance(kind, StructType):
+        return kinds.MapType(_common(kind.key, keys), _common(kind.value, values)), tuple(pairs)
+    if isinstance(kind, kinds.StructType):
         image = image_from_json(members.get("fields"), kind.columns, path)
         told = {column.name: column for column in image.columns}
         columns = tuple(told.get(column.name, column) for column in kind.columns)
-        return StructType(columns), image
+        return kinds.StructType(columns), image
     text = members.get("value")
     if not isinstance(text, str):
         raise ValueError("the member 'value' is to be text")
     match kind:
-        case BoolType():
+        case kinds.BoolType():
             if text not in ("true", "false"):
                 raise ValueError("neither 'true' nor 'false'")
             return kind, text == "true"
-        case IntType() | YearType() | BitType():
+        case kinds.IntType() | kinds.YearType() | kinds.BitType():
             return kind, _read_int(text)
-        case FloatType(bits):
+        case kinds.FloatType(bits):
             return kind, _read_float(text, bits)
-        case DecimalType():
+        case kinds.DecimalType():
             return kind, _read_decimal(text)
-        case DateType() | TimeType() | DatetimeType() | TimestampType():
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return _read_temporal(kind, text, members)
-        case IntervalType():
+        case kinds.IntervalType():
             if members.get("unit") == "us":
-                return IntervalType("us"), _read_int(text)
-            return IntervalType(), text
-        case VectorType():
+                return kinds.IntervalType("us"), _read_int(text)
+            return kinds.IntervalType(), text
+        case kinds.VectorType():
             return kind, _read_vector(text)
-        case BytesType():
+        case kinds.BytesType():
             raise ValueError("the member 'bytes' is missing")
-        case TextType() | JsonType() | UnknownType():
+        case kinds.TextType() | kinds.JsonType() | kinds.UnknownType():
             return kind, text
 
 
-def _common(kind: Type, members: Sequence[tuple[Type, Value]]) -> Type:
+def _common(kind: kinds.Type, members: Sequence[tuple[kinds.Type, Value]]) -> kinds.Type:
     """Return the type of these members, which may specify their form (unit, zone, label)."""
     told = [found for found, value in members if value is not None and value is not UNAVAILABLE]
     return reduce(_merged, told) if told else kind
 
 
-def _merged(one: Type, other: Type) -> Type:
+def _merged(one: kinds.Type, other: kinds.Type) -> kinds.Type:
     if one == other:
         return one
-    if isinstance(one, ArrayType) and isinstance(other, ArrayType):
-        return ArrayType(_told(one.item, other.item))
-    if isinstance(one, MapType) and isinstance(other, MapType):
-        return MapType(_told(one.key, other.key), _told(one.value, other.value))
-    if isinstance(one, StructType) and isinstance(other, StructType):
+    if isinstance(one, kinds.ArrayType) and isinstance(other, kinds.ArrayType):
+        return kinds.ArrayType(_told(one.item, other.item))
+    if isinstance(one, kinds.MapType) and isinstance(other, kinds.MapType):
+        return kinds.MapType(_told(one.key, other.key), _told(one.value, other.value))
+    if isinstance(one, kinds.StructType) and isinstance(other, kinds.StructType):
         pairs = zip(one.columns, other.columns, strict=True)
-        return StructType(tuple(replace(a, type=_told(a.type, b.type)) for a, b in pairs))
+        return kinds.StructType(tuple(replace(a, type=_told(a.type, b.type)) for a, b in pairs))
     raise ValueError("all members are to have one unit, zone or form")
 
 
-def _told(one: Type, other: Type) -> Type:
+def _told(one: kinds.Type, other: kinds.Type) -> kinds.Type:
     """Return the type that has a form: a type without a value has none."""
     plain = parse_kind(kind_text(one))
     return other if one == plain else one if other == plain else _merged(one, other)
@@ -279,18 +261,22 @@ def _read_vector(text: str) -> tuple[float, ...]:
 
 
 def _read_temporal(
-    kind: DateType | TimeType | DatetimeType | TimestampType, text: str, members: Mapping[str, Json]
-) -> tuple[Type, Value]:
+    kind: kinds.DateType | kinds.TimeType | kinds.DatetimeType | kinds.TimestampType,
+    text: str,
+    members: Mapping[str, Json],
+) -> tuple[kinds.Type, Value]:
     unit = members.get("unit", "text")
-    if unit not in get_args(TemporalForm):
+    if unit not in get_args(kinds.TemporalForm):
         raise ValueError("the unit is one of d, ms, us, ns")
     kind = replace(kind, form=unit)
-    if "zone" in members and isinstance(kind, (TimeType, TimestampType)):
+    if "zone" in members and isinstance(kind, (kinds.TimeType, kinds.TimestampType)):
         kind = replace(kind, zone=str(members["zone"]))
     return kind, text if unit == "text" else _read_int(text)
 
 
-def _read_labelled(kind: EnumType | SetType, members: Mapping[str, Json]) -> tuple[Type, Value]:
+def _read_labelled(
+    kind: kinds.EnumType | kinds.SetType, members: Mapping[str, Json]
+) -> tuple[kinds.Type, Value]:
     index, label = members.get("index"), members.get("label", members.get("value"))
     if isinstance(index, str):
         return replace(kind, form="index"), _read_int(index)
