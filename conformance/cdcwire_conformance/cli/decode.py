@@ -20,8 +20,7 @@ from cdcwire_conformance.cli.auto import AUTO, add_format_argument, use_identifi
 from cdcwire_conformance.cli.claim_checks import RecordedClaimChecks
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, read_messages
-from cdcwire_conformance.sources.storage.forms import is_prefix
-from cdcwire_conformance.sources.storage.prefix import list_prefix
+from cdcwire_conformance.sources.storage.prefix import is_prefix, list_prefix
 from cdcwire_conformance.sources.storage.reading import read_events
 from cdcwire_conformance.sources.stores import open_store
 

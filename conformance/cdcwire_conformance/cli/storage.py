@@ -12,7 +12,7 @@ from cdcwire_conformance.cli.context import add_context_arguments, context_from
 from cdcwire_conformance.cli.decode import add_write_order
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.sources.storage.checking import Checked, check_prefix
-from cdcwire_conformance.sources.storage.forms import stored_formats
+from cdcwire_conformance.sources.storage.prefix import stored_formats
 from cdcwire_conformance.sources.stores import open_store
 
 NAME = "storage"

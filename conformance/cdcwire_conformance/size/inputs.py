@@ -17,8 +17,7 @@ from cdcwire.model.tso import ms_of_tso, tso_of_ms
 from cdcwire_conformance.ddl import sent_columns
 from cdcwire_conformance.sources.messages_io import read_messages
 from cdcwire_conformance.sources.source_urls import parse_source_url
-from cdcwire_conformance.sources.storage.forms import is_prefix
-from cdcwire_conformance.sources.storage.prefix import StoragePrefix, list_prefix
+from cdcwire_conformance.sources.storage.prefix import StoragePrefix, is_prefix, list_prefix
 from cdcwire_conformance.sources.stores import SourceError, is_url, open_store
 from cdcwire_generators.positions import position_at
 from cdcwire_generators.workloads import WORKLOAD_NAMES, table_workload, workload, workload_title

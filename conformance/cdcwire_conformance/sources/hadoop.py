@@ -76,13 +76,13 @@ def store_at(spark: SparkSession | None, folder: str) -> Store:
     Raises: StoreError in one line: no such path, no rights, no answer, or no jars; SourceError
     without a session.
     """
-    if not is_url(folder):
-        return LocalStore(folder)
-    if spark is None:
-        raise SourceError(f"{folder}: only a Spark session reaches it, as with decode_frame")
-    store = HadoopStore(spark, folder)
-    store.connect()
-    return store
+    if is_url(folder):
+        if spark is None:
+            raise SourceError(f"{folder}: only a Spark session reaches it, as with decode_frame")
+        store = HadoopStore(spark, folder)
+        store.connect()
+        return store
+    return LocalStore(folder)
 
 
 class HadoopStore:
@@ -158,7 +158,7 @@ class HadoopStore:
             stream.close()
 
     def _full(self, path: str) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(path_under(self.root, path))
+        return self._jvm.org.apache.hadoop.fs.Path(f"{self.root}/{path}")
 
     def _system(self, path: Any) -> Any:
         return path.getFileSystem(self._settings)
@@ -174,7 +174,7 @@ class HadoopStore:
         try:
             yield
         except Py4JJavaError as error:
-            where = self.url if path is None else path_under(self.root, path)
+            where = self.url if path is None else f"{self.root}/{path}"
             raise StoreError(f"{where}: {self._problem(error)}") from error
 
     def _problem(self, error: Any) -> str:

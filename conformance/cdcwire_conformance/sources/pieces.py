@@ -1,22 +1,17 @@
-"""JSON-lines files cut into pieces, which workers read, and the numbers of lines.
+"""Pieces of JSON-lines files, which workers read, and the numbers of lines.
 
-A piece begins at the first line that begins in it, so that many workers read a large file. A worker
-reads a share: pieces of about the same size in all.
+A piece begins at the first line that begins in it, so that many workers read a large file.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from cdcwire.storage.form import StoredSettings
-from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.sources.stores import OpenFile, open_here, opener_of
 
-SHARE_BYTES = 128 << 20
-_LEAST_SHARE_BYTES = 1 << 20
 _COUNTED_AT_ONCE = 1 << 20
 _LINE_ENDS = frozenset({b"\n", b"\r\n"})
 
@@ -45,38 +40,6 @@ class Piece(NamedTuple):
     def open(self) -> BinaryIO:
         """Open the file."""
         return self.opener(self.file)
-
-
-def shares_of(files: Iterable[str], share_bytes: int = SHARE_BYTES) -> list[tuple[Piece, ...]]:
-    """Return pieces that cover JSON-lines files, in order, in shares of about ``share_bytes``."""
-    shares: list[tuple[Piece, ...]] = []
-    share: list[Piece] = []
-    room = share_bytes
-    for file in files:
-        start, size = 0, Path(file).stat().st_size
-        while start < size:
-            end = min(size, start + room)
-            share.append(Piece(file, start, end))
-            room -= end - start
-            start = end
-            if room == 0:
-                shares.append(tuple(share))
-                share, room = [], share_bytes
-    return [*shares, tuple(share)] if share else shares
-
-
-def share_bytes_of(source: Source, workers: int) -> int:
-    """Return how large shares are to be: one for each worker, but not beyond ``SHARE_BYTES``.
-
-    A share costs a task, which takes Spark some tenth of a second.
-    """
-    total = sum(Path(file).stat().st_size for file in source.files)
-    return share_bytes_for(total, workers)
-
-
-def share_bytes_for(total: int, workers: int) -> int:
-    """Return the size of a share of ``total`` bytes."""
-    return max(_LEAST_SHARE_BYTES, min(SHARE_BYTES, -(-total // max(1, workers))))
 
 
 def read_lines(piece: Piece) -> Iterator[tuple[int, bytes]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,6 @@ from cdcwire_conformance.sources.pieces import (
     line_number,
     line_numbers,
     read_lines,
-    share_bytes_of,
-    shares_of,
 )
 from cdcwire_conformance.sources.source_urls import (
     Source,
@@ -21,6 +18,7 @@ from cdcwire_conformance.sources.source_urls import (
     parse_source,
     source_of_folder,
 )
+from cdcwire_conformance.spark.decode.work import share_bytes_of, shares_of
 
 LINES = (b"first\n", b"\n", b"second, longer\n", b"  \n", b"3\n", b"last without an end")
 
@@ -111,7 +109,7 @@ def test_lines_are_numbered_by_the_byte_where_they_begin(folder: Path) -> None:
 
 def test_share_is_a_workers_part_but_not_too_small(folder: Path) -> None:
     source = source_of_folder("craft", folder)
-    assert share_bytes_of(source, 4) == 1 << 20
+    assert share_bytes_of(source.files, 4) == 1 << 20
     (folder / "a.jsonl").write_bytes(bytes((6 << 20) - len(b"".join(LINES))))
-    assert share_bytes_of(source, 2) == 3 << 20
-    assert share_bytes_of(replace(source, files=source.files * 100), 2) == 128 << 20
+    assert share_bytes_of(source.files, 2) == 3 << 20
+    assert share_bytes_of(source.files * 100, 2) == 128 << 20

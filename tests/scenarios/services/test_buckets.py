@@ -27,9 +27,8 @@ from cdcwire.storage import (
 )
 from cdcwire.storage.expiration import is_expired, oldest_kept_date
 from cdcwire_conformance.sources.storage.checking import check_prefix
-from cdcwire_conformance.sources.storage.forms import stored_form
 from cdcwire_conformance.sources.storage.generating import catch_up, restart_points, write_prefix
-from cdcwire_conformance.sources.storage.prefix import PrefixFile, list_prefix
+from cdcwire_conformance.sources.storage.prefix import PrefixFile, list_prefix, stored_form
 from cdcwire_conformance.sources.storage.reading import read_events
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
 from cdcwire_conformance.sources.stores import Store, StoreError, open_store

@@ -1,4 +1,4 @@
-"""A storage prefix as it is listed: its files in the order of replay, and what may not be replayed.
+"""A storage prefix: the formats that have one, its files in the order of replay, and its faults.
 
 Listing reads the small files (checkpoint, indexes, schema files) and no data file. Memory grows
 with the number of files.
@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Format
+from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Table
 from cdcwire.storage import (
     ApplySchema,
@@ -35,12 +37,11 @@ from cdcwire.storage import (
     table_of,
 )
 from cdcwire.storage.feeds import completed, has_own_path
-from cdcwire.storage.form import StoredSettings
+from cdcwire.storage.form import StoredForm, StoredSettings
 from cdcwire.storage.paths import METADATA_NAME
 from cdcwire.storage.rules import FaultKind
 from cdcwire.storage.writing import WriteOrder
-from cdcwire_conformance.sources.storage.forms import stored_form
-from cdcwire_conformance.sources.stores import Listed, Store, is_hidden
+from cdcwire_conformance.sources.stores import Listed, Store, is_hidden, is_url
 
 _HARMLESS: frozenset[FaultKind] = frozenset({"number-width"})
 # With a producer of unknown order: what keeps rows from being read, or from being trusted.
@@ -60,6 +61,28 @@ _BLOCKING: frozenset[FaultKind] = frozenset(
         "index-missing-file",
     }
 )
+
+
+def stored_formats() -> tuple[str, ...]:
+    """Return the names of the formats that are stored in a prefix."""
+    return tuple(name for name in FORMAT_NAMES if get_format(name).stored is not None)
+
+
+def is_prefix(format_name: str, location: str) -> bool:
+    """Return whether a location is a storage prefix: a URL, or a directory without ``*.jsonl``."""
+    if get_format(format_name).stored is None:
+        return False
+    folder = Path(location)
+    return is_url(location) or (folder.is_dir() and not any(folder.glob("*.jsonl")))
+
+
+def stored_form(format_: Format) -> StoredForm:
+    """Return how a format is stored in a prefix. Raises: ValueError where it is not."""
+    found = format_.stored
+    if found is None:
+        known = ", ".join(stored_formats())
+        raise ValueError(f"{format_.name} is not stored in files of a prefix; there are: {known}")
+    return found
 
 
 @dataclass(frozen=True, slots=True)

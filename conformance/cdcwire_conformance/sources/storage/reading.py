@@ -19,8 +19,12 @@ from cdcwire.model.events import Event, Position, Progress, Table
 from cdcwire.storage import ApplySchema, DataPath, Fault, RowGate, change_of
 from cdcwire.storage.replay import TableKey
 from cdcwire.storage.rules import FaultKind, StreamKey, stream_of, table_of_schema_path
-from cdcwire_conformance.sources.storage.forms import stored_form
-from cdcwire_conformance.sources.storage.prefix import PrefixFile, StoragePrefix, fault_of
+from cdcwire_conformance.sources.storage.prefix import (
+    PrefixFile,
+    StoragePrefix,
+    fault_of,
+    stored_form,
+)
 from cdcwire_conformance.sources.stores import Store
 
 Report: TypeAlias = "Callable[[Fault], None]"

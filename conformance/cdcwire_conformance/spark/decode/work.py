@@ -11,11 +11,12 @@ import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import pyarrow as pa
 
-from cdcwire_conformance.sources.pieces import SHARE_BYTES, Piece, share_bytes_of, shares_of
+from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.sources.stores import is_url, path_under
 from cdcwire_conformance.spark.decode.stored_rows import StoredData
@@ -28,6 +29,8 @@ T = TypeVar("T", Piece, StoredData)
 Found = TypeVar("Found")
 
 _FOUND = "found binary"
+SHARE_BYTES = 128 << 20
+_LEAST_SHARE_BYTES = 1 << 20
 
 # Given the number of a share, and what is in it.
 Run: TypeAlias = "Callable[[int, Sequence[T]], Iterator[pa.RecordBatch]]"
@@ -131,7 +134,35 @@ def work_of_lines(
     """Return the work of JSON lines."""
     if is_url(source.folder):
         return Work([[Piece.whole(file)] for file in source.files], source.files)
-    return Work(shares_of(source.files, share_bytes or share_bytes_of(source, workers_of(spark))))
+    share_bytes = share_bytes or share_bytes_of(source.files, workers_of(spark))
+    return Work(shares_of(source.files, share_bytes))
+
+
+def shares_of(files: Iterable[str], share_bytes: int = SHARE_BYTES) -> list[tuple[Piece, ...]]:
+    """Return pieces that cover JSON-lines files, in order, in shares of about ``share_bytes``."""
+    shares: list[tuple[Piece, ...]] = []
+    share: list[Piece] = []
+    room = share_bytes
+    for file in files:
+        start, size = 0, Path(file).stat().st_size
+        while start < size:
+            end = min(size, start + room)
+            share.append(Piece(file, start, end))
+            room -= end - start
+            start = end
+            if room == 0:
+                shares.append(tuple(share))
+                share, room = [], share_bytes
+    return [*shares, tuple(share)] if share else shares
+
+
+def share_bytes_of(files: Iterable[str], workers: int) -> int:
+    """Return how large shares are to be: one for each worker, but not beyond ``SHARE_BYTES``.
+
+    A share costs a task, which takes Spark some tenth of a second.
+    """
+    total = sum(Path(file).stat().st_size for file in files)
+    return max(_LEAST_SHARE_BYTES, min(SHARE_BYTES, -(-total // max(1, workers))))
 
 
 def work_of_files(
