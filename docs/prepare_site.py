@@ -18,6 +18,7 @@ from pathlib import Path
 from cdcwire.core.options import Option
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli import parser_of, verb_modules
+from cdcwire_conformance.cli.options import settings_text
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOT_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "REPORT.md", "SECURITY.md")
@@ -86,12 +87,14 @@ def options_and_features() -> Iterator[str]:
         "This page is generated from the declarations of each format. An *option* is a setting of "
         "the producer that the bytes do not show (`--option NAME=VALUE`). A *feature* is a part of "
         "the format that a testee may decline. A *choice* is what the reference does where the "
-        "format leaves a choice.\n"
+        "format leaves a choice. *Set by* names the settings of a TiCDC changefeed's file or sink "
+        "URI, or of a connector, that give an option "
+        "([how-to](../how-to/use-your-configuration.md)).\n"
     )
     for name in FORMAT_NAMES:
         through = get_format(name)
         yield f"## {name}\n\n[{through.title}](../{through.page.removeprefix('docs/')})\n"
-        yield "| option | default | values | meaning |\n| --- | --- | --- | --- |"
+        yield "| option | default | values | meaning | set by |\n| --- | --- | --- | --- | --- |"
         yield "\n".join(map(_option, through.options)) + "\n"
         yield from _table("feature", through.features.items())
         yield from _table("choice", through.choices.items())
@@ -102,7 +105,10 @@ def _option(option: Option) -> str:
         repr(option.default).lower() if isinstance(option.default, bool) else repr(option.default)
     )
     values = ", ".join(map(repr, option.values or ()))
-    return f"| `{option.name}` | `{default!r}` | {_cell(values)} | {_cell(option.help)} |"
+    settings = settings_text(option, mark="`")
+    return (
+        f"| `{option.name}` | `{default!r}` | {_cell(values)} | {_cell(option.help)} | {settings} |"
+    )
 
 
 def _table(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+UNSEEN = str.maketrans({"\r": "\\r", "\n": "\\n", "\t": "\\t"})
+
 
 def visible(text: str) -> str:
     """Return text without signs that a terminal hides or obeys."""

@@ -33,7 +33,7 @@ _LINK = re.compile(r"\]\((?!http)([^)#]+)\)")
 _CALLOUT = re.compile(r"^(?:[①-⑳]| ) ", re.MULTILINE)
 _BLOCK = re.compile(
     r"(?P<reason><!-- not run[^>]*?: [^>]+ -->\n)?"
-    r"^```(?P<language>console|python|sh|sql|bash|json)(?: title=\"(?P<title>[^\"]+)\")?\n"
+    r"^```(?P<language>console|python|sh|sql|bash|json|toml)(?: title=\"(?P<title>[^\"]+)\")?\n"
     r"(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
@@ -67,7 +67,7 @@ def blocks_of(page: str) -> list[Block]:
 
 def is_code(block: Block) -> bool:
     """Return whether a block is a command or a program, not the text of a file for one."""
-    return block.language not in ("json", "sql") or block.title is not None
+    return block.language not in ("json", "sql", "toml") or block.title is not None
 
 
 def run_page(page: str, folder: Path) -> Iterator[tuple[Block, str]]:

@@ -10,25 +10,13 @@ from dataclasses import replace
 
 from cdcwire.core.format import Context
 from cdcwire.core.options import OptionValue
-from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.identify import Candidate
 from cdcwire_conformance.identify.report import PlaceReport, identify_place, summary
 from cdcwire_conformance.identify.sampling import MAX_MESSAGE_BYTES, SessionFor
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM
 
-AUTO = "auto"
 _UNREADABLE = {"lines": "one value per line", "parquet": "Parquet"}
-
-
-def add_format_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the argument FORMAT, which may be ``auto``."""
-    parser.add_argument(
-        "format",
-        choices=(*FORMAT_NAMES, AUTO),
-        metavar="FORMAT",
-        help="the id of a format, or auto: identify it",
-    )
 
 
 def identified(

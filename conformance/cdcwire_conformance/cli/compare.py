@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from cdcwire.core.format import EVERYTHING, Context
 from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.core.registry import get_format
-from cdcwire_conformance.cli.auto import AUTO, identified, with_found
+from cdcwire_conformance.cli.auto import identified, with_found
+from cdcwire_conformance.cli.configuration import AUTO, add_configuration_arguments, configure_sides
 from cdcwire_conformance.cli.context import (
     UsageError,
     add_context_arguments,
@@ -71,6 +72,7 @@ examples:
   cdcwire generate open-protocol --rows 5000 --seed 7 --to b && \\
   cdcwire compare craft:file:a open-protocol:file:b
   cdcwire compare auto:file:a auto:file:b
+  cdcwire compare auto:file:a auto:file:b --left-changefeed old.toml --right-changefeed new.toml
   cdcwire compare craft:file:a craft:file:b --include shop.orders --limit 100 --json found.json
   cdcwire compare craft:file:a open-protocol:file:b --right-option output-old-value=false
   cdcwire compare craft:file:a craft:file:b --columns id,price --on-error row
@@ -112,6 +114,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="PLACE",
             help=f"as --schema, of the {side} side only",
         )
+        add_configuration_arguments(parser, side)
     parser.add_argument(
         "--mode",
         choices=("events", "final"),
@@ -208,6 +211,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--limit is a number from 0")
     check_follow_arguments(arguments)
     settings = _settings(arguments.conf)
+    configure_sides(arguments, NAME)
     _identify_sides(arguments, settings)
     sources = parse_source(arguments.left), parse_source(arguments.right)
     options = _options(arguments, [source.format.name for source in sources])

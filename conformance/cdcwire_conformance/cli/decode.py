@@ -16,8 +16,9 @@ from cdcwire.model.events import Event
 from cdcwire.model.steps import IncompleteUpdateError, join_halves
 from cdcwire.model.text import event_to_json
 from cdcwire.storage import SkipReason
-from cdcwire_conformance.cli.auto import AUTO, add_format_argument, use_identified
+from cdcwire_conformance.cli.auto import use_identified
 from cdcwire_conformance.cli.claim_checks import RecordedClaimChecks
+from cdcwire_conformance.cli.configuration import AUTO, add_format_argument, use_configuration
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, read_messages
 from cdcwire_conformance.sources.storage.prefix import is_prefix, list_prefix
@@ -47,6 +48,7 @@ examples:
   cdcwire decode craft message.bin
   echo 010103010101020a09010005 | cdcwire decode craft --hex -
   cdcwire decode auto feed/
+  cdcwire decode auto feed/ --sink-uri 'kafka://broker:9092/topic?protocol=open-protocol'
   cdcwire decode open-protocol feed/ --include shop.orders --columns id,total
   cdcwire decode csv s3://bucket/prefix --option include-commit-ts=true
   cdcwire decode datahub-blob feed/ --join-halves | cdcwire encode debezium-json -
@@ -55,7 +57,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire decode``."""
-    add_format_argument(parser)
+    add_format_argument(parser, identifies=True)
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--hex", action="store_true", help="the files hold hexadecimal digits")
     parser.add_argument("--key", metavar="FILE", help="the Kafka key of a file of bytes")
@@ -85,6 +87,7 @@ def add_write_order(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Decode the files and print their events. Returns 1 if a fault was reported, else 0."""
+    use_configuration(arguments, NAME)
     context = context_from(arguments)
     if arguments.format == AUTO:
         context = use_identified(arguments, NAME, arguments.files[0], context)

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from cdcwire.core.errors import EncodeError
 from cdcwire.core.message import KafkaMessage
-from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Table
 from cdcwire.model.text import TextFormError, event_from_json
+from cdcwire_conformance.cli.configuration import add_format_argument, need_format
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.sources.messages_io import message_to_json
@@ -35,7 +36,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire encode``."""
-    parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
+    add_format_argument(parser)
     parser.add_argument("events", metavar="EVENTS", help="a file of JSON lines, or -")
     parser.add_argument("--raw", action="store_true", help="print the bytes of the one value")
     parser.add_argument("--hex", action="store_true", help="print each value in hexadecimal")
@@ -44,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Encode the events and print the messages. Returns 1 if an event cannot be encoded, else 0."""
+    need_format(arguments, NAME)
     format_ = get_format(arguments.format)
     context = context_from(arguments)
     try:

@@ -10,7 +10,8 @@ from cdcwire.core.format import Format
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.options import parse_options
 from cdcwire.core.registry import get_format
-from cdcwire_conformance.cli.auto import AUTO, add_format_argument, use_identified
+from cdcwire_conformance.cli.auto import use_identified
+from cdcwire_conformance.cli.configuration import AUTO, add_format_argument, use_configuration
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.corpus.hexdump import hexdump_lines
 from cdcwire_conformance.problems import integer_argument
@@ -40,7 +41,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire explain``."""
-    add_format_argument(parser)
+    add_format_argument(parser, identifies=True)
     parser.add_argument("file", metavar="FILE")
     parser.add_argument("--hex", action="store_true", help="the file holds hexadecimal digits")
     parser.add_argument("--key", metavar="FILE", help="the Kafka key of a file of bytes")
@@ -60,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print an annotated hexdump of each message. Returns 1 if a message is broken, else 0."""
+    use_configuration(arguments, NAME)
     context = context_from(arguments)
     if arguments.format == AUTO:
         context = use_identified(arguments, NAME, arguments.file, context)

@@ -14,6 +14,7 @@ from cdcwire.core.options import parse_options
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.text import table_to_json
+from cdcwire_conformance.cli.configuration import add_format_argument, need_format
 from cdcwire_conformance.cli.context import (
     DEFAULT_SCHEMA,
     UsageError,
@@ -64,6 +65,7 @@ examples:
   cdcwire generate csv --workload storage --rows 10000 --to prefix --option include-commit-ts=true
   cdcwire generate canal-json --workload storage --rows 10000 --to prefix-canal --restarts 3 \\
       --option transport=storage --option enable-tidb-extension=true
+  cdcwire generate auto --rows 5000 --to feed --changefeed changefeed.toml
   cdcwire generate datahub-tuple --rows 1000 --to topic --option encoding=batch
   cdcwire generate datahub-tuple --rows 100000 --ddl shop.sql --to topics --shards 4
 """
@@ -71,7 +73,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire generate``."""
-    parser.add_argument("format", choices=FORMAT_NAMES, metavar="FORMAT")
+    add_format_argument(parser)
     parser.add_argument(
         "--rows", type=integer_argument, required=True, metavar="N", help="number of row changes"
     )
@@ -125,6 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Generate a feed and write it to a directory or prefix. Returns 0. Raises: UsageError."""
     if arguments.rows < 0:
         raise UsageError("--rows is a number from 0")
+    need_format(arguments, NAME)
     context = context_from(arguments)
     is_prefix = _is_stored(arguments.format, context)
     tables, made = _changes(arguments, is_prefix)

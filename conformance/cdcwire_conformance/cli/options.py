@@ -5,22 +5,29 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
+from cdcwire.core.configuration import ConfigurationKind
 from cdcwire.core.options import Option
 from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire_conformance.visible import UNSEEN
 
 NAME = "options"
 HELP = "list the options of a format"
 DESCRIPTION = """\
 List the options of a format: name, allowed values, default and meaning. They are settings of the
 producer that the bytes do not show, spelled as in its configuration. Other verbs take them as
---option NAME=VALUE; there --option help prints the same list.
+--option NAME=VALUE; there --option help prints the same list. The last line of an option names the
+settings of a changefeed, a sink URI or a connector that give its value.
 """
 EXAMPLES = """\
 examples:
   cdcwire options csv
   cdcwire decode csv --option help
 """
-_UNSEEN = str.maketrans({"\r": "\\r", "\n": "\\n", "\t": "\\t"})
+_PLACES: dict[ConfigurationKind, str] = {
+    "changefeed": "changefeed:",
+    "sink-uri": "sink URI:",
+    "connector": "connector:",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,10 +52,22 @@ def _lines(options: tuple[Option, ...]) -> Iterator[str]:
         default = (
             str(option.default).lower() if isinstance(option.default, bool) else option.default
         )
-        shown = "empty" if default == "" else str(default).translate(_UNSEEN)
+        shown = "empty" if default == "" else str(default).translate(UNSEEN)
         yield ""
         yield f"  {option.name}    {option.allowed}; default: {shown}"
         yield f"      {option.help}"
+        if option.settings:
+            yield f"      {settings_text(option)}"
+
+
+def settings_text(option: Option, mark: str = "") -> str:
+    """Return where users' own configurations set an option. ``mark``: put around each name."""
+    parts = []
+    for kind, place in _PLACES.items():
+        names = [f"{mark}{each.name}{mark}" for each in option.settings if each.kind == kind]
+        if names:
+            parts.append(f"{place} {', '.join(names)}")
+    return "; ".join(parts)
 
 
 class OptionArgument(argparse.Action):

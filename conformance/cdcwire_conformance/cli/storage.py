@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 from cdcwire.model.text import Json
 from cdcwire.storage import Fault
-from cdcwire_conformance.cli.context import add_context_arguments, context_from
+from cdcwire_conformance.cli.configuration import add_format_argument, need_format
+from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.cli.decode import add_write_order
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.sources.storage.checking import Checked, check_prefix
@@ -35,6 +36,7 @@ examples:
   cdcwire storage check canal-json s3://bucket/prefix --option enable-tidb-extension=true
   cdcwire storage check csv changes --write-order index-first --transaction-atomicity table
   cdcwire storage check csv changes --json
+  cdcwire storage check auto /backup/changes --changefeed changefeed.toml
 """
 
 
@@ -48,8 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    formats = stored_formats()
-    checking.add_argument("format", choices=formats, metavar="FORMAT", help=" or ".join(formats))
+    add_format_argument(checking)
     checking.add_argument("prefix", metavar="PREFIX")
     checking.add_argument(
         "--transaction-atomicity",
@@ -71,6 +72,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
+    need_format(arguments, NAME)
+    if arguments.format not in stored_formats():
+        raise UsageError(
+            f"{arguments.format} has no files; there are: {', '.join(stored_formats())}"
+        )
     place = open_store(arguments.prefix)
     with ProgressLine() as line:
         found = check_prefix(

@@ -15,6 +15,7 @@ from cdcwire_conformance.identify.sampling import (
     SessionFor,
     read_place,
 )
+from cdcwire_conformance.visible import UNSEEN
 
 _CONTAINERS = {
     "file": "the bytes of one file",
@@ -24,7 +25,6 @@ _CONTAINERS = {
     "parquet": "Parquet with Kafka's columns",
     "topic": "a topic",
 }
-_UNSEEN = str.maketrans({"\r": "\\r", "\n": "\\n", "\t": "\\t"})
 _MOST_PROBLEM = 200
 
 
@@ -81,7 +81,7 @@ def option_text(name: str, value: OptionValue) -> str:
     shown = str(value).lower() if isinstance(value, bool) else str(value)
     if shown.isprintable() and not set(shown) & set(" '\"\\|;&$<>*?(){}[]"):
         return f"{name}={shown}"
-    escaped = shown.replace("\\", "\\\\").replace("'", "\\'").translate(_UNSEEN)
+    escaped = shown.replace("\\", "\\\\").replace("'", "\\'").translate(UNSEEN)
     others = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in escaped)
     return f"$'{name}={others}'"
 

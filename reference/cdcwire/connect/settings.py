@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cdcwire.connect.envelope import SchemasEnable
+from cdcwire.core.configuration import JSON_CONVERTER, Connector, connector
 from cdcwire.core.options import option
+
+# The sinks that read a format's messages. Decimals are bytes in base64 here.
+NEEDED = {"value.converter.decimal.format": "BASE64", "key.converter.decimal.format": "BASE64"}
+JSON_SINKS = Connector(JSON_CONVERTER, needs=NEEDED)
 
 Lint: TypeAlias = Literal["off", "strict"]
 
@@ -19,6 +24,7 @@ class ConnectSettings:
         "schemas-enable",
         "auto",
         "Expect a schema in every message, or in none. auto: as each message shows.",
+        settings=connector("value.converter.schemas.enable", "key.converter.schemas.enable"),
     )
     null_is_default: bool = option(
         "replace-null-with-default", False, "Read a null as its column's default, if there is one."

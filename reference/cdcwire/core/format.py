@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from cdcwire.core.compiled import FastDecoder
+from cdcwire.core.configuration import Connector
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.guess import Guess
 from cdcwire.core.message import Message
@@ -153,6 +154,10 @@ class Format:
     ``name``: the id on the command line. ``title``: the name in reports. ``page``: its page under
     docs/formats. ``shared_pages``: the pages whose clauses it shares with other formats.
 
+    Configuration that users already have.
+    ``protocols``: the format's names as the protocol of a TiCDC changefeed. ``connectors``: the
+    connectors of Kafka Connect that write or read it. Options declare the settings that give them.
+
     Testees.
     ``features``: the parts of the format that a testee may decline, with a line each. ``choices``:
     what this codec does where the format is open, by the subjects of the golden cases.
@@ -212,6 +217,8 @@ class Format:
     sends_changed_columns: Callable[[Mapping[str, OptionValue]], bool] = lambda options: False
     rewrite_name: Callable[[str], str] | None = None
     schemas: SchemaUse | None = None
+    protocols: tuple[str, ...] = ()
+    connectors: tuple[Connector, ...] = ()
 
     def decoder(self, context: Context) -> MessageDecoder:
         """Return the fastest decoder of messages to rows and events.

@@ -29,6 +29,8 @@ from typing import (
     overload,
 )
 
+from cdcwire.core.configuration import Setting
+
 OptionValue: TypeAlias = "str | int | bool"
 T = TypeVar("T")
 V = TypeVar("V", str, int, bool)
@@ -41,12 +43,16 @@ class OptionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A setting of the producer that the bytes do not show, named as in its configuration."""
+    """A setting of the producer that the bytes do not show, named as in its configuration.
+
+    ``settings``: where users' own configurations give its value.
+    """
 
     name: str
     default: OptionValue
     help: str
     values: tuple[str, ...] | None = None
+    settings: tuple[Setting, ...] = ()
 
     def parse(self, value: OptionValue) -> OptionValue:
         """Return ``value`` in the type of the default. Text is read as in a configuration file.
@@ -107,6 +113,7 @@ class _Declared:
     help: str
     values: tuple[str, ...] | None
     convert: Callable[[Any], object] | None
+    settings: tuple[Setting, ...]
 
     def read(self, value: OptionValue) -> object:
         """Return the field's value. Raises: OptionError, naming the option."""
@@ -128,7 +135,7 @@ _OPTION, _GROUP, _CONTEXT = "option", "group", "context"
 
 
 @overload
-def option(name: str, default: T, help: str) -> T: ...
+def option(name: str, default: T, help: str, *, settings: tuple[Setting, ...] = ()) -> T: ...
 @overload
 def option(
     name: str,
@@ -137,6 +144,7 @@ def option(
     *,
     convert: Callable[[V], T],
     values: tuple[str, ...] | None = None,
+    settings: tuple[Setting, ...] = (),
 ) -> T: ...
 def option(
     name: str,
@@ -145,14 +153,16 @@ def option(
     *,
     convert: Callable[[Any], Any] | None = None,
     values: tuple[str, ...] | None = None,
+    settings: tuple[Setting, ...] = (),
 ) -> Any:
     """Return a dataclass field that an option sets.
 
     ``convert`` turns the option's value into the field's. It may raise ValueError with the end of
     a sentence about the option: "is not text in UTF-8". ``values``: what the option allows; without
-    it, the values of a field's ``Literal`` type, or any.
+    it, the values of a field's ``Literal`` type, or any. ``settings``: what gives its value in the
+    configuration that users already have.
     """
-    declared = _Declared(name, default, help, values, convert)
+    declared = _Declared(name, default, help, values, convert, settings)
     value = default if convert is None else convert(default)
     return field(default=value, metadata={_OPTION: declared})
 
@@ -207,7 +217,9 @@ def options_of(settings: type) -> tuple[Option, ...]:
             values, kind = declared.values, types[each.name]
             if values is None and get_origin(kind) is Literal:
                 values = get_args(kind)
-            found.append(Option(declared.name, declared.default, declared.help, values))
+            found.append(
+                Option(declared.name, declared.default, declared.help, values, declared.settings)
+            )
     return tuple(found)
 
 

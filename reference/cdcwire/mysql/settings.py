@@ -6,10 +6,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from cdcwire.core.configuration import changefeed
 from cdcwire.core.format import Compression
 from cdcwire.core.options import OptionError, from_context, option, text_or_none
 
 LargeMessage: TypeAlias = Literal["none", "handle-key-only", "claim-check"]
+
+_KAFKA = "sink.kafka-config"
+_LARGE_MESSAGE = f"{_KAFKA}.large-message-handle"
+
+# The settings of options that formats declare differently.
+MAX_MESSAGE_BYTES = changefeed(f"{_KAFKA}.max-message-bytes", is_parameter=True)
+MAX_BATCH_SIZE = changefeed(f"{_KAFKA}.codec-config.max-batch-size", is_parameter=True)
+TIDB_EXTENSION = changefeed(f"{_KAFKA}.codec-config.enable-tidb-extension", is_parameter=True)
+CLAIM_CHECK_RAW_VALUE = changefeed(f"{_LARGE_MESSAGE}.claim-check-raw-value")
+CONTENT_COMPATIBLE = changefeed("sink.content-compatible", is_parameter=True)
+TERMINATOR = changefeed("sink.terminator", {"": "\r\n"})
+FILE_SIZE = changefeed("sink.cloud-storage-config.file-size", is_parameter=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +42,16 @@ class QueueSettings(ZoneSettings):
     """The options of row messages in a queue."""
 
     max_message_bytes: int = option(
-        "max-message-bytes", 10485760, "Largest size of a message, in bytes."
+        "max-message-bytes",
+        10485760,
+        "Largest size of a message, in bytes.",
+        settings=MAX_MESSAGE_BYTES,
     )
     delete_only_handle_key: bool = option(
         "delete-only-output-handle-key-columns",
         False,
         "Write only the handle key columns of a delete.",
+        settings=changefeed("sink.delete-only-output-handle-key-columns"),
     )
 
 
@@ -49,21 +66,27 @@ class LargeMessageSettings(QueueSettings):
         "only-output-updated-columns",
         False,
         "Write the old values of changed columns only.",
+        settings=changefeed("sink.only-output-updated-columns", is_parameter=True),
     )
     large_message: LargeMessage = option(
         "large-message-handle-option",
         "none",
         "Treatment of a row over max-message-bytes: refuse it, write its handle key only, or "
         "store it in a claim-check file.",
+        settings=changefeed(f"{_LARGE_MESSAGE}.large-message-handle-option"),
     )
     compression_name: Literal["none", "lz4", "snappy"] = option(
         "large-message-handle-compression",
         "none",
         "Compression of each value; the caller passes the functions for lz4 and snappy.",
+        settings=changefeed(f"{_LARGE_MESSAGE}.large-message-handle-compression"),
     )
     compressions: Mapping[str, Compression] = from_context()
     claim_check_storage_uri: str = option(
-        "claim-check-storage-uri", "", "URI of the directory of claim-check files."
+        "claim-check-storage-uri",
+        "",
+        "URI of the directory of claim-check files.",
+        settings=changefeed(f"{_LARGE_MESSAGE}.claim-check-storage-uri"),
     )
 
     def __post_init__(self) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import date as calendar_date
 from typing import Literal, TypeAlias
 
+from cdcwire.core.configuration import changefeed
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.options import option
 
@@ -41,13 +42,22 @@ class PathLayout:
     """The settings that paths depend on. ``digits`` is ``file-index-digit`` as it is set."""
 
     date_separator: DateSeparator = option(
-        "date-separator", "day", "Part of the date that the paths of files have."
+        "date-separator",
+        "day",
+        "Part of the date that the paths of files have.",
+        settings=changefeed("sink.date-separator"),
     )
     has_partitions: bool = option(
-        "enable-partition-separator", True, "Give each partition of a table its own directory."
+        "enable-partition-separator",
+        True,
+        "Give each partition of a table its own directory.",
+        settings=changefeed("sink.enable-partition-separator"),
     )
     digits: int = option(
-        "file-index-digit", DEFAULT_DIGITS, "Digits of the file number in paths: 6 to 20, else 20."
+        "file-index-digit",
+        DEFAULT_DIGITS,
+        "Digits of the file number in paths: 6 to 20, else 20.",
+        settings=changefeed("sink.file-index-digit"),
     )
     extension: str = ".csv"
 

@@ -15,9 +15,11 @@ def test_every_option_is_listed_with_its_meaning(
     assert main(["options", name]) == 0
     listed = capsys.readouterr().out.split("\n\n")[1:]
     for option, text in zip(get_format(name).options, listed, strict=True):
-        head, meaning = text.splitlines()
+        head, meaning, *settings = text.splitlines()
         assert head.startswith(f"  {option.name}    ")
         assert meaning.strip() == option.help
+        assert len(settings) == bool(option.settings)
+        assert all(each.name in settings[0] for each in option.settings)
 
 
 def test_allowed_values_and_defaults_are_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from cdcwire.core.checks import checks
+from cdcwire.core.configuration import Connector
 from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message, StoredFile, expect_kafka
 from cdcwire.core.reader import Reader
@@ -116,6 +117,14 @@ def _schema_id(head: bytes, context: Context) -> SchemaId:
 
 FORMAT = Format(
     name="avro",
+    protocols=("avro",),
+    connectors=(
+        Connector("io.confluent.connect.avro.AvroConverter"),
+        Connector(
+            "com.amazonaws.services.schemaregistry.kafkaconnect.AWSKafkaAvroConverter",
+            defaults={"registry": "glue"},
+        ),
+    ),
     title="TiCDC Avro",
     page="docs/formats/avro.md",
     to_events=to_events,

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from cdcwire.core.configuration import ANY_VALUE, changefeed
 from cdcwire.core.options import OptionError, option, options_of, settings_reader
-from cdcwire.mysql.settings import ZoneSettings
+from cdcwire.mysql.settings import MAX_MESSAGE_BYTES, TIDB_EXTENSION, ZoneSettings
 
 DecimalMode: TypeAlias = Literal["precise", "string"]
 BigintUnsignedMode: TypeAlias = Literal["long", "string"]
 Registry: TypeAlias = Literal["confluent", "glue"]
 
+_KAFKA = "sink.kafka-config"
+_CODEC = f"{_KAFKA}.codec-config"
 DIALECTS = ("shipped", "float-as-double", "padded-bit")
 
 
@@ -27,30 +30,51 @@ class Settings(ZoneSettings):
     """
 
     enable_tidb_extension: bool = option(
-        "enable-tidb-extension", False, "Write fields with the operation and the commit timestamp."
+        "enable-tidb-extension",
+        False,
+        "Write fields with the operation and the commit timestamp.",
+        settings=TIDB_EXTENSION,
     )
     decimal_mode: DecimalMode = option(
         "avro-decimal-handling-mode",
         "precise",
         "Write DECIMAL as bytes of the logical type decimal, or as text.",
+        settings=changefeed(f"{_CODEC}.avro-decimal-handling-mode", is_parameter=True),
     )
     bigint_unsigned_mode: BigintUnsignedMode = option(
         "avro-bigint-unsigned-handling-mode",
         "long",
         "Write BIGINT UNSIGNED as a long that wraps, or as text.",
+        settings=changefeed(f"{_CODEC}.avro-bigint-unsigned-handling-mode", is_parameter=True),
     )
     enable_watermark: bool = option(
-        "avro-enable-watermark", False, "Write DDL and checkpoints; needs the extension."
+        "avro-enable-watermark",
+        False,
+        "Write DDL and checkpoints; needs the extension.",
+        settings=changefeed(f"{_CODEC}.avro-enable-watermark", is_parameter=True),
     )
     integrity: bool = option(
         "integrity",
         False,
         "Write a checksum with each row; needs the extension and both modes as string.",
+        settings=changefeed(
+            "integrity.integrity-check-level", {"none": False, "correctness": True}
+        ),
     )
     namespace: str = option("namespace", "default", "First part of the namespace of records.")
-    registry: Registry = option("registry", "confluent", "Registry whose envelope is used.")
+    registry: Registry = option(
+        "registry",
+        "confluent",
+        "Registry whose envelope is used.",
+        settings=changefeed(
+            f"{_KAFKA}.glue-schema-registry-config.registry-name", {ANY_VALUE: "glue"}
+        ),
+    )
     max_message_bytes: int = option(
-        "max-message-bytes", 10485760, "Largest size of a message, in bytes."
+        "max-message-bytes",
+        10485760,
+        "Largest size of a message, in bytes.",
+        settings=MAX_MESSAGE_BYTES,
     )
     topic: str = option(
         "topic", "{schema}_{table}", "Topic expression; subjects are named after topics."

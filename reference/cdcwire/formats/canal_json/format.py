@@ -121,6 +121,7 @@ def _sends_changed_columns(options: Mapping[str, OptionValue]) -> bool:
 
 FORMAT = Format(
     name="canal-json",
+    protocols=("canal-json",),
     title="Canal-JSON",
     page="docs/formats/canal-json.md",
     shared_pages=("storage",),

@@ -14,7 +14,14 @@ from cdcwire.core.options import (
     settings_reader,
 )
 from cdcwire.formats.canal_json.message import Dialect
-from cdcwire.mysql.settings import LargeMessageSettings
+from cdcwire.mysql.settings import (
+    CLAIM_CHECK_RAW_VALUE,
+    CONTENT_COMPATIBLE,
+    FILE_SIZE,
+    TERMINATOR,
+    TIDB_EXTENSION,
+    LargeMessageSettings,
+)
 from cdcwire.storage.paths import PathLayout
 
 Transport: TypeAlias = Literal["queue", "storage"]
@@ -39,25 +46,36 @@ class Settings(LargeMessageSettings):
     """
 
     tidb_extension: bool = option(
-        "enable-tidb-extension", False, "Write _tidb in each message, and watermarks."
+        "enable-tidb-extension",
+        False,
+        "Write _tidb in each message, and watermarks.",
+        settings=TIDB_EXTENSION,
     )
     claim_check_raw_value: bool = option(
         "claim-check-raw-value",
         False,
         "Store the bare message in a claim-check file, not an object with key and value.",
+        settings=CLAIM_CHECK_RAW_VALUE,
     )
     content_compatible: bool = option(
         "content-compatible",
         False,
         "Write changed columns only, and mysqlType with its parameters.",
+        settings=CONTENT_COMPATIBLE,
     )
     dialect: Dialect = option("dialect", "ticdc", "Producer whose messages are written.")
     transport: Transport = option("transport", "queue", "Write messages, or files.")
     terminator: bytes = option(
-        "terminator", "\r\n", "Text after each row of a file.", convert=line_end
+        "terminator",
+        "\r\n",
+        "Text after each row of a file.",
+        convert=line_end,
+        settings=TERMINATOR,
     )
     layout: PathLayout = option_group(PathLayout, extension=EXTENSION)
-    file_size: int = option("file-size", 67108864, "Size of a complete file, in bytes.")
+    file_size: int = option(
+        "file-size", 67108864, "Size of a complete file, in bytes.", settings=FILE_SIZE
+    )
     sent_ms: int | None = option(
         "sent-time",
         "",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from cdcwire.connect.settings import JSON_SINKS
 from cdcwire.core.checks import checks
 from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message, expect_kafka
@@ -86,6 +87,7 @@ def _warnings(message: Message, context: Context) -> tuple[str, ...]:
 
 FORMAT = Format(
     name="cdl-json",
+    connectors=(JSON_SINKS,),
     title="CDL JSON 1.0",
     page="docs/formats/cdl-json.md",
     shared_pages=("connect",),

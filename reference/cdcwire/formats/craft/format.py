@@ -74,6 +74,7 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
 
 FORMAT = Format(
     name="craft",
+    protocols=("craft",),
     title="TiCDC Craft, as shipped",
     page="docs/formats/craft.md",
     to_events=to_events,

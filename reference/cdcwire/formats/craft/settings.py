@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cdcwire.core.options import option, options_of, settings_reader
-from cdcwire.mysql.settings import QueueSettings
+from cdcwire.mysql.settings import MAX_BATCH_SIZE, QueueSettings
 
 
 @dataclass(frozen=True, slots=True)
 class Settings(QueueSettings):
     """The options as values."""
 
-    max_batch_size: int = option("max-batch-size", 16, "Rows in one message.")
+    max_batch_size: int = option(
+        "max-batch-size", 16, "Rows in one message.", settings=MAX_BATCH_SIZE
+    )
 
 
 DEFAULT_SETTINGS = Settings()

@@ -98,6 +98,7 @@ def _prepared(messages: Iterable[Message], context: Context) -> Context:
 
 FORMAT = Format(
     name="csv",
+    protocols=("csv",),
     title="Storage sink CSV",
     page="docs/formats/csv.md",
     shared_pages=("storage",),

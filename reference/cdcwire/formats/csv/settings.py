@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from cdcwire.core.configuration import changefeed
 from cdcwire.core.options import (
     OptionError,
     line_end,
@@ -20,7 +21,7 @@ from cdcwire.core.options import (
     utf8,
 )
 from cdcwire.formats.csv.refusals import problem_of
-from cdcwire.mysql.settings import ZoneSettings
+from cdcwire.mysql.settings import FILE_SIZE, TERMINATOR, ZoneSettings
 from cdcwire.storage.paths import PathLayout
 
 BinaryEncoding: TypeAlias = Literal["base64", "hex"]
@@ -34,30 +35,67 @@ class Settings(ZoneSettings):
     """
 
     delimiter: bytes = option(
-        "delimiter", ",", "Text between fields: 1 to 3 ASCII characters.", convert=utf8
+        "delimiter",
+        ",",
+        "Text between fields: 1 to 3 ASCII characters.",
+        convert=utf8,
+        settings=changefeed("sink.csv.delimiter"),
     )
     quote: bytes = option(
-        "quote", '"', "Text around strings: one ASCII character, or nothing.", convert=utf8
+        "quote",
+        '"',
+        "Text around strings: one ASCII character, or nothing.",
+        convert=utf8,
+        settings=changefeed("sink.csv.quote"),
     )
-    null: bytes = option("null", "\\N", "Text of NULL, without quotes.", convert=utf8)
+    null: bytes = option(
+        "null",
+        "\\N",
+        "Text of NULL, without quotes.",
+        convert=utf8,
+        settings=changefeed("sink.csv.null"),
+    )
     include_commit_ts: bool = option(
-        "include-commit-ts", False, "Write the commit timestamp in each record."
+        "include-commit-ts",
+        False,
+        "Write the commit timestamp in each record.",
+        settings=changefeed("sink.csv.include-commit-ts"),
     )
     binary_encoding: BinaryEncoding = option(
-        "binary-encoding-method", "base64", "Encoding of binary strings."
+        "binary-encoding-method",
+        "base64",
+        "Encoding of binary strings.",
+        settings=changefeed("sink.csv.binary-encoding-method"),
     )
     output_old_value: bool = option(
-        "output-old-value", False, "Write an update as two records, and is-update in each record."
+        "output-old-value",
+        False,
+        "Write an update as two records, and is-update in each record.",
+        settings=changefeed("sink.csv.output-old-value"),
     )
     output_handle_key: bool = option(
-        "output-handle-key", False, "Write the integer handle of the row in each record."
+        "output-handle-key",
+        False,
+        "Write the integer handle of the row in each record.",
+        settings=changefeed("sink.csv.output-handle-key"),
     )
     output_field_header: bool = option(
-        "output-field-header", False, "Write the names of the fields as first line of a file."
+        "output-field-header",
+        False,
+        "Write the names of the fields as first line of a file.",
+        settings=changefeed("sink.csv.output-field-header"),
     )
-    terminator: bytes = option("terminator", "\r\n", "Text after each record.", convert=line_end)
+    terminator: bytes = option(
+        "terminator",
+        "\r\n",
+        "Text after each record.",
+        convert=line_end,
+        settings=TERMINATOR,
+    )
     layout: PathLayout = option_group(PathLayout)
-    file_size: int = option("file-size", 67108864, "Size of a complete file, in bytes.")
+    file_size: int = option(
+        "file-size", 67108864, "Size of a complete file, in bytes.", settings=FILE_SIZE
+    )
 
     def __post_init__(self) -> None:
         problem = problem_of(self.delimiter, self.quote, self.null, self.terminator)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from cdcwire.connect.settings import JSON_SINKS, NEEDED
 from cdcwire.core.checks import checks
+from cdcwire.core.configuration import JSON_CONVERTER, Connector
 from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.formats.debezium_json.carries import CARRIES
@@ -82,6 +84,37 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 )
 
 
+# The prefix of the fields that ExtractNewRecordState adds to a row.
+_NEEDED = {**NEEDED, "transforms.*.add.fields.prefix": "__"}
+CONNECTORS = (
+    Connector(
+        JSON_CONVERTER,
+        (
+            "io.debezium.connector.mysql.MySqlConnector",
+            "io.debezium.connector.mariadb.MariaDbConnector",
+        ),
+        {"time-precision-mode": "adaptive_time_microseconds"},
+        _NEEDED,
+    ),
+    Connector(
+        JSON_CONVERTER,
+        ("io.debezium.connector.postgresql.PostgresConnector",),
+        {"hstore-handling-mode": "json"},
+        _NEEDED,
+    ),
+    Connector(
+        JSON_CONVERTER,
+        (
+            "io.debezium.connector.sqlserver.SqlServerConnector",
+            "io.debezium.connector.oracle.OracleConnector",
+            "io.debezium.connector.db2.Db2Connector",
+        ),
+        needs=_NEEDED,
+    ),
+    JSON_SINKS,
+)
+
+
 def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
@@ -103,6 +136,7 @@ def _warnings(message: Message, context: Context) -> tuple[str, ...]:
 
 FORMAT = Format(
     name="debezium-json",
+    connectors=CONNECTORS,
     title="Debezium JSON, and CDL's 2.0",
     page="docs/formats/debezium-json.md",
     shared_pages=("connect",),

@@ -18,6 +18,7 @@ from cdcwire.connect.style import (
     Style,
     TimeMode,
 )
+from cdcwire.core.configuration import ANY_VALUE, JSON_CONVERTER, TRANSFORM, connector
 from cdcwire.core.options import option, options_of, settings_reader
 from cdcwire.formats.debezium_json.message import PLACEHOLDER
 
@@ -36,33 +37,68 @@ class Settings(ConnectSettings):
         "dialect",
         "debezium-1.4",
         "Producer whose messages are written; messages that are read show theirs.",
+        # Since Debezium 2.0 the name of the source is in topic.prefix.
+        settings=connector("topic.prefix", values={ANY_VALUE: "debezium-2.7"}),
     )
     replica_identity: ReplicaIdentity = option(
         "replica-identity",
         "default",
         "REPLICA IDENTITY of the tables; a delete has more than its key only with full.",
     )
-    decimals: DecimalMode = option("decimal-handling-mode", "precise", "Form of decimals.")
-    times: TimeMode = option("time-precision-mode", "adaptive", "Form of dates and times.")
-    binary: BinaryMode = option("binary-handling-mode", "bytes", "Form of bytes.")
+    decimals: DecimalMode = option(
+        "decimal-handling-mode",
+        "precise",
+        "Form of decimals.",
+        settings=connector("decimal.handling.mode"),
+    )
+    times: TimeMode = option(
+        "time-precision-mode",
+        "adaptive",
+        "Form of dates and times.",
+        settings=connector("time.precision.mode"),
+    )
+    binary: BinaryMode = option(
+        "binary-handling-mode",
+        "bytes",
+        "Form of bytes.",
+        settings=connector("binary.handling.mode"),
+    )
     intervals: IntervalMode = option(
         "interval-handling-mode",
         "numeric",
         "Form of intervals in microseconds; intervals read as text stay text.",
+        settings=connector("interval.handling.mode"),
     )
     maps: HstoreMode = option(
-        "hstore-handling-mode", "map", "Form of maps of text; maps read as JSON stay JSON."
+        "hstore-handling-mode",
+        "map",
+        "Form of maps of text; maps read as JSON stay JSON.",
+        settings=connector("hstore.handling.mode"),
     )
     has_transaction_metadata: bool = option(
         "provide-transaction-metadata",
         False,
         "Write begin, end and order of transactions, from the ids of the events.",
+        settings=connector("provide.transaction.metadata"),
     )
     placeholder: str = option(
-        "unavailable-value-placeholder", PLACEHOLDER, "Text in place of an unavailable value."
+        "unavailable-value-placeholder",
+        PLACEHOLDER,
+        "Text in place of an unavailable value.",
+        settings=connector("unavailable.value.placeholder"),
     )
-    topic_prefix: str = option("topic-prefix", "cdl", "Source name of events without one.")
-    database: str = option("database", "", "Source database of events without one.")
+    topic_prefix: str = option(
+        "topic-prefix",
+        "cdl",
+        "Source name of events without one.",
+        settings=connector("topic.prefix", "database.server.name"),
+    )
+    database: str = option(
+        "database",
+        "",
+        "Source database of events without one.",
+        settings=connector("database.dbname"),
+    )
     heartbeat_identifier: HeartbeatIdentifier = option(
         "heartbeat-identifier", "omit", "Write HEARTBEAT_IDENTIFIER at the end of CDL's messages."
     )
@@ -70,11 +106,21 @@ class Settings(ConnectSettings):
         "transforms",
         "none",
         "Read rows by themselves, as ExtractNewRecordState leaves them (unwrap).",
+        settings=connector(
+            TRANSFORM, values={"io.debezium.transforms.ExtractNewRecordState": "unwrap"}
+        ),
     )
     key_converter: KeyConverter = option(
         "key-converter",
         "json",
         "Converter of Kafka keys; keys of StringConverter (string) are kept as text.",
+        settings=connector(
+            "key.converter",
+            values={
+                JSON_CONVERTER: "json",
+                "org.apache.kafka.connect.storage.StringConverter": "string",
+            },
+        ),
     )
     read_r_as_c: bool = option("read-r-as-c", False, "Read a row of a snapshot as an insert.")
 

@@ -83,6 +83,7 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
 
 FORMAT = Format(
     name="open-protocol",
+    protocols=("open-protocol", "default"),
     title="TiCDC Open Protocol",
     page="docs/formats/open-protocol.md",
     to_events=to_events,

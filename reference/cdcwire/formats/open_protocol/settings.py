@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cdcwire.core.configuration import changefeed
 from cdcwire.core.options import option, options_of, settings_reader
 from cdcwire.formats.open_protocol.message import Dialect
-from cdcwire.mysql.settings import LargeMessageSettings
+from cdcwire.mysql.settings import MAX_BATCH_SIZE, LargeMessageSettings
 
 
 @dataclass(frozen=True, slots=True)
 class Settings(LargeMessageSettings):
     """The options as values."""
 
-    max_batch_size: int = option("max-batch-size", 16, "Rows in one message.")
+    max_batch_size: int = option(
+        "max-batch-size", 16, "Rows in one message.", settings=MAX_BATCH_SIZE
+    )
     output_old_value: bool = option(
         "output-old-value",
         True,
         "Write the old values of an update; without them it looks like an insert.",
+        settings=changefeed("sink.open.output-old-value"),
     )
     dialect: Dialect = option("dialect", "tiflow", "Producer whose messages are written.")
 

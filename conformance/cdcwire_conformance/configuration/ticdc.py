@@ -1,0 +1,183 @@
+"""A TiCDC changefeed: its sink URI, its file in TOML, or both.
+
+Where both have a setting, that of the sink URI counts, as in TiCDC.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from urllib.parse import parse_qsl, urlsplit
+
+from cdcwire.core.options import OptionValue
+from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire_conformance.configuration.found import (
+    Configuration,
+    ConfigurationError,
+    Given,
+    matches,
+    option_settings,
+    public_address,
+    read_text,
+    unknown_text,
+)
+from cdcwire_conformance.extras import load_extra
+from cdcwire_conformance.visible import visible
+
+SINK_URI = "sink URI"
+_PROTOCOL = "protocol"
+_REGISTRY = "schema-registry"
+_QUEUES = frozenset({"kafka", "kafka+ssl", "pulsar", "pulsar+ssl", "pulsar+http", "pulsar+https"})
+_STORES = frozenset({"file", "nfs", "s3", "gcs", "gs", "azblob", "azure"})
+_DATABASES = frozenset({"mysql", "mysql+ssl", "tidb", "tidb+ssl"})
+
+# Settings that no message depends on, or that messages show.
+_UNUSED_PARAMETERS = (
+    *("kafka-version", "kafka-client-id", "partition-num", "replication-factor", "compression"),
+    *("auto-create-topic", "required-acks", "dial-timeout", "write-timeout", "read-timeout"),
+    *("enable-tls", "ca", "cert", "key", "insecure-skip-verify", "sasl-*", "encoding-format"),
+    *("worker-count", "flush-interval", "flush-concurrency", "output-column-id"),
+    *("transaction-atomicity", "access-key", "secret-access-key", "session-token", "region"),
+    *("endpoint", "force-path-style", "storage-class", "sse*", "acl", "provider", "role-arn"),
+    *("external-id", "credentials-file", "predefined-acl", "account-name", "account-key"),
+    *("sas-token", "access-tier", "encryption-*", "auth-*", "authentication-token", "token-*"),
+    *("basic-*", "oauth2-*", "tls-*", "connection-timeout", "operation-timeout", "batching-*"),
+    *("send-timeout", "compression-type", "file-expiration-days", "file-cleanup-cron-spec"),
+    "use-table-id-as-path",
+)
+_UNUSED_SETTINGS = (
+    *("memory-quota", "case-sensitive", "force-replicate", "check-gc-safe-point"),
+    *("ignore-ineligible-table", "enable-old-value", "enable-sync-point", "sync-point-*"),
+    *("sql-mode", "bdr-mode", "changefeed-error-stuck-duration", "enable-table-monitor"),
+    *("mounter.*", "filter.*", "scheduler.*", "consistent.*", "synced-status.*"),
+    "integrity.corruption-handle-level",
+    *("sink.dispatchers", "sink.column-selectors", "sink.encoder-concurrency", "sink.safe-mode"),
+    *("sink.transaction-atomicity", "sink.enable-kafka-sink-v2", "sink.advance-timeout-in-sec"),
+    *("sink.send-*", "sink.mysql-config.*", "sink.pulsar-config.*", "sink.debezium*"),
+    "sink.kafka-config.codec-config.encoding-format",
+    "sink.kafka-config.glue-schema-registry-config.*",
+    "sink.kafka-config.output-raw-change-event",
+    "sink.cloud-storage-config.output-raw-change-event",
+    *(f"sink.kafka-config.{name}" for name in _UNUSED_PARAMETERS),
+    *(f"sink.cloud-storage-config.{name}" for name in _UNUSED_PARAMETERS),
+)
+_SECRET = re.compile(r"password|secret|token|key|user|cred|sas", re.IGNORECASE)
+_NAME = re.compile(r"[a-z][a-z0-9.-]{0,50}")
+_TOML_PLACE = re.compile(r"at (line \d+, column \d+|end of document)")
+
+
+def read_ticdc(uri: str | None, file: str | None) -> Configuration:
+    """Return the configuration of a sink URI, a changefeed's file, or both.
+
+    Raises: ConfigurationError; MissingExtraError where Python has no reader of TOML.
+    """
+    uri_settings, scheme, uri_warnings = _read_uri(uri) if uri is not None else ([], None, [])
+    file_settings, file_warnings = _read_file(file) if file is not None else ([], [])
+    given = [*uri_settings, *file_settings]
+    protocol = next((each for each in given if each.name in (_PROTOCOL, "sink.protocol")), None)
+    registry = next((each for each in given if each.name.endswith(_REGISTRY)), None)
+    source = " and ".join(filter(None, (uri and SINK_URI, file)))
+    formats, named_by = _formats(protocol, source)
+    formats = tuple(name for name in formats if _is_sent_by(name, scheme))
+    if not formats:
+        raise ConfigurationError(f"{named_by}: {SINK_URI}: {scheme}:// does not have this format")
+    return Configuration(
+        source,
+        named_by,
+        formats,
+        tuple(each for each in given if each.name in option_settings(each.kind)),
+        {name: _of_scheme(name, scheme) for name in formats},
+        (*uri_warnings, *file_warnings),
+        public_address(str(registry.value)) if registry is not None else None,
+    )
+
+
+def _formats(protocol: Given | None, source: str) -> tuple[tuple[str, ...], str]:
+    """Return the formats that a protocol names, and the setting for messages."""
+    names = {name: get_format(name).protocols for name in FORMAT_NAMES}
+    if protocol is None:
+        return tuple(name for name in names if names[name]), f"{source}: no protocol is set"
+    wanted = str(protocol.value).lower()
+    found = tuple(name for name in names if wanted in names[name])
+    if not found:
+        known = ", ".join(sorted(each for known in names.values() for each in known))
+        raise ConfigurationError(
+            f"{protocol.where}: {protocol.value!r:.60} is not a protocol that can be read; "
+            f"there are: {known}"
+        )
+    return found, f"{protocol.where}={wanted}"
+
+
+def _is_sent_by(format_name: str, scheme: str | None) -> bool:
+    """Return whether sinks of a scheme have messages of a format."""
+    carrier = "storage" if scheme in _STORES else "queue"
+    return scheme is None or carrier in get_format(format_name).carriers
+
+
+def _of_scheme(format_name: str, scheme: str | None) -> Mapping[str, OptionValue]:
+    """Return the option with which the format's messages are files, if the sink stores files."""
+    stored = get_format(format_name).stored
+    if scheme not in _STORES or stored is None or stored.option is None:
+        return {}
+    return dict([stored.option])
+
+
+def _read_uri(uri: str) -> tuple[list[Given], str, list[str]]:
+    """Return the parameters of a sink URI, its scheme, and warnings. No error repeats the URI."""
+    try:
+        parts = urlsplit(uri.strip())
+    except ValueError:
+        raise ConfigurationError(f"{SINK_URI}: it is not a URI") from None
+    scheme = parts.scheme
+    if scheme in _DATABASES:
+        raise ConfigurationError(f"{SINK_URI}: a changefeed to {scheme}:// sends no messages")
+    if scheme not in _QUEUES | _STORES:
+        known = ", ".join(f"{each}://" for each in sorted(_QUEUES | _STORES))
+        raise ConfigurationError(f"{SINK_URI}: it does not begin with one of {known}")
+    known_names = option_settings("sink-uri") | {_PROTOCOL, _REGISTRY}
+    given, unknown, previous = list[Given](), [], ""
+    # A setting without a value is left out: it may be the end of a password with an & in it.
+    for number, (name, value) in enumerate(parse_qsl(parts.query, keep_blank_values=True), 1):
+        if name in known_names:
+            given.append(Given("sink-uri", name, value, f"{SINK_URI}: {name}"))
+        elif not matches(name, _UNUSED_PARAMETERS):
+            is_shown = _NAME.fullmatch(name) and value and not _SECRET.search(previous)
+            unknown.append(name if is_shown else f"number {number}")
+        previous = name
+    return given, scheme, [f"{SINK_URI}: {unknown_text(unknown, 'parameter')}"] if unknown else []
+
+
+def _read_file(file: str) -> tuple[list[Given], list[str]]:
+    """Return the settings of a changefeed's file, and warnings."""
+    if sys.version_info >= (3, 11):
+        toml = import_module("tomllib")
+    else:
+        toml = load_extra("tomli", "toml", "--changefeed on Python 3.10")
+    text = read_text(file)
+    try:
+        document = toml.loads(text)
+    except RecursionError:
+        raise ConfigurationError(f"{file}: nested too deeply") from None
+    except ValueError as error:
+        place = _TOML_PLACE.search(str(error))
+        where = f" at {place[1]}" if place else ""
+        raise ConfigurationError(f"{file}: not TOML{where}") from None
+    known_names = option_settings("changefeed") | {"sink.protocol", "sink.schema-registry"}
+    given, unknown = list[Given](), []
+    for name, value in _flat(document, ""):
+        if name in known_names:
+            given.append(Given("changefeed", name, value, f"{file}: {name}"))
+        elif not matches(name, _UNUSED_SETTINGS):
+            unknown.append(visible(name))
+    return given, [f"{file}: {unknown_text(unknown)}"] if unknown else []
+
+
+def _flat(table: Mapping[str, object], section: str) -> Iterator[tuple[str, object]]:
+    """Yield the settings of a table and its sections with their full names."""
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{section}{name}.")
+        else:
+            yield f"{section}{name}", value
