@@ -14,6 +14,8 @@ from cdcwire.core.options import Option, OptionError, OptionValue
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 
 _SHOWN = 10  # names in one warning
+# The short forms of true and false that TiCDC takes in a sink URI.
+_URI_BOOLEANS = {"1": True, "t": True, "T": True, "0": False, "f": False, "F": False}
 
 
 class ConfigurationError(ValueError):
@@ -99,6 +101,8 @@ def _value(option: Option, setting: Setting, given: Given) -> OptionValue:
     # Kafka Connect takes a number or a boolean for its text.
     is_text = isinstance(given.value, str) or given.kind == "connector"
     value = setting.value_of(shown) if is_text else given.value
+    if given.kind == "sink-uri" and isinstance(option.default, bool):
+        value = _URI_BOOLEANS.get(shown, value)
     if isinstance(value, str) and "://" in value:
         value = public_address(value)
     try:

@@ -189,6 +189,14 @@ def test_the_first_of_repeated_parameters_counts(write: Path) -> None:
     assert options(uri, None, write) == ("craft", {"max-batch-size": 2})
 
 
+@pytest.mark.parametrize(
+    ("text", "value"), [("1", True), ("t", True), ("TRUE", True), ("0", False)]
+)
+def test_a_sink_uri_has_the_boolean_values_of_go(text: str, value: bool, write: Path) -> None:
+    uri = f"kafka://b/t?protocol=canal-json&enable-tidb-extension={text}"
+    assert options(uri, None, write) == ("canal-json", {"enable-tidb-extension": value})
+
+
 def test_without_a_protocol_the_user_names_the_format(write: Path) -> None:
     found = read_ticdc("s3://bucket/prefix", None)
     assert found.format_for("csv") == "csv"
