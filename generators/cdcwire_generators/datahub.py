@@ -6,6 +6,7 @@ holds its values; dates, labels and JSON are texts. Blob says more about a sourc
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
@@ -56,7 +57,7 @@ BODIES: Mapping[str, Need] = MappingProxyType(
 )
 
 
-class DataHubRoundTrip(RoundTrip):
+class DataHubRoundTrip(RoundTrip, ABC):
     """The common part of both: values, and the rows of an update."""
 
     def __init__(self, through: Format, options: Options, feed: FeedTraits) -> None:
@@ -101,9 +102,9 @@ class DataHubRoundTrip(RoundTrip):
         values = image.pairs
         return Image(columns, tuple(self._value(column, value) for column, value in values))
 
+    @abstractmethod
     def _kind(self, kind: kinds.Type) -> tuple[str, kinds.Type]:
         """Return the name of the type that holds values of a kind, and its own kind."""
-        raise NotImplementedError
 
     def _value(self, column: Column, value: Value) -> Value:
         _, to = self._kind(column.type)

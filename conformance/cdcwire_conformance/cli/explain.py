@@ -24,7 +24,8 @@ Print the annotated hexdump of a message: offset (decimal), bytes, field, value,
 break the format have a > and the error on the line below; the fields before them are shown.
 
 FILE is a value's bytes, a *.jsonl file of messages, a folder of such files, or - for standard
-input. Exit code 0: the bytes are legal; 1: they are not.
+input. Exit code 0: `decode` reads the message; 1: it does not, because of the bytes, the
+claim-check file or a missing definition.
 With auto as FORMAT the format and the options that the messages show are used.
 """
 EXAMPLES = """\

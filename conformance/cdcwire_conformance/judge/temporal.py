@@ -1,7 +1,7 @@
 """Dates and times: text as sent, or a count; either is compared with either.
 
 Two texts have to agree as they are, number of fraction digits included. A count is compared by
-the moment that it names. An instant of known zone may be in ISO 8601 with any offset. An instant
+the moment that it names. An instant or time of known zone may have any offset. An instant
 whose zone the message does not say must not be given one.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeAlias, get_args
 
-from cdcwire.model.instants import utc_text
+from cdcwire.model.instants import utc_text, utc_time_text
 from cdcwire.model.kinds import DatetimeType, DateType, TemporalForm, TimestampType, TimeType
 from cdcwire.model.temporal import count_text
 from cdcwire.model.text import Json
@@ -49,11 +49,11 @@ def temporal_mismatch(
             return "the message does not say the zone"
         if zone is not None and given_zone is None and zone_needed and text not in _INFINITIES:
             return "the zone is missing; the message says it"
-    is_instant = isinstance(kind, TimestampType) and zone is not None
+    is_zoned = isinstance(kind, (TimeType, TimestampType)) and zone is not None
     if form == given_form == "text":
         if text == given_text and given_zone in (None, zone):
             return None  # also what is not an instant of the calendar, as a zero date
-        if not is_instant:
+        if not is_zoned:
             return None if text == given_text else _fraction_hint(text, given_text)
     if form != "text" and given_form != "text":
         same = int(text) * _NANOSECONDS[form] == int(given_text) * _NANOSECONDS[given_form]
@@ -70,10 +70,12 @@ def temporal_mismatch(
 
 
 def _common_text(kind: TemporalType, value: str, form: TemporalForm, zone: str | None) -> str:
-    """Return the value as text, an instant of a known zone in its canonical form.
+    """Return the value as text, in UTC if its zone is known.
 
     Raises: ValueError when it has no such text.
     """
+    if isinstance(kind, TimeType) and zone is not None and form == "text":
+        return str(utc_time_text(replace(kind, zone=zone), value))
     if isinstance(kind, TimestampType) and zone is not None:
         known = replace(kind, form=form, zone=zone, fraction=None)
         return utc_text(known, value if form == "text" else int(value))

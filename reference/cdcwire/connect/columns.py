@@ -381,7 +381,14 @@ def _container_plan(
     name = source if source is not None and source.startswith("io.debezium.") else None
     if name is not None:
         style = replace(style, binary="bytes")  # a type of its own, in no mode another
-    schema = struct_of(kind.columns, style, name)
+    required = types.REQUIRED_FIELDS.get(name or "", {})
+    columns = tuple(
+        replace(each, nullable=False, source=each.source or required[each.name])
+        if each.name in required and each.nullable is None
+        else each
+        for each in kind.columns
+    )
+    schema = struct_of(columns, style, name)
     if name is not None:
         schema = replace(schema, version=1, doc=types.DOCS.get(name))
     return ColumnPlan(schema, lambda value: _struct(value, style))

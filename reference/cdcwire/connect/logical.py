@@ -23,7 +23,7 @@ from cdcwire.connect.unavailable import unavailable_values
 from cdcwire.core.errors import Path, Step
 from cdcwire.model import kinds
 from cdcwire.model.events import ABSENT, UNAVAILABLE, Column, Image, Value
-from cdcwire.model.instants import UTC, utc_text
+from cdcwire.model.instants import UTC, utc_text, utc_time_text
 
 Convert: TypeAlias = Callable[[Value], Value]
 
@@ -42,6 +42,7 @@ _UTC_TEXT = re.compile(
 _COUNT_TEXT = re.compile(r"-?[0-9]{1,19}")
 _EPOCH = datetime.fromisoformat("1970-01-01")  # without zone, as the texts are
 
+_TIME_IN_UTC = kinds.TimeType(form="text", zone=UTC)
 _NAMED: dict[str, tuple[str, kinds.Type]] = {
     types.CONNECT_DATE: ("int32", kinds.DateType("d")),
     types.DATE: ("int32", kinds.DateType("d")),
@@ -56,7 +57,7 @@ _NAMED: dict[str, tuple[str, kinds.Type]] = {
     types.MICRO_DURATION: ("int64", kinds.IntervalType("us")),
     types.YEAR: ("int32", kinds.YearType()),
     types.ZONED_TIMESTAMP: ("string", kinds.TimestampType(form="text", zone=UTC)),
-    types.ZONED_TIME: ("string", kinds.TimeType(form="text", zone=UTC)),
+    types.ZONED_TIME: ("string", _TIME_IN_UTC),
     types.ISO_DATE: ("string", kinds.DateType()),
     types.ISO_TIME: ("string", kinds.TimeType()),
     types.ISO_TIMESTAMP: ("string", kinds.DatetimeType()),
@@ -233,6 +234,8 @@ def _converter(schema: Schema) -> Convert:
         return read_timestamp_text
     if schema.name == types.ZONED_TIMESTAMP and schema.type == "string":
         return read_instant_text
+    if schema.name == types.ZONED_TIME and schema.type == "string":
+        return _zoned_time
     if schema.type == "bytes" and schema.name == types.BITS:
         return _bits
     if schema.type == "array" and schema.items is not None:
@@ -281,6 +284,11 @@ def _map(key: Convert, item: Convert) -> Convert:
         )
 
     return convert
+
+
+def _zoned_time(text: str) -> Value:
+    """Return a time of day in UTC."""
+    return text if text.endswith("Z") else utc_time_text(_TIME_IN_UTC, text)
 
 
 def _bits(value: bytes) -> int:

@@ -6,8 +6,9 @@ from typing import TypeAlias
 
 from cdcwire.connect import counts, types
 from cdcwire.connect.schema import ConnectType, Schema
-from cdcwire.connect.style import ColumnPlan, Convert, Style, TimeMode, as_it_is, cdc_schema
+from cdcwire.connect.style import ColumnPlan, Convert, Style, TimeMode, cdc_schema
 from cdcwire.model import kinds
+from cdcwire.model.instants import utc_time_text
 
 TemporalType: TypeAlias = (
     "kinds.DateType | kinds.TimeType | kinds.DatetimeType | kinds.TimestampType"
@@ -55,7 +56,7 @@ def _date_plan(kind: kinds.DateType, style: Style) -> ColumnPlan:
 
 def _time_plan(kind: kinds.TimeType, style: Style) -> ColumnPlan:
     if kind.zone is not None:
-        return _text_plan(types.ZONED_TIME, as_it_is)
+        return _text_plan(types.ZONED_TIME, lambda value: utc_time_text(kind, value))
     if style.times == "isostring":
         return _text_plan(types.ISO_TIME, lambda value: counts.iso_time(kind, value))
     # A text may be more than a day, as MySQL's are: milliseconds of 32 bits would not hold it.

@@ -48,6 +48,14 @@ DOCS: dict[str, str] = {
     "io.debezium.data.SparseDoubleVector": "Sparse double vector",
 }
 
+# The required fields of Debezium's structs, with the source of each, where a definition has none.
+REQUIRED_FIELDS: dict[str, dict[str, str | None]] = {
+    "io.debezium.data.geometry.Point": {"x": None, "y": None},
+    "io.debezium.data.geometry.Geometry": {"wkb": None},
+    "io.debezium.data.geometry.Geography": {"wkb": None},
+    "io.debezium.data.SparseDoubleVector": {"dimensions": None, "vector": "map of required double"},
+}
+
 CDC_DECIMAL = ".cdc.data.Decimal"
 CDC_TIMESTAMP = ".cdc.data.timestamp"
 

@@ -9,11 +9,12 @@ neither a clock nor random numbers, so the name here is a UUID made from the con
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid5
 
 from cdcwire.core.base64_text import read_base64, write_base64
-from cdcwire.core.errors import DecodeError, step
+from cdcwire.core.errors import DecodeError, Step, step
 from cdcwire.core.format import Context, Explanation
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import Span
@@ -51,6 +52,19 @@ def read_claim_check(data: bytes, clause: str, rules: JsonRules) -> tuple[bytes 
                 raise DecodeError(problem, member.start, clause)
     key, value = sides
     return key, value or b""
+
+
+@contextmanager
+def reading_claim_check(*path: Step) -> Iterator[None]:
+    """Say of an error in a claim-check file that its byte is one of that file.
+
+    ``path`` leads from the message to the location of the file.
+    """
+    with step("claim_check", *path):
+        try:
+            yield
+        except DecodeError as error:
+            raise error.outside(0, "claim-check file") from error
 
 
 def write_claim_check(key: bytes | None, value: bytes) -> tuple[str, bytes]:

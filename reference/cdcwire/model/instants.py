@@ -13,7 +13,7 @@ from datetime import datetime, timedelta, timezone, tzinfo
 
 from cdcwire.model.calendar import days_of, extended_date_text
 from cdcwire.model.events import Value
-from cdcwire.model.kinds import TimestampType
+from cdcwire.model.kinds import TimestampType, TimeType
 
 UTC = "+00:00"
 INFINITIES = frozenset(("infinity", "-infinity"))
@@ -23,6 +23,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _TEXT = re.compile(
     r"([0-9]{4}|[+-][0-9]{4,9})-([0-9]{2})-([0-9]{2})[ T]"
     r"([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9])(?:\.([0-9]{1,9}))?"
+    r"(Z|[+-][0-9]{2}:[0-9]{2}(?::[0-9]{2})?)?"
+)
+_TIME = re.compile(
+    r"([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9])(\.[0-9]{1,9})?"
     r"(Z|[+-][0-9]{2}:[0-9]{2}(?::[0-9]{2})?)?"
 )
 _OFFSET = re.compile(r"([+-])([0-9]{2}):([0-5][0-9])(?::([0-5][0-9]))?")
@@ -87,6 +91,23 @@ def utc_text(kind: TimestampType, value: Value) -> str:
     if instant is None:
         raise ValueError(f"{value!r:.60} is not an instant")
     return instant.text
+
+
+def utc_time_text(kind: TimeType, value: Value) -> Value:
+    """Return the text of a time of day in UTC, with ``Z`` after it.
+
+    An offset in the text counts, else the zone of ``kind``. The time stays within its day: 23:00 at
+    -02:00 is ``01:00:00Z``. Any other value is returned as it is.
+    """
+    found = _TIME.fullmatch(value) if isinstance(value, str) else None
+    if found is None or kind.zone is None:
+        return value
+    offset = _fixed_offset(found[5] or kind.zone)
+    if offset is None:
+        return value
+    seconds = (int(found[1]) * 3600 + int(found[2]) * 60 + int(found[3]) - offset) % _DAY
+    clock = f"{seconds // 3600:02d}:{seconds % 3600 // 60:02d}:{seconds % 60:02d}"
+    return f"{clock}{found[4] or ''}Z"
 
 
 def instant_count(kind: TimestampType, value: Value, unit: str) -> int:

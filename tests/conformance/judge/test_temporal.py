@@ -36,6 +36,8 @@ EQUAL: list[tuple[str, Json, Json]] = [
      text("timestamp", "1704067200", unit="ms") | {"value": "1704067200000"}),
     ("instant-zone-left-out", text("timestamp", "2024-01-01 08:00:00", zone="+08:00"),
      "2024-01-01 08:00:00"),
+    ("time-other-zone", text("time", "08:00:00Z", zone="+00:00"),
+     text("time", "10:00:00+02:00", zone="+02:00")),
     ("zoneless-as-count", text("timestamp", "2024-01-01 00:00:00"),
      text("timestamp", "1704067200000", unit="ms")),
 ]  # fmt: skip

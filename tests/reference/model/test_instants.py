@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdcwire.model.calendar import date_of, days_of
-from cdcwire.model.instants import instant_count, utc_text
-from cdcwire.model.kinds import TimestampType
+from cdcwire.model.instants import instant_count, utc_text, utc_time_text
+from cdcwire.model.kinds import TimestampType, TimeType
 from cdcwire.model.temporal import temporal_text
 
 UTC = TimestampType(zone="+00:00")
@@ -76,3 +76,20 @@ def test_mysql_has_no_text_for_an_instant_beyond_its_years(value: str) -> None:
     for zone in ("+00:00", "UTC", "+08:00", "Europe/Berlin"):
         with pytest.raises(ValueError, match=r"calendar|years|known"):
             temporal_text(UTC, value, zone)
+
+
+@pytest.mark.parametrize(
+    ("zone", "value", "text"),
+    [
+        ("+00:00", "10:35:06.789+02:00", "08:35:06.789Z"),
+        ("+00:00", "23:30:00-02:00", "01:30:00Z"),
+        ("+02:00", "00:30:00", "22:30:00Z"),
+        ("+02:00", "00:30:00Z", "00:30:00Z"),
+        ("+00:00", "12:34:56", "12:34:56Z"),
+        ("+00:00", "24:00:00+01:00", "24:00:00+01:00"),
+        ("Europe/Berlin", "00:30:00", "00:30:00"),  # which offset it has depends on the day
+        (None, "00:30:00", "00:30:00"),
+    ],
+)
+def test_time_of_day_has_one_text_in_utc(zone: str | None, value: str, text: str) -> None:
+    assert utc_time_text(TimeType(zone=zone), value) == text

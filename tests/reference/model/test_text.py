@@ -68,7 +68,18 @@ VALUES: list[tuple[str, Type, Any, Any]] = [
         Decimal("-0.500"),
         {"type": "decimal(6,3)", "value": "-0.500"},
     ),
-    ("decimal-zero-exponent", DecimalType(), Decimal("1E+3"), {"type": "decimal", "value": "1000"}),
+    (
+        "decimal-negative-scale",
+        DecimalType(),
+        Decimal("1E+3"),
+        {"type": "decimal", "value": "1000", "scale": "-3"},
+    ),
+    (
+        "decimal-zero-negative-scale",
+        DecimalType(),
+        Decimal("0E+2"),
+        {"type": "decimal", "value": "0", "scale": "-2"},
+    ),
     ("text-ill-formed", TextType(), b"\xff", {"type": "text", "bytes": "/w=="}),
     ("bytes-empty", BytesType(), b"", {"type": "bytes", "bytes": ""}),
     ("date-count", DateType("d"), -1, {"type": "date", "value": "-1", "unit": "d"}),
@@ -154,6 +165,20 @@ def test_value_to_json_and_back_is_the_same(kind: Type, value: Any, document: An
     assert read_kind == kind or isinstance(kind, (EnumType, SetType))
     assert value_to_json(read_kind, read_value) == document
     assert type(read_value) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("members", "problem"),
+    [
+        ({"value": "1234", "scale": "-2"}, "it has digits below the scale -2"),
+        ({"value": "0", "scale": "2"}, "a negative integer, as text"),
+        ({"value": "nan", "scale": "-2"}, "only a number has a scale"),
+    ],
+    ids=str,
+)
+def test_scale_that_the_digits_contradict_is_refused(members: Any, problem: str) -> None:
+    with pytest.raises(TextFormError, match=problem):
+        value_from_json({"type": "decimal", **members}, None)
 
 
 def test_value_not_a_number_is_kept() -> None:

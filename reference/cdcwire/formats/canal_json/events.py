@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from cdcwire.core.claim_check import reading_claim_check
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.formats.canal_json.claim_check import check_belongs, read_file
@@ -105,7 +106,7 @@ def events_of(
     is_cut = extension.only_handle_key
     location = extension.claim_check_location
     if location and location in blobs:
-        with step("claim_check"):
+        with reading_claim_check():
             is_raw = settings.claim_check_raw_value
             stored = read_file(blobs[location], settings.compression, definitions, is_raw=is_raw)
             check_belongs(stored, message, is_raw=is_raw)

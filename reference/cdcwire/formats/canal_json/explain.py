@@ -8,11 +8,12 @@ span. Each other file of a prefix is one span.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from cdcwire.core.claim_check import explained_file, is_claim_check
 from cdcwire.core.errors import DecodeError, Path
-from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Explanation
+from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Compression, Context, Explanation
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Subject
 from cdcwire.core.spans import Spans, json_text, with_instant
@@ -27,13 +28,13 @@ from cdcwire.core.strict_json import (
     read_json_value,
 )
 from cdcwire.formats.canal_json.columns import Definition, Definitions, definitions_of
+from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.files import read_line
 from cdcwire.formats.canal_json.members import RULES
 from cdcwire.formats.canal_json.message import DELETE
 from cdcwire.formats.canal_json.queue import decompressed, read_message
 from cdcwire.formats.canal_json.settings import Settings, read_settings
 from cdcwire.formats.canal_json.values import value_clause, value_reader
-from cdcwire.formats.canal_json.wire import read_object
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.storage.feeds import path_of, read_schema
 from cdcwire.storage.index_files import read_index
@@ -94,28 +95,33 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
             return explained_file(message, _EXTENSION_CLAUSES["claimCheckLocation"])
         return _explain_file(message, settings, definitions)
     spans = _Spans(message.value or b"")
-    if settings.compression is not None and message.value:
-        return _explain_compressed(message.value, settings, spans, definitions)
     error = None
     if spans.data:
-        error = _error_of(lambda: read_object(spans.data, EVERYTHING, definitions))
+        error = _error_of(lambda: _read(spans.data, settings, definitions, context.blobs))
+        if settings.compression is not None:
+            return _explain_compressed(spans, settings.compression, error)
         spans.walk(lambda: read_json(spans.data, RULES), definitions, ())
         spans.end((), "white space", RULES.text_clause, error)
     return spans.explanation(error)
 
 
+def _read(
+    value: bytes, settings: Settings, definitions: Definitions, blobs: Mapping[str, bytes]
+) -> None:
+    """Read a message as decoding does, with its claim-check file. Raises: DecodeError."""
+    found = read_message(value, settings.compression, EVERYTHING, definitions)
+    if found is not None:
+        events_of(found, settings, blobs, EVERYTHING, definitions)
+
+
 def _explain_compressed(
-    value: bytes, settings: Settings, spans: _Spans, definitions: Definitions
+    spans: _Spans, compression: Compression, error: DecodeError | None
 ) -> Explanation:
     clause = "canal-json: compression"
-    assert settings.compression is not None
-    try:
-        text = decompressed(value, settings.compression)
-        spans.add(len(value), (), f"compressed: {text!r}", clause, subject=Subject())
-        read_message(value, settings.compression, EVERYTHING, definitions)
-    except DecodeError as error:
-        return Explanation(tuple(spans.spans), error)
-    return spans.explanation(None)
+    with suppress(DecodeError):  # it is in ``error`` already
+        text = decompressed(spans.data, compression)
+        spans.add(len(spans.data), (), f"compressed: {text!r}", clause, subject=Subject())
+    return Explanation(tuple(spans.spans), error)
 
 
 def _explain_file(file: StoredFile, settings: Settings, definitions: Definitions) -> Explanation:
@@ -192,8 +198,8 @@ class _Spans(Spans):
             self.add(len(self.data), path, text, clause, subject=subject)
 
     def explanation(self, error: DecodeError | None) -> Explanation:
-        """Return the spans, up to the error if there is one."""
-        if error is not None:
+        """Return the spans up to the error; all, if the error is in a claim-check file."""
+        if error is not None and error.path[:1] != ("claim_check",):
             self.cut(error)
         return Explanation(tuple(self.spans), error)
 

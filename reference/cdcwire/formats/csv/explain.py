@@ -47,7 +47,7 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     except DecodeError as caught:
         error = error or caught
     if error is not None and error.clause == CLAUSE_SCHEMA and not error.path:
-        return Explanation(tuple(spans.spans), None, (error.problem,))
+        return Explanation(tuple(spans.spans), error)  # all fields are seen, without their names
     if error is not None:
         spans.cut(error)
     return Explanation(tuple(spans.spans), error)

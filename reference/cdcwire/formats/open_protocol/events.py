@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from cdcwire.core.claim_check import reading_claim_check
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.formats.open_protocol.claim_check import check_belongs, read_file
@@ -89,7 +90,7 @@ def _to_event(
     is_reduced = key.ohk
     stored_bytes = blobs.get(key.ccl) if key.ccl else None
     if stored_bytes is not None:
-        with step("claim_check", index):
+        with reading_claim_check(index):
             stored = read_file(stored_bytes, settings.compression)
             check_belongs(stored.key, key)
         assert isinstance(stored.value, Row)  # read_file gives nothing else

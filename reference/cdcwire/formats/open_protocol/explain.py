@@ -16,6 +16,7 @@ from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.reader import EventPart, Subject
 from cdcwire.core.spans import Spans, json_text
 from cdcwire.core.strict_json import JsonObject, JsonRules, Member, Number, read_json
+from cdcwire.formats.open_protocol.events import events_of
 from cdcwire.formats.open_protocol.framing import (
     NUMBER_BYTES,
     ItemBounds,
@@ -82,13 +83,14 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     settings = read_settings(context)
     error: DecodeError | None = None
     try:
-        read_message(message.key, message.value, compression=settings.compression)
+        found = read_message(message.key, message.value, compression=settings.compression)
+        events_of(found, settings, context.blobs)
     except DecodeError as caught:
         error = caught
     key, value = _Part(message.key, "key"), _Part(message.value, "value")
     with suppress(DecodeError):  # what can't be walked can't be decoded either: it is in ``error``
         event_types = _key_spans(key)
-        if error is None or error.path[0] == "value":
+        if error is None or error.path[0] != "key":
             _value_spans(value, event_types, settings)
     for part in (key, value):
         if error is not None and error.path[0] == part.part:

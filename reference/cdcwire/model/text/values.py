@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, Inexact, InvalidOperation
 from functools import reduce
 from typing import get_args
 
@@ -17,6 +17,8 @@ from cdcwire.model import kinds
 from cdcwire.model.events import UNAVAILABLE, Column, Image, Role, Value
 from cdcwire.model.kind_text import kind_text, parse_kind
 from cdcwire.model.text.members import INTEGER, Json, TextFormError
+
+_NEGATIVE_SCALE = re.compile(r"-[1-9][0-9]{0,4}")
 
 
 def value_to_json(kind: kinds.Type, value: Value) -> Json:
@@ -38,7 +40,7 @@ def value_members(kind: kinds.Type, value: Value) -> dict[str, Json]:
         case kinds.FloatType(bits):
             return {"value": float_to_text(value, bits)}
         case kinds.DecimalType() if isinstance(value, Decimal):
-            return {"value": f"{value:f}" if value.is_finite() else _not_finite(float(value))}
+            return _decimal_members(value)
         case kinds.DateType(form) | kinds.DatetimeType(form=form):
             return _temporal_members(value, form, None)
         case kinds.TimeType(form=form, zone=zone) | kinds.TimestampType(form=form, zone=zone):
@@ -60,6 +62,17 @@ def value_members(kind: kinds.Type, value: Value) -> dict[str, Json]:
             return {"fields": image_to_json(value)}
         case _:
             return {"value": str(value)}
+
+
+def _decimal_members(value: Decimal) -> dict[str, Json]:
+    if not value.is_finite():
+        return {"value": _not_finite(float(value))}
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)  # of finite numbers
+    members: dict[str, Json] = {"value": f"{value:f}"}
+    if exponent > 0:
+        members["scale"] = str(-exponent)  # plain digits do not show a negative scale
+    return members
 
 
 def _temporal_members(value: Value, form: kinds.TemporalForm, zone: str | None) -> dict[str, Json]:
@@ -192,7 +205,7 @@ def _read_value(
         case kinds.FloatType(bits):
             return kind, _read_float(text, bits)
         case kinds.DecimalType():
-            return kind, _read_decimal(text)
+            return kind, _with_scale(_read_decimal(text), members.get("scale"))
         case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
             return _read_temporal(kind, text, members)
         case kinds.IntervalType():
@@ -245,6 +258,21 @@ def _read_decimal(text: str) -> Decimal | str:
         return Decimal(text)
     except InvalidOperation:
         raise ValueError("not a decimal number") from None
+
+
+def _with_scale(value: Decimal | str, scale: Json) -> Decimal | str:
+    """Return a decimal with the negative scale that its plain digits do not show."""
+    if scale is None:
+        return value
+    if not isinstance(scale, str) or not _NEGATIVE_SCALE.fullmatch(scale):
+        raise ValueError("the member 'scale' is a negative integer, as text")
+    if not isinstance(value, Decimal) or not value.is_finite():
+        raise ValueError("only a number has a scale")
+    digits = Context(prec=len(value.as_tuple().digits), traps=[Inexact, InvalidOperation])
+    try:
+        return value.quantize(Decimal((0, (1,), -int(scale))), context=digits)
+    except (Inexact, InvalidOperation):
+        raise ValueError(f"it has digits below the scale {scale}") from None
 
 
 def _read_float(text: str, bits: int) -> float:
