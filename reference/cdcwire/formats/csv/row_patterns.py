@@ -229,10 +229,13 @@ def _body(name: str, codec: ColumnCodec, names: dict[str, Any], is_ascii: bool) 
                 f"is_near = near and bits & {_TIE_BITS} != {_TIE}",
                 f"{name} = near if is_near else read_float32({name})",
             ]
-        case kinds.BytesType():
+        case kinds.BytesType(length):
             if codec.settings.binary_encoding == "hex":
                 return [f"if len({name}) & 1: raise Irregular", f"{name} = fromhex({name})"]
-            return [f"if len({name}) & 3: raise Irregular", f"{name} = a2b({name})"]
+            found = [f"if len({name}) & 3: raise Irregular", f"{name} = a2b({name})"]
+            if length is None:
+                return found
+            return [*found, f"if len({name}) > {length}: raise Irregular"]
         case kinds.TextType():
             if is_ascii:
                 return text

@@ -36,6 +36,7 @@ CLAUSE_SCHEMA = "csv: schema"
 _Read: TypeAlias = Callable[[bytes], Value]
 
 _FLOAT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
+_HEX_DIGITS = re.compile(rb"(?:[0-9a-f]{2})+")
 _MAX_FLOAT_DIGITS = 512
 _TEMPORAL = (kinds.DateType, kinds.TimeType, kinds.DatetimeType, kinds.TimestampType)
 
@@ -190,9 +191,9 @@ def _clause_and_reader(kind: kinds.Type, settings: Settings) -> tuple[str, _Read
             return "csv: json values", _plain_reader(kind)
         case kinds.TextType():
             return "csv: text values", read_text
-        case kinds.BytesType():
+        case kinds.BytesType(length):
             is_hex = settings.binary_encoding == "hex"
-            return "csv: binary values", _read_hex if is_hex else _read_base64
+            return "csv: binary values", _read_hex if is_hex else _base64_reader(length)
         case kinds.EnumType():
             return "csv: enum and set values", _enum_reader(kind)
         case kinds.SetType():
@@ -237,6 +238,23 @@ def _read_base64(raw: bytes) -> Value:
         raise ValueError(f"{raw[:80]!r:.80} is not base64") from None
     except DecodeError as error:
         raise ValueError(f"{raw[:80]!r:.80} is not base64: {error.problem}") from None
+
+
+def _base64_reader(length: int | None) -> _Read:
+    """Return the reader of base64 that knows hexadecimal digits by the length of the column."""
+    if length is None:
+        return _read_base64
+
+    def read(raw: bytes) -> Value:
+        value = _read_base64(raw)
+        if len(value) > length >= len(raw) // 2 and _HEX_DIGITS.fullmatch(raw):
+            raise ValueError(
+                f"{len(value)} bytes, where the column has at most {length}: these are hexadecimal "
+                "digits, so give the producer's option binary-encoding-method=hex"
+            )
+        return value
+
+    return read
 
 
 def _read_hex(raw: bytes) -> Value:
