@@ -23,18 +23,18 @@ def markdown_text(results: Results) -> str:
 
 
 def _lines(results: Results) -> Iterator[str]:
-    yield f"# {_inline(describe(results.testee))}"
+    yield f"# {inline(describe(results.testee))}"
     yield ""
     yield f"{verdict_line(results)} ({results.mode}, corpus {results.corpus_version})"
     yield ""
     yield from count_table(results)
     for stale in results.stale:
         yield ""
-        yield f"Stale expected failure: `{stale.pattern}` ({_inline(stale.reason)}): {stale.why}."
+        yield f"Stale expected failure: `{stale.pattern}` ({inline(stale.reason)}): {stale.why}."
     lines = list(remarks(results))
     if lines:
         yield ""
-        yield from (f"- {_inline(line)}" for line in lines)
+        yield from (f"- {inline(line)}" for line in lines)
     groups = failure_groups(results)
     if groups:
         yield ""
@@ -69,7 +69,7 @@ def _group_tables(groups: Sequence[FailureGroup]) -> Iterator[str]:
         limit = _CLAUSES if group.clauses else _SIDE
         values = (shorten(side, limit) for side in group.change)
         cells = (group.title, *values, group.first.id, hint)
-        yield f"| {len(group.outcomes)} | {' | '.join(map(_inline, cells))} |"
+        yield f"| {len(group.outcomes)} | {' | '.join(map(inline, cells))} |"
 
 
 def count_table(results: Results) -> Iterator[str]:
@@ -97,8 +97,8 @@ def _failure(outcome: Outcome, others: int) -> Iterator[str]:
     binding = "" if outcome.is_binding else ", does not bind"
     yield f"### `{outcome.id}` ({outcome.verdict}, {case.level}{binding})"
     yield ""
-    yield f"{_inline(case.title)}. {_inline(outcome.problem).capitalize()}."
-    yield f"Clause: {_inline(', '.join(clauses_of(case)))}."
+    yield f"{inline(case.title)}. {inline(outcome.problem).capitalize()}."
+    yield f"Clause: {inline(', '.join(clauses_of(case)))}."
     if others:
         yield f"{others} more fail like this."
     if outcome.differences:
@@ -107,7 +107,7 @@ def _failure(outcome: Outcome, others: int) -> Iterator[str]:
         yield "| --- | --- | --- | --- |"
         for difference in outcome.differences[:_DIFFERENCES_SHOWN]:
             cells = (difference.where, difference.expected, difference.got, difference.hint)
-            yield f"| {' | '.join(map(_inline, cells))} |"
+            yield f"| {' | '.join(map(inline, cells))} |"
     excerpt = excerpt_of(outcome)
     blocks = [] if excerpt is None else [(excerpt.title, list(excerpt.lines))]
     if outcome.stderr:
@@ -119,7 +119,7 @@ def _failure(outcome: Outcome, others: int) -> Iterator[str]:
         yield from (f"    {line}" for line in lines)
 
 
-def _inline(text: str) -> str:
+def inline(text: str) -> str:
     """Return text escaped for Markdown, on one line, also inside a table."""
     escaped = "".join(f"\\{sign}" if sign in "\\`*_|<>[]" else sign for sign in text)
     return " ".join(escaped.split())

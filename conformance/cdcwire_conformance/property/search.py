@@ -24,7 +24,7 @@ from cdcwire_conformance.corpus.store import corpus_version
 from cdcwire_conformance.property.cases import task_of, with_clauses
 from cdcwire_conformance.protocol.requests import Command
 from cdcwire_conformance.run.asking import Judge
-from cdcwire_conformance.run.groups import failure_key
+from cdcwire_conformance.run.groups import failure_key, size_of
 from cdcwire_conformance.run.results import Outcome, StateLeak
 from cdcwire_conformance.run.selection import Task
 from cdcwire_conformance.testees.base import Testee
@@ -237,7 +237,7 @@ class _Search:
         if key not in self._types:
             self._types[key] = type("PropertyFailure", (PropertyFailure,), {})
             self._smallest[key] = outcome
-        if _size(outcome) <= _size(self._smallest[key]):
+        if size_of(outcome) <= size_of(self._smallest[key]):
             self._smallest[key] = outcome
         return self._types[key](outcome)
 
@@ -253,10 +253,6 @@ class _Search:
 
 def _has_headers(message: Message) -> bool:
     return isinstance(message, KafkaMessage) and bool(message.headers)
-
-
-def _size(outcome: Outcome) -> int:
-    return sum(len(message.value or b"") for message in outcome.case.messages)
 
 
 def _failures_in(error: BaseException) -> Iterator[Outcome]:

@@ -164,7 +164,7 @@ def _merged(
 
 
 def _group(key: _Key, members: list[tuple[Outcome, Difference, bool]]) -> FailureGroup:
-    members = sorted(members, key=lambda member: (not member[2], _size(member[0])))
+    members = sorted(members, key=lambda member: (not member[2], size_of(member[0])))
     difference = members[0][1]
     sides = {each.path[2] for _, each, _ in members if part_of(each.path) == "column"}
     is_one_sided = len(sides) == 1 and ABSENT_TEXT in key.change
@@ -183,7 +183,8 @@ def _group(key: _Key, members: list[tuple[Outcome, Difference, bool]]) -> Failur
     )
 
 
-def _size(outcome: Outcome) -> int:
+def size_of(outcome: Outcome) -> int:
+    """Return the bytes of the messages of a case."""
     return sum(len(message.value or b"") for message in outcome.case.messages)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire_conformance.output.markdown import inline
 from cdcwire_conformance.size.compressions import RAW
 from cdcwire_conformance.size.results import (
     Cell,
@@ -90,7 +91,7 @@ def _summary(results: SizeResults) -> Iterator[str]:
         header += [f"{each}{_behind(name)}" for each in results.formats]
     body = []
     for workload in results.workloads:
-        line = [_inline(workload.name)]
+        line = [inline(workload.name)]
         for name in columns:
             cells = (workload.cell(each, batch) for each in results.formats)
             line += ["" if cell is None else _number(cell.bytes_per_row(name)) for cell in cells]
@@ -131,7 +132,7 @@ def _claim_lines(found: Sequence[Claim]) -> Iterator[list[str]]:
     """Yield a line for each workload and batch size, with the claims of all formats."""
     for workload, batch in dict.fromkeys((claim.workload, claim.batch) for claim in found):
         of_line = [claim for claim in found if (claim.workload, claim.batch) == (workload, batch)]
-        line = [_inline(workload), str(batch), _number(of_line[0].compressed_json)]
+        line = [inline(workload), str(batch), _number(of_line[0].compressed_json)]
         for claim in of_line:
             line += [_number(claim.raw), f"{claim.ratio:.2f}", "yes" if claim.holds else "no"]
         yield line + [", ".join(claim.smaller_than) or "none" for claim in of_line]
@@ -148,9 +149,9 @@ def _verdict(found: Sequence[Claim]) -> str:
 
 
 def _workload(workload: WorkloadSizes, results: SizeResults) -> Iterator[str]:
-    yield f"## {_inline(workload.name)}"
+    yield f"## {inline(workload.name)}"
     yield ""
-    yield f"{_inline(workload.title[:1].upper() + workload.title[1:])}. {workload.rows:,} rows."
+    yield f"{inline(workload.title[:1].upper() + workload.title[1:])}. {workload.rows:,} rows."
     yield ""
     names = results.compression_names
     body = []
@@ -165,7 +166,7 @@ def _workload(workload: WorkloadSizes, results: SizeResults) -> Iterator[str]:
 
 
 def _remarks(workload: WorkloadSizes) -> Iterator[str]:
-    remarks = [f"{_inline(note)[:1].upper()}{_inline(note)[1:]}." for note in workload.notes]
+    remarks = [f"{inline(note)[:1].upper()}{inline(note)[1:]}." for note in workload.notes]
     received = workload.received
     if received is not None:
         figures = ", ".join(
@@ -177,7 +178,7 @@ def _remarks(workload: WorkloadSizes) -> Iterator[str]:
         )
     measured = {cell.format for cell in workload.cells}
     for refused in workload.refused:
-        reason = _inline(refused.reason)
+        reason = inline(refused.reason)
         if refused.format in measured:
             remarks.append(
                 f"{refused.rows:,} rows that {refused.format} can't carry are left out "
@@ -243,8 +244,3 @@ def _rows(number: int) -> str:
 
 def _number(value: float) -> str:
     return f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
-
-
-def _inline(text: str) -> str:
-    escaped = "".join(f"\\{sign}" if sign in "\\`*_|<>[]" else sign for sign in text)
-    return " ".join(escaped.split())

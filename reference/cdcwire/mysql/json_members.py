@@ -5,7 +5,7 @@ A missing member is reported at the closing brace of its object, a wrong value w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -28,6 +28,15 @@ def expect_object(value: JsonValue, start: int, clause: str, path: Path = ()) ->
     if not isinstance(value, JsonObject):
         raise DecodeError(f"it is {json_kind(value)}, not an object", start, clause, path)
     return value
+
+
+def unknown_of(found: JsonObject, known: Set[str], data: bytes) -> tuple[tuple[str, str], ...]:
+    """Return the members that a format does not name, with their JSON text."""
+    return tuple(
+        (member.name, data[member.start : member.end].decode())
+        for member in found.members
+        if member.name not in known
+    )
 
 
 def write_integer(number: int, low: int, high: int, clause: str) -> str:

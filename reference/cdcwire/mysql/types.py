@@ -56,6 +56,16 @@ FLAG_UNIQUE_KEY = 1 << 4
 FLAG_MULTIPLE_KEY = 1 << 5
 FLAG_NULLABLE = 1 << 6
 FLAG_UNSIGNED = 1 << 7  # bit 7: always set on BIT and YEAR
+_FLAG_NAMES = (  # by bit
+    "binary",
+    "handle key",
+    "generated",
+    "primary key",
+    "unique key",
+    "multiple key",
+    "nullable",
+    "unsigned",
+)
 
 INTEGER_TYPES = frozenset({TYPE_TINY, TYPE_SHORT, TYPE_INT24, TYPE_LONG, TYPE_LONGLONG})
 UNSIGNED_TYPES = frozenset({TYPE_BIT, TYPE_ENUM, TYPE_SET})
@@ -216,7 +226,7 @@ def code_and_flags(column: Column, clause: str) -> tuple[int, int]:
     is_key = bool(column.roles & {"primary", "handle"})
     if column.nullable or (column.nullable is None and not is_key):
         flags |= FLAG_NULLABLE
-    if _is_unsigned(code, column.type, source):
+    if _needs_unsigned_flag(code, column.type, source):
         flags |= FLAG_UNSIGNED
     if code in _LABELLED:
         flags |= FLAG_BINARY if _BINARY_SOURCE.search(source) else 0
@@ -225,7 +235,7 @@ def code_and_flags(column: Column, clause: str) -> tuple[int, int]:
     return code, flags
 
 
-def _is_unsigned(code: int, kind: kinds.Type, source: str) -> bool:
+def _needs_unsigned_flag(code: int, kind: kinds.Type, source: str) -> bool:
     if code in _SIGNED_NUMBERS:
         return _UNSIGNED_SOURCE.search(source) is not None
     return code in (TYPE_YEAR, TYPE_BIT) or (isinstance(kind, kinds.IntType) and kind.unsigned)
@@ -271,6 +281,17 @@ def _holds(code: int, kind: kinds.Type) -> bool:
 def is_boolean_source(source: str | None) -> bool:
     """Return whether a source type is MySQL's spelling of a boolean: BOOL or TINYINT(1)."""
     return source is not None and _BOOL_SOURCE.match(source) is not None
+
+
+def is_unsigned(code: int, flags: int) -> bool:
+    """Return whether a value is unsigned. A YEAR is signed, although TiDB flags it as unsigned."""
+    return code in UNSIGNED_TYPES or (code in INTEGER_TYPES and bool(flags & FLAG_UNSIGNED))
+
+
+def flag_names(flags: int) -> str:
+    """Return the names of a column's flags, for people."""
+    bits = (bit for bit in range(flags.bit_length()) if flags >> bit & 1)
+    return ", ".join(_FLAG_NAMES[bit] if bit < len(_FLAG_NAMES) else f"bit {bit}" for bit in bits)
 
 
 def _plainest_code(kind: kinds.Type, clause: str) -> int:

@@ -57,7 +57,7 @@ class Alias:
         """Return a line for each rewritten name."""
         own = self.name
         is_same = own == (table.schema, table.table)
-        lines = [] if is_same else [f"{self.format}: {_text(own)} is {table}"]
+        lines = [] if is_same else [f"{self.format}: {name_text(own)} is {table}"]
         return lines + [
             f"{self.format}: column {column} is {name}"
             for name, column in sorted(self.columns.items())
@@ -110,7 +110,8 @@ def _renamed(table: CanonicalTable, name: TableName, names: NameMap) -> Canonica
     return replace(table, schema=schema, table=own, columns=columns, key=key)
 
 
-def _text(name: TableName) -> str:
+def name_text(name: TableName) -> str:
+    """Return the name of a table as it is shown."""
     return ".".join(part for part in name if part is not None)
 
 

@@ -21,7 +21,7 @@ from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, merge_table
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.spark.compare.changes import compare_frames
 from cdcwire_conformance.spark.compare.differences import begin_differences
-from cdcwire_conformance.spark.compare.feed import ComparedFeed, OpenedFeed
+from cdcwire_conformance.spark.compare.feed import ComparedFeed, OpenedFeed, name_text
 from cdcwire_conformance.spark.compare.result import (
     Comparison,
     RowDifference,
@@ -177,7 +177,7 @@ def _check_names(tables: dict[TableName, CanonicalTable], options: CompareOption
 
     Raises: SchemaError for a table or column that no feed has, or if there is no table.
     """
-    missing = sorted(map(_text_of, (options.include or frozenset()) - set(tables)))
+    missing = sorted(map(name_text, (options.include or frozenset()) - set(tables)))
     if missing:
         raise SchemaError(f"neither feed has rows of {', '.join(missing)}")
     if not tables:
@@ -219,8 +219,8 @@ def _merge(ours: CanonicalTable, theirs: CanonicalTable, options: CompareOptions
 
 def _missing_tables(ours: Iterable[TableName], theirs: Iterable[TableName]) -> list[str]:
     ours, theirs = set(ours), set(theirs)
-    lines = [f"table {_text_of(name)}: only on the left" for name in ours - theirs]
-    lines += [f"table {_text_of(name)}: only on the right" for name in theirs - ours]
+    lines = [f"table {name_text(name)}: only on the left" for name in ours - theirs]
+    lines += [f"table {name_text(name)}: only on the right" for name in theirs - ours]
     return sorted(lines)
 
 
@@ -229,10 +229,6 @@ def _one_lacking(
 ) -> CanonicalTable:
     """Return a table that a side seems not to have, or any if it has all."""
     return next((t for n, t in everything.items() if n not in own), next(iter(everything.values())))
-
-
-def _text_of(name: TableName) -> str:
-    return ".".join(part for part in name if part is not None)
 
 
 def _without_rows(merged: Merged) -> TableComparison:

@@ -17,6 +17,7 @@ from cdcwire.formats.avro.message import Datum
 from cdcwire.formats.avro.plans import FieldPlan, Form, RecordPlan
 from cdcwire.formats.avro.schema import Primitive
 from cdcwire.formats.avro.values import CHECKED_FORMS, model_value
+from cdcwire.mysql.values import read_text
 
 NULLS = "avro: null and defaults"
 TRAILING = "avro: trailing bytes"
@@ -58,7 +59,7 @@ def _read_field(reader: Reader, field: FieldPlan, datums: DatumReader, path: Pat
         return _read_fields(reader, field.inner, datums, path)
     start = reader.offset
     if field.form is Form.TEXT:
-        value: Datum = _text(read_bytes(reader))
+        value: Datum = read_text(read_bytes(reader))
     else:
         assert isinstance(field.type, Primitive)  # all other forms are
         value = read_primitive(reader, field.type.name, field.clause)
@@ -76,11 +77,3 @@ def _read_field(reader: Reader, field: FieldPlan, datums: DatumReader, path: Pat
 def write_record(out: bytearray, plan: RecordPlan, values: tuple[Datum, ...]) -> None:
     """Append a record. Raises: EncodeError with the field as path."""
     write_datum(out, plan.record, values)
-
-
-def _text(raw: bytes) -> str | bytes:
-    """Return text, or the bytes where they are not UTF-8."""
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return raw

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cdcwire.core.strict_json import JsonObject, JsonRules, Member
-from cdcwire.formats.canal_json.message import Dialect, Unknown
+from cdcwire.core.strict_json import JsonRules, Member
+from cdcwire.formats.canal_json.message import Dialect
 from cdcwire.golang.json_text import easyjson_string, json_string
 from cdcwire.mysql import json_members
 from cdcwire.mysql.json_members import MAX_DEPTH, MAX_NAME_BYTES, JsonMembers, Members
@@ -34,15 +34,6 @@ def present(known: Members, name: str) -> Member | None:
     """Return a member, or None where it is null or not there."""
     member = known.get(name)
     return None if member is None or member.value is None else member
-
-
-def unknown_of(found: JsonObject, known: frozenset[str], data: bytes) -> Unknown:
-    """Return the members that the format does not name, as they are written."""
-    return tuple(
-        (member.name, data[member.start : member.end].decode())
-        for member in found.members
-        if member.name not in known
-    )
 
 
 def write_text(text: str, dialect: Dialect) -> str:

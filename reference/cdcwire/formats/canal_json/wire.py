@@ -21,7 +21,6 @@ from cdcwire.formats.canal_json.members import (
     present,
     required,
     text_of,
-    unknown_of,
     write_integer,
     write_name,
     write_text,
@@ -45,7 +44,7 @@ from cdcwire.formats.canal_json.rows import (
     read_rows,
     write_rows,
 )
-from cdcwire.mysql.json_members import INT64_END, UINT64_END, Members, expect_object
+from cdcwire.mysql.json_members import INT64_END, UINT64_END, Members, expect_object, unknown_of
 
 CLAUSE_TYPES = "canal-json: event types"
 CLAUSE_EXTENSION = "canal-json: tidb extension"

@@ -26,7 +26,7 @@ from cdcwire.formats.craft.message import (
 from cdcwire.formats.craft.profile import CRAFT, Profile
 from cdcwire.formats.craft.values import is_number_type
 from cdcwire.formats.craft.wire import read_message
-from cdcwire.mysql.types import FLAG_BINARY, STRING_TYPES, column_of
+from cdcwire.mysql.types import FLAG_BINARY, STRING_TYPES, column_of, flag_names
 
 SHIPPED_FLOAT_FAULT = (
     f"{INEXACT_FLOAT}: its upper half repeats the start of the next number, which is the fault of "
@@ -35,16 +35,6 @@ SHIPPED_FLOAT_FAULT = (
 
 _EVENT_NAMES = {EVENT_ROW: "row", EVENT_DDL: "DDL", EVENT_RESOLVED: "resolved"}
 _GROUP_NAMES = {GROUP_NEW: "new", GROUP_OLD: "old"}
-_FLAG_NAMES = (
-    "binary",
-    "handle key",
-    "generated",
-    "primary key",
-    "unique key",
-    "multiple key",
-    "nullable",
-    "unsigned",
-)
 _FAULT_BYTES = 4  # the upper half of a FLOAT's 8 bytes
 _TYPE_PARTS: dict[object, tuple[EventPart, ...]] = {
     EVENT_ROW: ("kind", "op"),
@@ -194,7 +184,7 @@ def _with_name(span: Span, group_names: Mapping[int, str], terms: Mapping[Step, 
         case ("events", int(), "groups", int(), "columns", int(), "type"):
             name = _type_name(code)
         case ("events", int(), "groups", int(), "columns", int(), "flags"):
-            name = _flag_names(code)
+            name = flag_names(code)
         case (*_, "length") if code == -1:
             name = "NULL"
         case (*_, "partition" | "schema" | "table") if code == -1:
@@ -207,8 +197,3 @@ def _with_name(span: Span, group_names: Mapping[int, str], terms: Mapping[Step, 
 def _type_name(code: int) -> str:
     text, binary = (column_of("", code, flags).source or "" for flags in (0, FLAG_BINARY))
     return f"{text} or {binary}" if code in STRING_TYPES else text
-
-
-def _flag_names(flags: int) -> str:
-    bits = (bit for bit in range(flags.bit_length()) if flags >> bit & 1)
-    return ", ".join(_FLAG_NAMES[bit] if bit < len(_FLAG_NAMES) else f"bit {bit}" for bit in bits)

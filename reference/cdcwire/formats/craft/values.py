@@ -54,7 +54,7 @@ def read_value(reader: Reader, code: int, flags: int, profile: Profile) -> WireV
     """
     clause = value_clause(code, profile)
     if code in _NUMBER_TYPES:
-        read_number = read_uvarint if _is_unsigned(code, flags) else read_varint
+        read_number = read_uvarint if types.is_unsigned(code, flags) else read_varint
         number = read_number(reader, profile.integers)
         reader.expect_end(clause)
         return number
@@ -83,7 +83,7 @@ def encode_value(value: WireValue, code: int, flags: int, profile: Profile) -> b
     clause = value_clause(code, profile)
     if code in _NUMBER_TYPES and isinstance(value, int) and not isinstance(value, bool):
         out = bytearray()
-        (write_uvarint if _is_unsigned(code, flags) else write_varint)(out, value, clause)
+        (write_uvarint if types.is_unsigned(code, flags) else write_varint)(out, value, clause)
         return bytes(out)
     if code in _FLOAT_TYPES and isinstance(value, float):
         return _float_bytes(value, code, profile)
@@ -94,13 +94,6 @@ def encode_value(value: WireValue, code: int, flags: int, profile: Profile) -> b
     if code == types.TYPE_VECTOR and isinstance(value, str) and is_vector_text(value):
         return value.encode()
     raise EncodeError(f"{value!r:.80} is not a value of type {code}", clause)
-
-
-def _is_unsigned(code: int, flags: int) -> bool:
-    # A YEAR is zigzag although TiDB flags every YEAR as unsigned.
-    return code in types.UNSIGNED_TYPES or (
-        code in types.INTEGER_TYPES and bool(flags & types.FLAG_UNSIGNED)
-    )
 
 
 def _read_text(reader: Reader, clause: str) -> str:

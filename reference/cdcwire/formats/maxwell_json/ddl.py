@@ -21,7 +21,6 @@ from cdcwire.formats.maxwell_json.members import (
     required,
     text_of,
     texts_of,
-    unknown_of,
     written_object,
 )
 from cdcwire.formats.maxwell_json.message import (
@@ -30,6 +29,7 @@ from cdcwire.formats.maxwell_json.message import (
     SchemaMessage,
     TableDefinition,
 )
+from cdcwire.mysql.json_members import unknown_of
 
 DDL = "maxwell-json: schema changes"
 DEFINITION = "maxwell-json: definitions"

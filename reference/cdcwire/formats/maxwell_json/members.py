@@ -138,17 +138,6 @@ def array_of(value: JsonValue, start: int, clause: str) -> JsonArray:
     return value
 
 
-def unknown_of(
-    found: JsonObject, known: frozenset[str], data: bytes
-) -> tuple[tuple[str, str], ...]:
-    """Return the members that the format does not name, with their JSON text."""
-    return tuple(
-        (member.name, data[member.start : member.end].decode())
-        for member in found.members
-        if member.name not in known
-    )
-
-
 def written_text(text: str) -> str:
     """Return a string in quotes as Jackson writes it. Raises: EncodeError."""
     try:

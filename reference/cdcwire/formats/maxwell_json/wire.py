@@ -32,7 +32,6 @@ from cdcwire.formats.maxwell_json.members import (
     required,
     text_of,
     texts_of,
-    unknown_of,
     written_object,
     written_texts,
 )
@@ -56,6 +55,7 @@ from cdcwire.formats.maxwell_json.rows import (
     written_values,
 )
 from cdcwire.formats.maxwell_json.settings import read_settings
+from cdcwire.mysql.json_members import unknown_of
 
 QUERY = "maxwell-json: query"
 TRANSACTION = "maxwell-json: transactions"

@@ -28,7 +28,7 @@ from cdcwire.formats.open_protocol.message import EVENT_DDL, EVENT_RESOLVED, EVE
 from cdcwire.formats.open_protocol.settings import Settings, read_settings
 from cdcwire.formats.open_protocol.values import read_value, value_clause
 from cdcwire.formats.open_protocol.wire import decompressed, read_message
-from cdcwire.mysql.types import FLAG_BINARY, FLAG_HANDLE_KEY, STRING_TYPES, column_of
+from cdcwire.mysql.types import FLAG_BINARY, FLAG_HANDLE_KEY, STRING_TYPES, column_of, flag_names
 
 _KEY_CLAUSES = {
     "ts": "open-protocol: key members",
@@ -61,16 +61,6 @@ _DDL_CLAUSES: dict[str, str] = dict.fromkeys(("q", "t"), "open-protocol: ddl val
 _UNKNOWN = "open-protocol: unknown members"
 _EVENT_NAMES = {EVENT_ROW: "row", EVENT_DDL: "DDL", EVENT_RESOLVED: "resolved"}
 _GROUP_NAMES: dict[str, str] = {"u": "new columns", "p": "columns before", "d": "deleted columns"}
-_FLAG_NAMES = (
-    "binary",
-    "handle key",
-    "generated",
-    "primary key",
-    "unique key",
-    "multiple key",
-    "nullable",
-    "unsigned",
-)
 
 
 def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
@@ -235,7 +225,7 @@ def _column_spans(part: _Part, column: Member, path: Path, subject: Subject) -> 
         if member.name == "t":
             text = f"{json_text(member.value)} ({column_of('', code, flag).source})"
         elif member.name == "f":
-            text = f"{json_text(member.value)} ({_flag_names(flag)})" if flag else ""
+            text = f"{json_text(member.value)} ({flag_names(flag)})" if flag else ""
             if bool(flag & FLAG_HANDLE_KEY) != ("h" in known and known["h"].value is True):
                 note = "h and the handle-key flag differ"
         elif member.name == "v":
@@ -265,8 +255,3 @@ def _small_number(member: Member | None) -> int:
     if isinstance(number, Number) and number.is_integer and number.digits <= 20:
         return max(int(number.text), 0)
     return 0
-
-
-def _flag_names(flags: int) -> str:
-    bits = (bit for bit in range(flags.bit_length()) if flags >> bit & 1)
-    return ", ".join(_FLAG_NAMES[bit] if bit < len(_FLAG_NAMES) else f"bit {bit}" for bit in bits)

@@ -61,20 +61,13 @@ def value_clause(code: int, flags: int) -> str:
     return "open-protocol: types without values"
 
 
-def _is_unsigned(code: int, flags: int) -> bool:
-    # YEAR is flagged unsigned, and is a signed number all the same.
-    return code in types.UNSIGNED_TYPES or (
-        code in types.INTEGER_TYPES and bool(flags & types.FLAG_UNSIGNED)
-    )
-
-
 def _read_integer(value: JsonValue, code: int, flags: int, start: int) -> WireValue:
-    low, high = (0, UINT64_END) if _is_unsigned(code, flags) else (-INT64_END, INT64_END)
+    low, high = (0, UINT64_END) if types.is_unsigned(code, flags) else (-INT64_END, INT64_END)
     return read_integer(value, start, low, high, "open-protocol: integer values")
 
 
 def _write_integer(value: WireValue, code: int, flags: int, dialect: Dialect) -> str:
-    low, high = (0, UINT64_END) if _is_unsigned(code, flags) else (-INT64_END, INT64_END)
+    low, high = (0, UINT64_END) if types.is_unsigned(code, flags) else (-INT64_END, INT64_END)
     if not isinstance(value, int):
         raise _wrong_value(value, "an integer", "open-protocol: integer values")
     return write_integer(value, low, high, "open-protocol: integer values")
