@@ -15,6 +15,7 @@ from cdcwire_conformance.configuration import (
 )
 from cdcwire_conformance.identify.report import option_text
 from cdcwire_conformance.usage import UsageError
+from cdcwire_conformance.visible import visible
 
 AUTO = "auto"
 _NAMES = "--sink-uri, --changefeed or --connector"
@@ -126,7 +127,7 @@ def _configured(
         format_name = found.format_for(chosen)
         options, warnings = found.options_for(format_name)
     except ConfigurationError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(visible(str(error))) from None
     if needs_schemas:
         warnings += _registry_warnings(found, format_name)
     for warning in (*found.warnings, *warnings):

@@ -111,6 +111,7 @@ def _read_properties(file: str) -> dict[str, object]:
         document = document["config"]
     if not isinstance(document, dict):
         raise ConfigurationError(f"{file}: it is not an object with the properties of a connector")
+    document = {name: value for name, value in document.items() if value is not None}
     for name, value in document.items():
         if name in (_CLASS, _KEYS, _VALUES) or _IS_TRANSFORM.fullmatch(name):
             if not isinstance(value, str):

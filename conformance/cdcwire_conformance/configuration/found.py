@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from cdcwire.core.configuration import ConfigurationKind, Setting
 from cdcwire.core.options import Option, OptionError, OptionValue
@@ -16,6 +16,9 @@ from cdcwire.core.registry import FORMAT_NAMES, get_format
 _SHOWN = 10  # names in one warning
 # The short forms of true and false that TiCDC takes in a sink URI.
 _URI_BOOLEANS = {"1": True, "t": True, "T": True, "0": False, "f": False, "F": False}
+
+_PARAMETERS = re.compile(r"[?#]")
+_PARAMETERS_AFTER_PATH = re.compile(r"/.*[?#]")
 
 
 class ConfigurationError(ValueError):
@@ -138,12 +141,18 @@ def read_text(file: str) -> str:
 
 
 def public_address(text: str) -> str:
-    """Return an address without user, password and parameters, which may be secrets."""
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return ""
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+    """Return an address without user, password and parameters, which may be secrets.
+
+    A password may have signs that should be encoded. So all before an ``@`` is left out, except
+    before one in the parameters after a path.
+    """
+    scheme, separator, rest = text.partition("://")
+    if not separator:
+        scheme, rest = "", text
+    before, mark, after = rest.rpartition("@")
+    if mark and not _PARAMETERS_AFTER_PATH.search(before):
+        rest = after
+    return scheme + separator + _PARAMETERS.split(rest)[0]
 
 
 def unknown_text(names: Sequence[str], what: str = "setting") -> str:

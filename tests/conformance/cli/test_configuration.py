@@ -184,6 +184,14 @@ def test_an_error_about_a_sink_uri_shows_no_secret(
     assert err.count("\n") == 1
 
 
+def test_an_error_shows_no_control_sign_of_a_file(
+    connector: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(connector).write_text(json.dumps({"connector.class": "\x1b[2Jnone"}))
+    err = error_of(capsys, "decode", "auto", "feed", "--connector", connector)
+    assert "connector.class=\\u001b[2Jnone: no format" in err
+
+
 @needs_toml
 @pytest.mark.parametrize("text", ['[sink\npassword = "alice"', 'password = "alice\n', "= alice"])
 def test_a_broken_changefeed_is_one_line_without_its_text(

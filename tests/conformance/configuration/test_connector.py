@@ -142,6 +142,11 @@ def test_keys_and_values_that_differ_leave_the_option_open(file: Path) -> None:
     assert warning.endswith("differ; option schemas-enable keeps its default")
 
 
+def test_a_property_that_is_null_is_not_set(file: Path) -> None:
+    nulls = {"transforms": None, "decimal.handling.mode": None, "own.property": None}
+    assert read(file, {**POSTGRES, **nulls}) == read(file, POSTGRES)
+
+
 def test_converters_have_short_names(file: Path) -> None:
     short = {"connector.class": "PostgresConnector", "value.converter": "JsonConverter"}
     assert read(file, short).format_for(None) == "debezium-json"

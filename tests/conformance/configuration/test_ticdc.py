@@ -11,6 +11,7 @@ import pytest
 from cdcwire.core.configuration import ANY_VALUE
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.configuration import ConfigurationError, read_ticdc
+from cdcwire_conformance.configuration.found import public_address
 
 if sys.version_info < (3, 11):
     pytest.importorskip("tomli")
@@ -286,6 +287,21 @@ def test_an_option_has_the_name_of_its_setting() -> None:
             for setting in option.settings:
                 if setting.kind != "connector" and not setting.values:
                     assert setting.name.rpartition(".")[2] == option.name
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("http://registry:8081", "http://registry:8081"),
+        ("http://alice:secret@registry:8081/base", "http://registry:8081/base"),
+        ("http://alice:se/cret@registry", "http://registry"),
+        ("http://alice:se?cret@registry", "http://registry"),
+        ("alice:secret@registry", "registry"),
+        ("s3://bucket/checks?endpoint=a@b&secret-access-key=secret", "s3://bucket/checks"),
+    ],
+)
+def test_an_address_is_shown_without_secrets(address: str, shown: str) -> None:
+    assert public_address(address) == shown
 
 
 def test_each_protocol_names_one_format() -> None:
