@@ -13,7 +13,7 @@ from typing import Any
 from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.model.events import Column, Event, Value
-from cdcwire.model.kinds import EnumType
+from cdcwire.model.kinds import EnumType, UnknownType
 from cdcwire_conformance.families.mysql_known_wrong import (
     MYSQL_FAULTS,
     ill_formed_text_replaced,
@@ -28,6 +28,7 @@ from cdcwire_conformance.known_wrong.decoder import (
     decorator,
     mending,
     right,
+    wrong_columns,
     wrong_decoder,
 )
 
@@ -166,6 +167,13 @@ def end_of_key_ignored(message: Message) -> Iterable[Message]:
         yield replace(message, key=key[:-surplus])
 
 
+@wrong_columns("NULL of a union of several types is the text of the branch that it is in")
+def foreign_null_as_text(column: Column, value: Value) -> tuple[Column, Value]:
+    """Replace NULL in a column of a foreign type with text."""
+    is_null = value is None and isinstance(column.type, UnknownType)
+    return column, "null" if is_null else value
+
+
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
     *MYSQL_FAULTS,
     ill_formed_text_replaced,
@@ -181,4 +189,5 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     nulls_from_defaults,
     allowed_split,
     definitions_ignored,
+    foreign_null_as_text,
 )

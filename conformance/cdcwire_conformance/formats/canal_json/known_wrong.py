@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from cdcwire.model.events import Column, Value
-from cdcwire.model.kinds import BytesType, SetType
+from cdcwire.core.message import Message
+from cdcwire.model.events import Column, Event, RowChange, Value
+from cdcwire.model.kinds import BytesType, SetType, YearType
 from cdcwire_conformance.families.mysql_known_wrong import (
     BATCHED_MYSQL_FAULTS,
     bit_as_text,
@@ -12,6 +13,7 @@ from cdcwire_conformance.families.mysql_known_wrong import (
 )
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
+    refusing,
     wrong_values,
 )
 from cdcwire_conformance.known_wrong.events import (
@@ -37,6 +39,24 @@ def binary_as_utf_8(column: Column, value: Value) -> Value:
     return value.decode("latin-1").encode() if isinstance(column.type, BytesType) else value
 
 
+@refusing("YEAR 0 is refused in the four digits that the official Canal writes")
+def year_of_zeros_refused(message: Message, events: list[Event]) -> bool:
+    """Return whether a message has the text ``0000`` in a YEAR column."""
+    images = [
+        image
+        for event in events
+        if isinstance(event, RowChange)
+        for image in (event.before, event.after)
+        if image is not None
+    ]
+    has_year = any(
+        isinstance(column.type, YearType) and value == 0
+        for image in images
+        for column, value in image.pairs
+    )
+    return has_year and b'"0000"' in (message.value or b"")
+
+
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
     *BATCHED_MYSQL_FAULTS,
     absent_as_null,
@@ -50,4 +70,5 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     old_null_as_absent,
     times_swapped,
     surrogates_replaced,
+    year_of_zeros_refused,
 )

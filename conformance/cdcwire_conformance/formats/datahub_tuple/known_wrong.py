@@ -13,7 +13,7 @@ from cdcwire.datahub.fields import Field as TopicField
 from cdcwire.datahub.frame import MAGIC
 from cdcwire.datahub.message import Batch, Record
 from cdcwire.formats.datahub_tuple import find_table, read_settings, topic_of
-from cdcwire.model.events import Column, Event, Value
+from cdcwire.model.events import Column, Event, Image, RowChange, Value
 from cdcwire.model.kinds import TimestampType
 from cdcwire_conformance.families.datahub_known_wrong import DATAHUB_FAULTS
 from cdcwire_conformance.known_wrong.decoder import (
@@ -75,6 +75,25 @@ def first_entry_only(format_: Format, message: Message, context: Context) -> lis
     return events[: len(first.records)] if isinstance(first, Batch) else events
 
 
+@wrong_decoder("fields that a record is too old for are NULL")
+def short_record_filled(format_: Format, message: Message, context: Context) -> list[Event]:
+    """Fill each row with NULL up to the fields that its topic has now."""
+    columns = find_table(context.tables, read_settings(context)).columns or ()
+
+    def filled(image: Image | None) -> Image | None:
+        if image is None:
+            return None
+        missing = tuple(column for column in columns if column.name not in image)
+        return Image(image.columns + missing, image.values + (None,) * len(missing))
+
+    return [
+        replace(event, before=filled(event.before), after=filled(event.after))
+        if isinstance(event, RowChange)
+        else event
+        for event in right(format_, message, context)
+    ]
+
+
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
     *DATAHUB_FAULTS,
     float32_as_double,
@@ -88,4 +107,5 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     timestamp_in_ms,
     attributes_in_characters,
     first_entry_only,
+    short_record_filled,
 )
