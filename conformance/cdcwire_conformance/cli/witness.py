@@ -49,6 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     witnesses = {witness.name: witness for witness in read_witnesses(root)}
     if arguments.command is not None:
         found = witness_from_results(_judge(arguments), sums)
+        if arguments.formats and found.name in witnesses:
+            found = found.with_other_formats(witnesses[found.name], arguments.formats)
         witnesses[found.name] = found
         write_witnesses(witnesses.values(), root)
     formats = arguments.formats or FORMAT_NAMES

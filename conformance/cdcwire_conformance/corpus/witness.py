@@ -8,8 +8,8 @@ the same bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cdcwire.model.text import Json
@@ -32,6 +32,15 @@ class Witness:
     language: str
     read: Mapping[str, str]
     wrote: Mapping[str, str]
+
+    def with_other_formats(self, earlier: Witness, judged: Collection[str]) -> Witness:
+        """Return the witness with the earlier cases of the formats that were not judged now."""
+
+        def others(sums: Mapping[str, str]) -> dict[str, str]:
+            return {name: sum_ for name, sum_ in sums.items() if name.split("/")[0] not in judged}
+
+        read, wrote = others(earlier.read), others(earlier.wrote)
+        return replace(self, read={**read, **self.read}, wrote={**wrote, **self.wrote})
 
 
 def witness_from_results(results: Json, sums: Mapping[str, str]) -> Witness:
