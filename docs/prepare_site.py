@@ -18,7 +18,7 @@ from pathlib import Path
 from cdcwire.core.options import Option
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire_conformance.cli import parser_of, verb_modules
-from cdcwire_conformance.cli.options import settings_text
+from cdcwire_conformance.cli.options import default_text, settings_text
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOT_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "REPORT.md", "SECURITY.md")
@@ -101,14 +101,11 @@ def options_and_features() -> Iterator[str]:
 
 
 def _option(option: Option) -> str:
-    default = (
-        repr(option.default).lower() if isinstance(option.default, bool) else repr(option.default)
-    )
+    default = default_text(option)
     values = ", ".join(map(repr, option.values or ()))
     settings = settings_text(option, mark="`")
-    return (
-        f"| `{option.name}` | `{default!r}` | {_cell(values)} | {_cell(option.help)} | {settings} |"
-    )
+    shown = f"`{default}`" if default else "empty"
+    return f"| `{option.name}` | {shown} | {_cell(values)} | {_cell(option.help)} | {settings} |"
 
 
 def _table(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[str]:

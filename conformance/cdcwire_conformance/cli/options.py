@@ -49,15 +49,17 @@ def options_text(format_name: str) -> str:
 
 def _lines(options: tuple[Option, ...]) -> Iterator[str]:
     for option in options:
-        default = (
-            str(option.default).lower() if isinstance(option.default, bool) else option.default
-        )
-        shown = "empty" if default == "" else str(default).translate(UNSEEN)
         yield ""
-        yield f"  {option.name}    {option.allowed}; default: {shown}"
+        yield f"  {option.name}    {option.allowed}; default: {default_text(option) or 'empty'}"
         yield f"      {option.help}"
         if option.settings:
             yield f"      {settings_text(option)}"
+
+
+def default_text(option: Option) -> str:
+    """Return an option's default as ``--option`` takes it, control characters escaped."""
+    default = option.default
+    return str(default).lower() if isinstance(default, bool) else str(default).translate(UNSEEN)
 
 
 def settings_text(option: Option, mark: str = "") -> str:
