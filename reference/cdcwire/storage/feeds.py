@@ -14,37 +14,29 @@ from cdcwire.core.format import EVERYTHING, Context, Selection
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.model.events import Column, Event, Position, Progress, Table
 from cdcwire.model.kinds import EnumType, SetType
+from cdcwire.storage import paths
 from cdcwire.storage.index_files import read_index
 from cdcwire.storage.metadata import read_metadata
-from cdcwire.storage.paths import (
-    METADATA_NAME,
-    IndexPath,
-    MetadataPath,
-    PathLayout,
-    SchemaPath,
-    StoragePath,
-    parse_path,
-)
 from cdcwire.storage.rules import check_schema_file
 from cdcwire.storage.schema_files import SchemaFile, change_of, read_schema_file, table_of
 
 _BREACHES = frozenset({"schema-hash", "schema-names", "schema-version"})
 
 
-def path_of(file: StoredFile, layout: PathLayout) -> StoragePath | None:
+def path_of(file: StoredFile, layout: paths.PathLayout) -> paths.StoragePath | None:
     """Return what the path of a file says; None for a data file outside of any layout.
 
     Raises: DecodeError.
     """
-    if "/" not in file.path and file.path != METADATA_NAME:
+    if "/" not in file.path and file.path != paths.METADATA_NAME:
         return None
-    return parse_path(file.path, layout)
+    return paths.parse_path(file.path, layout)
 
 
 def other_events(
     file: StoredFile,
-    place: IndexPath | SchemaPath | MetadataPath,
-    layout: PathLayout,
+    place: paths.IndexPath | paths.SchemaPath | paths.MetadataPath,
+    layout: paths.PathLayout,
     time_zone: str | None,
     selection: Selection = EVERYTHING,
 ) -> Iterator[Event]:
@@ -53,11 +45,11 @@ def other_events(
     Raises: DecodeError.
     """
     match place:
-        case MetadataPath():
+        case paths.MetadataPath():
             yield Progress("checkpoint", Position(commit_ts=read_metadata(file.value)))
-        case IndexPath():
+        case paths.IndexPath():
             read_index(file.value, layout, place.dispatcher)
-        case SchemaPath():
+        case paths.SchemaPath():
             change = change_of(read_schema(file, place), time_zone or "")
             if change is not None and _is_wanted(change.table, selection):
                 yield change
@@ -67,7 +59,7 @@ def _is_wanted(table: Table | None, selection: Selection) -> bool:
     return table is None or table.name is None or selection.wants(table.schema, table.name)
 
 
-def read_schema(file: StoredFile, place: SchemaPath) -> SchemaFile:
+def read_schema(file: StoredFile, place: paths.SchemaPath) -> SchemaFile:
     """Return a schema file that has the names, the version and the hash of its path.
 
     A hash that can't be checked is ignored. Raises: DecodeError.
@@ -79,13 +71,13 @@ def read_schema(file: StoredFile, place: SchemaPath) -> SchemaFile:
     return found
 
 
-def has_own_path(name: str, path: SchemaPath, file: SchemaFile) -> bool:
+def has_own_path(name: str, path: paths.SchemaPath, file: SchemaFile) -> bool:
     """Return whether a schema file has the names, the version and the hash of its path."""
     return all(fault.kind not in _BREACHES for fault in check_schema_file(name, path, file))
 
 
 def with_definitions(
-    messages: Iterable[Message], context: Context, layout: PathLayout, time_zone: str | None
+    messages: Iterable[Message], context: Context, layout: paths.PathLayout, time_zone: str | None
 ) -> Context:
     """Return the context with the tables that schema files among the messages define.
 
@@ -100,7 +92,7 @@ def with_definitions(
         if isinstance(message, StoredFile):
             try:
                 place = path_of(message, layout)
-                if not isinstance(place, SchemaPath):
+                if not isinstance(place, paths.SchemaPath):
                     continue
                 table = table_of(read_schema(message, place), time_zone or "")
             except DecodeError:

@@ -9,18 +9,9 @@ from itertools import product
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.guess import Guess, OptionValues, json_object
 from cdcwire.core.message import StoredFile
-from cdcwire.storage.paths import (
-    META_DIRECTORY,
-    METADATA_NAME,
-    DataPath,
-    DateSeparator,
-    IndexPath,
-    PathLayout,
-    SchemaPath,
-    parse_path,
-)
+from cdcwire.storage import paths
 
-_SEPARATORS: tuple[DateSeparator, ...] = ("day", "none", "month", "year")
+_SEPARATORS: tuple[paths.DateSeparator, ...] = ("day", "none", "month", "year")
 _SCHEMA_MEMBERS = {"TableVersion", "TableColumns", "Table", "Schema"}
 _DIGITS = re.compile(r"([0-9]{6,20})\.[a-z]+$")
 
@@ -29,7 +20,7 @@ _DIGITS = re.compile(r"([0-9]{6,20})\.[a-z]+$")
 class FilePlace:
     """A data file's path: what it says, and the settings under which it is a path of the layout."""
 
-    path: DataPath | None
+    path: paths.DataPath | None
     options: OptionValues
     alternatives: tuple[OptionValues, ...]
 
@@ -40,18 +31,18 @@ def identify_other_file(file: StoredFile, extension: str) -> Guess | None:
     Each format that is stored in a prefix has the same, but an index names a file of the format.
     """
     name = file.path.rpartition("/")[2]
-    if name == METADATA_NAME:
+    if name == paths.METADATA_NAME:
         if set(json_object(file.value) or ()) != {"checkpoint-ts"}:
             return None
         return Guess("metadata of a storage sink", if_decoded="possible")
-    if f"/{META_DIRECTORY}/" not in f"/{file.path}":
+    if f"/{paths.META_DIRECTORY}/" not in f"/{file.path}":
         return None
     if name.startswith("schema_"):
         if not set(json_object(file.value) or ()) >= _SCHEMA_MEMBERS:
             return None
         return Guess("a schema file of a storage sink", if_decoded="possible")
     if name.endswith(".index") and file.value.rstrip(b"\n").endswith(extension.encode()):
-        options, alternatives = _layouts(file.path, extension, IndexPath)
+        options, alternatives = _layouts(file.path, extension, paths.IndexPath)
         evidence = f"an index file that names a {extension} file"
         return Guess(
             evidence, if_decoded="likely", alone="likely", options=options,
@@ -64,21 +55,21 @@ def place_of(file: StoredFile, extension: str) -> FilePlace | None:
     """Return what the path of a data file says; None if it is not a data file's."""
     if "/" not in file.path:
         bare = FilePlace(None, {}, ({},))
-        return None if file.path == METADATA_NAME else bare
-    options, alternatives = _layouts(file.path, extension, DataPath)
+        return None if file.path == paths.METADATA_NAME else bare
+    options, alternatives = _layouts(file.path, extension, paths.DataPath)
     if not alternatives:
         return None
     layout = _layout(alternatives[0], extension)
-    path = parse_path(file.path, layout)
-    assert isinstance(path, DataPath)
+    path = paths.parse_path(file.path, layout)
+    assert isinstance(path, paths.DataPath)
     digits = _DIGITS.search(file.path)
-    if digits is not None and len(digits[1]) != PathLayout().digits:
+    if digits is not None and len(digits[1]) != paths.PathLayout().digits:
         options = {**options, "file-index-digit": len(digits[1])}
     return FilePlace(path, options, alternatives)
 
 
 def _layouts(
-    path: str, extension: str, kind: type[DataPath | IndexPath | SchemaPath]
+    path: str, extension: str, kind: type[paths.DataPath | paths.IndexPath | paths.SchemaPath]
 ) -> tuple[OptionValues, tuple[OptionValues, ...]]:
     """Return the settings that the path shows, and those under which it is legal."""
     found: list[OptionValues] = []
@@ -87,7 +78,7 @@ def _layouts(
         if not partitions:
             options = {**options, "enable-partition-separator": False}
         try:
-            parsed = parse_path(path, _layout(options, extension))
+            parsed = paths.parse_path(path, _layout(options, extension))
         except DecodeError:
             continue
         if isinstance(parsed, kind) and (partitions or not found):
@@ -95,8 +86,8 @@ def _layouts(
     return ({}, tuple(found))
 
 
-def _layout(options: OptionValues, extension: str) -> PathLayout:
-    layout = PathLayout(extension=extension)
+def _layout(options: OptionValues, extension: str) -> paths.PathLayout:
+    layout = paths.PathLayout(extension=extension)
     for separator in _SEPARATORS:
         if options.get("date-separator") == separator:
             layout = replace(layout, date_separator=separator)

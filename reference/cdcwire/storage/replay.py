@@ -16,15 +16,8 @@ from enum import Enum
 from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import DecodeError
+from cdcwire.storage import paths
 from cdcwire.storage.metadata import row_is_complete, schema_is_complete
-from cdcwire.storage.paths import (
-    DataPath,
-    IndexPath,
-    PathLayout,
-    SchemaPath,
-    StoragePath,
-    path_text,
-)
 from cdcwire.storage.renames import RENAME_TABLE, RENAME_TABLES, renamed_from
 from cdcwire.storage.rules import (
     DirectoryKey,
@@ -79,7 +72,7 @@ class ApplySchema:
     """Take this schema for its version, and run its query if there is one."""
 
     path: str
-    parsed: SchemaPath
+    parsed: paths.SchemaPath
     file: SchemaFile
 
     @property
@@ -93,7 +86,7 @@ class ReadFile:
     """Apply the rows of this file, each through a ``RowGate``."""
 
     path: str
-    parsed: DataPath
+    parsed: paths.DataPath
 
 
 Step: TypeAlias = "ApplySchema | ReadFile"
@@ -135,7 +128,7 @@ _START = ReplayState()
 
 def replay(
     listing: Listing,
-    layout: PathLayout,
+    layout: paths.PathLayout,
     checkpoint: int | None = None,
     *,
     newer: bool = False,
@@ -153,7 +146,7 @@ def replay(
     run.faults.extend(faults)
     run.faults.extend(check_versions(parsed, run.schema_files))
     for _, name, path in sorted(run.entries(), key=lambda entry: entry[:2]):
-        if isinstance(path, SchemaPath):
+        if isinstance(path, paths.SchemaPath):
             run.schema(name, path)
         else:
             run.directory(path, run.directories[directory_of(path)])
@@ -175,10 +168,10 @@ class _Run:
     def __init__(
         self,
         listing: Listing,
-        layout: PathLayout,
+        layout: paths.PathLayout,
         checkpoint: int | None,
         newer: bool,
-        parsed: Mapping[str, StoragePath],
+        parsed: Mapping[str, paths.StoragePath],
         state: ReplayState,
     ) -> None:
         self.listing = listing
@@ -201,13 +194,13 @@ class _Run:
             if isinstance(file, SchemaFile)
         }
 
-    def entries(self) -> Iterator[tuple[_Key, str, SchemaPath | DataPath]]:
+    def entries(self) -> Iterator[tuple[_Key, str, paths.SchemaPath | paths.DataPath]]:
         """Yield schema files, and each directory once by one of its files, with their places."""
         for name, path in self.parsed.items():
-            if isinstance(path, SchemaPath):
+            if isinstance(path, paths.SchemaPath):
                 schema, table = table_of_schema_path(path, self.schema_files.get(name))
                 yield (path.version, -1, "", schema, table, ""), name, path
-            elif isinstance(path, DataPath):
+            elif isinstance(path, paths.DataPath):
                 key = directory_of(path)
                 if key not in self.directories:
                     self.directories[key] = {}
@@ -217,7 +210,7 @@ class _Run:
                     yield place, name, path
                 self.directories[key][path.number] = name
 
-    def schema(self, name: str, path: SchemaPath) -> None:
+    def schema(self, name: str, path: paths.SchemaPath) -> None:
         if name in self.applied:
             return
         if not schema_is_complete(path.version, self.checkpoint):
@@ -251,7 +244,7 @@ class _Run:
                     if old != key:
                         self.ddl[old] = max(self.ddl.get(old, 0), path.version)
 
-    def directory(self, first: DataPath, files: Mapping[int, str]) -> None:
+    def directory(self, first: paths.DataPath, files: Mapping[int, str]) -> None:
         table = (first.schema, first.table)
         reason = self.skipped_whole(first, table)
         if reason is not None:
@@ -262,7 +255,7 @@ class _Run:
         for number in range(seen + 1, last + 1):
             found = files.get(number)
             if found is None:
-                missing = path_text(replace(first, number=number), self.layout)
+                missing = paths.path_text(replace(first, number=number), self.layout)
                 problem = f"file {number} is missing, and {last} is there"
                 self.stop(Fault("hole", missing, problem, CLAUSE), first)
             elif found in self.listing.cut_off:
@@ -270,7 +263,7 @@ class _Run:
                 self.stop(Fault("half-written", found, problem, CLAUSE), first)
             else:
                 path = self.parsed[found]
-                assert isinstance(path, DataPath)
+                assert isinstance(path, paths.DataPath)
                 self.steps.append(ReadFile(found, path))
                 self.read[directory_of(first)] = number
                 continue
@@ -281,13 +274,13 @@ class _Run:
     def lone_indexes(self) -> None:
         """Look at the index files of directories without any file of rows."""
         for path in self.parsed.values():
-            if isinstance(path, IndexPath) and directory_of(path) not in self.directories:
+            if isinstance(path, paths.IndexPath) and directory_of(path) not in self.directories:
                 key = directory_of(path)
-                first = DataPath(*key[:5], 1, path.dispatcher)
+                first = paths.DataPath(*key[:5], 1, path.dispatcher)
                 if self.skipped_whole(first, (path.schema, path.table)) is None:
                     self.last_number(first, {})
 
-    def skipped_whole(self, path: DataPath, table: TableKey) -> SkipReason | None:
+    def skipped_whole(self, path: paths.DataPath, table: TableKey) -> SkipReason | None:
         if self.checkpoint is not None and path.version > self.checkpoint:
             return SkipReason.BEYOND_CHECKPOINT
         if self.is_held(table, path.version) or stream_of(path) in self.held:
@@ -296,14 +289,14 @@ class _Run:
             return SkipReason.OLDER_THAN_DDL
         return None
 
-    def last_number(self, first: DataPath, files: Mapping[int, str]) -> int:
+    def last_number(self, first: paths.DataPath, files: Mapping[int, str]) -> int:
         """Return the largest number to read, and report how the index and the files agree."""
         # What was read before may be gone since: files expire.
         largest = max(max(files, default=0), self.read.get(directory_of(first), 0))
         if self.listing.index_numbers is None:
             return largest
-        index = IndexPath(*directory_of(first))
-        name = path_text(index, self.layout)
+        index = paths.IndexPath(*directory_of(first))
+        name = paths.path_text(index, self.layout)
         clause = "storage: index files"
         number = self.listing.index_numbers.get(name)
         if not isinstance(number, int):
@@ -314,7 +307,7 @@ class _Run:
             self.faults.append(Fault(kind, name, problem, clause))
             number = 0 if self.newer else largest
         elif number > largest:
-            missing = path_text(replace(first, number=number), self.layout)
+            missing = paths.path_text(replace(first, number=number), self.layout)
             problem = f"the index names file {number}, and {largest} is the last one there"
             fault = Fault("index-missing-file", missing, problem, clause)
             if self.newer:
@@ -332,7 +325,7 @@ class _Run:
         self.skips.extend(Skip(name, SkipReason.BEYOND_INDEX) for name in beyond)
         return min(number, largest)
 
-    def stop(self, fault: Fault, path: DataPath) -> None:
+    def stop(self, fault: Fault, path: paths.DataPath) -> None:
         """Hold back the rest of this stream, and all later versions of its table."""
         self.faults.append(fault)
         self.skips.append(Skip(fault.path, SkipReason.HELD_BACK))
@@ -395,11 +388,11 @@ class RowGate:
     checkpoint: int | None = None
     streams: dict[StreamKey, StreamGate] = field(default_factory=dict)
 
-    def judge(self, path: DataPath, commit_ts: int | None) -> RowVerdict:
+    def judge(self, path: paths.DataPath, commit_ts: int | None) -> RowVerdict:
         """Return whether a row of a file is applied, and count it."""
         return self.of(path).judge(commit_ts)
 
-    def of(self, path: DataPath) -> StreamGate:
+    def of(self, path: paths.DataPath) -> StreamGate:
         """Return the gate of a file's rows."""
         key = stream_of(path)
         found = self.streams.get(key)
@@ -423,7 +416,7 @@ class RowGate:
         return sum(stream.beyond for stream in self.streams.values())
 
 
-def ddl_versions(files: Iterable[tuple[SchemaPath, SchemaFile]]) -> dict[TableKey, list[int]]:
+def ddl_versions(files: Iterable[tuple[paths.SchemaPath, SchemaFile]]) -> dict[TableKey, list[int]]:
     """Return the versions of each table's DDL, as ``RowRules`` needs them."""
     versions: dict[TableKey, list[int]] = {}
     for path, file in files:

@@ -18,15 +18,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from cdcwire.core.errors import DecodeError, Path
 from cdcwire.core.errors import path_text as path_steps_text
-from cdcwire.storage.paths import (
-    DataPath,
-    IndexPath,
-    PathLayout,
-    SchemaPath,
-    StoragePath,
-    parse_path,
-    path_text,
-)
+from cdcwire.storage import paths
 from cdcwire.storage.schema_text import SchemaFile, check_checksum, shipped_checksum
 from cdcwire.storage.writing import WriteOrder
 
@@ -88,17 +80,17 @@ DirectoryKey: TypeAlias = "tuple[str, str, int, int | None, str, str | None]"
 StreamKey: TypeAlias = "tuple[str, str, int | None, str | None]"
 
 
-def directory_of(path: DataPath | IndexPath) -> DirectoryKey:
+def directory_of(path: paths.DataPath | paths.IndexPath) -> DirectoryKey:
     """Return what files share that are counted together: a directory, and its dispatcher."""
     return path.schema, path.table, path.version, path.partition, path.date, path.dispatcher
 
 
-def stream_of(path: DataPath) -> StreamKey:
+def stream_of(path: paths.DataPath) -> StreamKey:
     """Return what rows share that come in order: a table, its partition, and the dispatcher."""
     return path.schema, path.table, path.partition, path.dispatcher
 
 
-def table_of_schema_path(path: SchemaPath, file: SchemaFile | None) -> tuple[str, str]:
+def table_of_schema_path(path: paths.SchemaPath, file: SchemaFile | None) -> tuple[str, str]:
     """Return the names that the data files of a schema file's table have in their paths.
 
     Where table ids are paths, a table's schema file looks like a database's.
@@ -119,29 +111,29 @@ def is_stray(name: str) -> bool:
 
 
 def check_names(
-    sizes: Mapping[str, int | None], layout: PathLayout
-) -> tuple[dict[str, StoragePath], list[Fault]]:
+    sizes: Mapping[str, int | None], layout: paths.PathLayout
+) -> tuple[dict[str, paths.StoragePath], list[Fault]]:
     """Return what the listed paths say, and what is wrong with them. Sizes may be unknown.
 
     Source: storage, "names", "file numbers".
     """
-    parsed: dict[str, StoragePath] = {}
+    parsed: dict[str, paths.StoragePath] = {}
     faults: list[Fault] = []
     numbers: dict[tuple[DirectoryKey, int], str] = {}
     for name in sorted(sizes):
         try:
-            path = parse_path(name, layout)
+            path = paths.parse_path(name, layout)
         except DecodeError as error:
             if not is_stray(name):
                 faults.append(Fault("unknown-file", name, error.problem, error.clause))
             continue
-        if isinstance(path, DataPath):
+        if isinstance(path, paths.DataPath):
             first = numbers.setdefault((directory_of(path), path.number), name)
             if first != name:
                 problem = f"the number {path.number} is that of {first!r:.200} too"
                 faults.append(Fault("number-twice", name, problem, "storage: file numbers"))
                 continue
-            if path_text(path, layout) != name:
+            if paths.path_text(path, layout) != name:
                 problem = f"the number has other than {layout.width} digits"
                 faults.append(Fault("number-width", name, problem, "storage: file numbers"))
             if sizes[name] == 0:
@@ -151,7 +143,7 @@ def check_names(
     return parsed, faults
 
 
-def check_schema_file(name: str, path: SchemaPath, file: SchemaFile) -> Iterator[Fault]:
+def check_schema_file(name: str, path: paths.SchemaPath, file: SchemaFile) -> Iterator[Fault]:
     """Compare a schema file with its own path.
 
     Source: storage, "schema hash", "replay order".
@@ -180,7 +172,7 @@ def check_schema_file(name: str, path: SchemaPath, file: SchemaFile) -> Iterator
 
 
 def check_versions(
-    parsed: Mapping[str, StoragePath], files: Mapping[str, SchemaFile]
+    parsed: Mapping[str, paths.StoragePath], files: Mapping[str, SchemaFile]
 ) -> Iterator[Fault]:
     """Find data directories without the schema file of their version.
 
@@ -188,11 +180,11 @@ def check_versions(
     """
     known: set[tuple[tuple[str, str], int]] = set()
     for name, path in parsed.items():
-        if isinstance(path, SchemaPath):
+        if isinstance(path, paths.SchemaPath):
             known.add((table_of_schema_path(path, files.get(name)), path.version))
     reported: set[tuple[tuple[str, str], int]] = set()
     for name, path in sorted(parsed.items()):
-        if isinstance(path, DataPath):
+        if isinstance(path, paths.DataPath):
             key = ((path.schema, path.table), path.version)
             if key not in known and key not in reported:
                 reported.add(key)
@@ -238,7 +230,9 @@ class RowRules:
     suspected: set[StreamKey] = field(default_factory=set)
     _streams: dict[StreamKey, _Stream] = field(default_factory=dict)
 
-    def check_file(self, name: str, path: DataPath, rows: Iterable[RowMark]) -> Iterator[Fault]:
+    def check_file(
+        self, name: str, path: paths.DataPath, rows: Iterable[RowMark]
+    ) -> Iterator[Fault]:
         """Look at the rows of one file. Each kind is reported once per file, at its first row.
 
         Source: storage, "transactions".
@@ -271,7 +265,7 @@ class RowRules:
         self,
         stream: _Stream,
         name: str,
-        path: DataPath,
+        path: paths.DataPath,
         next_ddl: int | None,
         index: int,
         row: RowMark,
@@ -325,7 +319,7 @@ class RowRules:
 
 def check_puts(
     puts: Iterable[tuple[str, int | None]],
-    layout: PathLayout,
+    layout: paths.PathLayout,
     order: WriteOrder,
     existing: Iterable[str] = (),
 ) -> Iterator[Fault]:
@@ -339,22 +333,22 @@ def check_puts(
     named: dict[DirectoryKey, int] = {}
     schemas: set[tuple[str, str, int]] = set()
     for name in existing:
-        path = parse_path(name, layout)
-        if isinstance(path, SchemaPath):
+        path = paths.parse_path(name, layout)
+        if isinstance(path, paths.SchemaPath):
             schemas.update(_data_names_of(path))
     checkpoint: int | None = None
     clause = "storage: write order"
     for name, number in puts:
         try:
-            path = parse_path(name, layout)
+            path = paths.parse_path(name, layout)
         except DecodeError as error:
             if not is_stray(name):
                 yield Fault("unknown-file", name, error.problem, error.clause)
             continue
         match path:
-            case SchemaPath():
+            case paths.SchemaPath():
                 schemas.update(_data_names_of(path))
-            case DataPath():
+            case paths.DataPath():
                 key = directory_of(path)
                 written = put_numbers.setdefault(key, set())
                 if path.number in written:
@@ -365,7 +359,7 @@ def check_puts(
                     yield Fault("put-order", name, problem, clause)
                 if order == "index-first" and named.get(key, 0) < path.number:
                     yield Fault("put-order", name, "rows come before their index", clause)
-            case IndexPath():
+            case paths.IndexPath():
                 key = directory_of(path)
                 named[key] = number or 0
                 if order == "data-first" and number not in put_numbers.get(key, ()):
@@ -378,7 +372,7 @@ def check_puts(
                 checkpoint = number if checkpoint is None else max(checkpoint, number or 0)
 
 
-def _data_names_of(path: SchemaPath) -> Iterator[tuple[str, str, int]]:
+def _data_names_of(path: paths.SchemaPath) -> Iterator[tuple[str, str, int]]:
     yield path.schema, path.table or "", path.version
     if path.table is None:
         yield "", path.schema, path.version

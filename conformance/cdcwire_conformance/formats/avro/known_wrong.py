@@ -14,12 +14,7 @@ from cdcwire.core.format import Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.model.events import Column, Event, Value
 from cdcwire.model.kinds import EnumType, UnknownType
-from cdcwire_conformance.families.mysql_known_wrong import (
-    MYSQL_FAULTS,
-    ill_formed_text_replaced,
-    timestamp_in_utc,
-    vector_as_null,
-)
+from cdcwire_conformance.families import mysql_known_wrong
 from cdcwire_conformance.formats.avro.known_wrong_values import VALUE_FAULTS
 from cdcwire_conformance.known_wrong.decoder import (
     Decode,
@@ -175,10 +170,10 @@ def foreign_null_as_text(column: Column, value: Value) -> tuple[Column, Value]:
 
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
-    *MYSQL_FAULTS,
-    ill_formed_text_replaced,
-    vector_as_null,
-    timestamp_in_utc,
+    *mysql_known_wrong.MYSQL_FAULTS,
+    mysql_known_wrong.ill_formed_text_replaced,
+    mysql_known_wrong.vector_as_null,
+    mysql_known_wrong.timestamp_in_utc,
     *VALUE_FAULTS,
     header_ignored,
     empty_value_as_delete,

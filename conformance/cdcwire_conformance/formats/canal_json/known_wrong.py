@@ -5,12 +5,7 @@ from __future__ import annotations
 from cdcwire.core.message import Message
 from cdcwire.model.events import Column, Event, RowChange, Value
 from cdcwire.model.kinds import BytesType, SetType, YearType
-from cdcwire_conformance.families.mysql_known_wrong import (
-    BATCHED_MYSQL_FAULTS,
-    bit_as_text,
-    cut_file_accepted,
-    timestamp_in_utc,
-)
+from cdcwire_conformance.families import mysql_known_wrong
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     refusing,
@@ -58,12 +53,12 @@ def year_of_zeros_refused(message: Message, events: list[Event]) -> bool:
 
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
-    *BATCHED_MYSQL_FAULTS,
+    *mysql_known_wrong.BATCHED_MYSQL_FAULTS,
     absent_as_null,
     claim_check_ignored,
-    cut_file_accepted,
-    bit_as_text,
-    timestamp_in_utc,
+    mysql_known_wrong.cut_file_accepted,
+    mysql_known_wrong.bit_as_text,
+    mysql_known_wrong.timestamp_in_utc,
     set_backwards,
     binary_as_utf_8,
     null_as_word,

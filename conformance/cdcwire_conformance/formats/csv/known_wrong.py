@@ -18,14 +18,7 @@ from cdcwire.formats.csv.records import field_of
 from cdcwire.formats.csv.settings import read_settings
 from cdcwire.model.events import Column, Event, RowChange, Value
 from cdcwire.model.kinds import EnumType, FloatType, JsonType, SetType, TextType
-from cdcwire_conformance.families.mysql_known_wrong import (
-    BATCHED_MYSQL_FAULTS,
-    bit_as_text,
-    cut_file_accepted,
-    ill_formed_text_replaced,
-    set_cut_at_comma,
-    timestamp_in_utc,
-)
+from cdcwire_conformance.families import mysql_known_wrong
 from cdcwire_conformance.known_wrong.decoder import (
     Decode,
     KnownWrong,
@@ -155,12 +148,12 @@ def newest_definition(format_: Format, message: Message, context: Context) -> li
 
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
-    *BATCHED_MYSQL_FAULTS,
+    *mysql_known_wrong.BATCHED_MYSQL_FAULTS,
     partition_lost,
-    ill_formed_text_replaced,
-    cut_file_accepted,
-    bit_as_text,
-    timestamp_in_utc,
+    mysql_known_wrong.ill_formed_text_replaced,
+    mysql_known_wrong.cut_file_accepted,
+    mysql_known_wrong.bit_as_text,
+    mysql_known_wrong.timestamp_in_utc,
     quoted_null_as_null,
     null_as_its_text,
     empty_string_as_null,
@@ -195,5 +188,5 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     halves_as_changes,
     float_without_exponent,
     newest_definition,
-    set_cut_at_comma,
+    mysql_known_wrong.set_cut_at_comma,
 )

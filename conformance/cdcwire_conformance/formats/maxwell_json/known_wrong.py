@@ -11,11 +11,7 @@ from decimal import Decimal
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.model.events import Column, Event, Image, Marker, RowChange, SchemaChange, Value
 from cdcwire.model.kinds import BytesType, DecimalType, TimestampType
-from cdcwire_conformance.families.mysql_known_wrong import (
-    set_cut_at_comma,
-    signed_for_unsigned,
-    zero_date_as_null,
-)
+from cdcwire_conformance.families import mysql_known_wrong
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     mending,
@@ -170,8 +166,8 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     schema_change_lost,
     *STATEMENTS,
     names_in_lower_case,
-    signed_for_unsigned,
-    zero_date_as_null,
+    mysql_known_wrong.signed_for_unsigned,
+    mysql_known_wrong.zero_date_as_null,
     seconds_as_milliseconds,
     milliseconds_as_seconds,
     unchanged_as_null,
@@ -182,7 +178,7 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     decimals_through_double,
     scale_lost,
     base64_as_bytes,
-    set_cut_at_comma,
+    mysql_known_wrong.set_cut_at_comma,
     null_as_word,
     timestamp_in_local_time,
     key_in_lower_case,

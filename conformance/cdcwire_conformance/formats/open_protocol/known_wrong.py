@@ -10,11 +10,7 @@ from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.golang.quote import quote
 from cdcwire.model.events import Column, Value
 from cdcwire.model.kinds import BytesType
-from cdcwire_conformance.families.mysql_known_wrong import (
-    BATCHED_MYSQL_FAULTS,
-    ill_formed_text_replaced,
-    vector_as_null,
-)
+from cdcwire_conformance.families import mysql_known_wrong
 from cdcwire_conformance.known_wrong.decoder import (
     KnownWrong,
     mending,
@@ -58,9 +54,9 @@ def base64_kept(column: Column, value: Value) -> tuple[Column, Value]:
 
 
 KNOWN_WRONG: tuple[KnownWrong, ...] = (
-    *BATCHED_MYSQL_FAULTS,
-    ill_formed_text_replaced,
-    vector_as_null,
+    *mysql_known_wrong.BATCHED_MYSQL_FAULTS,
+    mysql_known_wrong.ill_formed_text_replaced,
+    mysql_known_wrong.vector_as_null,
     partition_lost,
     one_table_a_message,
     absent_as_null,

@@ -12,19 +12,8 @@ from collections.abc import Callable
 from cdcwire.core.errors import DecodeError, EncodeError, Path, step
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import write_varint
+from cdcwire.formats.avro import schema
 from cdcwire.formats.avro.message import Branch, Datum
-from cdcwire.formats.avro.schema import (
-    Array,
-    AvroType,
-    Enumeration,
-    Field,
-    Fixed,
-    Map,
-    Primitive,
-    PrimitiveName,
-    Record,
-    Union,
-)
 
 CLAUSE = "avro: binary encoding"
 VARINTS = "avro: varints"
@@ -94,7 +83,7 @@ def read_boolean(reader: Reader) -> bool:
     return bool(byte)
 
 
-def read_primitive(reader: Reader, name: PrimitiveName, clause: str = TEXTS) -> Datum:
+def read_primitive(reader: Reader, name: schema.PrimitiveName, clause: str = TEXTS) -> Datum:
     """Read a value of a type without parts."""
     match name:
         case "null":
@@ -133,11 +122,11 @@ class DatumReader:
         self.budget = _FREE_VALUES + 2 * reader.left
         self.depth = 0
 
-    def read(self, kind: AvroType, path: Path, clause: str = CLAUSE) -> Datum:
+    def read(self, kind: schema.AvroType, path: Path, clause: str = CLAUSE) -> Datum:
         """Return the next value. ``path`` and ``clause`` are for notes only."""
         reader = self.reader
         self._spend()
-        if isinstance(kind, Primitive):
+        if isinstance(kind, schema.Primitive):
             start = reader.offset
             value = read_primitive(reader, kind.name)
             if reader.offset > start:
@@ -151,43 +140,43 @@ class DatumReader:
         self.depth -= 1
         return found
 
-    def _nested(self, kind: AvroType, path: Path, clause: str) -> Datum:
+    def _nested(self, kind: schema.AvroType, path: Path, clause: str) -> Datum:
         reader, start = self.reader, self.reader.offset
         match kind:
-            case Union(branches):
+            case schema.Union(branches):
                 index = read_union_index(reader, len(branches))
                 reader.note(start, index, UNION, *path, "branch")
                 value = self.read(branches[index], path, clause)
                 return value if kind.null_index is not None else Branch(index, value)
-            case Record(fields=fields):
+            case schema.Record(fields=fields):
                 return tuple(self._step(each.name, each.type, path, clause) for each in fields)
-            case Array(items):
+            case schema.Array(items):
                 return tuple(self._items(items, path, clause))
-            case Map(values):
+            case schema.Map(values):
                 return tuple(self._pairs(values, path, clause))
-            case Fixed(_, size):
+            case schema.Fixed(_, size):
                 raw = reader.take(size, LENGTHS)
                 if size:
                     reader.note(start, raw, clause, *path)
                 return raw
-            case Enumeration(_, symbols):
+            case schema.Enumeration(_, symbols):
                 index = read_int(reader)
                 if not 0 <= index < len(symbols):
                     problem = f"there are {len(symbols)} symbols, not a symbol {index}"
                     raise DecodeError(problem, start, CLAUSE)
                 reader.note(start, symbols[index], clause, *path)
                 return symbols[index]
-            case Primitive():
+            case schema.Primitive():
                 raise AssertionError("a type without parts is read before")
 
-    def _step(self, name: str | int, kind: AvroType, path: Path, clause: str) -> Datum:
+    def _step(self, name: str | int, kind: schema.AvroType, path: Path, clause: str) -> Datum:
         try:
             return self.read(kind, (*path, name), clause)
         except DecodeError as error:
             error.path = (name, *error.path)
             raise
 
-    def _items(self, items: AvroType, path: Path, clause: str) -> list[Datum]:
+    def _items(self, items: schema.AvroType, path: Path, clause: str) -> list[Datum]:
         found: list[Datum] = []
         for count, end in self._blocks(path):
             for _ in range(count):
@@ -195,7 +184,7 @@ class DatumReader:
             self._check_block(end)
         return found
 
-    def _pairs(self, values: AvroType, path: Path, clause: str) -> list[tuple[str, Datum]]:
+    def _pairs(self, values: schema.AvroType, path: Path, clause: str) -> list[tuple[str, Datum]]:
         found: list[tuple[str, Datum]] = []
         for count, end in self._blocks(path):
             for _ in range(count):
@@ -253,16 +242,16 @@ class _Blocks:
         return count, end
 
 
-def write_datum(out: bytearray, kind: AvroType, value: Datum) -> None:
+def write_datum(out: bytearray, kind: schema.AvroType, value: Datum) -> None:
     """Append a value of a type. Raises: EncodeError when it is not a value of the type."""
     match kind:
-        case Primitive(name):
+        case schema.Primitive(name):
             write_primitive(out, name, value)
-        case Union(branches):
+        case schema.Union(branches):
             _write_union(out, kind, branches, value)
-        case Record(fields=fields):
+        case schema.Record(fields=fields):
             _write_fields(out, fields, value)
-        case Array(items):
+        case schema.Array(items):
             values = _sized(value, None)
             if values:
                 write_varint(out, len(values), VARINTS)
@@ -270,7 +259,7 @@ def write_datum(out: bytearray, kind: AvroType, value: Datum) -> None:
                 with step(index):
                     write_datum(out, items, each)
             out.append(0)
-        case Map(items):
+        case schema.Map(items):
             values = _sized(value, None)
             if values:
                 write_varint(out, len(values), VARINTS)
@@ -279,28 +268,28 @@ def write_datum(out: bytearray, kind: AvroType, value: Datum) -> None:
                     write_primitive(out, "string", key)
                     write_datum(out, items, each)
             out.append(0)
-        case Fixed(_, size):
+        case schema.Fixed(_, size):
             if not isinstance(value, bytes) or len(value) != size:
                 raise _wrong(value, f"{size} bytes")
             out += value
-        case Enumeration(_, symbols):
+        case schema.Enumeration(_, symbols):
             if value not in symbols:
                 raise _wrong(value, "a symbol of the enum")
             write_varint(out, symbols.index(value), VARINTS)
 
 
-def _write_fields(out: bytearray, fields: tuple[Field, ...], value: Datum) -> None:
+def _write_fields(out: bytearray, fields: tuple[schema.Field, ...], value: Datum) -> None:
     values = _sized(value, len(fields))
     for field, each in zip(fields, values, strict=True):
         kind = field.type
         try:
-            if isinstance(kind, Union) and kind.null_index is not None:
+            if isinstance(kind, schema.Union) and kind.null_index is not None:
                 if each is None:
                     out.append(2 * kind.null_index)
                     continue
                 out.append(2 - 2 * kind.null_index)
                 kind = kind.branches[1 - kind.null_index]
-            if isinstance(kind, Primitive):
+            if isinstance(kind, schema.Primitive):
                 _WRITERS[kind.name](out, each)
             else:
                 write_datum(out, kind, each)
@@ -309,7 +298,9 @@ def _write_fields(out: bytearray, fields: tuple[Field, ...], value: Datum) -> No
             raise
 
 
-def _write_union(out: bytearray, kind: Union, branches: tuple[AvroType, ...], value: Datum) -> None:
+def _write_union(
+    out: bytearray, kind: schema.Union, branches: tuple[schema.AvroType, ...], value: Datum
+) -> None:
     null_index = kind.null_index
     if null_index is not None:
         index = null_index if value is None else 1 - null_index
@@ -321,7 +312,7 @@ def _write_union(out: bytearray, kind: Union, branches: tuple[AvroType, ...], va
     write_datum(out, branches[index], value)
 
 
-def write_primitive(out: bytearray, name: PrimitiveName, value: Datum) -> None:
+def write_primitive(out: bytearray, name: schema.PrimitiveName, value: Datum) -> None:
     """Append a value of a type without parts."""
     _WRITERS[name](out, value)
 
@@ -379,7 +370,7 @@ def _write_string(out: bytearray, value: Datum) -> None:
     out += raw
 
 
-_WRITERS: dict[PrimitiveName, Callable[[bytearray, Datum], None]] = {
+_WRITERS: dict[schema.PrimitiveName, Callable[[bytearray, Datum], None]] = {
     "null": _write_null,
     "boolean": _write_boolean,
     "int": _write_int,

@@ -9,25 +9,17 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from cdcwire.core.errors import EncodeError
+from cdcwire.formats.avro import schema
 from cdcwire.formats.avro.defaults import default_of
 from cdcwire.formats.avro.names import sanitize
 from cdcwire.formats.avro.plans import MAX_DECIMAL_DIGITS, Form
-from cdcwire.formats.avro.schema import (
-    AvroType,
-    DecimalSize,
-    Default,
-    Field,
-    Primitive,
-    PrimitiveName,
-    Union,
-)
 from cdcwire.formats.avro.settings import Settings
 from cdcwire.model.events import ABSENT, Column
 from cdcwire.model.kinds import DecimalType, UnknownType
 from cdcwire.mysql.declared import BINARY_NAMES, TEXT_NAMES, DeclaredType, declared_type
 
 CLAUSE = "avro: column types"
-_NULL = Primitive("null")
+_NULL = schema.Primitive("null")
 _TEXTS = {
     "json": "JSON",
     "date": "DATE",
@@ -45,7 +37,7 @@ def declared_of(column: Column) -> DeclaredType:
     return declared_type(column, CLAUSE)
 
 
-def field_of(column: Column, settings: Settings, is_nullable: bool) -> Field:
+def field_of(column: Column, settings: Settings, is_nullable: bool) -> schema.Field:
     """Return the field of a column. Raises: EncodeError for a type that Avro does not carry here.
 
     NULL comes first in the union, unless there is a default: a default is of the first branch.
@@ -56,17 +48,17 @@ def field_of(column: Column, settings: Settings, is_nullable: bool) -> Field:
     if form is Form.DECIMAL_BYTES and not is_scale_known(column):
         problem = "the scale of the column is not known: a definition of the table is needed"
         raise EncodeError(problem, "avro: decimal values")
-    default: Default = ABSENT
+    default: schema.Default = ABSENT
     if form is not Form.DECIMAL_BYTES:
         # The producer leaves out defaults of DECIMAL as bytes, whatever they are.
         default = default_of(column, declared, form, "shipped" in settings.dialects)
-    of_type: AvroType = kind
+    of_type: schema.AvroType = kind
     if is_nullable:
         if default is ABSENT:
-            of_type, default = Union((_NULL, kind)), None
+            of_type, default = schema.Union((_NULL, kind)), None
         else:
-            of_type = Union((kind, _NULL))
-    return Field(name, of_type, default)
+            of_type = schema.Union((kind, _NULL))
+    return schema.Field(name, of_type, default)
 
 
 def is_scale_known(column: Column) -> bool:
@@ -76,7 +68,7 @@ def is_scale_known(column: Column) -> bool:
     return told or (column.source is not None and "(" in column.source)
 
 
-def type_of(declared: DeclaredType, settings: Settings) -> tuple[Primitive, Form]:
+def type_of(declared: DeclaredType, settings: Settings) -> tuple[schema.Primitive, Form]:
     """Return the Avro type of a declared type, and the form of its values."""
     base = declared.base
     if base in TEXT_NAMES:
@@ -106,10 +98,10 @@ def type_of(declared: DeclaredType, settings: Settings) -> tuple[Primitive, Form
             return _decimal(declared, settings)
         case "bit":
             parameters = {"length": str(declared.flen or 1), "tidb_type": "BIT"}
-            return Primitive("bytes", MappingProxyType(parameters)), Form.BIT
+            return schema.Primitive("bytes", MappingProxyType(parameters)), Form.BIT
         case "enum" | "set":
             parameters = {"allowed": allowed_text(declared), "tidb_type": base.upper()}
-            return Primitive("string", MappingProxyType(parameters)), Form.STRING
+            return schema.Primitive("string", MappingProxyType(parameters)), Form.STRING
         case "year":
             return _typed("int", "YEAR"), Form.INT
         case "vector":
@@ -118,7 +110,7 @@ def type_of(declared: DeclaredType, settings: Settings) -> tuple[Primitive, Form
             raise EncodeError(f"a column of type {base} has no field", CLAUSE)
 
 
-def _bigint(declared: DeclaredType, settings: Settings) -> tuple[Primitive, Form]:
+def _bigint(declared: DeclaredType, settings: Settings) -> tuple[schema.Primitive, Form]:
     if not declared.is_unsigned:
         return _typed("long", "BIGINT"), Form.LONG
     if settings.bigint_unsigned_mode == "string":
@@ -126,19 +118,19 @@ def _bigint(declared: DeclaredType, settings: Settings) -> tuple[Primitive, Form
     return _typed("long", "BIGINT UNSIGNED"), Form.UINT64_LONG
 
 
-def _decimal(declared: DeclaredType, settings: Settings) -> tuple[Primitive, Form]:
+def _decimal(declared: DeclaredType, settings: Settings) -> tuple[schema.Primitive, Form]:
     if settings.decimal_mode == "string":
         return _typed("string", "DECIMAL"), Form.DECIMAL_TEXT
-    size = DecimalSize(10 if declared.flen is None else declared.flen, declared.decimal or 0)
+    size = schema.DecimalSize(10 if declared.flen is None else declared.flen, declared.decimal or 0)
     if max(size.precision, size.scale) > MAX_DECIMAL_DIGITS:
         problem = f"a decimal of more than {MAX_DECIMAL_DIGITS} digits has no field"
         raise EncodeError(problem, "avro: decimal values")
     parameters = MappingProxyType({"tidb_type": "DECIMAL"})
-    return Primitive("bytes", parameters, size), Form.DECIMAL_BYTES
+    return schema.Primitive("bytes", parameters, size), Form.DECIMAL_BYTES
 
 
-def _typed(name: PrimitiveName, tidb_type: str) -> Primitive:
-    return Primitive(name, MappingProxyType({"tidb_type": tidb_type}))
+def _typed(name: schema.PrimitiveName, tidb_type: str) -> schema.Primitive:
+    return schema.Primitive(name, MappingProxyType({"tidb_type": tidb_type}))
 
 
 def allowed_text(declared: DeclaredType) -> str:

@@ -12,19 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import DecodeError, Path
-from cdcwire.formats.avro.schema import (
-    Array,
-    AvroType,
-    DecimalSize,
-    Enumeration,
-    Field,
-    Fixed,
-    Map,
-    Primitive,
-    Record,
-    Union,
-    parse_schema,
-)
+from cdcwire.formats.avro import schema
 from cdcwire.model.events import ABSENT
 
 CLAUSE = "avro: schema evolution"
@@ -78,7 +66,7 @@ def compare_schemas(old: str, new: str, decimals: DecimalRule = "registry") -> C
     if old == new:
         return Comparison((), is_new_version=False)
     differences = _Differences(decimals)
-    changes = tuple(differences.records(parse_schema(old), parse_schema(new), ()))
+    changes = tuple(differences.records(schema.parse_schema(old), schema.parse_schema(new), ()))
     return Comparison(changes, is_new_version=True)
 
 
@@ -91,7 +79,7 @@ class _Differences:
         self.known: dict[tuple[int, int], list[Change]] = {}
         self.depth = 0
 
-    def records(self, old: Record, new: Record, path: Path) -> Iterator[Change]:
+    def records(self, old: schema.Record, new: schema.Record, path: Path) -> Iterator[Change]:
         if (id(old), id(new)) in self.seen:
             return
         self.seen.add((id(old), id(new)))
@@ -102,7 +90,7 @@ class _Differences:
         yield from self._fields(old, new, path)
         self.depth -= 1
 
-    def _fields(self, old: Record, new: Record, path: Path) -> Iterator[Change]:
+    def _fields(self, old: schema.Record, new: schema.Record, path: Path) -> Iterator[Change]:
         if old.name != new.name:
             yield Change(path, f"the record {old.name} is now {new.name}", False)
         elif old.namespace != new.namespace:
@@ -125,15 +113,15 @@ class _Differences:
         if common != [name for name in after if name in before]:
             yield Change(path, "the order of fields differs: they are matched by name", True)
 
-    def types(self, old: AvroType, new: AvroType, path: Path) -> Iterator[Change]:
+    def types(self, old: schema.AvroType, new: schema.AvroType, path: Path) -> Iterator[Change]:
         old_branches, new_branches = _branches(old), _branches(new)
-        if isinstance(old, Union) or isinstance(new, Union):
+        if isinstance(old, schema.Union) or isinstance(new, schema.Union):
             yield from self._unions(old, new, path)
             return
         yield from self._one(old_branches[0], new_branches[0], path)
 
-    def _unions(self, old: AvroType, new: AvroType, path: Path) -> Iterator[Change]:
-        readers: dict[str, list[AvroType]] = {}
+    def _unions(self, old: schema.AvroType, new: schema.AvroType, path: Path) -> Iterator[Change]:
+        readers: dict[str, list[schema.AvroType]] = {}
         for branch in _branches(new):
             readers.setdefault(_group(branch), []).append(branch)
         for branch in _branches(old):
@@ -148,7 +136,9 @@ class _Differences:
         if old_order != new_order and sorted(old_order) == sorted(new_order):
             yield Change(path, "the order of the union differs", True)
 
-    def _to_any(self, old: AvroType, branches: list[AvroType], path: Path) -> list[Change] | None:
+    def _to_any(
+        self, old: schema.AvroType, branches: list[schema.AvroType], path: Path
+    ) -> list[Change] | None:
         """Return the changes to the branch that takes an old one; None if there is none."""
         for branch in sorted(branches, key=lambda each: _name(each) != _name(old)):
             place = (id(old), id(branch))
@@ -158,31 +148,33 @@ class _Differences:
                 return self.known[place]
         return None
 
-    def _one(self, old: AvroType, new: AvroType, path: Path) -> Iterator[Change]:
+    def _one(self, old: schema.AvroType, new: schema.AvroType, path: Path) -> Iterator[Change]:
         match old, new:
-            case Primitive(), Primitive():
+            case schema.Primitive(), schema.Primitive():
                 yield from self._primitives(old, new, path)
-            case Record(), Record():
+            case schema.Record(), schema.Record():
                 yield from self.records(old, new, path)
-            case Array(), Array():
+            case schema.Array(), schema.Array():
                 yield from self.types(old.items, new.items, (*path, "items"))
-            case Map(), Map():
+            case schema.Map(), schema.Map():
                 yield from self.types(old.values, new.values, (*path, "values"))
-            case Enumeration(), Enumeration():
+            case schema.Enumeration(), schema.Enumeration():
                 gone = sorted(set(old.symbols) - set(new.symbols))
                 if old.name != new.name or gone:
                     reason = f"symbols are gone: {', '.join(gone)}" if gone else "another name"
                     yield Change(path, reason, False)
-            case Fixed(), Fixed():
+            case schema.Fixed(), schema.Fixed():
                 if (old.name, old.size) != (new.name, new.size):
                     yield Change(path, "another name or size", False)
                 yield from self._decimals(old.decimal, new.decimal, path)
-            case Union(), _:
+            case schema.Union(), _:
                 yield from self._unions(old, new, path)
             case _:
                 yield Change(path, f"{_name(old)} can't be read as {_name(new)}", False)
 
-    def _primitives(self, old: Primitive, new: Primitive, path: Path) -> Iterator[Change]:
+    def _primitives(
+        self, old: schema.Primitive, new: schema.Primitive, path: Path
+    ) -> Iterator[Change]:
         if old.name != new.name:
             is_wider = new.name in _PROMOTIONS.get(old.name, ())
             verb = "is read as" if is_wider else "can't be read as"
@@ -194,7 +186,7 @@ class _Differences:
                 yield Change(path, f"{name} differs, which registries do not look at", True)
 
     def _decimals(
-        self, old: DecimalSize | None, new: DecimalSize | None, path: Path
+        self, old: schema.DecimalSize | None, new: schema.DecimalSize | None, path: Path
     ) -> Iterator[Change]:
         if old == new:
             return
@@ -203,48 +195,48 @@ class _Differences:
         yield Change(path, f"{reason}: Avro asks for equal precision and scale", is_accepted)
 
 
-def _defaults(old: Field, new: Field, path: Path) -> Iterator[Change]:
+def _defaults(old: schema.Field, new: schema.Field, path: Path) -> Iterator[Change]:
     if old.default != new.default or (old.default is ABSENT) != (new.default is ABSENT):
         yield Change(path, "the default differs", True)
 
 
-def _no_branch(old: AvroType, new: AvroType) -> str:
+def _no_branch(old: schema.AvroType, new: schema.AvroType) -> str:
     if _is_null(old):
         return "NULL is not possible any more: rows written before may have it"
     names = list(map(_name, _branches(new)[:_SHOWN]))
     return f"{_name(old)} can't be read as {' or '.join(names)}"
 
 
-def _branches(kind: AvroType) -> tuple[AvroType, ...]:
-    return kind.branches if isinstance(kind, Union) else (kind,)
+def _branches(kind: schema.AvroType) -> tuple[schema.AvroType, ...]:
+    return kind.branches if isinstance(kind, schema.Union) else (kind,)
 
 
-def _is_null(kind: AvroType) -> bool:
-    return isinstance(kind, Primitive) and kind.name == "null"
+def _is_null(kind: schema.AvroType) -> bool:
+    return isinstance(kind, schema.Primitive) and kind.name == "null"
 
 
-def _name(kind: AvroType) -> str:
+def _name(kind: schema.AvroType) -> str:
     match kind:
-        case Primitive(name) | Fixed(name) | Enumeration(name):
+        case schema.Primitive(name) | schema.Fixed(name) | schema.Enumeration(name):
             return name
-        case Record(name, namespace):
+        case schema.Record(name, namespace):
             return f"{namespace}.{name}" if namespace else name
         case _:
             return type(kind).__name__.lower()
 
 
-def _group(kind: AvroType) -> str:
+def _group(kind: schema.AvroType) -> str:
     """Return what two types must share for one to be read as the other."""
     match kind:
-        case Fixed(name) | Enumeration(name):
+        case schema.Fixed(name) | schema.Enumeration(name):
             return f"{type(kind).__name__} {name.rpartition('.')[2]}"
-        case Record(name):
+        case schema.Record(name):
             return f"Record {name}"
         case _:
             return type(kind).__name__
 
 
-def _decimal(size: DecimalSize | None) -> str:
+def _decimal(size: schema.DecimalSize | None) -> str:
     return f"decimal({size.precision},{size.scale})" if size is not None else "no decimal"
 
 

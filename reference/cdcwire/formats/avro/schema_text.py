@@ -9,19 +9,7 @@ from __future__ import annotations
 import math
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.formats.avro.schema import (
-    Array,
-    AvroType,
-    DecimalSize,
-    Default,
-    Enumeration,
-    Field,
-    Fixed,
-    Map,
-    Primitive,
-    Record,
-    Union,
-)
+from cdcwire.formats.avro import schema
 from cdcwire.golang.json_text import compact_json, json_string
 from cdcwire.golang.numbers import float_text
 from cdcwire.model.events import ABSENT, Missing
@@ -30,12 +18,12 @@ CLAUSE = "avro: schema text"
 JSON_CLAUSE = "avro: json text"
 
 
-def schema_text(record: Record) -> str:
+def schema_text(record: schema.Record) -> str:
     """Return the text of a record's schema. Raises: EncodeError for a default without a text."""
     return _record(record, set())
 
 
-def _record(record: Record, written: set[int]) -> str:
+def _record(record: schema.Record, written: set[int]) -> str:
     full_name = f"{record.namespace}.{record.name}" if record.namespace else record.name
     if id(record) in written:
         return json_string(full_name)
@@ -45,36 +33,36 @@ def _record(record: Record, written: set[int]) -> str:
     return f'{{"type":"record","name":{json_string(record.name)},{namespace}"fields":[{fields}]}}'
 
 
-def _field(field: Field, written: set[int]) -> str:
+def _field(field: schema.Field, written: set[int]) -> str:
     default = ""
     if field.default is not ABSENT:
         default = f'"default":{_default(field.default, field.type)},'
     return f'{{{default}"name":{json_string(field.name)},"type":{_type(field.type, written)}}}'
 
 
-def _type(kind: AvroType, written: set[int]) -> str:
+def _type(kind: schema.AvroType, written: set[int]) -> str:
     match kind:
-        case Primitive():
+        case schema.Primitive():
             return _primitive(kind)
-        case Union(branches):
+        case schema.Union(branches):
             return f"[{','.join(_type(branch, written) for branch in branches)}]"
-        case Array(items):
+        case schema.Array(items):
             return f'{{"type":"array","items":{_type(items, written)}}}'
-        case Map(values):
+        case schema.Map(values):
             return f'{{"type":"map","values":{_type(values, written)}}}'
-        case Record():
+        case schema.Record():
             return _record(kind, written)
-        case Fixed() | Enumeration():
+        case schema.Fixed() | schema.Enumeration():
             if id(kind) in written:
                 return json_string(kind.name)
             written.add(id(kind))
             name = json_string(kind.name)
-            if isinstance(kind, Enumeration):
+            if isinstance(kind, schema.Enumeration):
                 return f'{{"type":"enum","name":{name},"symbols":{compact_json(kind.symbols)}}}'
             return f'{{"type":"fixed","name":{name},"size":{kind.size}{_decimal(kind.decimal)}}}'
 
 
-def _primitive(kind: Primitive) -> str:
+def _primitive(kind: schema.Primitive) -> str:
     if not kind.parameters and kind.decimal is None:
         return f'"{kind.name}"'
     parameters = ""
@@ -84,16 +72,16 @@ def _primitive(kind: Primitive) -> str:
     return f'{{"type":"{kind.name}"{parameters}{_decimal(kind.decimal)}}}'
 
 
-def _decimal(size: DecimalSize | None) -> str:
+def _decimal(size: schema.DecimalSize | None) -> str:
     if size is None:
         return ""
     return f',"logicalType":"decimal","precision":{size.precision},"scale":{size.scale}'
 
 
-def _default(default: Default, kind: AvroType) -> str:
-    if isinstance(kind, Union) and kind.branches:
+def _default(default: schema.Default, kind: schema.AvroType) -> str:
+    if isinstance(kind, schema.Union) and kind.branches:
         kind = kind.branches[0]
-    is_float = isinstance(kind, Primitive) and kind.name in ("float", "double")
+    is_float = isinstance(kind, schema.Primitive) and kind.name in ("float", "double")
     if isinstance(default, (int, float)) and not isinstance(default, bool):
         if is_float or isinstance(default, float):
             if not math.isfinite(default):
