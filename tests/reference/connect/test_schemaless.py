@@ -72,4 +72,4 @@ def test_bytes_of_a_point_are_bytes_in_every_mode(mode: str) -> None:
     column = Column("p", kind, "io.debezium.data.geometry.Point")
     style = Style("debezium", binary=mode)  # type: ignore[arg-type]  # one of its modes
     fields = plan_column(column, style).schema.fields
-    assert [field.schema for field in fields] == [Schema("double", True), Schema("bytes", True)]
+    assert [field.schema for field in fields] == [Schema("double"), Schema("bytes", True)]
