@@ -167,9 +167,9 @@ def compare_records(
     plan = plan_of_text(measured.value_text)
     ours = make_record_function(plan, plan.columns, True)
     for data in values:
-        found, told = ours(data, 0)
+        found, extension = ours(data, 0)
         for name, read in readers.items():
-            assert_equal(name, plan, (*found, *told), tuple(read(data).values()))
+            assert_equal(name, plan, (*found, *extension), tuple(read(data).values()))
 
     def generated() -> Work:
         function = make_record_function(plan, plan.columns, True)

@@ -30,7 +30,7 @@ from cdcwire.model.events import Position, Progress, RowChange
 from cdcwire_conformance.spark import kafka_jars, parse_source, spark_session
 from cdcwire_conformance.spark.compare.feed import ComparedFeed
 from cdcwire_conformance.spark.follow.following import FollowOptions, follow_feeds
-from cdcwire_evidence.scenarios.feeds import lanes_of
+from cdcwire_evidence.scenarios.feeds import partitions_of
 from cdcwire_evidence.scenarios.services import Kafka, given_kafka
 from cdcwire_evidence.scenarios.topics import make_topic, produce
 from cdcwire_generators.workloads import workload, workload_tables
@@ -100,7 +100,7 @@ def send(kafka: Kafka, topics: dict[str, str], changes: Sequence[RowChange]) -> 
     for name, topic in topics.items():
         encoded = get_format(name).from_events([resolved], context=context)
         marks = [each for each in encoded if isinstance(each, KafkaMessage)]
-        for partition, part in enumerate(lanes_of(name, changes, context, PARTITIONS)):
+        for partition, part in enumerate(partitions_of(name, changes, context, PARTITIONS)):
             assert produce(kafka, topic, [*part.messages, *marks], partition) == []
 
 

@@ -38,7 +38,7 @@ from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.sources.stores import open_store
 from cdcwire_conformance.spark import decode_frame, describe_feed, open_source, spark_session
 from cdcwire_conformance.spark.decode.reading import Job, decode_messages
-from cdcwire_evidence.scenarios.feeds import make_lanes
+from cdcwire_evidence.scenarios.feeds import make_partitions
 from cdcwire_generators.workloads import workload, workload_tables
 
 if TYPE_CHECKING:
@@ -77,12 +77,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def lines(name: str, rows: int, folder: Path) -> Feed:
     """Write a feed as JSON lines, each copy a file."""
-    (lane,) = make_lanes(name, rows, 1)
+    (partition,) = make_partitions(name, rows, 1)
     folder.mkdir()
-    write_messages(str(folder / "00.jsonl"), lane.messages)
+    write_messages(str(folder / "00.jsonl"), partition.messages)
     for number in range(1, COPIES):
         shutil.copyfile(folder / "00.jsonl", folder / f"{number:02}.jsonl")
-    return Feed(name, folder, lane.messages, lane.context)
+    return Feed(name, folder, partition.messages, partition.context)
 
 
 def files_of_sink(name: str, rows: int, folder: Path) -> Feed:

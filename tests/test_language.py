@@ -1,4 +1,4 @@
-"""The texts of the project avoid the patterns below: pages, help texts, errors and docstrings.
+"""The texts of the project avoid the patterns below: pages, help texts, errors, docstrings, others.
 
 ``language_allowed.txt`` lists how many sentences of each file still have one. It only shrinks:
 a file with fewer than listed fails too. ``python tests/test_language.py [PATH...]`` prints the
@@ -38,6 +38,11 @@ _ERROR_NAMES = re.compile(
 _END = re.compile(r"(?<=[.!?:;])\s+(?=[A-Z`(\[\"])|\n\s*\n")
 _BLOCK = re.compile(r"\n(?=\s*[-*|] )")  # an item of a list, a row of a table
 _CODE = re.compile(r"``?[^`]*``?")
+_WORD = re.compile(r"[a-z]{2,}")
+_PROGRAM = re.compile(
+    r"^\s*(?:if|for|SELECT|FROM|INSERT|ALTER|CREATE|<\w+)\b|\\[bdwsS]|\(\?|STRING, "
+)
+_LITERAL = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +131,7 @@ def patterns_in(sentence: str, *, is_heading: bool = False) -> list[Pattern]:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence. ``kind``: page, help, error or docstring. ``place``: path and line."""
+    """One sentence. ``kind``: page, help, error, text or docstring."""
 
     kind: str
     path: str
@@ -202,6 +207,40 @@ def errors(root: Path = ROOT) -> Iterator[Sentence]:
                             yield from _split("error", path, node.lineno, text)
 
 
+def texts(root: Path = ROOT) -> Iterator[Sentence]:
+    """Yield the sentences of all other texts in code, such as an error that a function returns.
+
+    A text has three words or more. Programs, schemas and examples have several lines; they are
+    left out, and so are the texts of tests.
+    """
+    for path, tree in _trees(root):
+        if path.startswith("tests/") or "/test/" in path:
+            continue
+        parts: set[int] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Expr):
+                parts.add(id(node.value))  # a docstring
+            elif isinstance(node, ast.JoinedStr):
+                parts.update(map(id, node.values))
+            elif isinstance(node, ast.BinOp):
+                parts.update((id(node.left), id(node.right)))
+            if isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp) and id(node) not in parts:
+                text = _text_of(node)
+                if "\n" not in text.strip() and _is_prose(text):
+                    yield from _split("text", path, node.lineno, text)
+    for source in sorted((root / "adapters").rglob("*")):
+        if source.suffix in (".go", ".java", ".js") and "node_modules" not in source.parts:
+            name = source.relative_to(root).as_posix()
+            for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
+                for text in _LITERAL.findall(line):
+                    if _is_prose(text):
+                        yield from _split("text", name, number, text.strip("\"'`"))
+
+
+def _is_prose(text: str) -> bool:
+    return len(_WORD.findall(text)) > 2 and _PROGRAM.search(text) is None
+
+
 def helps(parser: argparse.ArgumentParser, name: str = "cdcwire") -> Iterator[Sentence]:
     """Yield the sentences of a parser's help and of all its subcommands."""
     for text in (parser.description, parser.epilog):
@@ -252,6 +291,7 @@ def all_sentences() -> Iterator[Sentence]:
     for module in verb_modules():
         yield from helps(parser_of(module), f"cdcwire {module.NAME}")
     yield from errors()
+    yield from texts()
     yield from docstrings()
 
 

@@ -67,7 +67,7 @@ function define(json, known, namespace, node) {
   const space = name.includes(".") ? name.split(".").slice(0, -1).join(".") : (string(membersOf(json)("namespace")) ?? namespace);
   const fullName = name.includes(".") || space === "" ? name : `${space}.${name}`;
   if (!NAME.test(fullName)) throw new Rejection(`${fullName.slice(0, 40)} is not a name`, json.at);
-  if (known.has(fullName)) throw new Rejection(`the type ${fullName.slice(0, 40)} is there twice`, json.at);
+  if (known.has(fullName)) throw new Rejection(`the type ${fullName.slice(0, 40)} appears twice`, json.at);
   known.set(fullName, Object.assign(node, { fullName, space, attributes: json.members }));
   return node;
 }
@@ -78,7 +78,7 @@ function readRecord(json, known, namespace, inner) {
   for (const each of itemsOf(required(json, "fields"))) {
     const name = string(required(each, "name"));
     if (!NAME.test(name) || name.includes(".")) throw new Rejection(`${name.slice(0, 40)} is not a name`, each.at);
-    if (names.has(name)) throw new Rejection(`field ${name.slice(0, 40)} is there twice`, each.at);
+    if (names.has(name)) throw new Rejection(`field ${name.slice(0, 40)} appears twice`, each.at);
     names.add(name);
     node.fields.push({ name, node: inner(required(each, "type"), node.space) });
   }
@@ -161,7 +161,7 @@ function readNode(reader, node, depth) {
     case "enum": {
       const begin = reader.at;
       const symbol = node.symbols[Number(varint(reader, "int"))];
-      if (symbol === undefined) throw new Rejection("a symbol that is not there", begin);
+      if (symbol === undefined) throw new Rejection("a symbol that does not exist", begin);
       return Buffer.from(symbol);
     }
     case "union": {

@@ -164,7 +164,7 @@ function marksOf(head, extension, op, rows, options) {
 
 function keyOf(json) {
   const names = json === undefined ? [] : itemsOf(json).map(nameText);
-  if (new Set(names).size < names.length) throw new Rejection("a column of the key is there twice", json.at);
+  if (new Set(names).size < names.length) throw new Rejection("a column of the key appears twice", json.at);
   return names;
 }
 

@@ -80,7 +80,7 @@ function readTransaction(struct, extra, fail) {
   for (const property of properties) {
     const [name, value] = property instanceof Map ? [property.get("name"), property.get("value")] : [];
     if (typeof name !== "string" || typeof value !== "bigint") fail("a property has a name and a number");
-    if (names.has(name)) fail(`property ${name.slice(0, 40)} is there twice`);
+    if (names.has(name)) fail(`property ${name.slice(0, 40)} appears twice`);
     names.add(name);
     if (name === "lsn") position.lsn = String(value);
     else if (name === "txId") position.tx_id = String(value);

@@ -93,7 +93,7 @@ function readFields(json, schema, rules, depth) {
     const nameJson = membersOf(each)("field");
     if (nameJson === undefined) throw new Rejection("a field without a name", each.at);
     const name = string(nameJson);
-    if (fields.has(name)) throw new Rejection(`field ${name.slice(0, 40)} is there twice`, each.at);
+    if (fields.has(name)) throw new Rejection(`field ${name.slice(0, 40)} appears twice`, each.at);
     fields.set(name, inside(["fields", index], () => readSchema(each, rules, depth + 1)));
   });
   return fields;

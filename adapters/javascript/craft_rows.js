@@ -11,7 +11,7 @@ const DOUBLE_SIZE = 8;
 /** Read all columns of a group behind its names: type codes, flags, cells. */
 export function readColumns(reader, names, floatSize) {
   if (names.includes("")) throw new Rejection("a column without name", reader.offset);
-  if (new Set(names).size < names.length) throw new Rejection("a column name stands twice in a group", reader.offset);
+  if (new Set(names).size < names.length) throw new Rejection("a column name appears twice in a group", reader.offset);
   const codes = reader.smallNumbers(names.length, 255n, "column types");
   const flags = reader.uvarints(names.length, "column flags");
   const cells = reader.nullables(names.length, "values");

@@ -163,7 +163,7 @@ function readAttributes(message) {
     text(pair, 2);
     return text(pair, 1);
   });
-  if (new Set(keys).size < keys.length) throw new Rejection("an attribute is there twice");
+  if (new Set(keys).size < keys.length) throw new Rejection("an attribute appears twice");
 }
 
 const VARINT = 0;
@@ -222,7 +222,7 @@ function all(fields, number, wire) {
 
 function once(fields, number) {
   const found = all(fields, number, BYTES);
-  if (found.length > 1) throw new Rejection(`field ${number} is there twice`, found[1].place);
+  if (found.length > 1) throw new Rejection(`field ${number} appears twice`, found[1].place);
   return found[0] ?? null;
 }
 
@@ -276,7 +276,7 @@ function readBatch(bytes, start, types, budget) {
       throw error;
     }
   }
-  if (records.length !== rawSize) fail(`a raw size of ${rawSize}, ${records.length} are there`, 12);
+  if (records.length !== rawSize) fail(`a raw size of ${rawSize} but ${records.length} are present`, 12);
 
   const count = bytes.readUInt32LE(22);
   const placeOf = (at) => start + BATCH_HEADER + (compression ? 0 : at);
@@ -361,7 +361,7 @@ function checkAttributes(bytes, check) {
   for (let left = bytes.readUInt32LE(0); left > 0; left--) {
     const key = read();
     read();
-    check(!keys.has(key), "an attribute is there twice");
+    check(!keys.has(key), "an attribute appears twice");
     keys.add(key);
   }
   check(at === bytes.length, "bytes after the attributes");

@@ -105,7 +105,7 @@ function readKeyColumns(member) {
   if (member("primary_key")) itemsOf(member("primary_key"));
   if (member("primary_key_columns") === undefined) return null;
   const names = itemsOf(member("primary_key_columns")).map(nameText);
-  if (new Set(names).size < names.length) throw new Rejection("a key column is there twice", member("primary_key_columns").at);
+  if (new Set(names).size < names.length) throw new Rejection("a key column appears twice", member("primary_key_columns").at);
   return names;
 }
 
@@ -209,7 +209,7 @@ function readDefinition(json) {
   string(member("charset"));
   const columns = itemsOf(required(json, "columns")).map(readColumn);
   const names = columns.map(({ name }) => name);
-  if (new Set(names).size < names.length) throw new Rejection("a column is there twice", member("columns").at);
+  if (new Set(names).size < names.length) throw new Rejection("a column appears twice", member("columns").at);
   return { schema, table, columns, key: itemsOf(required(json, "primary-key")).map(nameText) };
 }
 

@@ -104,7 +104,7 @@ export function fromColumn(code, flags, column) {
 
 export function parseInteger(text, unsigned, offset) {
   // 20 digits are enough for 64 bits; converting millions would take long.
-  if (!/^-?[0-9]{1,20}$/.test(text)) throw new Rejection(`${text.slice(0, 40)} is no 64-bit integer`, offset);
+  if (!/^-?[0-9]{1,20}$/.test(text)) throw new Rejection(`${text.slice(0, 40)} is not a 64-bit integer`, offset);
   const value = BigInt(text);
   const fits = value === (unsigned ? BigInt.asUintN(64, value) : BigInt.asIntN(64, value));
   if (!fits) throw new Rejection(`${text} is outside 64 bits ${unsigned ? "unsigned" : "signed"}`, offset);
@@ -119,7 +119,7 @@ const VECTOR_ITEM = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?$/;
 /** Reject what TiCDC would not write as a vector. */
 export function checkVector(text, offset) {
   const items = text === "[]" ? [] : text.slice(1, -1).split(",");
-  if (text.length < 2 || text[0] !== "[" || text.at(-1) !== "]") throw new Rejection("a vector stands in [ ]", offset);
+  if (text.length < 2 || text[0] !== "[" || text.at(-1) !== "]") throw new Rejection("a vector needs [ ] around it", offset);
   for (const item of items) {
     if (!VECTOR_ITEM.test(item)) throw new Rejection(`${item.slice(0, 40)} is not a vector item`, offset);
     parseFloat32(item, offset);
@@ -133,7 +133,7 @@ function normaliseVector(text) {
     .trim()
     .match(/^\[([^]*)\]$/)?.[1]
     .trim();
-  if (inner === undefined) throw new Rejection("a vector stands in [ ]");
+  if (inner === undefined) throw new Rejection("a vector needs [ ] around it");
   const items = inner === "" ? [] : inner.split(",");
   return `[${items.map((item) => shortestPlain32(parseFloat32(item.trim()))).join(",")}]`;
 }

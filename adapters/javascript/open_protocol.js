@@ -124,7 +124,7 @@ function readDdl(json) {
 function readRow(json) {
   const member = membersOf(json);
   const [after, old, deleted] = ["u", "p", "d"].map((name) => inside([name], () => readImage(member(name))));
-  if (deleted !== null && (after !== null || old !== null)) throw new Rejection("d stands beside u or p", json.at);
+  if (deleted !== null && (after !== null || old !== null)) throw new Rejection("d appears together with u or p", json.at);
   if (deleted === null && after === null)
     throw new Rejection(old === null ? "a row without u, p or d" : "p without u", json.at);
   return { before: deleted ?? old, after };

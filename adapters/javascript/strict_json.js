@@ -124,7 +124,7 @@ class Parser {
       if (this.text[at] !== '"') this.fail("a member name expected");
       const name = this.string();
       const mayRepeat = depth === 1 && name === this.repeatable;
-      if (members.has(name) && !mayRepeat) throw new Rejection(`member ${name.slice(0, 40)} stands twice`, at);
+      if (members.has(name) && !mayRepeat) throw new Rejection(`member ${name.slice(0, 40)} appears twice`, at);
       this.expect(":");
       members.set(name, this.value(depth));
     } while (this.skip(","));

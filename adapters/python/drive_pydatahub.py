@@ -92,23 +92,23 @@ def put(request: dict[str, Any]) -> dict[str, Any]:
     return {"failed": 0}
 
 
-def record(schema: RecordSchema | None, told: dict[str, Any]) -> BlobRecord | TupleRecord:
+def record(schema: RecordSchema | None, request: dict[str, Any]) -> BlobRecord | TupleRecord:
     """Return a record of the SDK."""
     found: BlobRecord | TupleRecord
     if schema is None:
-        found = BlobRecord(blob_data=base64.b64decode(told["data"]))
+        found = BlobRecord(blob_data=base64.b64decode(request["data"]))
     else:
         values = [
             None if text is None else FROM_TEXT[field.type](text)
-            for field, text in zip(schema.field_list, told["data"], strict=True)
+            for field, text in zip(schema.field_list, request["data"], strict=True)
         ]
         found = TupleRecord(schema=schema, values=values)
-    for key, value in told.get("attributes", {}).items():
+    for key, value in request.get("attributes", {}).items():
         found.put_attribute(key, value)
-    if "hash_key" in told:
-        found.hash_key = told["hash_key"]
-    if "partition_key" in told:
-        found.partition_key = told["partition_key"]
+    if "hash_key" in request:
+        found.hash_key = request["hash_key"]
+    if "partition_key" in request:
+        found.partition_key = request["partition_key"]
     return found
 
 

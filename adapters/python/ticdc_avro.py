@@ -7,7 +7,7 @@ rest for all libraries alike, as their users have to:
 - key and value each name their schema in an envelope, of Confluent or of Glue; a null value is a
   delete, whose columns are those of the key;
 - what a column is stands in ``connect.parameters`` of its field's type, which libraries pass over;
-- the fields of the extension are told from columns by their name and their bare type;
+- the fields of the extension are distinguished from columns by their name and their bare type;
 - a BIGINT UNSIGNED in a long is wrapped, BIT is a number in bytes.
 """
 
@@ -172,23 +172,23 @@ def event_of(key: Row | None, value: Row | None) -> JsonObject:
     if value is None:
         event["before"] = columns
         return event
-    told = {field.name: record[field.name] for field in shape.fields if not field.is_column}
-    operation = told.get("_tidb_op", "")
+    extension = {field.name: record[field.name] for field in shape.fields if not field.is_column}
+    operation = extension.get("_tidb_op", "")
     if operation not in OPERATIONS:
         raise ValueError(f"_tidb_op is {operation!r}")
     event["op"] = OPERATIONS[operation]
     event["before" if event["op"] == "delete" else "after"] = columns
-    old = told.get(BEFORE_FIELD)
+    old = extension.get(BEFORE_FIELD)
     if old is not None and event["op"] in ("update", "upsert"):
         event["before"] = {each.name: value_of(each, old[each.name]) for each in shape.before}
-    event["position"] = _texts(told, POSITION_FIELDS)
-    event["extra"] = _texts(told, EXTRA_FIELDS)
+    event["position"] = _texts(extension, POSITION_FIELDS)
+    event["extra"] = _texts(extension, EXTRA_FIELDS)
     return event
 
 
-def _texts(told: Record, names: Mapping[str, str]) -> JsonObject:
+def _texts(extension: Record, names: Mapping[str, str]) -> JsonObject:
     """Return the extension's fields that the record has, under other names."""
-    found = {name: told[field] for name, field in names.items() if field in told}
+    found = {name: extension[field] for name, field in names.items() if field in extension}
     return {name: str(value).lower() for name, value in found.items()}
 
 

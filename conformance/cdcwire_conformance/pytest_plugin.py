@@ -40,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--cdcwire-case", metavar="PATTERN", help="only cases like this")
     group.addoption("--cdcwire-level", action="append", metavar="LEVEL", help="only this level")
     group.addoption(
-        "--cdcwire-derived", action="store_true", help="malformed cases made by rule too"
+        "--cdcwire-derived", action="store_true", help="also run derived malformed cases"
     )
     group.addoption("--cdcwire-expected-failures", metavar="FILE", help="failures that are known")
     group.addoption(

@@ -36,16 +36,18 @@ def _mysql() -> Family:
 class Domain:
     """The values that a strategy may draw.
 
-    ``kinds``: names of ``cdcwire.model.carries.KINDS``; a value of another kind is not made.
-    ``position_fields``: which fields of a position are filled, all from one counter.
-    ``is_plausible``: only values that the source can hold. Otherwise also any other value that the
-    wire can carry there, such as a year of 2**63 - 1 or an invalid date. ``progress``: what
-    progress events say; None: there are none. ``markers``: those there are, with an id or without
-    (``has_marker_ids``). ``has_schema_changes``: whether there are any; with ``needs_queries`` no
-    statement is empty. ``has_path_names``: names of schemas and tables may be those of directories.
-    ``has_field_names``: names are those that Avro keeps as they are. ``key_shapes``: of KEY_SHAPES,
-    those that tables have. ``has_one_table``: a stream has no more. ``has_reads``: a row may be one
-    of a snapshot.
+    - ``kinds``: the names in ``cdcwire.model.carries.KINDS`` of the values that are drawn.
+    - ``position_fields``: the fields of a position that are filled, all from one counter.
+    - ``is_plausible``: draw only values that the source can hold. If False, also draw values that
+      only the wire can carry, such as a year of 2**63 - 1 or an invalid date.
+    - ``progress``: the kind of the progress events; None draws none.
+    - ``markers``: the kinds of marker that are drawn; ``has_marker_ids`` gives them an id.
+    - ``has_schema_changes``: draw schema changes; ``needs_queries`` allows no empty statement.
+    - ``has_path_names``: schemas and tables have names that are valid in paths.
+    - ``has_field_names``: all names are valid in Avro without change.
+    - ``key_shapes``: the members of KEY_SHAPES that keys of tables may have.
+    - ``has_one_table``: all events of a stream are of one table.
+    - ``has_reads``: rows may come from a snapshot.
     """
 
     family: Family = field(default_factory=_mysql)
@@ -86,8 +88,8 @@ def domain_of(*formats: Format, family: str | None = None, is_plausible: bool = 
         kinds &= PLAUSIBLE_KINDS
     found = _domain(formats, kinds, family, is_plausible)
     # Without its statement a schema change is not whole.
-    is_told = all(get_generators(each.name).feed.has_statements for each in formats)
-    return replace(found, has_schema_changes=found.has_schema_changes and is_told)
+    all_have_statements = all(get_generators(each.name).feed.has_statements for each in formats)
+    return replace(found, has_schema_changes=found.has_schema_changes and all_have_statements)
 
 
 def source_domain_of(*formats: Format) -> Domain:

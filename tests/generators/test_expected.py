@@ -253,14 +253,14 @@ def test_expected_of_canal_json_times_follow_from_the_commit() -> None:
 
 def test_expected_of_canal_json_columns_have_their_plain_types_but_in_full_ones() -> None:
     price = Column("price", DecimalType(10, 4), "decimal(10,4)")
-    for options, told in (
+    for options, expected in (
         ({}, (DecimalType(), "decimal")),
         ({"content-compatible": True}, (DecimalType(10, 4), "decimal(10,4)")),
     ):
         found = row(expected_event(insert(price, None), CANAL, options))
         assert found.after is not None
         (column,) = found.after.columns
-        assert (column.type, column.source) == told
+        assert (column.type, column.source) == expected
 
 
 def test_expected_of_canal_json_an_update_of_nothing_stays_an_update() -> None:
@@ -368,8 +368,8 @@ def test_expected_of_datahub_what_has_no_place_is_refused(change: Event, through
 
 def test_expected_of_blob_an_event_says_its_version_and_source() -> None:
     extra = {"version": "1.0.0", "db_type": "mysql", "checkpoint_ms": "5", "row_id": "7"}
-    told = {"version": "1.0.0", "db_type": "mysql", "checkpoint_ms": "5"}
-    assert expected_event(replace(insert(ID, 1), position=AT, extra=extra), BLOB).extra == told
+    expected = {"version": "1.0.0", "db_type": "mysql", "checkpoint_ms": "5"}
+    assert expected_event(replace(insert(ID, 1), position=AT, extra=extra), BLOB).extra == expected
     assert expected_event(Marker("begin", None, AT), BLOB).extra == {"version": "0.0.1"}
     found = expected_event(
         SchemaChange("alter", "x", 5, Table("t", "s"), AT), BLOB, {"db-type": "Oracle"}
@@ -386,9 +386,9 @@ def test_expected_progress_of_another_kind_is_refused() -> None:
 
 def test_schema_file_column_has_every_number_and_no_index() -> None:
     roles: frozenset[Role] = frozenset({"unique", "generated"})
-    told = Column("c", DecimalType(), "decimal", None, roles=roles)
+    expected = Column("c", DecimalType(), "decimal", None, roles=roles)
     generated: frozenset[Role] = frozenset({"generated"})
-    assert schema_file_column(told, "", None) == Column(
+    assert schema_file_column(expected, "", None) == Column(
         "c", DecimalType(10, 0), "decimal(10,0)", True, roles=generated
     )
     assert schema_file_column(Column("c", TimeType()), "", None).type == TimeType(0)

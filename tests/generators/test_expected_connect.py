@@ -55,7 +55,7 @@ DELETE = replace(UPDATE, op="delete", after=None)
 
 
 @pytest.mark.parametrize(
-    ("kind", "modes", "told", "source", "value", "found"),
+    ("kind", "modes", "declared", "source", "value", "found"),
     [
         (IntType(24), OF_CDL, IntType(32), "int32", -5, -5),
         (IntType(32, True), OF_DEBEZIUM, IntType(64), "int64", 5, 5),
@@ -124,10 +124,10 @@ DELETE = replace(UPDATE, op="delete", after=None)
     ids=str,
 )
 def test_column_and_value_come_back_in_connects_types(
-    kind: Type, modes: Modes, told: Type, source: str, value: Value, found: Value
+    kind: Type, modes: Modes, declared: Type, source: str, value: Value, found: Value
 ) -> None:
     here = conversion_of(kind, None, modes)
-    assert (here.type, here.source, here.value(value)) == (told, source, found)
+    assert (here.type, here.source, here.value(value)) == (declared, source, found)
 
 
 @pytest.mark.parametrize(

@@ -141,10 +141,10 @@ def test_kind_comes_through_as_its_verdict_says(name: str, kind: str, data: st.D
             assert isinstance(column.type, TimestampType)
             zone = column.type.zone
             assert zone is not None
-            told = {verdict.detail: zone}
-            assert_comes_back_as(kind, cell, through, told)
+            carried = {verdict.detail: zone}
+            assert_comes_back_as(kind, cell, through, carried)
             if column.type.form == "text":  # a count comes back as its text
-                assert after_of(round_trip([insert(*cell)], through, told)[0]).values == (value,)
+                assert after_of(round_trip([insert(*cell)], through, carried)[0]).values == (value,)
         case "no":
             with pytest.raises(EncodeError) as caught:
                 round_trip([insert(*cell)], through)
@@ -257,8 +257,8 @@ def _key_before_delete(row: RowChange) -> Hashable:
     if row.op != "delete" or row.before is None:
         return None
     image, key = plain_image(row.before), row.table.key or ()
-    told = event_to_json(replace(row, before=image))["before"]
-    return tuple(sorted((name, repr(value)) for name, value in told.items() if name in key))
+    carried = event_to_json(replace(row, before=image))["before"]
+    return tuple(sorted((name, repr(value)) for name, value in carried.items() if name in key))
 
 
 def _wide_types(row: RowChange) -> Hashable:
@@ -310,7 +310,7 @@ LEFT: dict[str, Callable[[Event], Hashable]] = {
 NOT_OF_ROWS = ("schema change", "progress", "markers")
 
 
-def is_told(event: Event, field: str, through: Format) -> bool:
+def field_is_carried(event: Event, field: str, through: Format) -> bool:
     """Return whether an event says something of a field: not of where it was, in a bare key."""
     if field in NOT_OF_ROWS:
         return True
@@ -322,13 +322,15 @@ def is_told(event: Event, field: str, through: Format) -> bool:
     )
 
 
-def told(events: list[Event], through: Format, fields: Iterable[str]) -> dict[str, list[Hashable]]:
+def carried(
+    events: list[Event], through: Format, fields: Iterable[str]
+) -> dict[str, list[Hashable]]:
     """Return what events say of each field: all of it, or what is left by its verdict."""
     found = {}
     for field in fields:
         verdict = through.carries.fields[field]
         get = LEFT[verdict.detail] if verdict.verdict == "lossy" else GET[field]
-        found[field] = [get(event) for event in events if is_told(event, field, through)]
+        found[field] = [get(event) for event in events if field_is_carried(event, field, through)]
     return found
 
 
@@ -351,7 +353,7 @@ def found_in(
 @pytest.mark.parametrize("name", FORMAT_NAMES)
 @given(data=st.data())
 def test_event_fields_come_through_as_their_verdicts_say(name: str, data: st.DataObject) -> None:
-    """One stream proves the verdicts of all fields: what is told comes back, nothing else does."""
+    """One stream proves the verdicts of all fields: only what is carried comes back."""
     through = get_format(name)
     verdicts = through.carries.fields
     position_fields = set(POSITION_FIELDS) - {"tx_order"}
@@ -369,20 +371,20 @@ def test_event_fields_come_through_as_their_verdicts_say(name: str, data: st.Dat
     kept = [field for field in EVENT_FIELDS if verdicts[field].verdict in ("exact", "lossy")]
     gone = [field for field in EVENT_FIELDS if verdicts[field].verdict == "no"]
     found = found_in(stream, plain, through, {})
-    assert told(found, through, kept) == told(in_order_of(plain, through), through, kept)
-    assert {f: v for f, v in told(found, through, gone).items() if set(v) - {None}} == {}
+    assert carried(found, through, kept) == carried(in_order_of(plain, through), through, kept)
+    assert {f: v for f, v in carried(found, through, gone).items() if set(v) - {None}} == {}
     options = fullest_options(through)
     if not options:
         return
     found = found_in(stream, events, through, options)
-    expected = told(in_order_of(events, through), through, of_options)
-    assert told(found, through, of_options) == expected
+    expected = carried(in_order_of(events, through), through, of_options)
+    assert carried(found, through, of_options) == expected
     for option in options:
         assert_is_silent(stream, through, option)
 
 
 def assert_is_silent(stream: ChangeStream, through: Format, option: str) -> None:
-    """See that nothing is told of the fields that need an option, when it is not set."""
+    """Fields that need an option are not carried without it."""
     verdicts = through.carries.fields
     fullest = fullest_options(through)
     default = next(each.default for each in through.options if each.name == option)
@@ -402,9 +404,9 @@ def assert_is_silent(stream: ChangeStream, through: Format, option: str) -> None
         assert list(map(key_of, left)) == list(map(key_of, events))
         assert all(_has_key_only(event) for event in left)
         fields.remove("before of delete")
-    found = told(left, through, fields)
+    found = carried(left, through, fields)
     for field in fields:
-        # Of an operation that is not told, a delete is known all the same.
+        # A delete is known even if the operation is not carried.
         known = {"delete", "upsert"} if field == "op" else set()
         assert set(found[field]) <= {None} | known, field
 
@@ -448,7 +450,7 @@ def test_types_come_through_as_their_verdict_says(name: str, data: st.DataObject
     change = data.draw(row_changes(domain=source_domain_of(through)))
     events: list[Event] = in_order_of([change], through)
     found = list(join_halves(round_trip([change], through)))
-    assert told(found, through, ["types"]) == told(events, through, ["types"])
+    assert carried(found, through, ["types"]) == carried(events, through, ["types"])
 
 
 LOSSY_FIELDS = [(n, f) for n, f in FIELDS if verdict_of(n, f) == "lossy"]

@@ -209,8 +209,8 @@ def test_every_dialect_tells_the_same_rows(data: st.DataObject, dialect: str) ->
     )
     options = fullest_options(DEBEZIUM)
     plain = decoded(encoded(stream.events, DEBEZIUM, options), DEBEZIUM, options)
-    told: Options = {**options, "dialect": dialect}
-    found = decoded(encoded(stream.events, DEBEZIUM, told), DEBEZIUM, options)
+    written: Options = {**options, "dialect": dialect}
+    found = decoded(encoded(stream.events, DEBEZIUM, written), DEBEZIUM, options)
     assert texts_of(plainly(found, FIELDS)) == texts_of(plainly(plain, FIELDS))
 
 
@@ -280,8 +280,8 @@ def test_null_stays_null_next_to_a_default_by_default(data: st.DataObject, diale
     assert isinstance(plain, RowChange)
     assert plain.after is not None
     assert plain.after.values == (None,)
-    told = texts_of([replace(change, after=replace(image, values=(default,)))])
-    assert texts_of(plainly([filled], ())) == texts_of(plainly(map(event_of, told), ()))
+    written = texts_of([replace(change, after=replace(image, values=(default,)))])
+    assert texts_of(plainly([filled], ())) == texts_of(plainly(map(event_of, written), ()))
     after = replace(plain.after, values=(plain.after.columns[0].default,))
     assert texts_of([replace(plain, after=after)]) == texts_of([filled])
 
@@ -295,8 +295,8 @@ def test_transaction_metadata_counts_the_changes(stream: ChangeStream) -> None:
     """Begin and end stand around the changes of one id, which are numbered; no more is added."""
     options: Options = {**fullest_options(DEBEZIUM), "provide-transaction-metadata": True}
     found = decoded(encoded(stream.events, DEBEZIUM, options), DEBEZIUM, options)
-    told = fullest_options(DEBEZIUM)
-    plain = decoded(encoded(stream.events, DEBEZIUM, told), DEBEZIUM, told)
+    written = fullest_options(DEBEZIUM)
+    plain = decoded(encoded(stream.events, DEBEZIUM, written), DEBEZIUM, written)
     rows = [event for event in found if not isinstance(event, Marker)]
     assert texts_of(map(_without_block, rows)) == texts_of(plain)
     for transaction in _transactions(found):

@@ -114,8 +114,8 @@ def test_bodies_come_back_byte_for_byte(encoding: Encoding, name: str, data: st.
     }
     through = get_format(name)
     stream = data.draw(change_streams(domain=source_domain_of(through), max_events=3))
-    messages, told = bodies(name, stream, options)
-    columns = datahub_tuple.topic_of(told[0]).fields if told else None
+    messages, topics = bodies(name, stream, options)
+    columns = datahub_tuple.topic_of(topics[0]).fields if topics else None
     settings = settings_of(options)
     for message in messages:
         assert message.value is not None
@@ -136,8 +136,8 @@ def test_bodies_are_as_full_as_allowed_and_part_no_update(
     limit = data.draw(st.integers(1, 5))
     options: Options = {"encoding": encoding, "max-batch-size": limit}
     stream = data.draw(change_streams(domain=source_domain_of(through)))
-    messages, told = bodies(name, stream, options)
-    found = [decoded([message], through, options, tables=told) for message in messages]
+    messages, topics = bodies(name, stream, options)
+    found = [decoded([message], through, options, tables=topics) for message in messages]
     expected = expected_feed(stream.events, through, options)
     assert texts_of(event for events in found for event in events) == texts_of(expected)
     weights = [len(expected_feed([event], through)) for event in stream.events]
@@ -169,10 +169,10 @@ def test_damaged_compressed_bodies_raise_decode_error_only(name: str, data: st.D
         )
     )
     stream = ChangeStream((table,), (change,) * 4)
-    (message,), told = bodies(name, stream, {**options, "max-batch-size": 1000})
+    (message,), topics = bodies(name, stream, {**options, "max-batch-size": 1000})
     assert message.value is not None
     damaged = data.draw(damaged_bytes(message.value))
-    error = failure_of(replace(message, value=damaged), through, Context(options, told))
+    error = failure_of(replace(message, value=damaged), through, Context(options, topics))
     if error is not None:
         assert 0 <= error.offset <= len(damaged)
         assert error.clause.startswith(clauses_of(name))
@@ -333,7 +333,7 @@ def test_blob_to_tuple_and_back_loses_what_is_listed(change: RowChange) -> None:
         for field in fields(BlobMessage):
             here, there = getattr(message, field.name), getattr(again.value, field.name)
             assert here == there or (there is None and MEMBERS[field.name] in lost)
-        # Nothing is in the row of what is listed: it was told again by the origin.
+        # The origin repeated what is listed, so the row itself has none of it.
         assert {"dbName", "dbType", "version"} <= lost
         assert ("primaryKey" in lost) == (message.primary_key is not None)
 

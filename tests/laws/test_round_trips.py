@@ -230,8 +230,8 @@ def _taken(event: Event, through: Format) -> Event | None:
             has_form = through.name != "cdl-json" or _has_form(event, through)
             return event if has_form and (event.table.key or not feed.needs_key) else None
         case _:
-            is_told = through.carries.fields["schema change"].verdict != "no"
-            return event if is_told and feed.has_statements else None
+            is_carried = through.carries.fields["schema change"].verdict != "no"
+            return event if is_carried and feed.has_statements else None
 
 
 def _has_form(event: RowChange, through: Format) -> bool:

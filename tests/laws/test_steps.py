@@ -112,7 +112,7 @@ def _changed_only(event: Event) -> Event:
 def test_fill_unchanged_completes_open_protocol(stream: ChangeStream) -> None:
     """With only-output-updated-columns the same updates come back as without it.
 
-    An update that changes nothing can't be told from an insert, and 0.0 equals -0.0 for the
+    An update that changes nothing can't be known from an insert, and 0.0 equals -0.0 for the
     producer; both are left out here.
     """
     through = get_format("open-protocol")

@@ -117,7 +117,7 @@ def test_csv_files_come_back_byte_for_byte(data: st.DataObject) -> None:
             try:
                 found = csv.decode(file.value, context=Context(options), columns=names)
             except DecodeError:
-                # A name with the terminator in it can't be told from the end of the header line.
+                # A name that contains the terminator looks like the end of the header line.
                 assert names is None
                 assert settings.output_field_header
                 continue

@@ -31,7 +31,7 @@ final class ConnectEvents {
       return List.of(Map.of("kind", "marker", "what", "tombstone"));
     }
     if (!(value.value() instanceof Struct struct)) {
-      throw new Testee.Rejection("the payload is no struct");
+      throw new Testee.Rejection("the payload is not a struct");
     }
     if (request.get("format").asText().equals("cdl-json")) {
       return List.of(cdl(struct, values(request)));
@@ -49,7 +49,7 @@ final class ConnectEvents {
       heartbeat.put("position", Map.of("sent_ms", struct.getInt64("ts_ms").toString()));
       return List.of(heartbeat);
     }
-    throw new Testee.Rejection("this is no message of Debezium's");
+    throw new Testee.Rejection("this is not a message of Debezium's");
   }
 
   private static Map<String, Object> event(String kind, String what) {
@@ -164,7 +164,7 @@ final class ConnectEvents {
       Struct pair = (Struct) property;
       String name = pair.getString("name");
       if (!seen.add(name)) {
-        throw new Testee.Rejection("a property stands twice");
+        throw new Testee.Rejection("a property appears twice");
       }
       if (name.equals("lsn") || name.equals("txId")) {
         position.put(name.equals("lsn") ? "lsn" : "tx_id", pair.getInt64("value").toString());

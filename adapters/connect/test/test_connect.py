@@ -33,9 +33,9 @@ FORMATS = ("debezium-json", "cdl-json")
 @pytest.fixture(scope="module", autouse=True)
 def _built() -> None:
     if not shutil.which("java"):
-        pytest.skip("there is no java")
+        pytest.skip("java is not on the PATH")
     if not JAR.exists():
-        pytest.skip("JsonConverter is not here: mvn -q -f adapters/connect package")
+        pytest.skip("JsonConverter is not built: run mvn -q -f adapters/connect package")
 
 
 Rewrite: TypeAlias = Callable[[bytes], tuple[str, bytes | None]]
@@ -286,11 +286,11 @@ def test_trap_is_as_it_was_measured(
     try:
         envelope = connect.decode(data)
     except DecodeError:
-        told = "!"
+        text = "!"
     else:
         assert envelope.schema is not None
-        told = values_text(envelope.schema, envelope.payload)
-    assert told == in_struct(ours)
+        text = values_text(envelope.schema, envelope.payload)
+    assert text == in_struct(ours)
 
 
 def in_struct(text: str) -> str:

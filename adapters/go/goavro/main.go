@@ -36,7 +36,7 @@ func read(schema string, data []byte) (map[string]any, error) {
 	}
 	record, isRecord := native.(map[string]any)
 	if !isRecord {
-		return nil, fmt.Errorf("%T is no record", native)
+		return nil, fmt.Errorf("%T is not a record", native)
 	}
 	return unwrapped(record), nil
 }

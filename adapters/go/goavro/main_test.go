@@ -27,9 +27,9 @@ func TestDefaultNullOfATextColumnNeedsTheOption(t *testing.T) {
 
 func TestFaultsAreRefused(t *testing.T) {
 	for name, data := range map[string]string{
-		"a byte behind the record": "\x00\x02x\x00\x00",
-		"cut short":                "\x00\x02",
-		"no branch":                "\x04\x02x\x00",
+		"a byte after the record": "\x00\x02x\x00\x00",
+		"cut short":               "\x00\x02",
+		"no branch":               "\x04\x02x\x00",
 	} {
 		if _, err := read(nullText, []byte(data)); err == nil {
 			t.Errorf("%s is accepted", name)

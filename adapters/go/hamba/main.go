@@ -44,7 +44,7 @@ func read(text string, data []byte) (map[string]any, error) {
 	}
 	record, isRecord := native.(map[string]any)
 	if !isRecord {
-		return nil, fmt.Errorf("%T is no record", native)
+		return nil, fmt.Errorf("%T is not a record", native)
 	}
 	return unwrapped(record), nil
 }

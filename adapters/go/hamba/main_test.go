@@ -39,12 +39,12 @@ func TestTextBeyondTheDefaultLimitIsRead(t *testing.T) {
 func TestFaultsAreRefused(t *testing.T) {
 	var native any
 	if err := avro.Unmarshal(avro.MustParse(long), []byte("\x02x\x00"), &native); err != nil {
-		t.Error("Unmarshal notices bytes behind the record now: a Reader is not needed any more")
+		t.Error("Unmarshal now notices bytes after the record: a Reader is no longer needed")
 	}
 	for name, data := range map[string]string{
-		"a byte behind the record": "\x02x\x00",
-		"cut short":                "\x04x",
-		"a length below zero":      "\x01x",
+		"a byte after the record": "\x02x\x00",
+		"cut short":               "\x04x",
+		"a length below zero":     "\x01x",
 	} {
 		if _, err := read(long, []byte(data)); err == nil {
 			t.Errorf("%s is accepted", name)

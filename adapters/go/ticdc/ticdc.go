@@ -119,7 +119,7 @@ func openEnvelope(whole []byte, request *testee.Request) (string, []byte, error)
 		start, magic = 18, "\x03\x00"
 	}
 	if len(whole) < start || !strings.HasPrefix(string(whole), magic) {
-		return "", nil, errors.New("this is no envelope")
+		return "", nil, errors.New("this is not an envelope")
 	}
 	id := strconv.Itoa(int(int32(binary.BigEndian.Uint32(whole[1:]))))
 	if isGlue {

@@ -65,7 +65,7 @@ final class TicdcAvro {
     boolean isGlue = request.path("options").path("registry").asText().equals("glue");
     int start = isGlue ? 18 : 5;
     if (whole.length < start || whole[0] != (isGlue ? 3 : 0) || (isGlue && whole[1] != 0)) {
-      throw new Testee.Rejection("this is no envelope");
+      throw new Testee.Rejection("this is not an envelope");
     }
     ByteBuffer head = ByteBuffer.wrap(whole, isGlue ? 2 : 1, start - 1);
     String id = isGlue ? new UUID(head.getLong(), head.getLong()).toString() : String.valueOf(head.getInt());

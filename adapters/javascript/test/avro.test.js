@@ -58,8 +58,8 @@ test("avro: a message breaks the format", () => {
   const broken = {
     "nothing at all": [null, null],
     "another magic": [KEY, VALUE.replace(/^00/, "01")],
-    "a schema that is not there": [KEY, VALUE.replace("00000002", "00000003")],
-    "a branch that is not there": [KEY, VALUE.replace("02 02 02 80", "02 04 02 80")],
+    "an unknown schema": [KEY, VALUE.replace("00000002", "00000003")],
+    "an unknown branch": [KEY, VALUE.replace("02 02 02 80", "02 04 02 80")],
     "a negative length": [KEY, VALUE.replace("02 02 02 80", "02 02 01 80")],
     "a trailing byte": [KEY, `${VALUE} 00`],
     "another operation": [KEY, VALUE.replace("02 75", "02 78")],

@@ -120,7 +120,7 @@ test("avsc replaces what is not UTF-8", { skip }, () => {
 const ROW = dataOf(COLUMNS);
 for (const [fault, value] of Object.entries({
   "a row cut short": confluent(2, ROW.subarray(0, -1)),
-  "a byte behind the record": confluent(2, Buffer.concat([ROW, Buffer.alloc(1)])),
+  "a byte after the record": confluent(2, Buffer.concat([ROW, Buffer.alloc(1)])),
   "a length below zero": confluent(4, number(-5)),
   "a schema that is not known": confluent(9, ROW),
   "an envelope of another kind": Buffer.concat([Buffer.from([1, 0, 0, 0, 1]), KEY]),

@@ -48,7 +48,7 @@ for (const [name, program] of Object.entries(READERS)) {
     ]);
   });
 
-  test(`${name} reads the fields in front of the columns`, { skip }, () => {
+  test(`${name} reads the fields before the columns`, { skip }, () => {
     const options = { "include-commit-ts": true, "csv.output-old-value": "true", "output-handle-key": true };
     const { events } = ask(program, '"I","t","s",433305438660591626,true,"-1",1,"x","",1e+20\r\n', options);
     assert.deepEqual(events[0].position, { commit_ts: "433305438660591626" });
@@ -64,7 +64,7 @@ for (const [name, program] of Object.entries(READERS)) {
     "a field too few": '"I","t","s",1,"x",""\r\n',
     "an open quote": '"I","t","s",1,"x","",1,"\r\n',
     "an undefined operation": '"X","t","s",1,"x","",1\r\n',
-    "a number that is none": '"I","t","s",one,"x","",1\r\n',
+    "an invalid number": '"I","t","s",one,"x","",1\r\n',
   }))
     test(`${name} refuses ${fault}`, { skip }, () => assert.ok(ask(program, file).rejected));
 }

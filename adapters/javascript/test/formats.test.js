@@ -117,7 +117,7 @@ const BROKEN_CRAFT = {
   "no columns": NULL_ROW.replace("01 01 02 06", "01 00 02 06"),
   "group type 3": NULL_ROW.replace("01 01 02 06", "03 01 02 06"),
   "event type 9": NULL_ROW.replace("c516 01", "c516 09"),
-  "a term that is not there": NULL_ROW.replace("01 01 02 06", "01 01 04 06"),
+  "an unknown term": NULL_ROW.replace("01 01 02 06", "01 01 04 06"),
   "no schema": NULL_ROW.replace("01 01 00 00", "01 01 01 02"),
   "a trailing byte": `${NULL_ROW} 00`,
 };

@@ -188,7 +188,7 @@ def test_values_of_all_kinds_come_through(reader: str, events_of: Events) -> Non
         "key": ["id"],
         "position": {"commit_ts": str(COMMIT_TS), "commit_ms": str(COMMIT_TS >> 18)},
         "before": None,
-        "after": {field["name"]: told for field, _, told in COLUMNS},
+        "after": {field["name"]: expected for field, _, expected in COLUMNS},
         "extra": {},
     }
 
@@ -224,8 +224,8 @@ def test_ill_formed_text_comes_through_is_replaced_or_refused(
     value = confluent(3, KEY + sized(b"\xff"))
     if reader in KEEPS_ILL_FORMED | REPLACES_ILL_FORMED:
         (event,) = events_of(None, value)
-        told = {"bytes": "/w=="} if reader in KEEPS_ILL_FORMED else "\ufffd"
-        assert event["after"]["d"] == told
+        expected = {"bytes": "/w=="} if reader in KEEPS_ILL_FORMED else "\ufffd"
+        assert event["after"]["d"] == expected
     else:
         with pytest.raises(UnicodeDecodeError):
             events_of(None, value)
@@ -247,7 +247,7 @@ FAULTS = {
     "an envelope of another kind": b"\1" + confluent(1, KEY)[1:],
     "an envelope cut short": b"\0\0\0\0",
     "no bytes": b"",
-    "a byte behind the record": confluent(1, KEY + b"\0"),
+    "a byte after the record": confluent(1, KEY + b"\0"),
 }
 LOOKS_BEHIND = {"read_fastavro", "read_avro"}
 
@@ -278,7 +278,7 @@ def test_faults_are_refused_through_the_door(reader: str) -> None:
 # ---- what is done for all of them ------------------------------------------------------------
 
 
-def test_column_named_like_the_extension_is_told_by_its_type() -> None:
+def test_column_named_like_the_extension_is_recognised_by_its_type() -> None:
     from ticdc_avro import shape_of
 
     text = schema(column("_tidb_op", "string", "TEXT"), *EXTENSION[1:])

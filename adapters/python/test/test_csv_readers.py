@@ -80,7 +80,7 @@ def test_values_of_all_kinds_come_through(reader: str) -> None:
     assert deleted["before"] == {"id": "1", "a": None, "b": None, "c": None, "d": None}
 
 
-def test_fields_in_front_of_the_columns_are_told_apart(reader: str) -> None:
+def test_fields_before_the_columns_are_recognised(reader: str) -> None:
     options = {
         "include-commit-ts": True,
         "csv.output-old-value": "true",

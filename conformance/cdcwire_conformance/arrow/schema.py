@@ -192,14 +192,14 @@ def merge_tables(
     left_out: list[tuple[str, str]] = []
     notes: list[str] = []
     theirs = {column.name: column for column in right.columns}
-    told = {column.name: column for column in defined.columns} if defined else {}
+    declared = {column.name: column for column in defined.columns} if defined else {}
     for ours in left.columns:
         other = theirs.get(ours.name)
         if other is None:
             left_out.append((ours.name, "only the left side has it"))
             continue
         try:
-            columns.append(_merge_columns(ours, other, told.get(ours.name)))
+            columns.append(_merge_columns(ours, other, declared.get(ours.name)))
         except NoCommonType as error:
             left_out.append((ours.name, str(error)))
             continue
@@ -254,14 +254,14 @@ def apply_definition(table: CanonicalTable, defined: CanonicalTable) -> Canonica
     Columns stay those of the feed, in the order of the definition; columns that it lacks come last.
     Raises: SchemaError where a kind of the feed can't meet the one of the definition.
     """
-    told = {column.name: column for column in defined.columns}
+    declared = {column.name: column for column in defined.columns}
     columns = []
     for column in table.columns:
         try:
-            columns.append(_merge_columns(column, column, told.get(column.name)))
+            columns.append(_merge_columns(column, column, declared.get(column.name)))
         except NoCommonType as error:
             raise SchemaError(f"table {table}: column {column.name}: {error}") from None
-    place = {name: number for number, name in enumerate(told)}
+    place = {name: number for number, name in enumerate(declared)}
     columns.sort(key=lambda column: place.get(column.name, len(place)))
     key = table.key if defined.key is None else defined.key
     return replace(table, columns=tuple(columns), key=key)
@@ -297,11 +297,11 @@ def schema_difference(left: CanonicalTable, right: CanonicalTable) -> list[str]:
     return lines
 
 
-def _merge_columns(left: Column, right: Column, told: Column | None) -> Column:
+def _merge_columns(left: Column, right: Column, declared: Column | None) -> Column:
     kind = common_type(left.type, right.type)
-    if told is not None:
-        common_type(kind, told.type)
-        return replace(told, type=_told_kind(told.type, kind))
+    if declared is not None:
+        common_type(kind, declared.type)
+        return replace(declared, type=_declared_kind(declared.type, kind))
     nullable = None if left.nullable is None and right.nullable is None else True
     if left.nullable is False and right.nullable is False:
         nullable = False
@@ -314,22 +314,22 @@ def _merge_columns(left: Column, right: Column, told: Column | None) -> Column:
     )
 
 
-def _told_kind(told: kinds.Type, met: kinds.Type) -> kinds.Type:
+def _declared_kind(declared: kinds.Type, met: kinds.Type) -> kinds.Type:
     """Return the kind from a definition; only the sides may know the zone of an instant."""
     if (
-        isinstance(told, kinds.TimestampType)
+        isinstance(declared, kinds.TimestampType)
         and isinstance(met, kinds.TimestampType)
-        and told.zone is None
+        and declared.zone is None
     ):
-        return replace(told, zone=met.zone)
-    return told
+        return replace(declared, zone=met.zone)
+    return declared
 
 
 def _zone_notes(left: Column, right: Column, merged: Column, time_zone: str) -> list[str]:
     if not isinstance(merged.type, kinds.TimestampType) or merged.type.zone is None:
         return []
     return [
-        f"column {left.name}: the {side} side does not tell its zone; it is read in {time_zone}"
+        f"column {left.name}: the {side} side does not state its zone; it is read in {time_zone}"
         for side, column in (("left", left), ("right", right))
         if isinstance(column.type, kinds.DatetimeType)
         or (isinstance(column.type, kinds.TimestampType) and column.type.zone is None)

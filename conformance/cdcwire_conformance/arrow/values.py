@@ -107,7 +107,7 @@ def _conversion_error(
     shown = f"{values[0]!r:.60}" if len(values) == 1 else "a value"
     is_ill_formed = not (len(values) == 1 and isinstance(values[0], str))
     if isinstance(wire, TextType) and pa.types.is_string(target) and is_ill_formed:
-        problem = f"{shown} is no UTF-8; declare the column as binary text"
+        problem = f"{shown} is not UTF-8; declare the column as binary text"
         return ConversionError(problem, CLAUSE_TEXT)
     if isinstance(wire, _TEMPORALS) and pa.types.is_string(target):
         return ConversionError(f"{shown}: {error}", CLAUSE_TYPES)

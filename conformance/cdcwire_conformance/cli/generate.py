@@ -103,7 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="for DataHub: split each topic into N shards, by the keys of its rows",
     )
-    prefix = parser.add_argument_group("of a storage prefix")
+    prefix = parser.add_argument_group("storage prefixes")
     prefix.add_argument(
         "--restarts",
         type=integer_argument,

@@ -162,8 +162,8 @@ def _sources(arguments: argparse.Namespace) -> Iterator[Callable[[], Input]]:
     options = get_format(parse_source(arguments.feed)[0]).options
     known = {option.name for option in options}
     chosen = {name: value for name, value in context.options.items() if name in known}
-    told = replace(context, options=chosen, tables=tables or context.tables)
-    yield partial(feed_input, arguments.feed, arguments.sample, told)
+    with_tables = replace(context, options=chosen, tables=tables or context.tables)
+    yield partial(feed_input, arguments.feed, arguments.sample, with_tables)
 
 
 def _names(text: str) -> list[str]:

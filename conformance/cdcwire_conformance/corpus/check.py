@@ -196,7 +196,7 @@ def _meaning(case: Case) -> Iterator[Problem]:
     if case.error is not None and case.error.get("message", 0) >= len(case.messages):
         yield Problem(where, "error.message is not the number of a message")
     if case.error is not None and case.error.get("clause") not in case.clauses:
-        yield Problem(where, "error.clause is none of the clauses of the case")
+        yield Problem(where, "error.clause is not one of the case's clauses")
     try:
         format_ = format_of(case)
         context = case.context()

@@ -75,7 +75,7 @@ def derive_cases(case: Case) -> Iterator[Case]:
         for size in _cuts(rules, message, part, raw, spans):
             cut, title = _with_part(message, part, raw[:size]), f"{part} ends after {size} bytes"
             yield _derived(case, f"{prefix}cut:{size}", title, cut, Fault(part, size))
-        longer, title = _with_part(message, part, raw + rules.trailing), f"a byte behind the {part}"
+        longer, title = _with_part(message, part, raw + rules.trailing), f"a byte after the {part}"
         yield _derived(case, f"{prefix}trailing", title, longer, Fault(part, None))
         chosen = chosen_spans(spans, len(raw), rules.long_part)
         for change in (
@@ -168,7 +168,7 @@ def _derived(case: Case, name: str, what: str, message: Message, fault: Fault) -
         title=f"{case.title}; {what}",
         level="must",
         expect="reject",
-        origin=f"derived: by rule from {case.id}",
+        origin=f"derived: from {case.id}",
         messages=(message,),
         events=None,
         error={"message": 0},

@@ -95,7 +95,7 @@ def _add_column(
     if _place_of(definition, column.name) is not None:
         if is_conditional:
             return
-        raise cursor.error(f"the column {column.name!r:.80} is there already", column.token)
+        raise cursor.error(f"the column {column.name!r:.80} already exists", column.token)
     definition.number([column])
     definition.columns.insert(place, column)
     definition.keys += column.keys
@@ -107,7 +107,7 @@ def _replace(cursor: Cursor, definition: Definition, place: int) -> None:
     column = read_column(cursor, is_alone=True)
     other = _place_of(definition, column.name)
     if other not in (None, place):
-        raise cursor.error(f"the column {column.name!r:.80} is there already", column.token)
+        raise cursor.error(f"the column {column.name!r:.80} already exists", column.token)
     column.type = under_character_set(column.type, definition.character_set)
     column.id = old.id
     _rename_in_keys(definition, old.name, column.name)
@@ -191,7 +191,7 @@ def _rename(cursor: Cursor, definition: Definition) -> None:
         begin = cursor.token
         name = cursor.name("the new name")
         if _place_of(definition, name) not in (None, place):
-            raise cursor.error(f"the column {name!r:.80} is there already", begin)
+            raise cursor.error(f"the column {name!r:.80} already exists", begin)
         column = definition.columns[place]
         _rename_in_keys(definition, column.name, name)
         definition.columns[place] = replace(column, name=name, keys=[])

@@ -123,7 +123,7 @@ class _Chain:
         if place in self.definitions:
             if is_conditional:
                 return
-            problem = f"the table {definition.name!r:.80} is there already"
+            problem = f"the table {definition.name!r:.80} already exists"
             raise self.cursor.error(problem, begin)
         self._note(None, definition)
         self.definitions[place] = definition
@@ -155,7 +155,7 @@ class _Chain:
     def _move(self, place: _Place, definition: Definition, begin: Token) -> None:
         new = (definition.schema, definition.name)
         if new != place and new in self.definitions:
-            problem = f"the table {definition.name!r:.80} is there already"
+            problem = f"the table {definition.name!r:.80} already exists"
             raise self.cursor.error(problem, begin)
         del self.definitions[place]
         self.definitions[new] = definition

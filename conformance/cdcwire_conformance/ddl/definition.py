@@ -48,7 +48,7 @@ def read_create(cursor: Cursor, schema: str | None) -> tuple[bool, Token, Defini
     begin = cursor.token
     schema, name = read_table_name(cursor, schema)
     if cursor.word() == "LIKE" or (cursor.is_sign("(") and cursor.word(1) == "LIKE"):
-        raise cursor.error("CREATE TABLE … LIKE has no columns of its own")
+        raise cursor.error("CREATE TABLE … LIKE names no columns")
     if not cursor.is_sign("("):
         raise cursor.unexpected("'(' and the columns")
     return is_conditional, begin, _read_definition(cursor, schema, name)

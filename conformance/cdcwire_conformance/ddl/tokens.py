@@ -112,8 +112,8 @@ def _raise_where_tokens_end(text: str) -> NoReturn:
             what = _ENCLOSED[piece["opener"]]
             raise error_at(text, piece.start(), f"{what} begins here and does not end")
         if piece["numeral"] and not _NUMERAL.fullmatch(piece["numeral"]):
-            raise error_at(text, piece.start(), f"{piece['numeral']!r:.40} is no number")
-    raise error_at(text, 0, "this is no SQL text")
+            raise error_at(text, piece.start(), f"{piece['numeral']!r:.40} is not a number")
+    raise error_at(text, 0, "this is not SQL text")
 
 
 class Cursor:
@@ -163,7 +163,7 @@ class Cursor:
 
     def unexpected(self, wanted: str) -> DdlError:
         """Return the error that something else is here than what was wanted."""
-        return self.error(f"{self.shown()} stands where {wanted} is expected")
+        return self.error(f"expected {wanted}, found {self.shown()}")
 
     def shown(self) -> str:
         """Return what comes, for an error."""

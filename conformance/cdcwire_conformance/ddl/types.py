@@ -141,7 +141,7 @@ def read_type(cursor: Cursor) -> ColumnType:
         return reader(cursor, name, begin)
     if name in _PLAIN:
         return ColumnType(name, _PLAIN[name])
-    raise cursor.error(f"{begin.text!r:.60} is no type of MySQL", begin)
+    raise cursor.error(f"{begin.text!r:.60} is not a type of MySQL", begin)
 
 
 def _type_name(cursor: Cursor) -> str:

@@ -55,7 +55,7 @@ def datetime_as_local(column: Column, value: Value) -> Value:
     return value + _EIGHT_HOURS[kind.form]
 
 
-@wrong_rows("the schema's name is put in front of the table's")
+@wrong_rows("the schema's name is put before the table's")
 def table_with_schema(row: RowChange) -> Event:
     """Put the schema's name before the table's name."""
     name = f"{row.table.schema}.{row.table.name}"

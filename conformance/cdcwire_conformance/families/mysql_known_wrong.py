@@ -36,7 +36,7 @@ from cdcwire_conformance.known_wrong.values import (
 )
 
 
-@wrong_values("of the elements of a SET only the first one is kept")
+@wrong_values("only the first element of a SET is kept")
 def set_cut_at_comma(column: Column, value: Value) -> Value:
     """Keep only the first element of a SET."""
     return value.partition(",")[0] if isinstance(column.type, kinds.SetType) else value

@@ -33,7 +33,7 @@ def labels_mismatch(
         differ = [name for name in both if not _same(kind, name, expected[name], members[name])]
         return None if not differ else f"the {differ[0]} differs" if len(both) > 1 else ""
     if "index" not in members and "label" not in members:
-        return "one of the members 'index' and 'label' is to be there"
+        return "one of the members 'index' and 'label' is required"
     labels = kind.labels or _labels_of(given)
     if labels is None:
         wanted = "index" if "index" in expected else "label"

@@ -144,7 +144,7 @@ def _mismatch(
         return _bytes_mismatch(kind, expected, given)
     text = given.get("value")
     if not isinstance(text, str):
-        return "the member 'value' is to be there, as text"
+        return "the member 'value' is required, as text"
     wanted = expected["value"]
     match kind:
         case IntType() | YearType() | BitType():
@@ -280,7 +280,7 @@ def _compare_nested(
     name = {ArrayType: "items", MapType: "entries", StructType: "fields"}[type(kind)]
     wanted, found = expected[name], given.get(name)
     if not isinstance(found, type(wanted)):
-        hint = f"the member {name!r} is to be there"
+        hint = f"the member {name!r} is required"
         yield Difference(path, shown_value(expected), shown_value(given), hint)
     elif isinstance(kind, StructType):
         kinds = {column.name: column.type for column in kind.columns}

@@ -146,7 +146,7 @@ def null_as_word(column: Column, value: Value) -> tuple[Column, Value]:
     return column, value
 
 
-@wrong_values("the two halves of a surrogate pair become U+FFFD")
+@wrong_values("each part of a surrogate pair becomes U+FFFD")
 def surrogates_replaced(column: Column, value: Value) -> Value:
     """Replace each character above U+FFFF with two U+FFFD."""
     if not isinstance(value, str):

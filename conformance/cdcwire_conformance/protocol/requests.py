@@ -49,7 +49,7 @@ class Request:
 
 def decode_request(case: Case) -> Request:
     """Return the request to decode the messages of a case."""
-    body = _told(case)
+    body = _context_members(case)
     if not needs_tables(case.format) and USES_DEFINITIONS not in case.features:
         body.pop("tables", None)
     body["messages"] = [message_to_json(message) for message in case.messages]
@@ -58,7 +58,7 @@ def decode_request(case: Case) -> Request:
 
 def encode_request(case: Case) -> Request:
     """Return the request to encode the events of a case."""
-    body = _told(case)
+    body = _context_members(case)
     body["events"] = case.events
     return Request("encode", case.format, body)
 
@@ -69,15 +69,15 @@ def needs_tables(format_name: str) -> bool:
     return format_name not in FORMAT_NAMES or get_format(format_name).needs_tables
 
 
-def _told(case: Case) -> dict[str, Json]:
+def _context_members(case: Case) -> dict[str, Json]:
     """Return what the bytes don't say."""
-    told: dict[str, Json] = {}
+    members: dict[str, Json] = {}
     if case.options:
-        told["options"] = dict(case.options)
+        members["options"] = dict(case.options)
     if case.tables:
-        told["tables"] = case.tables
+        members["tables"] = case.tables
     if case.schemas:
-        told["schemas"] = dict(case.schemas)
+        members["schemas"] = dict(case.schemas)
     if case.blobs:
-        told["blobs"] = {location: bytes_to_json(blob) for location, blob in case.blobs.items()}
-    return told
+        members["blobs"] = {location: bytes_to_json(blob) for location, blob in case.blobs.items()}
+    return members

@@ -46,7 +46,7 @@ _ADVICE: Mapping[int, str] = MappingProxyType(
         403: "this user may not do that",
         404: _NO_REGISTRY,
         INCOMPATIBLE: "the subject's compatibility level refuses the schema: "
-        "cdcwire avro evolve tells which DDL it is",
+        "run `cdcwire avro evolve` to find the DDL that caused it",
         INVALID_SCHEMA: "the registry does not take this for an Avro schema",
         429: "it is asked too often: try again later",
     }

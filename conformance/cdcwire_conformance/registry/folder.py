@@ -36,7 +36,7 @@ def _texts(folder: Path) -> Iterator[tuple[str, str]]:
             raise RegistryError("the name of the file is not an id", str(file), _ADVICE)
         try:
             if file.stat().st_size > MAX_SCHEMA_BYTES:
-                problem = f"more than {MAX_SCHEMA_BYTES} bytes are no schema"
+                problem = f"the file is longer than {MAX_SCHEMA_BYTES} bytes"
                 raise RegistryError(problem, str(file))
             yield name.lower(), file.read_bytes().decode("utf-8-sig").strip()
         except UnicodeDecodeError as error:

@@ -124,7 +124,7 @@ def feed_input(source: str, sample: int, context: Context) -> Input:
     if is_cut:
         notes.append(f"the first {len(rows):,} rows of the feed")
     if others:
-        notes.append(f"{others:,} events that are no rows are left out")
+        notes.append(f"{others:,} events without rows are left out")
     title = f"a feed in {format_name}"
     return Input(
         source,
@@ -196,13 +196,13 @@ _COUNTED = ("sequence_id", "lsn", "tx_id")
 
 def _whole(position: Position, number: int) -> Position:
     counted = position_at(number, number, _COUNTED)
-    told = {name: getattr(counted, name) for name in _COUNTED if getattr(position, name) is None}
+    missing = {name: getattr(counted, name) for name in _COUNTED if getattr(position, name) is None}
     commit_ts, commit_ms = position.commit_ts, position.commit_ms
     if commit_ms is None and commit_ts is not None:
         commit_ms = ms_of_tso(commit_ts)
     if commit_ts is None and commit_ms is not None:
         commit_ts = tso_of_ms(commit_ms)
-    return replace(position, **told, commit_ts=commit_ts, commit_ms=commit_ms)
+    return replace(position, **missing, commit_ts=commit_ts, commit_ms=commit_ms)
 
 
 def topics_of(rows: Sequence[RowChange], tables: Sequence[Table]) -> dict[TableName, Table]:

@@ -173,7 +173,7 @@ def _remarks(workload: WorkloadSizes) -> Iterator[str]:
             f"{_title(name)} {_number(received.bytes_per_row(name))}" for name in received.sizes
         )
         remarks.append(
-            f"As it came, in {received.format} with {received.rows_per_message:.1f} rows a "
+            f"As it came, in {received.format} with {received.rows_per_message:.1f} rows per "
             f"message: {figures}."
         )
     measured = {cell.format for cell in workload.cells}

@@ -238,7 +238,7 @@ class _FsspecStore:
             # Without its cache of listings, which would hide what other writers do meanwhile.
             self._store, root = core.url_to_fs(self._url, use_listings_cache=False)
         except ImportError as error:
-            problem = f"Storage at {url!r} needs a package of its own: {error}"
+            problem = f"Storage at {url!r} needs another package: {error}"
             raise MissingExtraError(" ".join(problem.split())) from error
         except ValueError as error:
             raise StoreError(f"{url}: fsspec knows no {scheme}:// ({error})") from error

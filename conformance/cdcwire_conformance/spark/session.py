@@ -169,7 +169,7 @@ def _check_java() -> None:
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     missing = f"Spark needs Java {NEEDED_JAVA} or newer; install it, or let JAVA_HOME lead to it"
     if java is None:
-        raise SparkUnavailable(f"{missing} (there is no java on the PATH)")
+        raise SparkUnavailable(f"{missing} (java is not on the PATH)")
     try:
         answer = subprocess.run(
             [java, "-version"], capture_output=True, text=True, timeout=60, check=False

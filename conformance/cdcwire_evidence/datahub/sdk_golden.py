@@ -133,17 +133,17 @@ def _event(topic: Topic, texts: list[str | None]) -> dict[str, Any]:
             image[name] = {"value": text, "unit": "us"}
         else:
             image[name] = _plain(text) if types[name] == "DECIMAL" else text
-    told = {name: image.pop(name) for name in row if name in METADATA}
-    op = {"I": "insert", "U": "update", "D": "delete"}[told["_operation_type_"]]
-    is_old = (told["_before_image_"], told["_after_image_"]) == ("Y", "N")
-    (time,) = (told[name] for name in EXECUTE_TIMES if name in told)
+    metadata = {name: image.pop(name) for name in row if name in METADATA}
+    op = {"I": "insert", "U": "update", "D": "delete"}[metadata["_operation_type_"]]
+    is_old = (metadata["_before_image_"], metadata["_after_image_"]) == ("Y", "N")
+    (time,) = (metadata[name] for name in EXECUTE_TIMES if name in metadata)
     event = {
         "kind": "row",
         "op": op,
         "schema": topic.table.schema,
-        "table": told.get("_source_table_") or topic.table.name,
+        "table": metadata.get("_source_table_") or topic.table.name,
         "key": list(topic.table.key or ()),
-        "position": {"sequence_id": str(int(told["_sequence_id_"])), "commit_ms": time},
+        "position": {"sequence_id": str(int(metadata["_sequence_id_"])), "commit_ms": time},
         "before": image if is_old else None,
         "after": None if is_old else image,
     }
@@ -165,12 +165,12 @@ def served_of(message: Message, options: Mapping[str, Any]) -> Served | None:
     if not isinstance(message, KafkaMessage) or message.value is None:
         return None
     headers = headers_of(message)
-    told = options.get("encoding", "auto" if message.value.startswith(MAGIC) else None)
-    if "content-encoding" in headers or told == "record":
+    metadata = options.get("encoding", "auto" if message.value.startswith(MAGIC) else None)
+    if "content-encoding" in headers or metadata == "record":
         return None
-    if told is None and b'"Records"' not in message.value:
+    if metadata is None and b'"Records"' not in message.value:
         return None  # a Blob message
-    wanted = told if told in ("json", "protobuf", "batch") else None
+    wanted = metadata if metadata in ("json", "protobuf", "batch") else None
     encoding = encoding_of(message.value, BodySettings(wanted), headers)
     make = _json_answer if encoding == "json" else _framed_answer
     body = make(message.value)

@@ -75,8 +75,8 @@ class Row:
 class Question:
     """One question. ``columns``: None asks for blobs. ``id`` is the last part of a finding's id.
 
-    ``compression``: what the SDK is told, and an answer is written with; ``is_told`` of a put wants
-    to see it in the bytes. ``damage``: breaks a good answer, which the SDK is then to refuse.
+    ``compression``: the setting of the SDK and of an answer's bytes; ``asks_compression``:
+    a put's bytes must show it. ``damage``: breaks a good answer, which the SDK must then refuse.
     ``is_message``: the blob is a Blob message, to and from an event.
     """
 
@@ -212,7 +212,7 @@ _VALUES = (
     Question("null-decimal", "NULL in DECIMAL", *_one("DECIMAL", None, "0", None)),
     Question("null-string", "NULL in STRING", *_one("STRING", None, "x", None)),
     Question(
-        "null-and-empty-string", "NULL beside the empty STRING", *_one("STRING", None, "", None)
+        "null-and-empty-string", "NULL next to the empty STRING", *_one("STRING", None, "", None)
     ),
     Question("not-null", "fields that are not null", *_one("STRING", "", "None", nullable=False)),
 )
@@ -390,7 +390,7 @@ _BROKEN = (
     _broken("broken-frame-sum", "a frame's sum that is wrong", _flip(4)),
     _broken("broken-frame-body", "a frame's body that is changed", _flip(-3)),
     _broken("broken-cut", "an answer cut short", lambda raw: raw[:-1], ENCODINGS),
-    _broken("broken-trailing", "a byte behind the answer", lambda raw: raw + b"\0", FRAMED),
+    _broken("broken-trailing", "a byte after the answer", lambda raw: raw + b"\0", FRAMED),
     _broken(
         "broken-batch-sum",
         "a batch's sum that is wrong",

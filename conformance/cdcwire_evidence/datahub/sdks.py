@@ -103,7 +103,9 @@ class _Asked:
     def put(self, driver: Driver) -> str:
         """Let the SDK put the records. Returns: what is wrong with its body, or nothing."""
         self.service.take_puts()
-        answer = driver.ask(self._request("put", records=[_told(r) for r in self.question.rows]))
+        answer = driver.ask(
+            self._request("put", records=[_record_request(r) for r in self.question.rows])
+        )
         if "raised" in answer:
             return f"raises {answer['raised']}"
         puts = self.service.take_puts()
@@ -181,15 +183,15 @@ class _Asked:
         return _problem_of_message(events) if self.question.is_message else ""
 
     def _problem_of_put(self, put: Put, body: Body) -> str:
-        """Return whether it is compressed as the SDK was told."""
+        """Return how the body's compression differs from the one that was requested."""
         if not self.question.asks_compression:
             return ""
-        told = put.headers.get("content-encoding") or "none"
+        stated = put.headers.get("content-encoding") or "none"
         for entry in body.entries:
             if isinstance(entry, Batch):
-                told = entry.compression
+                stated = entry.compression
         wanted = self.question.compression
-        return "" if told == wanted else f"told {wanted}, it writes {told}"
+        return "" if stated == wanted else f"asked for {wanted}, it writes {stated}"
 
     # ---- what is written for it
 
@@ -209,15 +211,15 @@ class _Asked:
             )
         )
         entries: tuple[Record | Batch, ...] = records
-        told = self.question.compression
+        stated = self.question.compression
         settings = BodySettings(compressions=self.compressions)
         if self.encoding == "batch":
-            compression = cast(BatchCompression, told)
+            compression = cast(BatchCompression, stated)
             entries = (
                 Batch(records, compression, "cursor 0", "cursor 1", 0, _SYSTEM_TIME, serial=0),
             )
         else:
-            settings = replace(settings, content_encoding=cast(ContentEncoding, told))
+            settings = replace(settings, content_encoding=cast(ContentEncoding, stated))
         body = Body(
             self.encoding,
             entries,
@@ -332,20 +334,20 @@ def _written(message: bytes) -> bytes:
     return written.value
 
 
-def _told(row: Row) -> dict[str, Any]:
-    """Return a record as a program is told it."""
-    told: dict[str, Any] = {
+def _record_request(row: Row) -> dict[str, Any]:
+    """Return a record as a request to an SDK's program has it."""
+    stated: dict[str, Any] = {
         "data": base64.b64encode(row.data).decode()
         if isinstance(row.data, bytes)
         else row.all_values()
     }
     if row.attributes:
-        told["attributes"] = dict(row.attributes)
+        stated["attributes"] = dict(row.attributes)
     for name in ("hash_key", "partition_key"):
         value = getattr(row, name)
         if value is not None:
-            told[name] = value
-    return told
+            stated[name] = value
+    return stated
 
 
 # ---- known faults ----------------------------------------------------------------------------

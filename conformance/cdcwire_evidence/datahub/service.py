@@ -123,7 +123,7 @@ class _Server(socketserver.ThreadingMixIn, HTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """The calls. A get of records and a put are told apart by their action."""
+    """The calls. The action distinguishes a get of records from a put."""
 
     protocol_version = "HTTP/1.1"
     timeout = PATIENCE
@@ -265,9 +265,9 @@ _SHARDS = {
 
 def _action(body: bytes, headers: Mapping[str, str]) -> tuple[dict[str, Any], str]:
     """Return what a request in JSON asks, and its action: a header's, or the one in JSON."""
-    told = headers.get("x-datahub-request-action")
-    if told is not None:
-        return {}, told
+    action = headers.get("x-datahub-request-action")
+    if action is not None:
+        return {}, action
     try:
         found = json.loads(open_content(body, DEFAULT_SETTINGS, headers))
     except (DecodeError, ValueError):

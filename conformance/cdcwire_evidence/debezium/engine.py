@@ -122,7 +122,7 @@ def running(
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     if not java:
-        raise UnavailableError("there is no java on the PATH, and no JAVA_HOME")
+        raise UnavailableError("java is not on the PATH, and JAVA_HOME is not set")
     for name, settings in engines.items():
         lines = {**_properties(server, name), **settings}
         text = "".join(f"{key}={value}\n" for key, value in lines.items())

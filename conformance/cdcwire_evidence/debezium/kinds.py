@@ -17,7 +17,7 @@ _PLAIN: dict[str, kinds.Type] = {
     "double precision": kinds.FloatType(64),
     "json": kinds.JsonType(),
     "jsonb": kinds.JsonType(),
-    "mood": kinds.EnumType(("sad", "ok", "hap", "py"), "label"),  # a comma in a label can't be told
+    "mood": kinds.EnumType(("sad", "ok", "hap", "py"), "label"),  # a comma in a label is ambiguous
     "timetz": kinds.TimeType(form="text", zone=_UTC),
     "timestamptz": kinds.TimestampType(form="text", zone=_UTC),
 }

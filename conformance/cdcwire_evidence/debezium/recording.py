@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from cdcwire.core.options import OptionValue
-from cdcwire_evidence.debezium import columns, engine, postgres, story
+from cdcwire_evidence.debezium import columns, engine, postgres, script
 from cdcwire_evidence.debezium.engine import PREFIX, Engines, Sent
 from cdcwire_evidence.debezium.expected import DEFAULT_MODES, Modes
 from cdcwire_evidence.debezium.postgres import Postgres
@@ -38,7 +38,7 @@ class Setting:
 
     @property
     def options(self) -> dict[str, OptionValue]:
-        """Return what cdcwire has to be told to write as this engine does."""
+        """Return the options with which cdcwire writes as this engine does."""
         return {
             "dialect": self.dialect,
             "decimal-handling-mode": self.modes.decimals,
@@ -112,7 +112,7 @@ def record(project: Path, folder: Path) -> Recording:
 def _prepare(server: Postgres) -> None:
     rows = (columns.insert_row(KINDS, key, key) for key in range(columns.ROWS))
     server.run(f"{columns.TYPES}{columns.create_table(KINDS)}{''.join(rows)}")
-    server.run(story.BEFORE)
+    server.run(script.BEFORE)
     server.run(f"CREATE TABLE {_LAST} (id int PRIMARY KEY); INSERT INTO {_LAST} VALUES (0)")
 
 
@@ -126,8 +126,8 @@ def _change(
     server.run("".join(columns.update_row(KINDS, STREAMED + key, n) for key, n in following))
     changed = _rows(server)
     server.run(f"DELETE FROM {KINDS} WHERE id >= {STREAMED}")
-    server.run(story.AFTER)
-    server.run(story.TRANSACTION)
+    server.run(script.AFTER)
+    server.run(script.TRANSACTION)
     server.run(f"INSERT INTO {_LAST} VALUES (1)")
     return put_in, changed
 

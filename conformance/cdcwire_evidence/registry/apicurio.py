@@ -68,7 +68,7 @@ def _java() -> str:
     home = os.environ.get("JAVA_HOME")
     found = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     if not found:
-        raise UnavailableError("there is no java on the PATH, and no JAVA_HOME")
+        raise UnavailableError("java is not on the PATH, and JAVA_HOME is not set")
     return found
 
 

@@ -122,7 +122,7 @@ VALID: tuple[tuple[str, Fits], ...] = (
     ("old rows, of the newer producer", _about_old_rows),
     (ILL_FORMED_QUESTION, lambda case: "ill-formed" in case.name),
     ("defaults in a schema, odd ones too", _clause("default conversion", "null and defaults")),
-    ("NULL before or behind the other type", _clause("union index")),
+    ("NULL before or after the other type", _clause("union index")),
     ("decimals as bytes, over 38 digits", lambda case: _is_wide(case) and _about_decimals(case)),
     ("decimals as bytes, to 38 digits", _about_decimals),
     ("decimals as text", _clause("decimal text")),
@@ -144,14 +144,14 @@ VALID: tuple[tuple[str, Fits], ...] = (
 )
 # Whether it notices broken ones.
 BROKEN: tuple[tuple[str, Fits], ...] = (
-    ("refuses: bytes behind the record", _clause("trailing bytes")),
+    ("refuses: bytes after the record", _clause("trailing bytes")),
     ("refuses: bytes cut short, lengths that can't be", _clause("lengths")),
     ("refuses: numbers that are too long or too large", _clause("varints")),
-    ("refuses: a union's index that is none", _clause("union index")),
+    ("refuses: an invalid union index", _clause("union index")),
     ("refuses: a boolean of 2, floats cut short", _clause("binary encoding", "float values")),
     ("refuses: a decimal of no bytes", _about_decimals),
     ("refuses: text that is not UTF-8, in other types", lambda case: "not-utf-8" in case.name),
-    ("refuses: schemas that are none", _clause("schema text")),
+    ("refuses: invalid schemas", _clause("schema text")),
 )
 
 
@@ -183,11 +183,11 @@ def avro_readers_part(cases: Iterable[Case], readers: Sequence[ThirdPartyReader]
     part = Part(TITLE, _COMMAND)
     asked = QUESTIONS.of(cases)
     head = (
-        f"{len(asked)} golden cases of records. A cell: how many cases of a question come out as "
-        "the format says, with the library and what `docs/avro-readers.md` says is to be done "
-        "around it; **bold** where all, - where the library does not claim to have it. Nearly all "
-        "cases have a commit timestamp, which is beyond 2^53: a library that can't read it fails "
-        "them all, and is not asked about broken messages, as it refuses them for no good reason."
+        f"{len(asked)} golden cases of records. A cell shows how many cases of a question "
+        "give the right result. `docs/avro-readers.md` lists the steps that each library needs. "
+        "**Bold** means all, - not claimed. Nearly all cases have a commit "
+        "timestamp beyond 2^53. A library that can't read it fails them all; it gets no broken "
+        "messages, as it would refuse them for the wrong reason."
     )
     ask_readers(part, QUESTIONS, asked, readers, head)
     return part

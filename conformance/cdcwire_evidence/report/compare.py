@@ -1,7 +1,7 @@
 """The chapter about DataFrames: feeds of one stream in several formats, compared on Spark.
 
 The stream is written in each format and compared, as it is and with five differences planted on one
-side. The chapter fails unless the first are told equal, and of the second exactly the planted
+side. The chapter fails unless the first compare as equal, and of the second exactly the planted
 differences are named. Unless it is to be quick, pairs of formats that carry less are compared too.
 Without PySpark or Java it is not run.
 """
@@ -177,21 +177,21 @@ def _lines(rows: int, results: list[tuple[str, Json, bool]], shown: list[str]) -
                 "yes" if is_right else "**no**",
             )
         )
-    head = ("right", "told", "same", "changed", "on one side only", "doubled", "as planted")
+    head = ("right", "verdict", "same", "changed", "on one side only", "doubled", "as planted")
     document = results[0][1]
     position, *key = document["tables"][0]["paired_by"]
-    told = [name for name in document["compared"] if name != "half"]
+    facts = [name for name in document["compared"] if name != "half"]
     return [
         f"{rows:,} changes of the 29-column table (`{generate}`), decoded by Spark on this machine "
         f"and compared with `{LEFT}` on the left. Rows pair by {position} and the key "
-        f"({', '.join(key)}); compared are {', '.join(told)}, the images column by "
-        "column. In the feeds that are named *planted* three changes have another value in one "
-        "column (a space at the end of a text, one more digit of a decimal's scale, NULL for a "
-        "value), one is lost, one is repeated. *As planted*: that, and nothing else, is named.",
+        f"({', '.join(key)}); compared are {', '.join(facts)}, the images column by "
+        "column. The feeds named *planted* have five differences. Three changes have another value "
+        "in one column: a trailing space in a text, one more digit of scale in a decimal, NULL for "
+        "a value. One change is lost and one is repeated. *As planted*: exactly these are named.",
         "",
         *table(head, body),
         "",
-        f"What the last of them prints (exit code {_DIFFERENT}):",
+        f"The output of the last comparison (exit code {_DIFFERENT}):",
         "",
         "```",
         *shown,

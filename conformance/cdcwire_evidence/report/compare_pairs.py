@@ -1,7 +1,7 @@
 """Pairs of formats that don't carry the same: equal on what both do, and what is left out.
 
 A stream is written in both formats of each pair and compared. The table fails the chapter unless
-all pairs are told equal, and so does one that leaves out other things than are known here.
+all pairs are equal, and so does one that leaves out other things than are known here.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def pairs_lines(folder: Path, pairs: Sequence[Pair] = PAIRS) -> tuple[list[str],
     tables = workload_tables(WORKLOAD)
     found = workload(WORKLOAD, ROWS, SEED, position_fields=_POSITIONS)
     changes = [event for event in found if isinstance(event, RowChange)]
-    told = folder / "tables.json"
-    told.write_text(json.dumps(list(map(table_to_json, tables))), encoding="utf-8")
+    definitions = folder / "tables.json"
+    definitions.write_text(json.dumps(list(map(table_to_json, tables))), encoding="utf-8")
     body = []
     failed = False
     for number, pair in enumerate(pairs):
@@ -79,11 +79,20 @@ def pairs_lines(folder: Path, pairs: Sequence[Pair] = PAIRS) -> tuple[list[str],
             for side, name in (("left", pair.left), ("right", pair.right))
         ]
         words = [word for option in pair.options for word in ("--option", option)]
-        code, said, document = run_compare(folder, *sources, "--tables", str(told), *words)
+        code, said, document = run_compare(folder, *sources, "--tables", str(definitions), *words)
         is_right = code == 0 and document is not None and _left_out(document) == pair.left_out
         failed |= not is_right
         body.append(_row(pair, document, said, is_right))
-    head = ("left", "right", "options", "told", "changes", "rows pair by", "left out", "as known")
+    head = (
+        "left",
+        "right",
+        "options",
+        "verdict",
+        "changes",
+        "rows pair by",
+        "left out",
+        "as known",
+    )
     return [
         f"The same stream, {ROWS:,} changes of it, in formats that carry less. What one of a pair "
         "can't carry is left out on both sides, and named: this is what gets lost between them.",

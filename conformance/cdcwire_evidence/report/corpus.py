@@ -46,8 +46,8 @@ def witnesses_part(cases: Sequence[Case]) -> Part:
     part = Part("Who confirms the golden cases", "cdcwire witness")
     names = [f"{w.name} {w.version} ({w.language})" for w in witnesses]
     part.lines = [
-        "A case is confirmed if a producer wrote its bytes, or if one of these independent "
-        "implementations reads or writes them the same way as the reference: "
+        "A case is confirmed if a producer wrote its bytes. It is also confirmed if an independent "
+        "implementation reads or writes them as the reference does. These are: "
         f"{', '.join(names) or 'none yet'}.",
         "",
     ]
@@ -67,7 +67,7 @@ def witnesses_part(cases: Sequence[Case]) -> Part:
 
 
 def clauses_part(cases: Iterable[Case]) -> Part:
-    """Tell how many cases show each clause, and which known bugs have a case."""
+    """Count how many cases show each clause, and which known bugs have a case."""
     cases = tuple(cases)
     part = Part("Clauses", "cdcwire corpus check")
     counts: Counter[tuple[str, str]] = Counter()
@@ -95,12 +95,13 @@ def clauses_part(cases: Iterable[Case]) -> Part:
 
 
 def carries_part() -> Part:
-    """Tell what each format can carry."""
+    """Show what each format can carry."""
     part = Part("What each format carries", "pytest tests/laws/test_carries.py")
     formats = [get_format(name) for name in FORMAT_NAMES]
     part.lines = [
-        "· comes back equal; *as* comes back in another form with the same meaning; *option* needs "
-        "it set; *lossy* loses what is said; blank can't be carried. A property proves each cell.",
+        "· comes back equal; *as* comes back in another form with the same meaning. *option*: the "
+        "option must be set. *lossy*: the named part is lost. Blank: can't be carried. A property "
+        "proves each cell.",
         "",
     ]
     for title, names in (("event field", EVENT_FIELDS), ("kind", KINDS)):

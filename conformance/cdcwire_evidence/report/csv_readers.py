@@ -1,8 +1,8 @@
 """The chapter about CSV readers: what those that people use make of TiCDC's files.
 
 Each reader of ``adapters/`` is put to the golden cases of ``csv`` that are about data files, with
-the settings that a careful user would choose. Its failures are no failures of ours: they are what
-the chapter is there to show. A reader that is not installed is not run.
+the settings that a careful user would choose. Its failures are not failures of cdcwire:
+the chapter is there to show them. A reader that is not installed is not run.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ READERS = (
         "csv-parse",
         ("node", "adapters/javascript/csv_parse.js"),
         _NPM,
-        "delimiter, quote, record_delimiter, `encoding: null`; NULL by `cast`, which is told of "
+        "delimiter, quote, record_delimiter, `encoding: null`; NULL by `cast`, which knows of "
         "quotes",
     ),
     ThirdPartyReader(
@@ -140,11 +140,11 @@ BROKEN: tuple[tuple[str, Fits], ...] = (
     ("refuses: header lines of other columns", _clause("header line")),
     ("refuses: too few or too many fields", _clause("record", "virtual columns")),
     (
-        "refuses: commit-ts, is-update, operation that are none",
+        "refuses: invalid commit-ts, is-update, operation",
         _clause("operations", "commit-ts", "old value", "handle key"),
     ),
     (
-        "refuses: numbers that are none of the column's",
+        "refuses: numbers that the column can't have",
         _clause("integer values", "bit and year values", "float values", "decimal values"),
     ),
 )
@@ -180,8 +180,8 @@ def csv_readers_part(cases: Iterable[Case], readers: Sequence[ThirdPartyReader] 
     head = (
         f"{len(asked)} golden cases of data files. A cell: how many cases of a question the "
         "reader answers as the format says; **bold** where all. Many cases have a quoted text "
-        "that looks like NULL: a reader that gives NULL for it and is right in all else fails "
-        "only under the question about that. The settings are those that a careful user would "
+        "that looks like NULL. A reader that gives NULL for it but is otherwise right fails only "
+        "the question about that. The settings are those that a careful user would "
         "choose; `docs/csv-readers.md` says what to do about the rest."
     )
     ask_readers(part, QUESTIONS, asked, readers, head)

@@ -30,13 +30,13 @@ _BROKEN: Mapping[str, str] = MappingProxyType(
         "reject-protobuf": "refuses: broken frames and protobuf",
         "reject-batch": "refuses: broken batches",
         "reject-compression": "refuses: broken compressions, bombs",
-        "reject-fields": "refuses: values that are none",
+        "reject-fields": "refuses: invalid values",
     }
 )
 _HEAD = (
     "Golden cases of `datahub-tuple` and `datahub-blob`, served as answers; a put is made one, "
-    "with its records byte for byte. A cell: how many come out as the format says. What an SDK "
-    "reads though the format refuses it does no harm by itself; but two readers differ there."
+    "with its records byte for byte. A cell: how many come out as the format says. An SDK that "
+    "reads malformed data does no harm by itself, but two readers may differ there."
 )
 _TEXT_LIMIT = 120
 

@@ -29,11 +29,11 @@ from cdcwire_evidence.report.part import NotRun, Part, table
 TITLE = "DataHub's SDKs as witnesses"
 _COMMAND = "python conformance/evidence.py report.datahub_sdks"
 _HEAD = (
-    "Each SDK speaks HTTP to a stand-in for the service on this machine, in JSON, protobuf and "
-    "batches. put: it writes values, and the body is decoded here; get: events are encoded here, "
-    "and it reads the answer. A cell: **yes** where all encodings come out as they were meant, "
-    "else those that don't; - where it is not asked. The last rows are broken answers, and whether "
-    "it refuses them. `docs/datahub-sdks.md` says what follows."
+    "Each SDK speaks HTTP to a substitute for the service on this machine, in JSON, protobuf "
+    "and batches. For put, it writes values, and the body is decoded here. For get, it reads "
+    "an answer that is encoded here. A cell: **yes** if all encodings give the intended values, "
+    "else those that don't; - if it was not tried. The last rows are broken answers, and whether "
+    "the SDK refuses them. `docs/datahub-sdks.md` says what follows."
 )
 _DIRECTIONS: tuple[Direction, ...] = ("put", "get")
 

@@ -95,17 +95,17 @@ VALID: tuple[tuple[str, Fits], ...] = (
 BROKEN: tuple[tuple[str, Fits], ...] = (
     ("refuses: integers out of range, or no integers", _connect("integer values")),
     ("refuses: floats too large, or no floats", _connect("float values")),
-    ("refuses: booleans and texts that are none", _connect("boolean values", "string values")),
-    ("refuses: bytes that are no base64", _connect("bytes values")),
+    ("refuses: invalid booleans and texts", _connect("boolean values", "string values")),
+    ("refuses: bytes that are not base64", _connect("bytes values")),
     ("refuses: decimals that can't be", _connect("decimal values", "time values")),
     (
-        "refuses: arrays, maps, structs that are none",
+        "refuses: invalid arrays, maps, structs",
         _connect("array values", "map values", "struct values"),
     ),
     ("refuses: NULL where a value is required", _connect("null values")),
-    ("refuses: JSON that is none, members twice", _connect("json text", "strings", "envelope")),
+    ("refuses: invalid JSON, repeated members", _connect("json text", "strings", "envelope")),
     (
-        "refuses: schemas that are none",
+        "refuses: invalid schemas",
         _connect("schema members", "schema types", "fields", "logical types"),
     ),
     (
@@ -138,9 +138,9 @@ def debezium_readers_part(
     part = Part(TITLE, _COMMAND)
     asked = QUESTIONS.of(cases)
     head = (
-        f"{len(asked)} golden cases of messages. A cell: how many cases of a question come out as "
-        "the format says, with the reader and what `docs/debezium-witnesses.md` says is to be done "
-        "around it; **bold** where all, - where the reader does not claim to have it."
+        f"{len(asked)} golden cases of messages. A cell shows how many cases of a question "
+        "give the right result. `docs/debezium-witnesses.md` lists the steps that each reader "
+        "needs. **Bold** means all, - not claimed."
     )
     ask_readers(part, QUESTIONS, asked, readers, head)
     return part

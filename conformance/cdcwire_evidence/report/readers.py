@@ -78,8 +78,8 @@ def first_fitting(
     """
     if case.expect == "accept":
         return next(title for title, fits in valid if fits(case))
-    told = replace(case, clauses=(str((case.error or {}).get("clause")),))
-    return next((title for title, fits in broken if fits(told)), None)
+    probe = replace(case, clauses=(str((case.error or {}).get("clause")),))
+    return next((title for title, fits in broken if fits(probe)), None)
 
 
 def ask_readers(
@@ -188,7 +188,7 @@ def _settings(found: Found) -> list[str]:
 
 
 def _failures(questions: Questions, found: Found) -> list[str]:
-    """Return the first case of each question that a reader fails; refusals alike are told once."""
+    """Return the first case of each question that a reader fails; equal refusals appear once."""
     rows = []
     for reader, results in found:
         first: dict[str | None, Outcome] = {}

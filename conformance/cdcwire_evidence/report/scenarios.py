@@ -20,9 +20,9 @@ _COMMAND = "tox run -e scenarios"
 _BLOCKS = "·▁▂▃▄▅▆▇█"
 _DEFAULT = Path(".tox/scenarios.jsonl")
 _HEAD = (
-    "Messages or changes that were sent, those that arrived, and how many of them came again "
-    "(repeated), did not come (lost), came without being sent (invented) or came behind a later "
-    "one. `docs/scenarios.md` says how they run."
+    "The columns count messages or changes: sent, received, received again (repeated), never "
+    "received (lost), received without being sent (invented), received after a later one (late). "
+    "`docs/scenarios.md` says how they run."
 )
 
 
@@ -42,7 +42,7 @@ def scenarios_part(file: Path | None = None) -> Part:
     part.lines += [_HEAD, "", f"{len(ran)} scenarios in {seconds:.0f} s.", ""]
     head = ["scenario", "what", "s", "sent", "received", "repeated", "lost", "invented", "late", ""]
     part.lines += table(head, map(_row, ran))
-    part.lines += ["", "What each found beside these counts:", ""]
+    part.lines += ["", "Other findings:", ""]
     part.lines += [f"- `{result['id']}`: {_figures(result)}" for result in ran if result["figures"]]
     for result in ran:
         part.lines += _measured(result)

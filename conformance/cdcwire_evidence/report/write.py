@@ -41,7 +41,9 @@ from cdcwire_evidence.report.scenarios import scenarios_part
 
 Say = Callable[[str], None]
 Report = Callable[[Part], None]
-LANES = 2  # chapters that run at a time; a machine with less than two processors is not expected
+PARALLEL_CHAPTERS = (
+    2  # chapters that run at a time; a machine with less than two processors is not expected
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def write_report(target: Path, mode: Mode, report: Report) -> dict[str, Json]:
 
 def gather(wanted: list[Chapter], report: Report) -> list[Part]:
     """Run the chapters, some at a time. Returns: them in the order of the report."""
-    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(LANES) as pool:
+    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(PARALLEL_CHAPTERS) as pool:
 
         def made(number: int) -> Part:
             folder = Path(name, str(number))

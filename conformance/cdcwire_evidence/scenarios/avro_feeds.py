@@ -1,4 +1,4 @@
-"""Avro feeds whose schemas a registry has numbered, and what Avro tells of a change."""
+"""Avro feeds whose schemas a registry has numbered, and the part of a change that Avro carries."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ OPTIONS: Mapping[str, OptionValue] = {"enable-tidb-extension": True}
 WORKLOAD = "orders-10"
 
 
-def make_changes(rows: int, lanes: int = 1) -> list[list[RowChange]]:
-    """Return so many changes of a table of orders, all changes of a row in one lane."""
-    found: list[list[RowChange]] = [[] for _ in range(lanes)]
+def make_changes(rows: int, partitions: int = 1) -> list[list[RowChange]]:
+    """Return ``rows`` changes of a table of orders, all changes of a row in one partition."""
+    found: list[list[RowChange]] = [[] for _ in range(partitions)]
     for event in workload(WORKLOAD, rows, 1, position_fields=("commit_ts",)):
         assert isinstance(event, RowChange)
-        found[crc32(repr(row_of(event)).encode()) % lanes].append(event)
+        found[crc32(repr(row_of(event)).encode()) % partitions].append(event)
     return found
 
 
@@ -73,13 +73,13 @@ def context_of(schemas: Mapping[str, str]) -> Context:
 
 
 def changes_of(message: KafkaMessage, context: Context) -> list[Hashable]:
-    """Return what a message tells. Raises: DecodeError; RegistryError."""
+    """Return the changes of a message. Raises: DecodeError; RegistryError."""
     found = FORMAT.to_events(message, context=context)
-    return [told(event) for event in found if isinstance(event, RowChange)]
+    return [carried_by_avro(event) for event in found if isinstance(event, RowChange)]
 
 
-def told(change: RowChange) -> Hashable:
-    """Return what Avro tells of a change: no old values, and of a delete its key alone."""
+def carried_by_avro(change: RowChange) -> Hashable:
+    """Return the part of a change that Avro carries: no old values; for a delete, only its key."""
     is_delete = change.op == "delete"
     image = change.before if is_delete else change.after
     assert image is not None

@@ -49,8 +49,10 @@ def put_in_parts(bucket: str, key: str, value: bytes, *, is_completed: bool = Tr
     parts = []
     for number, start in enumerate(range(0, len(value), PART_SIZE), start=1):
         body = value[start : start + PART_SIZE]
-        told = {"Bucket": name, "Key": key, "UploadId": upload, "PartNumber": number}
-        parts.append({"PartNumber": number, "ETag": client.upload_part(**told, Body=body)["ETag"]})
+        target = {"Bucket": name, "Key": key, "UploadId": upload, "PartNumber": number}
+        parts.append(
+            {"PartNumber": number, "ETag": client.upload_part(**target, Body=body)["ETag"]}
+        )
     if is_completed:
         client.complete_multipart_upload(
             Bucket=name, Key=key, UploadId=upload, MultipartUpload={"Parts": parts}

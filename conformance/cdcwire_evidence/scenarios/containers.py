@@ -244,7 +244,7 @@ class MinioContainer(Container):
 class RegistryContainer(Container):
     """One Apicurio Registry, which speaks Confluent's interface too.
 
-    ``remembers``: what it was told is there again after ``kill`` and ``restart``; else it is in
+    ``remembers``: its data survives ``kill`` and ``restart``; else it is in
     memory only. ``certificate``: a folder with ``server.pem`` and ``server.key``, by which it
     answers over HTTPS too, as ``localhost``.
     """
@@ -285,7 +285,7 @@ class ToxiproxyContainer(Container):
         self.door = f"{_HOST}:{self.ports[self._DOOR]}"
 
     def wait(self) -> None:
-        """Wait until it can be told what to do. Raises: NotRunError."""
+        """Wait until it takes requests. Raises: NotRunError."""
         _wait_for(lambda: _status(f"{self._url}/proxies") == 200, self.image)
 
     def lead_to(self, upstream: str) -> None:

@@ -1,4 +1,4 @@
-"""The stream of ``parcels`` in every format: in topics, in buckets, and in files.
+"""The stream of ``sample_table`` in every format: in topics, in buckets, and in files.
 
 Each is made when it is first asked for, and kept; where rows are in it is found out without what is
 to be tested: by the plain decoders, or by Python's own readers of CSV and JSON.
@@ -25,10 +25,16 @@ from cdcwire_conformance.sources.storage.generating import write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.sources.stores import open_store
 from cdcwire_evidence.scenarios.buckets import make_bucket, name_of, objects
-from cdcwire_evidence.scenarios.feeds import QueueFeed as Lane
-from cdcwire_evidence.scenarios.feeds import lanes_of
+from cdcwire_evidence.scenarios.feeds import QueueFeed as QueueFeed
+from cdcwire_evidence.scenarios.feeds import partitions_of
 from cdcwire_evidence.scenarios.frames import topic_of
-from cdcwire_evidence.scenarios.parcels import PLANTED_WITHIN, TABLE, PlantedName, plant, row_id
+from cdcwire_evidence.scenarios.sample_table import (
+    PLANTED_WITHIN,
+    TABLE,
+    PlantedName,
+    plant,
+    row_id,
+)
 from cdcwire_evidence.scenarios.services import Kafka, ObjectStore
 
 if TYPE_CHECKING:
@@ -99,29 +105,29 @@ class Feeds:
         return f"pairs-{os.getpid()}-{next(_numbers)}-{name}"
 
     def _topic(self, name: str, changes: Sequence[RowChange]) -> Made:
-        lanes = _lanes(name, changes)
+        partitions = _partitions(name, changes)
         topic = self._new_name(name)
-        url = topic_of(self.kafka, topic, [lane.messages for lane in lanes])
-        places = self._places(lanes)
+        url = topic_of(self.kafka, topic, [partition.messages for partition in partitions])
+        places = self._places(partitions)
         rows = {
-            row: [(f"{topic}[{lane}]", offset) for lane, offset in found]
+            row: [(f"{topic}[{partition}]", offset) for partition, offset in found]
             for row, found in places.items()
         }
-        return Made(f"{name}:{url}", _read_with(lanes[0]), rows)
+        return Made(f"{name}:{url}", _read_with(partitions[0]), rows)
 
     def _lines(self, name: str, changes: Sequence[RowChange]) -> Made:
-        lanes = _lanes(name, changes)
+        partitions = _partitions(name, changes)
         folder = self.folder / self._new_name(name)
         folder.mkdir()
         files = [str(folder / f"{number}.jsonl") for number in range(PARTITIONS)]
-        for file, lane in zip(files, lanes, strict=True):
-            write_messages(file, lane.messages)
-        places = self._places(lanes)
+        for file, partition in zip(files, partitions, strict=True):
+            write_messages(file, partition.messages)
+        places = self._places(partitions)
         rows = {
-            row: [(files[lane], offset + 1) for lane, offset in found]
+            row: [(files[partition], offset + 1) for partition, offset in found]
             for row, found in places.items()
         }
-        return Made(f"{name}:file:{folder}", _read_with(lanes[0]), rows)
+        return Made(f"{name}:file:{folder}", _read_with(partitions[0]), rows)
 
     def _parquet(self, name: str, changes: Sequence[RowChange]) -> Made:
         """Make a Parquet feed of a topic's records, with the columns of Spark's Kafka source."""
@@ -148,14 +154,14 @@ class Feeds:
                         rows.setdefault(row, []).append((f"{url}/{path}", line))
         return Made(f"{name}:{url}", Context(IN_BUCKETS[name]), rows)
 
-    def _places(self, lanes: Sequence[Lane]) -> dict[int, list[tuple[int, int]]]:
-        """Return lane and number of the messages of each row that is wanted."""
+    def _places(self, partitions: Sequence[QueueFeed]) -> dict[int, list[tuple[int, int]]]:
+        """Return partition and offset of the messages of each row that is wanted."""
         found: dict[int, list[tuple[int, int]]] = {}
-        for number, lane in enumerate(lanes):
-            to_events = get_format(lane.format).to_events
+        for number, partition in enumerate(partitions):
+            to_events = get_format(partition.format).to_events
             events = 0
-            for offset, message in enumerate(lane.messages):
-                for event in to_events(message, context=lane.context):
+            for offset, message in enumerate(partition.messages):
+                for event in to_events(message, context=partition.context):
                     events += 1
                     if isinstance(event, RowChange) and row_id(event) in self.wanted:
                         found.setdefault(row_id(event), []).append((number, offset))
@@ -164,13 +170,19 @@ class Feeds:
         return found
 
 
-def _lanes(name: str, changes: Sequence[RowChange]) -> list[Lane]:
-    return lanes_of(name, changes, Context(IN_TOPICS.get(name, {}), tables=(TABLE,)), PARTITIONS)
+def _partitions(name: str, changes: Sequence[RowChange]) -> list[QueueFeed]:
+    return partitions_of(
+        name, changes, Context(IN_TOPICS.get(name, {}), tables=(TABLE,)), PARTITIONS
+    )
 
 
-def _read_with(lane: Lane) -> Context:
+def _read_with(partition: QueueFeed) -> Context:
     """Return what reading needs: no definitions where the messages say enough."""
-    return lane.context if lane.format in _NEED_DEFINITIONS else replace(lane.context, tables=())
+    return (
+        partition.context
+        if partition.format in _NEED_DEFINITIONS
+        else replace(partition.context, tables=())
+    )
 
 
 def reach_bucket(spark: SparkSession, bucket: str, store: ObjectStore) -> None:

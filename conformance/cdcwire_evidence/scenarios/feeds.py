@@ -39,14 +39,14 @@ def make_feed(
     options: Mapping[str, OptionValue] | None = None,
 ) -> QueueFeed:
     """Encode so many changes of a workload as the format's producer sends them."""
-    (feed,) = make_lanes(format_name, rows, 1, workload_name=workload_name, options=options)
+    (feed,) = make_partitions(format_name, rows, 1, workload_name=workload_name, options=options)
     return feed
 
 
-def make_lanes(
+def make_partitions(
     format_name: str,
     rows: int,
-    lanes: int,
+    partitions: int,
     dispatch: Dispatch = "key",
     *,
     workload_name: str = "orders-10",
@@ -58,34 +58,34 @@ def make_lanes(
     """
     context = Context(options or {}, tables=workload_tables(workload_name))
     changes = workload(workload_name, rows, _SEED, position_fields=_POSITION)
-    return lanes_of(format_name, changes, context, lanes, dispatch)
+    return partitions_of(format_name, changes, context, partitions, dispatch)
 
 
-def lanes_of(
+def partitions_of(
     format_name: str,
     changes: Iterable[Event],
     context: Context,
-    lanes: int,
+    partitions: int,
     dispatch: Dispatch = "key",
 ) -> list[QueueFeed]:
-    """Encode row changes for several partitions, as ``make_lanes`` does with a workload's."""
+    """Encode row changes for several partitions, as ``make_partitions`` does with a workload's."""
     format_ = get_format(format_name)
-    shared: list[list[Event]] = [[] for _ in range(lanes)]
+    shared: list[list[Event]] = [[] for _ in range(partitions)]
     for event in changes:
-        shared[crc32(repr(_lane_of(event, dispatch)).encode()) % lanes].append(event)
+        shared[crc32(repr(_partition_key(event, dispatch)).encode()) % partitions].append(event)
     made = [list(format_.from_events(each, context=context)) for each in shared]
-    context = format_.prepared([message for lane in made for message in lane], context)
+    context = format_.prepared([message for partition in made for message in partition], context)
     return [
         QueueFeed(
             format_name,
-            tuple(each for each in lane if isinstance(each, KafkaMessage)),
+            tuple(each for each in partition if isinstance(each, KafkaMessage)),
             context,
         )
-        for lane in made
+        for partition in made
     ]
 
 
-def _lane_of(event: Event, dispatch: Dispatch) -> Hashable:
+def _partition_key(event: Event, dispatch: Dispatch) -> Hashable:
     assert isinstance(event, RowChange)
     if dispatch == "commit-ts":
         return event.position.commit_ts
@@ -106,7 +106,7 @@ def changes_by_key(
 ) -> tuple[dict[Hashable, list[str]], list[Poisoned]]:
     """Decode what arrived: the changes of each row in their order, and what can't be read."""
     to_events = get_format(feed.format).to_events
-    lanes: dict[Hashable, list[str]] = {}
+    partitions: dict[Hashable, list[str]] = {}
     bad: list[Poisoned] = []
     for each in messages:
         try:
@@ -116,8 +116,8 @@ def changes_by_key(
             continue
         for event in events:
             if isinstance(event, RowChange):
-                lanes.setdefault(row_of(event), []).append(repr(event_to_json(event)))
-    return lanes, bad
+                partitions.setdefault(row_of(event), []).append(repr(event_to_json(event)))
+    return partitions, bad
 
 
 def events_of(feed: QueueFeed, messages: Sequence[KafkaMessage]) -> list[Event]:

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def topic_of(kafka: Kafka, topic: str, lanes: Sequence[Sequence[KafkaMessage]]) -> str:
-    """Make a topic, send each lane to its partition, and return the topic's URL.
+def topic_of(kafka: Kafka, topic: str, partitions: Sequence[Sequence[KafkaMessage]]) -> str:
+    """Make a topic, send each list of messages to its partition, and return the topic's URL.
 
     Raises: OSError if the broker refuses a message.
     """
-    make_topic(kafka, topic, len(lanes))
-    for partition, messages in enumerate(lanes):
+    make_topic(kafka, topic, len(partitions))
+    for partition, messages in enumerate(partitions):
         refused = produce(kafka, topic, messages, partition)
         if refused:
             raise OSError(f"{topic}: message {refused[0].number} is refused: {refused[0].reason}")

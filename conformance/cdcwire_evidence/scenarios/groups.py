@@ -1,4 +1,4 @@
-"""A member of a consumer group that commits only when it is told to.
+"""A member of a consumer group that commits only on request.
 
 As ``conformance/evidence.py scenarios.groups HOST:PORT TOPIC GROUP COMMITTED READ`` it is
 a program to be killed: it commits after so many messages, reads on until it has so many, prints

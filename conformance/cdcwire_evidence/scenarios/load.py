@@ -65,12 +65,12 @@ def read_under_load(
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as sending:
         try:
             seconds = _read(kafka, topic, rows, rows_of)
-            told = sending.communicate(timeout=_WAIT_SECONDS)[0]
+            output = sending.communicate(timeout=_WAIT_SECONDS)[0]
         finally:
             sending.kill()
     if sending.returncode:
         raise OSError(f"the producer ended with {sending.returncode}")
-    return Loaded(sum(each.rows for each in seconds), seconds, json.loads(told))
+    return Loaded(sum(each.rows for each in seconds), seconds, json.loads(output))
 
 
 def _read(kafka: Kafka, topic: str, rows: int, rows_of: Callable[[bytes], int]) -> list[Second]:

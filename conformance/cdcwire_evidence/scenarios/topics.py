@@ -24,7 +24,7 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A message that the producer was told is not written. ``number``: of those sent, from 0."""
+    """A message that the broker refused. ``number``: of those sent, from 0."""
 
     number: int
     reason: str

@@ -46,9 +46,9 @@ class CdlRoundTrip(ConnectRoundTrip):
         table = Table(event.table.name, event.table.schema, key=event.table.key or ())
         op: Op = "insert" if event.op == "read" else event.op
         position = self._transaction(event.position)
-        yield RowChange(table, op, before, after, position, extra=self._told(event.extra))
+        yield RowChange(table, op, before, after, position, extra=self._kept_extra(event.extra))
 
-    def _told(self, extra: Extra) -> Extra:
+    def _kept_extra(self, extra: Extra) -> Extra:
         store = text(extra, "connector")
         sent: Texts = {"connector": str(self.options["data-store"])}
         if store is not None:
@@ -68,8 +68,8 @@ def _properties(text: str) -> dict[str, int]:
         found = json.loads(text)
     except ValueError as error:
         raise NotCarriedError("transaction_properties") from error
-    is_told = isinstance(found, dict) and not found.keys() & {"lsn", "txId"}
-    if not is_told or any(isinstance(v, bool) or not isinstance(v, int) for v in found.values()):
+    is_object = isinstance(found, dict) and not found.keys() & {"lsn", "txId"}
+    if not is_object or any(isinstance(v, bool) or not isinstance(v, int) for v in found.values()):
         raise NotCarriedError("transaction_properties")
     return {name: number(value) for name, value in found.items()}
 

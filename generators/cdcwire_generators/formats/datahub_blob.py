@@ -51,7 +51,7 @@ class BlobRoundTrip(DataHubRoundTrip):
         if set(table.key or ()) - {name for image in images for name in image.names}:
             raise NotCarriedError("key")
         known = Table(table.name, table.schema, table.database, key=table.key or ())
-        return replace(super()._row(event), table=known, extra=self._told(event.extra, table))
+        return replace(super()._row(event), table=known, extra=self._kept_extra(event.extra, table))
 
     def _column(self, column: Column, table: Table) -> Column:
         source, kind = self._kind(column.type)
@@ -61,7 +61,7 @@ class BlobRoundTrip(DataHubRoundTrip):
     def _kind(self, kind: kinds.Type) -> tuple[str, kinds.Type]:
         return blob_type(kind)
 
-    def _told(self, extra: Extra, table: Table | None) -> Extra:
+    def _kept_extra(self, extra: Extra, table: Table | None) -> Extra:
         """Return what a message says of its version and source."""
         found = {"version": extra.get("version", _VERSION)}
         if table is not None:
@@ -72,7 +72,7 @@ class BlobRoundTrip(DataHubRoundTrip):
     def _schema_change(self, event: SchemaChange) -> SchemaChange:
         if not event.query:
             raise NotCarriedError("schema change")
-        extra = dict(self._told(event.extra, event.table))
+        extra = dict(self._kept_extra(event.extra, event.table))
         if event.extra.get("ddl_meta") is not None:
             extra["ddl_meta"] = event.extra["ddl_meta"]
         position = self._position(event.position)
@@ -91,13 +91,13 @@ class BlobRoundTrip(DataHubRoundTrip):
 
     def _progress(self, event: Progress) -> Progress:
         position = self._position(event.position)
-        return Progress(event.what, position, self._told(event.extra, None))
+        return Progress(event.what, position, self._kept_extra(event.extra, None))
 
     def _marker(self, event: Marker) -> Marker:
         if event.id is not None:
             raise NotCarriedError("markers")
         position = self._position(event.position)
-        return Marker(event.what, None, position, self._told(event.extra, None))
+        return Marker(event.what, None, position, self._kept_extra(event.extra, None))
 
 
 def blob_type(kind: kinds.Type) -> tuple[str, kinds.Type]:

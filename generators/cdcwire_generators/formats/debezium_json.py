@@ -92,7 +92,7 @@ class DebeziumRoundTrip(ConnectRoundTrip):
         self, event: RowChange, op: Op, before: Image | None, after: Image | None
     ) -> RowChange:
         table = self._table(event.table)
-        extra = self._told(event.extra, event.position, is_read=op == "read")
+        extra = self._kept_extra(event.extra, event.position, is_read=op == "read")
         if op == "read" and (self.is_cdl or self.options["read-r-as-c"]):
             op = "insert"
         sent: Sent | None = None
@@ -128,7 +128,7 @@ class DebeziumRoundTrip(ConnectRoundTrip):
         order = position.tx_order if "transaction_id" in extra else None
         return replace(found, sent_ms=sent_ms, tx_order=order)
 
-    def _told(self, extra: Extra, position: Position, *, is_read: bool = False) -> Texts:
+    def _kept_extra(self, extra: Extra, position: Position, *, is_read: bool = False) -> Texts:
         """Return the names of ``extra`` that say where a change comes from."""
         connector = text(extra, "connector")
         snapshot: str | bytes | None = "true" if is_read else "false"
@@ -168,7 +168,7 @@ class DebeziumRoundTrip(ConnectRoundTrip):
     def _schema_change(self, event: SchemaChange) -> SchemaChange:
         if event.what != "truncate" or event.table is None or self.is_cdl:
             raise NotCarriedError("schema change")
-        extra = self._told(event.extra, event.position)
+        extra = self._kept_extra(event.extra, event.position)
         table = replace(self._table(event.table), key=())
         position = self._place(event.position, extra)
         return SchemaChange("truncate", None, None, table, position, extra)
@@ -185,7 +185,7 @@ class DebeziumRoundTrip(ConnectRoundTrip):
             raise NotCarriedError("markers")
         if event.what != "logical_message":
             return self._boundary(event)
-        extra = self._told(event.extra, event.position)
+        extra = self._kept_extra(event.extra, event.position)
         position = self._place(event.position, extra)
         extra["content"] = event.extra.get("content")
         return Marker(event.what, event.id, position, extra)

@@ -54,7 +54,7 @@ class MaxwellRoundTrip(RoundTrip):
             after,
             self._place(event.position),
             sent="changed" if is_changed else None,
-            extra=self._told(event.extra),
+            extra=self._kept_extra(event.extra),
         )
 
     def _check(self, row: Image, other: Image, *, is_partial: bool) -> None:
@@ -138,8 +138,8 @@ class MaxwellRoundTrip(RoundTrip):
             raise NotCarriedError("tx_id")
         return Position(tx_id=position.tx_id, tx_order=tx_order, commit_ms=commit_ms)
 
-    def _told(self, extra: Extra) -> Extra:
-        told: dict[str, str | bytes | None] = {}
+    def _kept_extra(self, extra: Extra) -> Extra:
+        kept: dict[str, str | bytes | None] = {}
         for name in (*_TEXTS, *_NUMBERS, "push_ts"):
             value = extra.get(name)
             if value is None:
@@ -151,12 +151,12 @@ class MaxwellRoundTrip(RoundTrip):
             )
             if not is_right:
                 raise NotCarriedError(name)
-            told[name] = value
+            kept[name] = value
         if self.options["output_commit_info"] and extra.get("commit") is not None:
             if extra["commit"] != "true":
                 raise NotCarriedError("commit")
-            told["commit"] = "true"
-        return told or NO_EXTRA
+            kept["commit"] = "true"
+        return kept or NO_EXTRA
 
 
 def _text(

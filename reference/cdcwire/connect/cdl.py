@@ -101,10 +101,10 @@ def version_of(envelope: Envelope) -> Literal["1.0", "2.0"] | None:
     if schema is None or schema.type != "struct" or not isinstance(envelope.payload, tuple):
         return None
     place = schema.index("message_version")
-    told = None if place is None else envelope.payload[place]
-    if told in (VERSION_1, VERSION_2):
-        return "1.0" if told == VERSION_1 else "2.0"
-    if told is not None:
+    version = None if place is None else envelope.payload[place]
+    if version in (VERSION_1, VERSION_2):
+        return "1.0" if version == VERSION_1 else "2.0"
+    if version is not None:
         return None
     if schema.field("DATA_STORE") is not None:
         return "1.0"

@@ -164,7 +164,7 @@ def _payload(
         inner = (*path, member.name)
         known = None if schema is None else schema.field(member.name)
         clause = clauses.get(member.name) or _clause(member, schema, known)
-        note = "" if schema is None or known is not None else "not in the schema, passed over"
+        note = "" if schema is None or known is not None else "not in the schema, ignored"
         if subjects.is_open(name) and isinstance(member.value, JsonObject):
             start = member.start + 1
             spans.add(start, inner, name, clause, note, subject=subjects.of_start(name))

@@ -125,7 +125,7 @@ class _Schemas:
                 if name is None:
                     raise DecodeError("the schema of a field has no field", stop - 1, _FIELDS)
                 if name in seen and named is not None:
-                    problem = f"field {name!r:.40} stands twice"
+                    problem = f"field {name!r:.40} appears twice"
                     raise DecodeError(problem, named.start, _FIELDS, ("field",))
             seen.add(name)
             fields.append(Field(name, schema))

@@ -30,7 +30,7 @@ def quoted(text: str) -> str:
     """
     found = _SURROGATE.search(text)
     if found is not None:
-        problem = f"the surrogate U+{ord(found.group()):04X} stands alone"
+        problem = f"unpaired surrogate U+{ord(found.group()):04X}"
         raise EncodeError(problem, _STRINGS)
     return f'"{_SPECIAL.sub(_escape, text)}"'
 

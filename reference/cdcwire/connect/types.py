@@ -89,7 +89,7 @@ def check_logical_name(schema: Schema, offset: int) -> None:
         return
     base = BASE_TYPES[name]
     if schema.type != base:
-        problem = f"{name} stands on {schema.type}, and belongs to {base}"
+        problem = f"{name} has the type {schema.type}; expected {base}"
         raise DecodeError(problem, offset, _CLAUSE, ("name",))
     if name == CONNECT_DECIMAL and decimal_scale(schema) is None:
         problem = f"a Decimal has no parameter scale from -{MAX_SCALE} to {MAX_SCALE}"

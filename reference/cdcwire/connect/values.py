@@ -135,7 +135,7 @@ def write_value(schema: Schema, value: Value, depth: int = 1) -> str:
 
 
 def _mismatch(schema: Schema, json: JsonValue, start: int) -> DecodeError:
-    problem = f"{json_kind(json)} stands where the schema says {schema.type}"
+    problem = f"expected {schema.type}, as the schema says; found {json_kind(json)}"
     return DecodeError(problem, start, CLAUSES[schema.type])
 
 

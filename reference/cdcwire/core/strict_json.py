@@ -197,7 +197,7 @@ class _Parser:
         stop = self.offset
         self.skip_space()
         if self.offset < self.end:
-            raise self.error("something stands after the value")
+            raise self.error("more bytes follow the value")
         return Document(value, start, stop)
 
     def value(self) -> JsonValue:
@@ -237,7 +237,7 @@ class _Parser:
             raise self.unexpected("the name of a member")
         name = self.name()
         if name in seen and not (self.depth == 1 and name in self.rules.may_repeat):
-            problem = f"member {name!r:.{_SHOWN}} stands twice"
+            problem = f"member {name!r:.{_SHOWN}} appears twice"
             raise DecodeError(problem, name_start, self.rules.text_clause, (name,))
         seen.add(name)
         self.skip_space()
@@ -329,7 +329,7 @@ class _Parser:
         if byte in _ESCAPES:
             return _ESCAPES[byte]
         if byte != ord("u"):
-            problem = f"a backslash stands before 0x{byte:02x}"
+            problem = f"invalid escape: a backslash before 0x{byte:02x}"
             raise DecodeError(problem, start, self.rules.string_clause)
         code = self.hex_digits(start)
         if not 0xD800 <= code < 0xE000:
@@ -341,7 +341,7 @@ class _Parser:
                 low = self.hex_digits(start)
                 if 0xDC00 <= low < 0xE000:
                     return chr(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00))
-        problem = f"the surrogate \\u{code:04x} stands alone"
+        problem = f"unpaired surrogate \\u{code:04x}"
         raise DecodeError(problem, start, self.rules.string_clause)
 
     def hex_digits(self, start: int) -> int:
@@ -409,7 +409,7 @@ class _Parser:
 
     def unexpected(self, expected: str) -> DecodeError:
         if self.offset >= self.end:
-            problem = f"the text ends where {expected} is expected"
+            problem = f"expected {expected}, but the text ends here"
             return TruncatedError(problem, self.end, self.rules.text_clause)
         found = self.data[self.offset : self.offset + 1]
-        return self.error(f"{found!r} stands where {expected} is expected")
+        return self.error(f"expected {expected}, found {found!r}")

@@ -271,7 +271,7 @@ def _read_attributes(body: Reader, path: Path) -> Attributes:
                 key = _read_attribute_text(body)
                 value = _read_attribute_text(body)
                 if key in found:
-                    problem = f"the attribute {key!r:.60} stands twice"
+                    problem = f"the attribute {key!r:.60} appears twice"
                     raise DecodeError(problem, at, CLAUSE_ATTRIBUTES)
             found[key] = value
             body.note(at, f"{key}={value}", CLAUSE_ATTRIBUTES, *path, index)

@@ -100,8 +100,8 @@ def open_content(data: bytes, settings: BodySettings, headers: Mapping[str, str]
     The headers specify it, the settings only where there are none: a body that would not become
     shorter is written without.
     """
-    told = "none" if "content-type" in headers else settings.content_encoding
-    coding = headers.get("content-encoding") or told
+    default = "none" if "content-type" in headers else settings.content_encoding
+    coding = headers.get("content-encoding") or default
     if coding in ("none", "identity"):
         return data
     stated = headers.get("x-datahub-content-raw-size")
@@ -202,7 +202,7 @@ def read_framed(
             item.skip()
     count = numbers.get(_COUNT)
     if count is not None and count != len(entries):
-        problem = f"the answer says {count} records, {len(entries)} are there"
+        problem = f"the answer announces {count} records and has {len(entries)}"
         raise DecodeError(problem, reader.end, CLAUSE, ("record_count",))
     return Body(encoding, tuple(entries), is_answer, next_cursor, count, numbers.get(_START))
 

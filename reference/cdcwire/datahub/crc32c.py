@@ -64,21 +64,21 @@ def _by_halves(data: bytes) -> int:
     begun = (_WORD.unpack_from(data)[0] ^ _ONES).to_bytes(_WORD_BYTES, "little") + data[4:]
     level = (len(begun) // _WORD_BYTES - 1).bit_length()
     words = begun.rjust(_WORD_BYTES << level, b"\0")  # leading zeros change nothing
-    lanes = [words[lane::_WORD_BYTES] for lane in range(_WORD_BYTES)]
+    columns = [words[column::_WORD_BYTES] for column in range(_WORD_BYTES)]
     while level > 5:
         level -= 1
         half = 1 << level
-        fronts = [lane[:half] for lane in lanes]
+        heads = [column[:half] for column in columns]
         found = []
-        for lane, changes in zip(lanes, _carried(level), strict=True):
-            total = int.from_bytes(lane[half:], "little")
-            for front, change in zip(fronts, changes, strict=True):
+        for column, changes in zip(columns, _carried(level), strict=True):
+            total = int.from_bytes(column[half:], "little")
+            for front, change in zip(heads, changes, strict=True):
                 total ^= int.from_bytes(front.translate(change), "little")
             found.append(total.to_bytes(half, "little"))
-        lanes = found
+        columns = found
     rest = bytearray(_WORD_BYTES << level)
-    for index, lane in enumerate(lanes):
-        rest[index::_WORD_BYTES] = lane
+    for index, column in enumerate(columns):
+        rest[index::_WORD_BYTES] = column
     return _by_words(bytes(rest), 0)
 
 
@@ -88,7 +88,7 @@ def _carried(level: int) -> tuple[tuple[bytes, ...], ...]:
 
     The outer index is that of the sum's byte, the inner one that of the word's.
     """
-    per_byte = [[_carry(byte << 8 * lane, level) for byte in range(256)] for lane in range(4)]
+    per_byte = [[_carry(byte << 8 * column, level) for byte in range(256)] for column in range(4)]
     return tuple(
         tuple(bytes(value >> 8 * out & 0xFF for value in values) for values in per_byte)
         for out in range(4)

@@ -111,7 +111,7 @@ def check_value(type_: FieldType, value: FieldValue) -> str:
                 return _not_a(type_, value)
             count = cast(int, value)
             is_inside = MIN_TIMESTAMP <= count <= MAX_TIMESTAMP
-            return "" if is_inside else f"{count} is no TIMESTAMP: years 1 to 9999"
+            return "" if is_inside else f"{count} is not a TIMESTAMP: years 1 to 9999 are allowed"
         case "FLOAT" | "DOUBLE":
             if not isinstance(value, float):
                 return _not_a(type_, value)
@@ -122,7 +122,7 @@ def check_value(type_: FieldType, value: FieldValue) -> str:
             if not isinstance(value, str):
                 return _not_a(type_, value)
             if not is_unicode(value):
-                return "a surrogate stands alone in the text"
+                return "an unpaired surrogate in the text"
             size = len(value.encode("utf-8"))
             return "" if size <= MAX_STRING_BYTES else f"a STRING has up to 2 MB, this is {size}"
         case "DECIMAL":
@@ -143,7 +143,7 @@ def _is_integer(value: FieldValue, end: int) -> bool:
 
 
 def _not_a(type_: str, value: FieldValue) -> str:
-    return f"{value!r:.60} is no {type_}"
+    return f"{value!r:.60} is not a valid {type_}"
 
 
 # ---- texts -----------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def read_json_body(
             records.append(_read_record(item, places[2 * index], fields, empty_is_null))
     count = _integer(members, "RecordCount")
     if count is not None and count != len(records):
-        problem = f"the answer says {count} records, {len(records)} are there"
+        problem = f"the answer announces {count} records and has {len(records)}"
         raise DecodeError(problem, members["RecordCount"].start, CLAUSE, ("RecordCount",))
     return Body(
         "json",

@@ -101,7 +101,7 @@ def _read_attributes(reader: Reader, path: Path) -> Attributes:
             else:
                 part.skip(*place)
         if key in found:
-            problem = f"the attribute {key!r:.60} stands twice"
+            problem = f"the attribute {key!r:.60} appears twice"
             raise DecodeError(problem, field.start, CLAUSE_ATTRIBUTES, place)
         found[key] = value
     return tuple(found.items())
@@ -221,11 +221,11 @@ def check_record(record: Record) -> None:
     known: set[str] = set()
     for key, value in record.attributes:
         if key in known:
-            problem = f"the attribute {key!r:.60} stands twice"
+            problem = f"the attribute {key!r:.60} appears twice"
             raise EncodeError(problem, CLAUSE_ATTRIBUTES, ("attributes",))
         known.add(key)
         if not (is_unicode(key) and is_unicode(value)):
-            problem = "a surrogate stands alone in the text"
+            problem = "an unpaired surrogate in the text"
             raise EncodeError(problem, CLAUSE_ATTRIBUTES, ("attributes", key))
     for name in _TEXTS.values():
         if not is_unicode(getattr(record, name) or ""):

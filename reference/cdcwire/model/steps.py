@@ -34,8 +34,8 @@ class IncompleteUpdateError(ValueError):
         table, at = self.event.table, self.event.position.sequence_id
         where = "without a sequence id" if at is None else f"with the sequence id {at}"
         return (
-            f"incomplete-update: the {self.event.half} half of an update of "
-            f"{table.schema}.{table.name} {where} stands alone"
+            f"incomplete-update: only the {self.event.half} record of an update of "
+            f"{table.schema}.{table.name} {where}"
         )
 
 

@@ -85,9 +85,9 @@ def with_definitions(
     breaks the format is ignored here: decoding it reports the error.
     """
     found: list[Table] = []
-    told: dict[tuple[str | None, str | None], list[Table]] = {}
+    definitions: dict[tuple[str | None, str | None], list[Table]] = {}
     for each in context.tables:
-        told.setdefault((each.schema, each.name), []).append(each)
+        definitions.setdefault((each.schema, each.name), []).append(each)
     for message in messages:
         if isinstance(message, StoredFile):
             try:
@@ -98,21 +98,21 @@ def with_definitions(
             except DecodeError:
                 continue
             if table.name is not None:
-                found.append(completed(table, told.get((table.schema, table.name), ())))
+                found.append(completed(table, definitions.get((table.schema, table.name), ())))
     # The caller's own definition of a version stays where it is; that of no version is used up.
     known = {(each.schema, each.name, each.version) for each in context.tables}
     added = [each for each in found if (each.schema, each.name, each.version) not in known]
     return replace(context, tables=(*context.tables, *added)) if added else context
 
 
-def completed(table: Table, told: Iterable[Table]) -> Table:
+def completed(table: Table, definitions: Iterable[Table]) -> Table:
     """Return a table from a schema file with the caller's additional facts.
 
     These are which columns are virtual, and the elements of ENUM and SET.
     """
     known = {
         column.name: column
-        for each in told
+        for each in definitions
         if (each.schema, each.name) == (table.schema, table.name)
         and each.version in (None, table.version)
         for column in each.columns or ()
@@ -121,10 +121,12 @@ def completed(table: Table, told: Iterable[Table]) -> Table:
     return replace(table, columns=columns)
 
 
-def _completed(column: Column, told: Column | None) -> Column:
-    if told is None or type(told.type) is not type(column.type):
+def _completed(column: Column, defined: Column | None) -> Column:
+    if defined is None or type(defined.type) is not type(column.type):
         return column
     kind = column.type
-    if isinstance(kind, (EnumType, SetType)) and isinstance(told.type, (EnumType, SetType)):
-        kind = replace(kind, labels=kind.labels if kind.labels is not None else told.type.labels)
-    return replace(column, type=kind, roles=column.roles | (told.roles & {"virtual", "generated"}))
+    if isinstance(kind, (EnumType, SetType)) and isinstance(defined.type, (EnumType, SetType)):
+        kind = replace(kind, labels=kind.labels if kind.labels is not None else defined.type.labels)
+    return replace(
+        column, type=kind, roles=column.roles | (defined.roles & {"virtual", "generated"})
+    )

@@ -23,7 +23,7 @@ def read_index(value: bytes, layout: PathLayout, dispatcher: str | None = None) 
     end = len(value) - value.endswith(b"\n")
     for offset, byte in enumerate(value[:end]):
         if not 0x21 <= byte <= 0x7E:
-            problem = f"byte 0x{byte:02x} can't stand in the name of a data file"
+            problem = f"byte 0x{byte:02x} can't be part of the name of a data file"
             raise DecodeError(problem, offset, CLAUSE)
     name = value[:end].decode("ascii")
     parsed = parse_data_name(name, layout)

@@ -251,7 +251,9 @@ def _data_name(path: str, name: str, layout: PathLayout) -> tuple[int, str | Non
     parsed = parse_data_name(name, layout)
     if parsed is None:
         looks_numbered = name.startswith(DATA_PREFIX) and name.endswith(layout.extension)
-        problem = f"{name!r:.80} is no name of a data ({layout.extension}), index or schema file"
+        problem = (
+            f"{name!r:.80} is not the name of a data ({layout.extension}), index or schema file"
+        )
         raise _error(path, problem, FILE_NUMBERS if looks_numbered else NAMES)
     return parsed
 

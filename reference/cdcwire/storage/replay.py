@@ -256,7 +256,7 @@ class _Run:
             found = files.get(number)
             if found is None:
                 missing = paths.path_text(replace(first, number=number), self.layout)
-                problem = f"file {number} is missing, and {last} is there"
+                problem = f"file {number} is missing, but {last} exists"
                 self.stop(Fault("hole", missing, problem, CLAUSE), first)
             elif found in self.listing.cut_off:
                 problem = "the end of the file is missing"
@@ -317,7 +317,7 @@ class _Run:
             else:
                 self.skips.append(Skip(missing, SkipReason.NOT_WRITTEN))
         elif number < largest and not self.newer:
-            problem = f"the index names file {number}, and {largest} is there"
+            problem = f"the index names file {number}, but {largest} exists"
             self.faults.append(Fault("index-behind", name, problem, clause))
         if not self.newer:
             return largest

@@ -244,7 +244,7 @@ class RowRules:
             if version > path.version
         ]
         next_ddl = min(later) if later else None
-        told: set[FaultKind] = set()
+        reported: set[FaultKind] = set()
         limit = next_ddl if next_ddl is not None else 1 << 64
         watched, largest = self.watched, -1  # of this file
         for index, row in enumerate(rows):
@@ -257,8 +257,8 @@ class RowRules:
                     largest = commit_ts
                     continue
             for fault in self._row(stream, name, path, next_ddl, index, row):
-                if fault.kind not in told:
-                    told.add(fault.kind)
+                if fault.kind not in reported:
+                    reported.add(fault.kind)
                     yield fault
 
     def _row(
@@ -287,7 +287,7 @@ class RowRules:
         if self._is_repeat(stream, row, commit_ts, first != name):
             return
         if commit_ts < stream.largest:
-            problem = f"row {index} of {commit_ts} stands behind one of {stream.largest}"
+            problem = f"row {index} of {commit_ts} comes after one of {stream.largest}"
             yield Fault("commit-ts-falls", name, problem, clause, steps=steps)
         if commit_ts < stream.largest or (self.atomic_tables and first != name):
             self.suspects.add(commit_ts)
@@ -363,7 +363,7 @@ def check_puts(
                 key = directory_of(path)
                 named[key] = number or 0
                 if order == "data-first" and number not in put_numbers.get(key, ()):
-                    problem = f"the index names file {number} before it is there"
+                    problem = f"the index names file {number} before the file exists"
                     yield Fault("put-order", name, problem, clause)
             case _:
                 if checkpoint is not None and number is not None and number < checkpoint:

@@ -156,7 +156,7 @@ class _Reader:
         return text
 
     def wrong(self, member: Member, expected: str) -> DecodeError:
-        problem = f"{json_kind(member.value)} stands where {expected} is expected"
+        problem = f"expected {expected}, found {json_kind(member.value)}"
         return DecodeError(problem, member.start, self.clause, (member.name,))
 
     def note_unknown(self, known: tuple[str, ...]) -> None:
@@ -230,7 +230,7 @@ def _columns(
         with step("TableColumns", index):
             column, raw = _column(reader, item, start, end)
             if column.name in names:
-                problem = f"the column {column.name!r:.80} stands twice"
+                problem = f"the column {column.name!r:.80} appears twice"
                 raise DecodeError(problem, start, COLUMNS_CLAUSE)
         names.add(column.name)
         columns.append(column)
@@ -242,7 +242,7 @@ def _column(
     outer: _Reader, item: JsonValue, start: int, end: int
 ) -> tuple[SchemaColumn, RawColumn]:
     if not isinstance(item, JsonObject):
-        problem = f"{json_kind(item)} stands where an object is expected"
+        problem = f"expected an object, found {json_kind(item)}"
         raise DecodeError(problem, start, COLUMNS_CLAUSE)
     reader = _Reader(outer.data, item, end - 1, COLUMNS_CLAUSE, outer.tolerated)
     if _OLD_PRECISION in reader.members:
@@ -269,7 +269,7 @@ def _column(
 def _take_old_precision(reader: _Reader) -> None:
     member = reader.members.pop(_OLD_PRECISION)
     if "ColumnPrecision" in reader.members:
-        problem = f"{_OLD_PRECISION} stands beside ColumnPrecision"
+        problem = f"{_OLD_PRECISION} appears together with ColumnPrecision"
         raise DecodeError(problem, member.name_start, COLUMNS_CLAUSE, (_OLD_PRECISION,))
     reader.members["ColumnPrecision"] = member
     reader.tolerated.append(_OLD_PRECISION)
@@ -315,7 +315,7 @@ def _elements(reader: _Reader, member: Member) -> tuple[str, ...]:
     for index, item in enumerate(value.items):
         start, end = value.places[2 * index], value.places[2 * index + 1]
         if not isinstance(item, str):
-            problem = f"{json_kind(item)} stands where a string is expected"
+            problem = f"expected a string, found {json_kind(item)}"
             raise DecodeError(problem, start, COLUMNS_CLAUSE, (member.name, index))
         elements.append(reader.exact_text(item, start, end))
     return tuple(elements)

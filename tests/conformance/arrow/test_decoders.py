@@ -37,11 +37,13 @@ def test_decoder_gives_the_events_of_the_format(name: str) -> None:
 def test_compressed_items_are_read_with_the_libraries_at_hand(compression: str) -> None:
     pytest.importorskip("cramjam", reason="needs the extra size")
     options = {"large-message-handle-compression": compression}
-    told = Context(options=options, compressions=known_compressions())
-    messages = list(get_format("open-protocol").from_events(EVENTS, context=told))
+    context = Context(options=options, compressions=known_compressions())
+    messages = list(get_format("open-protocol").from_events(EVENTS, context=context))
     decode = message_decoder(get_format("open-protocol"), Context(options=options))
     found = [event for message in messages for event in events_of(decode(message))]
-    expected = [e for m in messages for e in get_format("open-protocol").to_events(m, context=told)]
+    expected = [
+        e for m in messages for e in get_format("open-protocol").to_events(m, context=context)
+    ]
     assert found == expected
 
 
@@ -92,8 +94,8 @@ def test_topic_is_known_by_its_name() -> None:
     assert table_of_topic("c", (table,)) is table
     positions = ("sequence_id", "commit_ms")
     events = workload("tiny", 3, 1, inserts_only=True, position_fields=positions)
-    told = Context(tables=(table,))
-    (message,) = get_format("datahub-tuple").from_events(events, context=told)
+    context = Context(tables=(table,))
+    (message,) = get_format("datahub-tuple").from_events(events, context=context)
     decoder_at = place_decoder(get_format("datahub-tuple"), Context(tables=(*tables, table)))
     assert len(list(decoder_at(MessagePlace("tiny"))(message))) == 3
     with pytest.raises(DecodeError, match="topic 'c' has no definition"):

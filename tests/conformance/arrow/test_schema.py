@@ -90,23 +90,23 @@ def test_unknown_zone_that_meets_a_known_one_is_noted() -> None:
     merged = merge_tables(left, right, time_zone="Asia/Tokyo")
     assert merged.table.column("at").type == TimestampType(zone=UTC)
     assert merged.notes == (
-        "column at: the left side does not tell its zone; it is read in Asia/Tokyo",
+        "column at: the left side does not state its zone; it is read in Asia/Tokyo",
     )
 
 
 def test_definition_wins_over_both_sides() -> None:
     side = table(id="int8", flag="int8", price="decimal")
-    told = table(id="int8", flag="bool", price="decimal(6,3)", other="text")
-    assert merge_tables(side, side, told).table == table(
+    declared = table(id="int8", flag="bool", price="decimal(6,3)", other="text")
+    assert merge_tables(side, side, declared).table == table(
         id="int8", flag="bool", price="decimal(6,3)"
     )
-    assert apply_definition(side, told) == table(id="int8", flag="bool", price="decimal(6,3)")
+    assert apply_definition(side, declared) == table(id="int8", flag="bool", price="decimal(6,3)")
 
 
 def test_definition_tells_the_order_of_a_feeds_columns() -> None:
     feed = table(a="int8", b="text", other="int8", id="int8")
-    told = table(id="int8", missing="int8", b="text", a="int8")
-    assert apply_definition(feed, told).column_names == ("id", "b", "a", "other")
+    declared = table(id="int8", missing="int8", b="text", a="int8")
+    assert apply_definition(feed, declared).column_names == ("id", "b", "a", "other")
 
 
 def test_definition_that_contradicts_a_feed_is_refused() -> None:

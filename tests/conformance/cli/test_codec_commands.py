@@ -179,11 +179,11 @@ def test_generate_for_datahub_has_positions_and_one_table_a_topic(
 ) -> None:
     """Of a workload of 48 tables a Tuple topic takes the one that an option names."""
     words = ["--rows", "200", "--workload", "many-tables", "--to", str(tmp_path)]
-    told = ["--tables", str(tmp_path / "tables.json")]
+    tables = ["--tables", str(tmp_path / "tables.json")]
     if format_name == "datahub-tuple":
         words += ["--option", "table=tenant_0.table_00"]
     assert main(["generate", format_name, *words]) == 0
-    assert main(["decode", format_name, str(tmp_path / "messages.jsonl"), *told]) == 0
+    assert main(["decode", format_name, str(tmp_path / "messages.jsonl"), *tables]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert rows
     assert all(row["position"].keys() >= {"sequence_id", "commit_ms"} for row in rows)
@@ -240,5 +240,5 @@ def test_decode_half_alone_is_one_line_with_its_clause(
     assert main(["decode", "datahub-blob", "--join-halves", str(file)]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "incomplete-update: the before half of an update of shop.orders" in error
+    assert "incomplete-update: only the before record of an update of shop.orders" in error
     assert "datahub-blob: updates" in error

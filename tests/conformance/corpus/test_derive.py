@@ -52,7 +52,7 @@ def test_derived_case_is_a_must_reject_with_the_clauses_of_its_base(golden: Path
     assert (case.level, case.expect, case.clauses) == ("must", "reject", base.clauses)
     assert case.events is None
     assert case.error == {"message": 0}
-    assert case.origin == "derived: by rule from craft/events/resolved"
+    assert case.origin == "derived: from craft/events/resolved"
 
 
 @pytest.mark.parametrize("level", ["may", "unspecified"])

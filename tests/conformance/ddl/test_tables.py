@@ -181,13 +181,13 @@ def test_other_statements_of_a_dump_are_passed_over() -> None:
     [
         ("", 1, 1, "there is no CREATE TABLE here"),
         ("select 1;\n-- nothing", 1, 1, "there is no CREATE TABLE here"),
-        ("create table t like u", 1, 16, "CREATE TABLE … LIKE has no columns of its own"),
-        ("create table t (like u)", 1, 16, "CREATE TABLE … LIKE has no columns of its own"),
+        ("create table t like u", 1, 16, "CREATE TABLE … LIKE names no columns"),
+        ("create table t (like u)", 1, 16, "CREATE TABLE … LIKE names no columns"),
         (
             "create table t select 1",
             1,
             16,
-            "'select' stands where '(' and the columns is expected",
+            "expected '(' and the columns, found 'select'",
         ),
         (
             "create table t (a int)\nas select 1 as a",
@@ -206,20 +206,45 @@ def test_other_statements_of_a_dump_are_passed_over() -> None:
         ("create table t (a int key,\n b int primary key)", 2, 2, "a second primary key"),
         ("create table t (a int, key (a, a))", 1, 29, "a column is twice in one key"),
         ("create table t (key (a))", 1, 16, "the table 't' has no columns"),
-        ("create table t (a int", 1, 22, "the end of the text stands where"),
-        ("create table t (a int not)", 1, 23, "'not' stands where an attribute"),
-        ("create table t (a int b int)", 1, 23, "'b' stands where an attribute"),
-        ("create table t (a)", 1, 18, "')' stands where a type is expected"),
-        ("create table t (a enum(1))", 1, 24, "'1' stands where a label in quotes is expected"),
-        ("create table t (a int,)", 1, 23, "')' stands where the name of a column is expected"),
+        (
+            "create table t (a int",
+            1,
+            22,
+            "expected an attribute of a column, ',' or ')', found the end of the text",
+        ),
+        (
+            "create table t (a int not)",
+            1,
+            23,
+            "expected an attribute of a column, ',' or ')', found 'not'",
+        ),
+        (
+            "create table t (a int b int)",
+            1,
+            23,
+            "expected an attribute of a column, ',' or ')', found 'b'",
+        ),
+        ("create table t (a)", 1, 18, "expected a type, found ')'"),
+        ("create table t (a enum(1))", 1, 24, "expected a label in quotes, found '1'"),
+        ("create table t (a int,)", 1, 23, "expected the name of a column, found ')'"),
         ("create table t (`` int)", 1, 17, "the name of a column is empty"),
-        ("create table t (a int check (b > (1))", 1, 38, "the end of the text stands where"),
-        ("create table t (a int default (1)", 1, 34, "the end of the text stands where"),
+        (
+            "create table t (a int check (b > (1))",
+            1,
+            38,
+            "expected an attribute of a column, ',' or ')', found the end of the text",
+        ),
+        (
+            "create table t (a int default (1)",
+            1,
+            34,
+            "expected an attribute of a column, ',' or ')', found the end of the text",
+        ),
         ("create table t (a int default ((1)", 1, 31, "this parenthesis is not closed"),
         ("create table t (a int)\n comment 'x", 2, 10, "a text begins here and does not end"),
         ("create table `t (a int)", 1, 14, "a name begins here and does not end"),
         ("create table t (a int) /* x", 1, 24, "a comment begins here and does not end"),
-        ("create table t (a bit default b'12')", 1, 31, "\"b'12'\" is no number"),
+        ("create table t (a bit default b'12')", 1, 31, "\"b'12'\" is not a number"),
         ("create table t (a int);\nalter table t add b int", 2, 1, "ALTER TABLE is not read"),
         ("create table t (a int); create unique index i on t (a)", 1, 25, "CREATE UNIQUE INDEX"),
     ],
@@ -238,7 +263,7 @@ def test_file_is_named_in_its_error(tmp_path: Path) -> None:
     file.write_text("CREATE TABLE t (\n  a inet6\n)")
     with pytest.raises(DdlError) as caught:
         read_ddl_file(file)
-    assert str(caught.value) == f"{file}: line 2, column 5: 'inet6' is no type of MySQL"
+    assert str(caught.value) == f"{file}: line 2, column 5: 'inet6' is not a type of MySQL"
 
 
 def test_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:

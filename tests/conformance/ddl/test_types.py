@@ -95,8 +95,8 @@ def test_character_set_binary_of_the_table_makes_texts_bytes() -> None:
 @pytest.mark.parametrize(
     ("written", "problem"),
     [
-        ("inet6", "'inet6' is no type of MySQL"),
-        ("array<int>", "'array' is no type of MySQL"),
+        ("inet6", "'inet6' is not a type of MySQL"),
+        ("array<int>", "'array' is not a type of MySQL"),
         ("varchar", "a varchar needs its length"),
         ("char(256)", "a char can't have 256 characters"),
         ("decimal(66,2)", "a decimal can't have (66,2)"),

@@ -46,7 +46,7 @@ def test_decode_auto_keeps_the_options_of_the_user(capsys: pytest.CaptureFixture
     _generate("csv", "feed", *CSV_OPTIONS)
     capsys.readouterr()
     assert main(["decode", "auto", "feed", "--option", "delimiter=,"]) == 1
-    assert "byte 3: b';' stands behind the closing quote" in capsys.readouterr().err
+    assert "byte 3: b';' after the closing quote" in capsys.readouterr().err
 
 
 def test_standard_input_is_identified_and_then_read(

@@ -110,7 +110,7 @@ DIFFERENT: list[tuple[str, Json, Json, str]] = [
     ("bytes-typed-text", {"type": "bytes", "bytes": "YQ=="}, typed("text", "a"), "type is bytes"),
     ("bytes-other", {"type": "bytes", "bytes": "YQ=="}, {"bytes": "Yg=="}, ""),
     ("bool-word", typed("bool", "true"), "1", "'true' or 'false'"),
-    ("no-value", typed("int32", "1"), {"type": "int32"}, "'value' is to be there"),
+    ("no-value", typed("int32", "1"), {"type": "int32"}, "'value' is required"),
     ("enum-other", typed("enum", None, index="3"), {"index": "2"}, ""),
     ("enum-one-of-two", typed("enum", None, index="3", label="c"),
      {"index": "3", "label": "d"}, "the label differs"),
@@ -129,7 +129,7 @@ DIFFERENT: list[tuple[str, Json, Json, str]] = [
     ("map-key", {"type": "map<text,int32>", "entries": [["a", "1"]]},
      {"entries": [["b", "1"]]}, ""),
     ("struct-missing", {"type": "struct<x:int32>", "fields": {"x": "1"}}, {"value": "1"},
-     "'fields' is to be there"),
+     "'fields' is required"),
 ]  # fmt: skip
 
 

@@ -54,19 +54,19 @@ def answers(request: Request) -> Answer:
 def everything(results: Results, a_case: Make, fake: Fake) -> Results:
     """The results of a run with every verdict in it."""
 
-    def told(name: str, do: str, **members: Any) -> Case:
+    def case(name: str, do: str, **members: Any) -> Case:
         return a_case(name, options={"do": do}, **members)
 
     cases = [
         a_case("right"),
-        told("wrong", "wrong"),
-        told("crash", "crash"),
-        told("crash-too", "crash"),
-        told("hang", "hang"),
-        told("refused", "reject"),
-        told("should", "wrong", level="should"),
-        told("known", "wrong"),
-        told("far", "far", expect="reject", error={"message": 0, "offset": 1, "clause": "c"}),
+        case("wrong", "wrong"),
+        case("crash", "crash"),
+        case("crash-too", "crash"),
+        case("hang", "hang"),
+        case("refused", "reject"),
+        case("should", "wrong", level="should"),
+        case("known", "wrong"),
+        case("far", "far", expect="reject", error={"message": 0, "offset": 1, "clause": "c"}),
         a_case("declined", features=("vector",)),
         a_case("passes"),
     ]

@@ -39,15 +39,21 @@ pytestmark = [
 OPTIONS = {"enable-tidb-extension": True}
 
 
-def messages_of(format_name: str, events: Iterable[Event], is_told: bool) -> list[Message]:
-    options = OPTIONS if is_told and format_name in ("avro", "canal-json") else {}
+def messages_of(
+    format_name: str, events: Iterable[Event], has_extension_fields: bool
+) -> list[Message]:
+    options = OPTIONS if has_extension_fields and format_name in ("avro", "canal-json") else {}
     return list(get_format(format_name).from_events(events, context=Context(options=options)))
 
 
-def write(folder: Path, format_name: str, events: Iterable[Event], *, is_told: bool = True) -> str:
-    """Write a feed and return its source. ``is_told``: with the extension's fields."""
+def write(
+    folder: Path, format_name: str, events: Iterable[Event], *, has_extension_fields: bool = True
+) -> str:
+    """Write a feed and return its source. ``has_extension_fields``: with TiDB's extension."""
     folder.mkdir()
-    write_messages(str(folder / "messages.jsonl"), messages_of(format_name, events, is_told))
+    write_messages(
+        str(folder / "messages.jsonl"), messages_of(format_name, events, has_extension_fields)
+    )
     return f"{format_name}:file:{folder}"
 
 
@@ -78,7 +84,7 @@ def stream(count: int) -> list[RowChange]:
 
 def test_parquet_takes_its_schemas_from_a_mapping(tmp_path: Path, spark: SparkSession) -> None:
     events = stream(40)
-    texts = write_parquet(tmp_path / "a", messages_of("avro", events, is_told=True))
+    texts = write_parquet(tmp_path / "a", messages_of("avro", events, has_extension_fields=True))
     source = parse_source(f"avro:file:{tmp_path / 'a'}")
     context = Context(options=OPTIONS, schemas={**texts, "77": '"string"'})
     (found,) = describe_feed(spark, source, context=context)
@@ -89,7 +95,7 @@ def test_parquet_takes_its_schemas_from_a_mapping(tmp_path: Path, spark: SparkSe
 
 
 def test_unknown_schema_is_reported_with_its_place(tmp_path: Path, spark: SparkSession) -> None:
-    messages = messages_of("avro", stream(20), is_told=True)
+    messages = messages_of("avro", stream(20), has_extension_fields=True)
     kept = [message for message in messages if not isinstance(message, StoredFile)]
     schemas = [message for message in messages if isinstance(message, StoredFile)]
     stranger = KafkaMessage(b"\x00\x00\x00\x00\x63\x02", b"\x00\x00\x00\x00\x63\x02")
@@ -110,7 +116,7 @@ def test_unknown_schema_is_reported_with_its_place(tmp_path: Path, spark: SparkS
 def test_id_of_two_meanings_is_refused(tmp_path: Path, spark: SparkSession) -> None:
     folder = tmp_path / "a"
     folder.mkdir()
-    messages = messages_of("avro", stream(20), is_told=True)
+    messages = messages_of("avro", stream(20), has_extension_fields=True)
     write_messages(str(folder / "1.jsonl"), messages)
     write_messages(str(folder / "2.jsonl"), [StoredFile("schemas/1.avsc", b'"string"')])
     with pytest.raises(SourceError, match=r"2\.jsonl:1: schema 1 differs from the one in .*:1;"):
@@ -137,7 +143,7 @@ def test_types_are_those_of_the_schemas(tmp_path: Path, spark: SparkSession) -> 
 def test_truncated_message_stops_with_file_line_and_clause(
     tmp_path: Path, spark: SparkSession
 ) -> None:
-    *messages, last = messages_of("avro", stream(20), is_told=True)
+    *messages, last = messages_of("avro", stream(20), has_extension_fields=True)
     assert isinstance(last, KafkaMessage)
     assert last.key is not None
     folder = tmp_path / "a"
@@ -146,6 +152,6 @@ def test_truncated_message_stops_with_file_line_and_clause(
     write_messages(str(folder / "messages.jsonl"), [*messages, broken])
     source = parse_source(f"avro:file:{folder}")
     line = len(messages) + 1
-    told = rf"messages\.jsonl:{line}: byte \d+: .*avro: "
-    with pytest.raises(FeedError, match=told), readable_errors():
+    problem = rf"messages\.jsonl:{line}: byte \d+: .*avro: "
+    with pytest.raises(FeedError, match=problem), readable_errors():
         describe_feed(spark, source, context=Context(options=OPTIONS))

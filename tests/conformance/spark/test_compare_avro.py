@@ -1,4 +1,4 @@
-"""Avro compared with other formats: what both carry is equal, and what is left out is told."""
+"""Avro compared with other formats: what both carry is equal; the rest is reported."""
 
 from __future__ import annotations
 
@@ -38,16 +38,22 @@ EXTENSION = "enable-tidb-extension=true"
 ROWS = 60
 
 
-def messages_of(format_name: str, events: Iterable[Event], is_told: bool) -> list[Message]:
-    has_extension = is_told and format_name in ("avro", "canal-json")
+def messages_of(
+    format_name: str, events: Iterable[Event], has_extension_fields: bool
+) -> list[Message]:
+    has_extension = has_extension_fields and format_name in ("avro", "canal-json")
     options = {"enable-tidb-extension": True} if has_extension else {}
     return list(get_format(format_name).from_events(events, context=Context(options=options)))
 
 
-def write(folder: Path, format_name: str, events: Iterable[Event], *, is_told: bool = True) -> str:
-    """Write a feed and return its source. ``is_told``: with the extension's fields."""
+def write(
+    folder: Path, format_name: str, events: Iterable[Event], *, has_extension_fields: bool = True
+) -> str:
+    """Write a feed and return its source. ``has_extension_fields``: with TiDB's extension."""
     folder.mkdir()
-    write_messages(str(folder / "messages.jsonl"), messages_of(format_name, events, is_told))
+    write_messages(
+        str(folder / "messages.jsonl"), messages_of(format_name, events, has_extension_fields)
+    )
     return f"{format_name}:file:{folder}"
 
 
@@ -69,23 +75,23 @@ def left_out(document: dict[str, Any]) -> list[str]:
     return [each["name"] for each in document["left_out"]]
 
 
-@pytest.mark.parametrize("is_told", [True, False])
+@pytest.mark.parametrize("has_extension_fields", [True, False])
 @pytest.mark.parametrize("right", ["canal-json", "open-protocol"])
 def test_feeds_of_one_stream_are_equal_and_losses_are_reported(
-    compare: Compare, tmp_path: Path, right: str, is_told: bool
+    compare: Compare, tmp_path: Path, right: str, has_extension_fields: bool
 ) -> None:
     events = stream("proposal-29")
     code, out, document = compare(
-        write(tmp_path / "a", "avro", events, is_told=is_told),
-        write(tmp_path / "b", right, events, is_told=is_told),
-        *(["--option", EXTENSION] if is_told else []),
+        write(tmp_path / "a", "avro", events, has_extension_fields=has_extension_fields),
+        write(tmp_path / "b", right, events, has_extension_fields=has_extension_fields),
+        *(["--option", EXTENSION] if has_extension_fields else []),
     )
     assert code == 0, out
     (table,) = document["tables"]
     assert table["counts"]["same"] == table["counts"]["left"] == ROWS
-    assert table["paired_by"] == ["commit_ts" if is_told else "ordinal", "c1"]
+    assert table["paired_by"] == ["commit_ts" if has_extension_fields else "ordinal", "c1"]
     lost = {"before images of updates", "columns of deletes beyond the key"}
-    if is_told:
+    if has_extension_fields:
         lost |= {
             "canal-json": {"commit_ts and commit_ms of deletes"},
             "open-protocol": {"commit_ts of deletes", "commit_ms", "partition"},
@@ -243,10 +249,10 @@ def test_definition_tells_of_columns_by_their_own_names(
     events = odd_events()
     assert events[0].table.columns is not None
     columns = (replace(events[0].table.columns[1], type=BoolType()), *events[0].table.columns[2:])
-    told = replace(events[0].table, columns=columns)
+    known = replace(events[0].table, columns=columns)
     source = parse_source(write(tmp_path / "a", "avro", events[:1]))
     context = Context(options={"enable-tidb-extension": True})
-    (found,) = describe_feed(spark, source, context=context, definitions=[told])
+    (found,) = describe_feed(spark, source, context=context, definitions=[known])
     assert found.table.column_names == ("unit_price", "_9", "plain", "order_id")
     assert found.table.column("unit_price").type == BoolType()
 
@@ -271,7 +277,7 @@ def test_schemas_of_one_side_are_at_a_separate_place(compare: Compare, tmp_path:
     import pyarrow.parquet as pq
 
     events = odd_events()
-    messages = messages_of("avro", events, is_told=True)
+    messages = messages_of("avro", events, has_extension_fields=True)
     texts = dict(get_format("avro").prepared(messages, Context()).schemas)
     records = [message for message in messages if isinstance(message, KafkaMessage)]
     for name in ("a", "ids"):
@@ -284,10 +290,10 @@ def test_schemas_of_one_side_are_at_a_separate_place(compare: Compare, tmp_path:
     for schema_id, text in texts.items():
         (tmp_path / "ids" / f"{schema_id}.avsc").write_text(text, "utf-8", newline="")
     sides = f"avro:file:{tmp_path / 'a'}", write(tmp_path / "b", "avro", events)
-    told = ("--option", EXTENSION)
-    code, said, _ = compare(*sides, *told)
+    known = ("--option", EXTENSION)
+    code, said, _ = compare(*sides, *known)
     assert code == 2
     assert "needs its schemas" in said
     assert said.count("\n") == 1
-    code, said, _ = compare(*sides, *told, "--left-schema", str(tmp_path / "ids"))
+    code, said, _ = compare(*sides, *known, "--left-schema", str(tmp_path / "ids"))
     assert code == 0, said

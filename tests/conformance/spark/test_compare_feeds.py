@@ -177,8 +177,8 @@ def test_options_say_what_is_left_out(compare: Compare, tmp_path: Path) -> None:
         delete_only_output_handle_key_columns=True,
     )
     options = ("output-old-value=false", "delete-only-output-handle-key-columns=true")
-    told = [word for option in options for word in ("--right-option", option)]
-    code, out, document = compare(left, right, *told)
+    named = [word for option in options for word in ("--right-option", option)]
+    code, out, document = compare(left, right, *named)
     assert code == 0
     assert [each["name"] for each in document["left_out"]] == [
         "before images of updates",
@@ -338,9 +338,9 @@ def test_each_single_difference_between_formats_is_seen(
     assert set(found[id_of(swapped)]) == {"customer", "note"}
 
 
-@pytest.mark.parametrize("told", [("partition", "offset"), ("offset",), ("topic", "offset")])
+@pytest.mark.parametrize("named", [("partition", "offset"), ("offset",), ("topic", "offset")])
 def test_parquet_that_does_not_tell_all_of_a_place_has_no_more_order_than_it_tells(
-    compare: Compare, tmp_path: Path, told: tuple[str, ...]
+    compare: Compare, tmp_path: Path, named: tuple[str, ...]
 ) -> None:
     (event,) = inserts(1)
     # The second change of the key is in another partition, where it is the first record.
@@ -351,7 +351,7 @@ def test_parquet_that_does_not_tell_all_of_a_place_has_no_more_order_than_it_tel
         (message,) = get_format("craft").from_events([each], context=Context())
         assert isinstance(message, KafkaMessage)
         known = {"key": b"", "value": message.value, "offset": 0, **place}
-        rows.append({name: known[name] for name in ("key", "value", *told)})
+        rows.append({name: known[name] for name in ("key", "value", *named)})
     (tmp_path / "a").mkdir()
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     pq.write_table(pa.table(columns), tmp_path / "a" / "feed.parquet")
@@ -533,7 +533,7 @@ def test_examples_of_the_page_print_what_it_says(
     last_rows = page[page.index("## The last row of each key") :]
     monkeypatch.chdir(tmp_path)
     for text in (page, last_rows):
-        commands, answer = re.findall(r"```\n(.*?)```", text, re.DOTALL)[:2]
+        commands, answer = re.findall(r"```(?:sh|text)\n(.*?)```", text, re.DOTALL)[:2]
         for line in commands.splitlines():
             assert main(line.split()[1:]) == 0
         assert capsys.readouterr().out == answer

@@ -143,7 +143,7 @@ def test_each_kind_is_found_named_and_written(
     assert late["position"] == {"commit_ts": str(FIRST + KEYS + 1)}
     assert late["places"] == {"left": None, "right": late["places"]["right"]}
     assert late["places"]["right"]["line"] == KEYS + 6 + 1
-    assert "behind a later change of its key, " in out
+    assert "after a later change of its key, " in out
 
     rows = pq.read_table(folder).to_pylist()
     columns = {
@@ -181,8 +181,8 @@ def test_repeats_are_not_a_difference_on_request(compare: Compare, feeds: Feeds)
     (table,) = document["tables"]
     assert table["repeats_allowed"]
     assert table["counts"]["repeated_right"] == 7
-    assert "shop.orders: equal but for repeats" in out
-    assert out.endswith("EQUAL: 40 changes of 1 table, by 128 bits of hash a row\n")
+    assert "shop.orders: equal except for repeats" in out
+    assert out.endswith("EQUAL: 40 changes of 1 table, by 128 bits of hash per row\n")
     code, out, document = compare(
         feeds.left, feeds.again, "--limit", "0", "--from", str(FIRST + KEYS + 5)
     )
@@ -197,7 +197,7 @@ def test_last_rows_need_no_order_and_no_copies(compare: Compare, feeds: Feeds) -
     code, out, document = compare(feeds.left, feeds.again, "--mode", "final")
     assert code == 0
     assert "shop.orders: equal, 30 last rows after 40 and 47 changes, paired by id\n" in out
-    assert out.endswith("EQUAL: 30 last rows of 1 table, by 128 bits of hash a row\n")
+    assert out.endswith("EQUAL: 30 last rows of 1 table, by 128 bits of hash per row\n")
     assert document["compared"] == ["last rows"]
     code, out, document = compare(feeds.left, feeds.right, "--mode", "final")
     assert code == 1

@@ -172,7 +172,7 @@ def test_equal_table_takes_one_line_that_says_how_rows_pair(
     assert text(found).splitlines()[3:] == [
         *(line, line, ""),
         "compared: op, after",
-        "EQUAL: 18 changes of 2 tables, by 128 bits of hash a row",
+        "EQUAL: 18 changes of 2 tables, by 128 bits of hash per row",
     ]
 
 

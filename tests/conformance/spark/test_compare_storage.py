@@ -35,7 +35,7 @@ CANAL = ("enable-tidb-extension=true",)
 
 @pytest.fixture
 def compare(compare: Compare) -> Compare:
-    """Run the command with what each side is told. Returns: what ``compare`` returns."""
+    """Run the command with the options of each side. Returns: what ``compare`` returns."""
 
     def run(*arguments: str, left: tuple[str, ...] = CSV, right: tuple[str, ...] = CANAL) -> Answer:
         words = [f"--left-option={each}" for each in left]

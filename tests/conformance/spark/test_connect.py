@@ -1,4 +1,4 @@
-"""CDL JSON and Debezium JSON compared: equal on what both carry, and what is left out is told."""
+"""CDL JSON and Debezium JSON compared: equal on what both carry; the rest is reported."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def write(
     folder: Path, format_name: str, events: Iterable[Event], name: str, **options: OptionValue
 ) -> str:
     folder.mkdir()
-    told = {name.replace("_", "-"): value for name, value in options.items()}
-    context = Context(options=told, tables=workload_tables(name))
+    given = {name.replace("_", "-"): value for name, value in options.items()}
+    context = Context(options=given, tables=workload_tables(name))
     write_messages(
         str(folder / "messages.jsonl"), get_format(format_name).from_events(events, context=context)
     )
@@ -57,10 +57,10 @@ def test_feeds_of_one_stream_are_equal_and_losses_are_reported(
     compare: Compare, tmp_path: Path, is_full: bool
 ) -> None:
     events = changes_of("proposal-29", 200)
-    told: dict[str, OptionValue] = {"replica_identity": "full"} if is_full else {}
+    given: dict[str, OptionValue] = {"replica_identity": "full"} if is_full else {}
     code, out, document = compare(
         write(tmp_path / "a", "cdl-json", events, "proposal-29"),
-        write(tmp_path / "b", "debezium-json", events, "proposal-29", **told),
+        write(tmp_path / "b", "debezium-json", events, "proposal-29", **given),
         *(["--right-option", FULL] if is_full else []),
     )
     assert code == 0, out

@@ -88,8 +88,8 @@ def write(
 ) -> str:
     """Write a feed, of DataHub in shards, and return its source."""
     folder.mkdir()
-    told = {name.replace("_", "-"): value for name, value in options.items()}
-    context = Context(options=told, tables=tuple(tables))
+    known = {name.replace("_", "-"): value for name, value in options.items()}
+    context = Context(options=known, tables=tuple(tables))
     if format_name.startswith("datahub"):
         write_topics(folder, format_name, events, context, tables, shards)
     else:
@@ -101,9 +101,9 @@ def write(
 @pytest.fixture
 def compare(compare: Compare, tmp_path: Path, tables: tuple[Table, ...]) -> Compare:
     """Run the command with the definitions of the tables. Returns: what ``compare`` returns."""
-    told = tmp_path / "tables.json"
-    told.write_text(json.dumps(list(map(table_to_json, tables))), "utf-8")
-    return lambda *arguments: compare(*arguments, "--tables", str(told))
+    known = tmp_path / "tables.json"
+    known.write_text(json.dumps(list(map(table_to_json, tables))), "utf-8")
+    return lambda *arguments: compare(*arguments, "--tables", str(known))
 
 
 def test_shards_of_tuple_and_blob_are_equal_in_any_order(
@@ -233,8 +233,8 @@ def test_kinds_are_those_of_the_service(
     assert kinds["id"] == kinds["y"] == kinds["b"] == kinds["small"] == "LONG"
     assert kinds["u"] == kinds["price"] == kinds["made"] == kinds["wide"] == "STRING"
     assert (kinds["f"], kinds["bin"]) == ("DOUBLE", "BYTES")
-    (told,) = describe_feed(spark, blob, definitions=tables)
-    frame = decode_frame(spark, blob, told.table)
+    (known,) = describe_feed(spark, blob, definitions=tables)
+    frame = decode_frame(spark, blob, known.table)
     types = dict(frame.select("after.*").dtypes)
     assert types["price"] == "decimal(10,2)"
     assert types["u"] == types["wide"] == "decimal(20,0)"
@@ -251,11 +251,11 @@ def test_files_without_a_definition_are_refused_in_one_line(
     text = write(tmp_path / "a", "datahub-tuple", changes[:9], tables, None)
     (tmp_path / "a" / "others.jsonl").write_text("")
     source = parse_source(text)
-    told = Context(tables=tables)
+    known = Context(tables=tables)
     with pytest.raises(SourceError, match=r"others\.jsonl: the file's name does not"):
-        describe_feed(spark, source, context=told)
+        describe_feed(spark, source, context=known)
     with pytest.raises(SourceError, match="needs the definition of its table"):
         describe_feed(spark, source)
     (tmp_path / "a" / "others.jsonl").unlink()
-    found = describe_feed(spark, parse_source(text), context=told, include=[("shop", "people")])
+    found = describe_feed(spark, parse_source(text), context=known, include=[("shop", "people")])
     assert [str(each.table) for each in found] == ["shop.people"]

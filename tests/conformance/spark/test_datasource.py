@@ -91,16 +91,16 @@ def test_prefix_is_read_as_in_a_replay(
     options = storage_stream.options["csv"]
     ddl = tmp_path / "tables.sql"
     ddl.write_text("USE shop;\nCREATE TABLE items (id int not null primary key, name varchar(20));")
-    told = {f"option.{name}": str(value).lower() for name, value in options.items()}
+    given = {f"option.{name}": str(value).lower() for name, value in options.items()}
     if describe == "false":
-        told["ddl"] = str(ddl)
+        given["ddl"] = str(ddl)
     found = read(
         registered,
         text.removeprefix("csv:"),
         format="csv",
         table="items",
         describe=describe,
-        **told,
+        **given,
     )
     context = Context(options=options)
     opened = open_source(registered, parse_source(text), context)
@@ -121,8 +121,8 @@ def test_file_that_cannot_be_had_is_a_row_of_its_table(
     text = storage_stream.write("csv", tmp_path / "csv", is_restarted=True)
     lost = sorted((tmp_path / "csv").glob("shop/items/*/101/2024-05-02/*.csv"))[0]
     lost.unlink()
-    told = {f"option.{n}": str(v).lower() for n, v in storage_stream.options["csv"].items()}
-    options = {"format": "csv", "table": "shop.items", **told}
+    given = {f"option.{n}": str(v).lower() for n, v in storage_stream.options["csv"].items()}
+    options = {"format": "csv", "table": "shop.items", **given}
     found = read(registered, text.removeprefix("csv:"), on_error="row", **options)
     (bad,) = errors_frame(found).collect()
     assert (bad.file, bad.clause) == (str(lost), "storage: replay order")
@@ -144,8 +144,8 @@ def test_bad_message_is_a_row_or_a_stop(
         read(registered, str(tmp_path), format="craft")
 
 
-def test_told_table_needs_no_look_at_the_feed(registered: SparkSession, tmp_path: Path) -> None:
-    """A feed of which nothing can be read has the schema that is told."""
+def test_defined_table_needs_no_look_at_the_feed(registered: SparkSession, tmp_path: Path) -> None:
+    """An unreadable feed has the schema that the caller defines."""
     (tmp_path / "tables.sql").write_text(DDL.format("shop.orders"))
     (tmp_path / "m.jsonl").write_text("no JSON\n")
     options = {"format": "craft", "ddl": str(tmp_path / "tables.sql"), "describe": "false"}
@@ -230,8 +230,10 @@ def test_feed_without_messages_has_no_rows(registered: SparkSession, tmp_path: P
 
 
 def test_sql_reads_it_too(registered: SparkSession, feed: Path) -> None:
-    told = f"format 'craft', path 'file:{feed}', columns 'c1'"
-    registered.sql(f"CREATE OR REPLACE TEMPORARY VIEW feed_of_craft USING cdcwire OPTIONS ({told})")
+    given = f"format 'craft', path 'file:{feed}', columns 'c1'"
+    registered.sql(
+        f"CREATE OR REPLACE TEMPORARY VIEW feed_of_craft USING cdcwire OPTIONS ({given})"
+    )
     assert registered.sql("SELECT count(op) AS n FROM feed_of_craft").collect()[0].n == ROWS
     registered.catalog.dropTempView("feed_of_craft")
 
@@ -257,9 +259,9 @@ def test_options_are_those_of_the_page() -> None:
     page = (Path(__file__).parents[3] / "docs" / "how-to" / "spark.md").read_text("utf-8")
     chapter = page[page.index("## As a data source") :]
     rows = [line.split("|")[1] for line in chapter.splitlines() if line.startswith("| `")]
-    told = {
+    given = {
         name
         for row in rows[: rows.index(next(r for r in rows if "on_error" in r)) + 1]
         for name in re.findall(r"`(\w+)`", row)
     }
-    assert told == OPTIONS
+    assert given == OPTIONS

@@ -72,8 +72,8 @@ def test_feed_tells_its_tables_and_their_rows(
     names = tuple(column.name for column in definition.columns or ())
     # Open Protocol writes columns by name, and only a definition tells their order.
     assert set(orders.table.column_names) == set(names)
-    (told, _) = describe_feed(spark, source, definitions=[definition])
-    assert told.table.column_names == names
+    (defined, _) = describe_feed(spark, source, definitions=[definition])
+    assert defined.table.column_names == names
     assert orders.table.column("trace_id").type == IntType(64, True)
 
 
@@ -126,7 +126,7 @@ def test_definition_tells_what_the_bytes_do_not(spark: SparkSession, tmp_path: P
     state = Column("state", EnumType(), "enum")
     flag = Column("flag", IntType(8), "tinyint")
     source = feed(tmp_path, "craft", inserts({ID: 1, price: "1.50", state: 2, flag: 1}))
-    told = Table(
+    defined = Table(
         "t",
         "s",
         columns=(
@@ -137,8 +137,8 @@ def test_definition_tells_what_the_bytes_do_not(spark: SparkSession, tmp_path: P
         ),
         key=("id",),
     )
-    other = replace(told, name="other")
-    (found,) = describe_feed(spark, source, definitions=[other, told])
+    other = replace(defined, name="other")
+    (found,) = describe_feed(spark, source, definitions=[other, defined])
     assert [column.type for column in found.table.columns] == [
         *(IntType(32), DecimalType(6, 3), EnumType(("new", "old")), BoolType())
     ]

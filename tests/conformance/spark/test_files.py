@@ -286,8 +286,8 @@ def test_endpoint_may_be_in_the_environment(
 ) -> None:
     given = {**settings, "spark.jars": "own.jar"}
     found = with_connectors(given, ["s3a"], environ)
-    told = {f"spark.hadoop.fs.s3a.{name}": value for name, value in wanted.items()}
-    assert found == {"spark.jars": "own.jar", **told}
+    spark_settings = {f"spark.hadoop.fs.s3a.{name}": value for name, value in wanted.items()}
+    assert found == {"spark.jars": "own.jar", **spark_settings}
     assert with_connectors(given, ["", "kafka"], environ) == given
 
 

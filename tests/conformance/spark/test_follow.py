@@ -97,7 +97,7 @@ def test_every_row_is_in_exactly_one_window() -> None:
             for _ in range(20):
                 at = random_.randrange(len(partition) - 1)
                 partition[at], partition[at + 1] = partition[at + 1], partition[at]
-        told: list[tuple[int, int]] = []
+        reported: list[tuple[int, int]] = []
         late = 0
         progress = TopicProgress(tuple(Part(number, 0) for number in range(2)))
         state = FollowState(replace(QUESTION, rules=("rows", "rows")), (progress, progress))
@@ -114,12 +114,12 @@ def test_every_row_is_in_exactly_one_window() -> None:
             state = replace(state, topics=(progress, progress))
             state = state.with_plan(state.shared_watermark())
             if state.planned is not None:
-                told += window_of(topic, state)
+                reported += window_of(topic, state)
                 state = state.when_reported()
         state = state.with_plan(state.shared_watermark((frozenset({0, 1}), frozenset({0, 1}))))
-        told += window_of(topic, state)
-        assert len(told) == len(set(told))
-        assert len(told) + late == sum(map(len, topic))
+        reported += window_of(topic, state)
+        assert len(reported) == len(set(reported))
+        assert len(reported) + late == sum(map(len, topic))
 
 
 def seen_of(
@@ -157,9 +157,9 @@ def test_memory_of_a_partition_does_not_grow() -> None:
         partition = partition.with_run(ScannedRun(0, number, number + 1, number, number, number))
     assert len(partition.blocks) <= BLOCKS
     assert partition.range_below(10 * BLOCKS) == (0, 0, 10 * BLOCKS)
-    told = partition.reported_below(5 * BLOCKS)
-    assert told.range_below(10 * BLOCKS).end == 10 * BLOCKS
-    assert 4 * BLOCKS < told.range_below(10 * BLOCKS).start <= 5 * BLOCKS
+    reported = partition.reported_below(5 * BLOCKS)
+    assert reported.range_below(10 * BLOCKS).end == 10 * BLOCKS
+    assert 4 * BLOCKS < reported.range_below(10 * BLOCKS).start <= 5 * BLOCKS
 
 
 def test_no_window_without_rows_and_one_for_notices_alone() -> None:
@@ -169,9 +169,9 @@ def test_no_window_without_rows_and_one_for_notices_alone() -> None:
     late = replace(empty, notices=Notices(late=1, lines=("b[0]@3: late",)))
     planned = replace(state, topics=(empty, late)).with_plan(80)
     assert planned.planned == 80
-    told = planned.when_reported()
-    assert (told.start, told.planned, told.reported) == (80, None, 1)
-    assert not told.topics[1].notices
+    reported = planned.when_reported()
+    assert (reported.start, reported.planned, reported.reported) == (80, None, 1)
+    assert not reported.topics[1].notices
     # The last window is planned when there is nothing in it too, so that it comes to an end.
     last = FollowState(replace(QUESTION, until=80), (empty, empty), start=10).with_plan(80)
     assert last.when_reported(counts=False).is_over
@@ -309,7 +309,7 @@ def test_marks_of_formats_without_progress_are_those_of_rows(
 
 
 def test_every_damage_is_seen_where_errors_are_rows() -> None:
-    """Whatever decoding finds is told with the window, as its rows have no position there."""
+    """Decoding errors are reported with the window, as their rows have no position."""
     feed = make_feed("craft", 4)
     value = feed.messages[0].value
     assert value is not None
@@ -486,14 +486,14 @@ def test_few_records_at_a_time_and_the_last_rows_when_all_is_idle(
 ) -> None:
     topics = Topics(monkeypatch)
     topics.rows = [[[*range(0, 100, 2)], [*range(1, 100, 2)]] for _ in "ab"]
-    told = []
+    reported = []
     for window in topics.followed(FollowOptions(records=10, idle=0.1)):
-        told.append(window)
-        if sum(each.changes for each in told) == 100:
+        reported.append(window)
+        if sum(each.changes for each in reported) == 100:
             break
-    assert all(each.is_equal for each in told)
-    assert len(told) > 5
-    assert told[-1].end == 100
+    assert all(each.is_equal for each in reported)
+    assert len(reported) > 5
+    assert reported[-1].end == 100
     assert all(records <= 11 for _, records in topics.looked)
 
 
@@ -501,8 +501,8 @@ def test_from_and_to_bound_what_is_followed(monkeypatch: pytest.MonkeyPatch) -> 
     topics = Topics(monkeypatch)
     topics.rows = [[[*range(5, 100)], [*range(5, 100)]], [[*range(100)], [*range(100)]]]
     options = replace(DEFAULT_OPTIONS, window=Window(20, 60))
-    told = list(topics.followed(FollowOptions(), options))  # it comes to an end
-    assert [(each.start, each.end, each.changes, each.is_equal) for each in told] == [
+    reported = list(topics.followed(FollowOptions(), options))  # it comes to an end
+    assert [(each.start, each.end, each.changes, each.is_equal) for each in reported] == [
         (20, 60, 80, True)
     ]
 
@@ -516,7 +516,7 @@ def test_unreported_window_is_the_same_again(
     windows = topics.followed(follow)
     found = next(windows)
     assert (found.number, found.end) == (1, 49)
-    del windows  # as if it was killed before the window was told
+    del windows  # as if it was killed before the window was reported
     topics.rows = [[[*range(80)], [*range(80)]] for _ in "ab"]
     again = list(topics.followed(follow))
     assert [(each.number, each.start, each.end) for each in again] == [(1, None, 49), (2, 49, 79)]

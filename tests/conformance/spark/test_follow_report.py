@@ -1,4 +1,4 @@
-"""How the windows of topics that are followed are told, and the options of ``--follow``."""
+"""Reports of the windows of followed topics, and the options of ``--follow``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def test_window_is_reported_with_rows_outside_all_windows() -> None:
     assert equal.is_equal
     assert equal.changes == 3
     assert window_text(equal).splitlines() == [
-        "window 3, commit_ts from 10 to 20: EQUAL: 3 changes of 1 table, by 128 bits of hash a row",
+        "window 3, commit_ts from 10 to 20: "
+        "EQUAL: 3 changes of 1 table, by 128 bits of hash per row",
         "  shop.orders: equal, 3 changes, paired by commit_ts and id",
     ]
     late = window(4, right=Notices(late=3, unreadable=1, lines=("t[0]@7: x", "t[1]@8: y")))
@@ -47,7 +48,7 @@ def test_window_is_reported_with_rows_outside_all_windows() -> None:
     assert repeated.is_equal
     first = window_text(repeated).splitlines()[0]
     assert first.endswith(
-        ": EQUAL: 3 changes of 1 table, by 128 bits of hash a row, 2 late on the left"
+        ": EQUAL: 3 changes of 1 table, by 128 bits of hash per row, 2 late on the left"
     )
     assert not replace(late, allows_repeats=True).is_equal
     notices_only = replace(repeated, comparison=replace(repeated.comparison, tables=()))

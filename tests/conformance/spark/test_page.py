@@ -43,34 +43,34 @@ def spark_type(kind: str, temporal: Temporal = "text", profile: Profile | None =
 
 
 def test_types_are_those_of_the_table() -> None:
-    told = {cells[0].strip("`"): cells[2] for cells in rows_of("## The types")}
-    assert len(told) > 35
-    assert told == {kind: spark_type(kind) for kind in told}
+    shown = {cells[0].strip("`"): cells[2] for cells in rows_of("## The types")}
+    assert len(shown) > 35
+    assert shown == {kind: spark_type(kind) for kind in shown}
 
 
 def test_native_types_are_those_of_the_table() -> None:
-    told = {c[0].strip("`"): c[1].partition(";")[0] for c in rows_of('`temporal="native"` gives')}
-    assert told == {kind: spark_type(kind, "native") for kind in told}
+    shown = {c[0].strip("`"): c[1].partition(";")[0] for c in rows_of('`temporal="native"` gives')}
+    assert shown == {kind: spark_type(kind, "native") for kind in shown}
     assert arrow_type(TimestampType(zone=UTC), "native") == pa.timestamp("us", "UTC")
 
 
 def test_flink_types_are_those_of_the_table() -> None:
-    told = {cells[0].strip("`"): cells[1] for cells in rows_of('`profile="flink"` gives')}
-    assert told.pop("decimal") == ""
+    shown = {cells[0].strip("`"): cells[1] for cells in rows_of('`profile="flink"` gives')}
+    assert shown.pop("decimal") == ""
     with pytest.raises(SchemaError):
         spark_type("decimal", profile="flink")
-    assert told == {kind: spark_type(kind, profile="flink") for kind in told}
+    assert shown == {kind: spark_type(kind, profile="flink") for kind in shown}
 
 
 def test_columns_are_those_of_the_table() -> None:
-    told = [name for c in rows_of("## The columns") for name in re.findall(r"`(\w+)`", c[0])]
-    assert set(told) == set(event_schema(CanonicalTable(None, "t", ())).names)
+    shown = [name for c in rows_of("## The columns") for name in re.findall(r"`(\w+)`", c[0])]
+    assert set(shown) == set(event_schema(CanonicalTable(None, "t", ())).names)
 
 
 def test_clauses_of_the_page_are_those_of_errors() -> None:
-    told = {c[0].strip("`") for c in rows_of("These are of this page:")}
+    shown = {c[0].strip("`") for c in rows_of("These are of this page:")}
     known = {value for name, value in vars(building).items() if name.startswith("CLAUSE_")}
-    assert told == known | {CLAUSE_MESSAGES}
+    assert shown == known | {CLAUSE_MESSAGES}
 
 
 def test_example_runs(

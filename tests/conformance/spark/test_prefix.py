@@ -30,7 +30,7 @@ from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.formats.csv import arrow_blocks as csv_blocks
 from cdcwire_conformance.sources.pieces import lines_of_rows
 from cdcwire_conformance.sources.source_urls import SourceError, parse_source, source_of_folder
-from cdcwire_conformance.sources.storage.query_labels import told_by_queries
+from cdcwire_conformance.sources.storage.query_labels import tables_of_queries
 from cdcwire_conformance.sources.stores import Listed, LocalStore
 from cdcwire_conformance.spark.decode.prefix import PrefixPlan, read_prefix
 from cdcwire_conformance.spark.decode.reading import Job
@@ -227,11 +227,11 @@ def test_index_that_expires_after_its_files_names_nothing(prefix: Path) -> None:
     last.unlink()
     files = Changing(prefix, sizes_in(prefix))
     index = folder / "meta" / "CDC.index"
-    told, read = index.read_bytes(), files.read
+    labelled, read = index.read_bytes(), files.read
 
     def read_and_remove(name: str) -> bytes:
         value = read(name)
-        if value == told:
+        if value == labelled:
             index.unlink()
         return value
 
@@ -414,7 +414,7 @@ def labels_of(kinds: dict[str, Type]) -> dict[str, tuple[str, ...] | None]:
 def test_alter_changes_what_is_known_of_columns(
     query: str, columns: str, expected: dict[str, tuple[str, ...]]
 ) -> None:
-    first, second = told_by_queries(
+    first, second = tables_of_queries(
         [schema_file(CREATE, "a b v", 1), schema_file(query, columns, 2)]
     )
     assert (first.version, second.version) == (1, 2)
@@ -423,15 +423,18 @@ def test_alter_changes_what_is_known_of_columns(
 
 
 def test_create_tells_virtual_columns() -> None:
-    (told,) = told_by_queries([schema_file(CREATE, "a b v", 1)])
-    assert [c.name for c in told.columns or () if "virtual" in c.roles] == ["v"]
+    (labelled,) = tables_of_queries([schema_file(CREATE, "a b v", 1)])
+    assert [c.name for c in labelled.columns or () if "virtual" in c.roles] == ["v"]
 
 
 def test_rename_takes_what_is_known_along() -> None:
     files = [schema_file(CREATE, "a b v", 1), schema_file("RENAME TABLE t TO u", "a b v", 2, "u")]
-    told = told_by_queries(files)
-    assert labels_of({c.name: c.type for c in told[1].columns or ()}) == {"a": ("1",), "b": ("2",)}
+    labelled = tables_of_queries(files)
+    assert labels_of({c.name: c.type for c in labelled[1].columns or ()}) == {
+        "a": ("1",),
+        "b": ("2",),
+    }
 
 
 def test_statement_that_is_not_read_tells_nothing() -> None:
-    assert told_by_queries([schema_file("CREATE TABLE t LIKE u", "a", 1)]) == ()
+    assert tables_of_queries([schema_file("CREATE TABLE t LIKE u", "a", 1)]) == ()

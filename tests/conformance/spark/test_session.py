@@ -1,4 +1,4 @@
-"""What can't start is told in one line. The processes here start no Java that works."""
+"""A session that can't start gives one line. The processes here start no Java that works."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def program(folder: Path, text: str) -> Path:
 def test_missing_java_is_reported_in_one_line(tmp_path: Path) -> None:
     assert answer(PATH=str(tmp_path)) == (
         "Spark needs Java 17 or newer; install it, or let JAVA_HOME lead to it "
-        "(there is no java on the PATH)\n"
+        "(java is not on the PATH)\n"
     )
 
 

@@ -26,7 +26,7 @@ from cdcwire_evidence.report.datahub_sdks import datahub_sdks_part
 
 BY_ID = {question.id: question for question in QUESTIONS}
 
-# A program in JSON alone, without an SDK: it hands on what it is told. WRONG changes its values.
+# A program in JSON alone, without an SDK: it passes its input on. WRONG changes its values.
 PROGRAM = """
 import json, sys, urllib.request
 

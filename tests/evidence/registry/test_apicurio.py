@@ -130,7 +130,7 @@ def test_output_of_mvn_is_passed_on(tmp_path: Path) -> None:
 
 
 def test_without_java_it_is_said_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(UnavailableError, match="there is no java"):
+    with pytest.raises(UnavailableError, match="java is not on the PATH"):
         Apicurio(tmp_path / "x.jar", tmp_path / "log").start()
 
 

@@ -78,9 +78,9 @@ def test_reader_that_refuses_all_is_not_asked_about_broken_messages(
     part = avro_readers_part([cases[f"avro/{name}"] for name in NAMES], [reader])
     assert cells_of(part.lines, "**all valid messages**") == ["0/2"]
     assert cells_of(part.lines, "**all broken messages**") == ["-"]
-    told = [line for line in part.lines if line.startswith("| Mine |")]
-    assert sum("refused: no" in line for line in told) == 1
-    assert any(", and 1 more |" in line for line in told)
+    rows = [line for line in part.lines if line.startswith("| Mine |")]
+    assert sum("refused: no" in line for line in rows) == 1
+    assert any(", and 1 more |" in line for line in rows)
     assert not part.failed
 
 
@@ -90,7 +90,7 @@ def test_reader_is_counted_question_by_question(cases: dict[str, Case], tmp_path
     part = avro_readers_part(asked, [reader])
     assert cells_of(part.lines, "integers, to 64 bits; YEAR") == ["**1/1**"]
     assert cells_of(part.lines, "text that is not UTF-8") == ["0/1"]
-    assert cells_of(part.lines, "refuses: bytes behind the record") == ["0/1"]
+    assert cells_of(part.lines, "refuses: bytes after the record") == ["0/1"]
     assert any("`avro/reject-binary/trailing`" in line for line in part.lines)
 
 

@@ -90,7 +90,7 @@ def test_chapter_fails_with_a_scenario(tmp_path: Path, monkeypatch: pytest.Monke
     ],
 )
 def test_count_tells_what_became_of_each(got: str, wanted: tuple[int, ...]) -> None:
-    counts = count({"lane": "abcd"}, {"lane": got})
+    counts = count({"key": "abcd"}, {"key": got})
     found = (counts.repeated, counts.lost, counts.invented, counts.out_of_order)
     assert found == wanted
     assert counts.is_exact is (sum(wanted) == 0)

@@ -1,4 +1,4 @@
-"""What is told of the bytes of a message, broken ones too."""
+"""Explanations of the bytes of a message, also of a broken one."""
 
 from __future__ import annotations
 

@@ -61,11 +61,11 @@ ROW = {
 
 
 def usual(*changes: tuple[str, str]) -> bytes:
-    told = dict(changes)
-    inner = ",".join(f'"{kind}":{told.get(kind, "null")}' for kind in TYPES)
+    members = dict(changes)
+    inner = ",".join(f'"{kind}":{members.get(kind, "null")}' for kind in TYPES)
     payload = (
-        f'{{"before":{{{inner}}},"decimal":{told.get("decimal", "null")},'
-        f'"time":{told.get("time", "null")},"na\\"me é":"x"}}'
+        f'{{"before":{{{inner}}},"decimal":{members.get("decimal", "null")},'
+        f'"time":{members.get("time", "null")},"na\\"me é":"x"}}'
     )
     head = connect.encode(Envelope(SCHEMA, (None, None, None, "x"))).partition(b',"payload":')[0]
     return head + b',"payload":' + payload.encode() + b"}"

@@ -455,8 +455,8 @@ def test_lz4_bodies_are_read_with_and_without_functions(encoding: Encoding, cont
     for settings_ in (chosen, BodySettings()):
         assert read_body(raw, FIELDS, settings_, headers).records() == records
     coding: Any = headers.get("content-encoding", "none")
-    told = BodySettings(encoding=encoding, content_encoding=coding)
-    assert read_body(raw, FIELDS, told).records() == records
+    settings = BodySettings(encoding=encoding, content_encoding=coding)
+    assert read_body(raw, FIELDS, settings).records() == records
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

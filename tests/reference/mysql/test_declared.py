@@ -151,7 +151,7 @@ def test_declared_of_something_else_is_a_value_error(text: str) -> None:
         ("decimal(6)", declared("decimal", 6), DecimalType(6, 0)),
     ],
 )
-def test_declared_without_defaults_leaves_open_what_is_not_told(
+def test_declared_without_defaults_leaves_unspecified_parts_open(
     text: str, expected: DeclaredType, kind: Type
 ) -> None:
     found = parse_declared(text, False)

@@ -133,9 +133,9 @@ def test_definitions_of_all_versions_are_added_in_their_order() -> None:
 
 
 def test_definition_of_the_caller_stays_and_no_version_is_added_twice() -> None:
-    told = replace(TABLE, version=5, key=("v",))
-    context = with_definitions([schema_file()], Context(tables=(told,)), LAYOUT, None)
-    assert context.tables == (told,)
+    defined = replace(TABLE, version=5, key=("v",))
+    context = with_definitions([schema_file()], Context(tables=(defined,)), LAYOUT, None)
+    assert context.tables == (defined,)
 
 
 def test_context_is_the_same_where_nothing_is_found() -> None:
@@ -149,7 +149,7 @@ def test_path_that_is_wrong_is_passed_over() -> None:
 
 
 def test_schema_file_is_completed_by_what_the_caller_knows() -> None:
-    told = Table(
+    defined = Table(
         "t",
         "s",
         columns=(
@@ -159,7 +159,9 @@ def test_schema_file_is_completed_by_what_the_caller_knows() -> None:
             replace(COLUMNS[3], type=SetType(("x",))),
         ),
     )
-    (table,) = with_definitions([schema_file()], Context(tables=(told,)), LAYOUT, None).tables[1:]
+    (table,) = with_definitions([schema_file()], Context(tables=(defined,)), LAYOUT, None).tables[
+        1:
+    ]
     assert table.columns is not None
     number, text, enum, flags = table.columns
     assert number.type == IntType(32)

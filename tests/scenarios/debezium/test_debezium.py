@@ -30,7 +30,7 @@ from cdcwire_evidence.debezium.expected import Modes, expected_value, same_value
 from cdcwire_evidence.debezium.faults import FAULTS, known_fault
 from cdcwire_evidence.debezium.kinds import expected_kind
 from cdcwire_evidence.debezium.recording import KINDS, SETTINGS, Recording, Setting
-from cdcwire_evidence.debezium.story import EVENTS, FULL, Told
+from cdcwire_evidence.debezium.script import EVENTS, FULL, ExpectedEvent
 
 FULL_CONTEXT = Context(options={"replica-identity": "full"})
 TRANSACTIONS = f"{PREFIX}.transaction"
@@ -41,7 +41,7 @@ def topic_of(table: str) -> str:
     return f"{PREFIX}.{table.replace(' ', '_')}"
 
 
-def told_by(sent: Sequence[Sent], table: str, context: Context = NO_CONTEXT) -> Iterator[Event]:
+def events_of(sent: Sequence[Sent], table: str, context: Context = NO_CONTEXT) -> Iterator[Event]:
     for found in sent:
         if found.topic == topic_of(table):
             yield from FORMAT.to_events(found.message, context=context)
@@ -128,7 +128,7 @@ def rows_of_all_kinds(
     recording: Recording, name: str
 ) -> Iterator[tuple[Image, dict[str, str | None], bool]]:
     """Yield each row that was sent, PostgreSQL's own texts of it, and whether it was read."""
-    for event in told_by(recording.sent[name], f"public.{KINDS}", FULL_CONTEXT):
+    for event in events_of(recording.sent[name], f"public.{KINDS}", FULL_CONTEXT):
         if not isinstance(event, RowChange):
             continue
         for image, is_old in ((event.before, True), (event.after, False)):
@@ -158,7 +158,7 @@ def test_every_value_is_what_postgresql_says(
 
 
 def test_every_kind_of_change_was_sent(sent: Sequence[Sent]) -> None:
-    events = told_by(sent, f"public.{KINDS}", FULL_CONTEXT)
+    events = events_of(sent, f"public.{KINDS}", FULL_CONTEXT)
     ops = Counter(e.op if isinstance(e, RowChange) else "tombstone" for e in events)
     kinds = ("read", "insert", "update", "delete", "tombstone")
     assert ops == dict.fromkeys(kinds, ROWS)
@@ -200,7 +200,7 @@ SPECIAL: dict[str, list[dict[str, Value]]] = {
 
 
 def test_numbers_that_are_none(sent: Sequence[Sent], setting: Setting) -> None:
-    events = [e for e in told_by(sent, "public.d_special") if isinstance(e, RowChange)]
+    events = [e for e in events_of(sent, "public.d_special") if isinstance(e, RowChange)]
     assert [plain(event.after) for event in events] == SPECIAL[setting.modes.decimals]
 
 
@@ -248,21 +248,21 @@ def in_time_mode(days: Value, modes: Modes) -> Value:
 def test_changes_of_a_table_are_those_of_its_statements(
     sent: Sequence[Sent], setting: Setting, table: str
 ) -> None:
-    told: list[Told] = []
-    for event in told_by(sent, table, FULL_CONTEXT if table in FULL else NO_CONTEXT):
+    decoded: list[ExpectedEvent] = []
+    for event in events_of(sent, table, FULL_CONTEXT if table in FULL else NO_CONTEXT):
         if isinstance(event, RowChange):
-            told.append((event.op, plain(event.before), plain(event.after)))
+            decoded.append((event.op, plain(event.before), plain(event.after)))
             assert f"{event.table.schema}.{event.table.name}" == table
         else:
             assert isinstance(event, (Marker, SchemaChange))
-            told.append((event.what, None, None))
-    wanted: list[Told] = [
+            decoded.append((event.what, None, None))
+    wanted: list[ExpectedEvent] = [
         (op, in_mode(before, setting), in_mode(after, setting))
         for op, before, after in EVENTS[table]
     ]
     if table == "public.d_changed" and setting.modes.decimals == "double":
         wanted[-2] = ("delete", {"id": 2, "extra": "1.125"}, None)  # it is text by then
-    assert told == wanted
+    assert decoded == wanted
 
 
 KEYS = {
@@ -276,7 +276,7 @@ KEYS = {
 
 @pytest.mark.parametrize("table", list(KEYS))
 def test_key_is_that_of_the_table(sent: Sequence[Sent], table: str) -> None:
-    events = [event for event in told_by(sent, table) if isinstance(event, RowChange)]
+    events = [event for event in events_of(sent, table) if isinstance(event, RowChange)]
     assert {frozenset(event.table.key or ()) for event in events} == {frozenset(KEYS[table])}
 
 
@@ -332,7 +332,7 @@ def test_transaction_is_known_from_its_begin_to_its_end(sent: Sequence[Sent]) ->
     rows = [
         event
         for table in ("public.d_default", "public.d_index")
-        for event in told_by(sent, table)
+        for event in events_of(sent, table)
         if isinstance(event, RowChange) and event.after is not None and 101 in event.after.values
     ]
     rows.sort(key=lambda event: event.position.tx_order or 0)
@@ -354,12 +354,12 @@ def test_transaction_is_known_from_its_begin_to_its_end(sent: Sequence[Sent]) ->
     assert [event.what for event in borders] == ["begin", "end"]
     counts = json.loads(str(borders[1].extra["data_collections"]))
     # 3.2 counts the logical message under the name of a Java object.
-    told = {name: count for name, count in counts if "LogicalDecodingMessageId@" not in name}
-    assert told == {"public.d_default": 2, "public.d_index": 1}
+    decoded = {name: count for name, count in counts if "LogicalDecodingMessageId@" not in name}
+    assert decoded == {"public.d_default": 2, "public.d_index": 1}
 
 
 def test_logical_messages_have_prefix_and_content(sent: Sequence[Sent], setting: Setting) -> None:
-    told = [
+    decoded = [
         (event.id, event.extra["content"])
         for found in sent
         if found.topic == f"{PREFIX}.message"
@@ -367,7 +367,7 @@ def test_logical_messages_have_prefix_and_content(sent: Sequence[Sent], setting:
         if isinstance(event, Marker)
     ]
     contents = {"within": "text ä".encode(), "without": b"\xff\x00", "alone": b""}
-    assert dict(told) == {
+    assert dict(decoded) == {
         prefix: expected_value("bytea", f"\\x{content.hex()}", setting.modes)
         for prefix, content in contents.items()
     }

@@ -53,15 +53,15 @@ if TYPE_CHECKING:
 
 _NAMES = Path(__file__).parents[3] / "images" / "names"
 _GIVEN_SECONDS = 10.0  # until a service that is given has to answer
-_TOLD = pytest.StashKey[int]()  # the size of what was told before a scenario
+_RESULT_SIZE = pytest.StashKey[int]()  # the size of the results before a scenario
 _deselected: list[pytest.Item] = []
 
 
 def pytest_sessionstart() -> None:
     """Forget the report of an earlier run, and choose a name for this run's containers."""
-    told = os.environ.get(RESULTS_VARIABLE)
-    if told:
-        Path(told).unlink(missing_ok=True)
+    results = os.environ.get(RESULTS_VARIABLE)
+    if results:
+        Path(results).unlink(missing_ok=True)
     os.environ.setdefault(RUN_VARIABLE, f"run-{os.getpid()}")
 
 
@@ -97,7 +97,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Remember what was reported before this scenario."""
-    item.stash[_TOLD] = _size_of_told()
+    item.stash[_RESULT_SIZE] = _size_of_results()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -107,16 +107,16 @@ def pytest_runtest_makereport(
     """Report that a scenario was skipped, and why, unless it reported that itself."""
     report = yield
     place = report.longrepr if report.skipped else None  # and reason; an xfail has no tuple
-    if isinstance(place, tuple) and item.stash[_TOLD] == _size_of_told():
+    if isinstance(place, tuple) and item.stash[_RESULT_SIZE] == _size_of_results():
         reason = place[2].removeprefix("Skipped: ")
         name = item.name.removeprefix("test_")
         record_not_run(f"{item.path.stem}/{name}", name.replace("_", " "), reason)
     return report
 
 
-def _size_of_told() -> int:
-    told = Path(os.environ.get(RESULTS_VARIABLE) or os.devnull)
-    return told.stat().st_size if told.exists() else 0
+def _size_of_results() -> int:
+    results = Path(os.environ.get(RESULTS_VARIABLE) or os.devnull)
+    return results.stat().st_size if results.exists() else 0
 
 
 def image_of(variable: str) -> str:
@@ -266,7 +266,7 @@ def registry(logs: Path) -> Iterator[Registry]:
 
 @pytest.fixture
 def own_registry(logs: Path, request: pytest.FixtureRequest) -> Iterator[RegistryContainer]:
-    """A registry under BACKWARD that the scenario may kill: it remembers what it was told."""
+    """A registry under BACKWARD that the scenario may kill: it keeps its schemas."""
     container = RegistryContainer(image_of("REGISTRY_IMAGE"), remembers=True)
     with _started(container, logs / f"{request.node.name}.log"):
         ConfluentRegistry(container.service.url).set_level("BACKWARD")

@@ -44,7 +44,7 @@ def test_run_without_its_services_is_not_run(fault: str, request: pytest.Fixture
         f"a run of the scenarios: {fault.replace('-', ' ')}",
         "The run ends with one line that names what is missing and exit code 2; nothing passed.",
     ) as result:
-        variables, told = BAD[fault]
+        variables, reported = BAD[fault]
         name = "expired_unread" if "CDCWIRE_S3" in variables else "nulls"
         file = "test_buckets.py" if "CDCWIRE_S3" in variables else "test_topics.py"
         words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", name]
@@ -59,7 +59,7 @@ def test_run_without_its_services_is_not_run(fault: str, request: pytest.Fixture
         (line,) = [each for each in ran.stdout.splitlines() if "scenarios not run: " in each]
         result.figures = {"said": line.strip("! ").partition("Exit: ")[2] or line}
         assert ran.returncode == 2
-        assert told in line
+        assert reported in line
         assert " passed" not in ran.stdout
 
 
@@ -68,9 +68,9 @@ def test_given_services_do_without_an_engine(kafka: Kafka, tmp_path: Path) -> No
         "start/given",
         "a run with a broker that is given, and no engine",
         "What breaks nothing runs on the broker; what has to have one of its own is skipped, and "
-        "is told as not run, with its reason. So is what was not asked for.",
+        "is reported as not run, with its reason. So is a scenario that was not requested.",
     ) as result:
-        told, here = tmp_path / "told.jsonl", Path(__file__).parent
+        reported, here = tmp_path / "results.jsonl", Path(__file__).parent
         files = [str(here / name) for name in ("test_topics.py", "test_load.py")]
         words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "nulls or sizes_on"]
         variables = {"CDCWIRE_KAFKA": kafka.bootstrap, "DOCKER_HOST": NO_SOCKET}
@@ -81,12 +81,12 @@ def test_given_services_do_without_an_engine(kafka: Kafka, tmp_path: Path) -> No
             check=False,
             cwd=ROOT,
             env=environment(
-                CDCWIRE_SCENARIOS="required", **{RESULTS_VARIABLE: str(told)}, **variables
+                CDCWIRE_SCENARIOS="required", **{RESULTS_VARIABLE: str(reported)}, **variables
             ),
         )
         assert ran.returncode == 0, ran.stdout
         assert "1 passed, 1 skipped" in ran.stdout
-        lines = [json.loads(line) for line in told.read_text().splitlines()]
+        lines = [json.loads(line) for line in reported.read_text().splitlines()]
         assert [line["verdict"] for line in lines].count("passed") == 1
         missing = {line["id"]: line["text"] for line in lines if line["verdict"] == "not run"}
         assert sorted(missing) == ["deselected", "test_load/sizes_on_the_brokers_disk"]
@@ -139,7 +139,7 @@ def test_port_that_is_taken_is_one_line_and_leaves_nothing(
 
 @pytest.mark.quick
 @pytest.mark.parametrize(
-    ("script", "variables", "told"),
+    ("script", "variables", "reported"),
     [
         ("build", {"DOCKER_HOST": NOWHERE}, "no Docker engine answers; images/engine start"),
         ("build", {"CDCWIRE_CACHE": "/dev/null/x"}, "the cache /dev/null/x/images can't be"),
@@ -150,7 +150,7 @@ def test_port_that_is_taken_is_one_line_and_leaves_nothing(
     ],
 )
 def test_scripts_end_with_one_line(
-    script: str, variables: dict[str, str], told: str, request: pytest.FixtureRequest
+    script: str, variables: dict[str, str], reported: str, request: pytest.FixtureRequest
 ) -> None:
     name, *words = script.split()
     if name == "build" and words:
@@ -158,7 +158,7 @@ def test_scripts_end_with_one_line(
     code, lines = run_script([f"{ROOT}/images/{name}", *words], **variables)
     assert code == 2
     assert len(lines) == 1
-    assert told in lines[0]
+    assert reported in lines[0]
 
 
 def test_engine_is_not_started_without_rights(tmp_path: Path) -> None:

@@ -271,7 +271,7 @@ def test_too_large_messages_are_refused_aloud(kafka: Kafka, new_name: NewName) -
     with recorded(
         "fault/too-large",
         "messages larger than the topic takes",
-        "A topic takes 20 kB. The producer is told of each message that is larger; those that "
+        "A topic takes 20 kB. The producer gets an error for each larger message; those that "
         "the format's own limit keeps below all arrive.",
     ) as result:
         topic, limit = new_name("limit"), 20_000

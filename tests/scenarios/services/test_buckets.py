@@ -388,8 +388,8 @@ def test_objects_that_expired_after_a_reader_are_not_missed(bucket: str, tmp_pat
                 write_all(writer, events[end:])
                 writer.close()
             else:  # all that is put is below the checkpoint
-                told = Position(commit_ts=events[end].position.commit_ts)
-                writer.write(Progress("checkpoint", told))
+                position = Position(commit_ts=events[end].position.commit_ts)
+                writer.write(Progress("checkpoint", position))
             found, state = look_again(place, context, state, gate)
             rows += rows_of(found)
             data = [path for path in objects(bucket) if path.endswith(".csv")]

@@ -71,7 +71,7 @@ def test_order_is_by_offset_whatever_the_producers_clock_says(
         "a producer whose clock goes back an hour, and ahead again",
         "The records' timestamps fall and rise. All messages arrive once, in the order of their "
         "offsets; where a reader begins at a time, nothing of that time or later stands before. A "
-        "producer whose clock is two hours ahead is told of each message: the broker takes none.",
+        "producer whose clock is two hours ahead gets an error for each: the broker takes none.",
     ) as result:
         feed = make_feed("canal-json", 600, options=TIMED["canal-json"])
         topic, now = new_name("clock"), int(time.time() * 1000)

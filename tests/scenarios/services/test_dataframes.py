@@ -16,7 +16,13 @@ import pytest
 from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire_evidence.scenarios.everywhere import Feeds
 from cdcwire_evidence.scenarios.ledger import recorded
-from cdcwire_evidence.scenarios.parcels import LARGEST, NULLS, SMALLEST, ZERO_DATES, written_by_hand
+from cdcwire_evidence.scenarios.sample_table import (
+    LARGEST,
+    NULLS,
+    SMALLEST,
+    ZERO_DATES,
+    written_by_hand,
+)
 from cdcwire_evidence.scenarios.services import Kafka, ObjectStore
 
 if TYPE_CHECKING:

@@ -53,8 +53,8 @@ def test_broker_with_a_full_disk_loses_nothing_it_took(
     with recorded(
         "fault/broker-disk-full",
         "the broker's disk gets full while a feed is written",
-        "The broker keeps its log on 16 MiB and ends when they are full. The producer is told of "
-        "each message that has no answer within some seconds. When there is room again the broker "
+        "The broker keeps its log on 16 MiB and ends when they are full. The producer gets an "
+        "error for each message without an answer within some seconds. With free space again, it "
         "has every message that it acknowledged, once and in order, and the feed goes on from the "
         "first one that it did not; of those, some may come twice.",
     ) as result:
@@ -175,11 +175,11 @@ def test_generate_on_a_full_disk_is_one_line(tmp_path: Path) -> None:
         )
         ran = small_disk.run_on_a_small_disk(tmp_path, "sh", "-c", line)
         code, *faults, summary = ran.stdout.splitlines()
-        (told,) = ran.stderr.splitlines()
-        result.figures = {"said": told, "checked": summary}
+        (error,) = ran.stderr.splitlines()
+        result.figures = {"said": error, "checked": summary}
         assert code == "2"
-        assert told.startswith("cdcwire generate: ")
-        assert told.endswith("No space left on device")
+        assert error.startswith("cdcwire generate: ")
+        assert error.endswith("No space left on device")
         assert all("there is no index file" in fault for fault in faults)
 
 

@@ -16,7 +16,13 @@ import pytest
 
 from cdcwire_evidence.scenarios.everywhere import Feeds, Made, Where
 from cdcwire_evidence.scenarios.ledger import Counts, recorded
-from cdcwire_evidence.scenarios.parcels import TABLE, Planted, PlantedName, parcels, plant
+from cdcwire_evidence.scenarios.sample_table import (
+    TABLE,
+    Planted,
+    PlantedName,
+    plant,
+    sample_changes,
+)
 from cdcwire_evidence.scenarios.services import Kafka, ObjectStore
 
 if TYPE_CHECKING:
@@ -59,7 +65,7 @@ def feeds(
     with pytest.MonkeyPatch.context() as patch:
         for variable, value in store.environment.items():
             patch.setenv(variable, value)
-        changes = parcels(ROWS)
+        changes = sample_changes(ROWS)
         wanted = frozenset(each.row for each in plant(changes, ALL_PLANTED).planted)
         yield Feeds(kafka, store, tmp_path_factory.mktemp("pairs"), spark, changes, wanted)
 

@@ -28,12 +28,12 @@ from cdcwire_conformance.registry import (
 from cdcwire_conformance.sources.messages_io import read_messages, write_messages
 from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.avro_feeds import (
+    carried_by_avro,
     changes_of,
     context_of,
     make_altered_changes,
     make_changes,
     messages_of,
-    told,
 )
 from cdcwire_evidence.scenarios.certificates import make_authority
 from cdcwire_evidence.scenarios.containers import RegistryContainer, ToxiproxyContainer
@@ -108,12 +108,15 @@ def test_rows_of_a_topic_are_read_by_their_schemas_numbers(
         "the registry's address alone reads the same changes, once, in order; Confluent's own "
         "reader reads the same values. Each asks once for each schema.",
     ) as result:
-        lanes, topic = make_changes(ROWS, 3), new_name("avro")
-        make_topic(kafka, topic, len(lanes))
+        partitions, topic = make_changes(ROWS, 3), new_name("avro")
+        make_topic(kafka, topic, len(partitions))
         with proxy_to(registry) as proxy:
             source = ConfluentRegistry(proxy.service.url)
-            for partition, lane in enumerate(lanes):
-                assert produce(kafka, topic, messages_of(lane, topic, source), partition) == []
+            for partition, rows_of_partition in enumerate(partitions):
+                assert (
+                    produce(kafka, topic, messages_of(rows_of_partition, topic, source), partition)
+                    == []
+                )
             assert [method for method, _ in proxy.requests] == ["POST", "POST"]
             proxy.requests.clear()
             found = all_of(kafka, topic)
@@ -125,13 +128,21 @@ def test_rows_of_a_topic_are_read_by_their_schemas_numbers(
                 for partition in found
             }
             assert [method for method, _ in proxy.requests] == ["GET", "GET"]
-        result.counts = count(dict(enumerate([told(each) for each in lane] for lane in lanes)), got)
+        result.counts = count(
+            dict(
+                enumerate(
+                    [carried_by_avro(each) for each in rows_of_partition]
+                    for rows_of_partition in partitions
+                )
+            ),
+            got,
+        )
         assert result.counts.is_exact
         with confluents_client(registry.url) as client:
             read = confluents_reader(client, topic)
-            for partition, lane in enumerate(lanes):
+            for partition, rows_of_partition in enumerate(partitions):
                 theirs = [(read(x.key, "key"), read(x.value, "value")) for x in found[partition]]
-                assert theirs == [as_confluent_reads(change) for change in lane]
+                assert theirs == [as_confluent_reads(change) for change in rows_of_partition]
         result.figures = {"changes": ROWS, "read by Confluent's reader": ROWS}
 
 
@@ -154,12 +165,12 @@ def test_schema_changes_while_the_feed_runs(
         assert produce(kafka, topic, sent) == []
         (stop,) = stops
         assert stop.status == 409
-        assert "cdcwire avro evolve tells which DDL it is" in str(stop)
+        assert "run `cdcwire avro evolve` to find the DDL that caused it" in str(stop)
         assert "\n" not in str(stop)
         messages = all_of(kafka, topic)[0]
         context = context_of(open_schemas(registry.url))
         got = [change for each in messages for change in changes_of(each, context)]
-        result.counts = count({0: [told(each) for each in good]}, {0: got})
+        result.counts = count({0: [carried_by_avro(each) for each in good]}, {0: got})
         assert result.counts.is_exact
         with confluents_client(registry.url) as client:
             assert client.get_versions(f"{topic}-value") == [1, 2, 3]
@@ -211,7 +222,7 @@ def test_unknown_id_is_named_with_its_offset(
                 except DecodeError as error:
                     bad[each.offset] = error
             assert len(proxy.requests) == 2 + 2
-        result.counts = count({0: [told(each) for each in changes]}, {0: got})
+        result.counts = count({0: [carried_by_avro(each) for each in changes]}, {0: got})
         result.figures = {"unknown": len(bad)}
         assert result.counts.is_exact
         assert {offset: (error.offset, error.clause) for offset, error in bad.items()} == {
@@ -320,7 +331,7 @@ def test_registry_killed_in_the_middle_of_a_feed(
         messages = all_of(kafka, topic)[0]
         context = context_of(open_schemas(url))
         got = [change for each in messages for change in changes_of(each, context)]
-        result.counts = count({0: [told(each) for each in changes]}, {0: got})
+        result.counts = count({0: [carried_by_avro(each) for each in changes]}, {0: got})
         assert result.counts.is_exact
     with recorded(
         "registry/killed-reading",
@@ -345,7 +356,7 @@ def test_registry_killed_in_the_middle_of_a_feed(
             at += 1
             if at == 30:
                 own_registry.kill()
-        result.counts = count({0: [told(each) for each in changes]}, {0: got})
+        result.counts = count({0: [carried_by_avro(each) for each in changes]}, {0: got})
         result.figures = {"failed": len(failures)}
         assert result.counts.is_exact
         assert [place for place, _ in failures] == [100, 100]

@@ -22,7 +22,7 @@ from cdcwire.model.events import Event, RowChange
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_evidence.loopback import free_port
-from cdcwire_evidence.scenarios.feeds import Dispatch, QueueFeed, make_lanes
+from cdcwire_evidence.scenarios.feeds import Dispatch, QueueFeed, make_partitions
 from cdcwire_evidence.scenarios.frames import rows_by_message, topic_of
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.services import Kafka, NewName
@@ -57,11 +57,11 @@ def test_topic_and_files_give_the_same_rows(
         "A feed lies in a topic of three partitions and in files. Spark decodes both to the same "
         "rows, message by message, and knows partition and offset of each.",
     ) as result:
-        lanes = make_lanes(format_name, ROWS, PARTITIONS)
-        url = topic_of(kafka, new_name("spark"), [lane.messages for lane in lanes])
-        for number, lane in enumerate(lanes):
-            write_messages(str(tmp_path / f"{number}.jsonl"), lane.messages)
-        context = lanes[0].context
+        partitions = make_partitions(format_name, ROWS, PARTITIONS)
+        url = topic_of(kafka, new_name("spark"), [partition.messages for partition in partitions])
+        for number, partition in enumerate(partitions):
+            write_messages(str(tmp_path / f"{number}.jsonl"), partition.messages)
+        context = partitions[0].context
         opened = open_source(spark, parse_source(f"{format_name}:{url}"), context)
         filed = open_source(spark, parse_source(f"{format_name}:file:{tmp_path}"), context)
         (described,) = describe_feed(spark, opened)
@@ -139,7 +139,7 @@ def test_two_topics_are_compared(
         urls = [
             f"{name}:"
             + topic_of(
-                kafka, new_name(name), [x.messages for x in make_lanes(name, ROWS, PARTITIONS)]
+                kafka, new_name(name), [x.messages for x in make_partitions(name, ROWS, PARTITIONS)]
             )
             for name in ("craft", "open-protocol")
         ]
@@ -169,9 +169,9 @@ def test_feeds_that_are_dispatched_otherwise_are_equal(
             ("open-protocol", "commit-ts"),
         )
         for name, dispatch in dispatches:
-            lanes = make_lanes(name, ROWS, PARTITIONS, dispatch)
-            url = topic_of(kafka, new_name(name), [lane.messages for lane in lanes])
-            sides.append(ComparedFeed(parse_source(f"{name}:{url}"), lanes[0].context))
+            partitions = make_partitions(name, ROWS, PARTITIONS, dispatch)
+            url = topic_of(kafka, new_name(name), [partition.messages for partition in partitions])
+            sides.append(ComparedFeed(parse_source(f"{name}:{url}"), partitions[0].context))
         found = compare_feeds(spark, sides[0], sides[1])
         (table,) = found.tables
         assert found.is_equal
@@ -261,8 +261,8 @@ def test_poisoned_messages_are_rows_with_their_offset(
         "Among good messages stand a cut one, an empty one and a foreign one. Each is an error row "
         "with its partition and offset, or stops the job with these; the good ones are read.",
     ) as result:
-        lanes = make_lanes("craft", ROWS, PARTITIONS)
-        spoiled = [list(lane.messages) for lane in lanes]
+        partitions = make_partitions("craft", ROWS, PARTITIONS)
+        spoiled = [list(partition.messages) for partition in partitions]
         first = spoiled[1][0].value
         assert first is not None
         spoiled[1].insert(1, KafkaMessage(None, first[:-1]))
@@ -271,7 +271,7 @@ def test_poisoned_messages_are_rows_with_their_offset(
         last = len(spoiled[2]) - 1
         topic = new_name("poisoned")
         source = parse_source(f"craft:{topic_of(kafka, topic, spoiled)}")
-        opened = open_source(spark, source, lanes[0].context, "row")
+        opened = open_source(spark, source, partitions[0].context, "row")
         (described,) = describe_feed(spark, opened, on_error="row")
         frame = decode_frame(spark, opened, described.table, "row")
         bad = errors_frame(frame).orderBy("partition", "offset").collect()
@@ -410,12 +410,12 @@ def test_topic_or_broker_that_is_not_there_is_one_line(
     from cdcwire_conformance.spark.decode import kafka as asking
 
     monkeypatch.setattr(asking, "ANSWER_SECONDS", 2)
-    told: Mapping[str, str] = {
+    problems: Mapping[str, str] = {
         f"kafka://{kafka.bootstrap}/{new_name('nobody')}": "there is no such topic; look at its",
         f"kafka://127.0.0.1:{free_port()}/orders": "no broker answers at 127.0.0.1:",
         "kafka://nobody.invalid/orders": "nobody knows a host of nobody.invalid:9092; look at",
     }
-    for url, problem in told.items():
+    for url, problem in problems.items():
         assert main(["compare", f"craft:{url}", f"craft:{url}"]) == 2
         said = capsys.readouterr()
         assert said.out == ""

@@ -26,7 +26,7 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event, Image, Position, Progress, RowChange
 from cdcwire_evidence.scenarios.containers import KafkaContainer
-from cdcwire_evidence.scenarios.feeds import make_lanes, row_of
+from cdcwire_evidence.scenarios.feeds import make_partitions, row_of
 from cdcwire_evidence.scenarios.frames import topic_of
 from cdcwire_evidence.scenarios.ledger import Counts, count, recorded
 from cdcwire_evidence.scenarios.orphans import end_with_parent
@@ -78,7 +78,7 @@ class Growing:
         wanted = self.steps[step] if changes is None else changes
         resolved = max(position_of(each) for each in self.steps[step]) + 1
         for partition in range(PARTITIONS):
-            own: list[Event] = [each for each in wanted if lane_of(each) == partition]
+            own: list[Event] = [each for each in wanted if partition_of(each) == partition]
             own.append(Progress("resolved", Position(commit_ts=resolved)))
             messages = [
                 each
@@ -111,7 +111,7 @@ def position_of(change: RowChange) -> int:
     return change.position.commit_ts
 
 
-def lane_of(change: RowChange) -> int:
+def partition_of(change: RowChange) -> int:
     return crc32(repr(row_of(change)).encode()) % PARTITIONS
 
 
@@ -156,16 +156,16 @@ def test_each_difference_is_reported_in_its_window(
         "resolved events behind each. One step lacks a row on one side and has another value in "
         "one: just these are named, in the window of that step, and the next windows are equal "
         "again. A side that stands still holds the windows back, and nothing is called lost. A row "
-        "that comes behind the resolved event of its time is told as late, with its offset.",
+        "that comes after the resolved event of its time is reported as late, with its offset.",
     ) as result:
         growing = Growing(kafka, new_name)
         windows = followed(growing, spark)
-        told = []
+        reported = []
 
         growing.send_both(0)
-        told.append(next(windows))
-        assert told[-1].is_equal
-        assert (told[-1].number, told[-1].start) == (1, None)
+        reported.append(next(windows))
+        assert reported[-1].is_equal
+        assert (reported[-1].number, reported[-1].start) == (1, None)
 
         inserts = [each for each in growing.steps[1] if each.op == "insert"]
         lost, changed = inserts[:2]
@@ -176,11 +176,11 @@ def test_each_difference_is_reported_in_its_window(
         ]
         growing.send(0, 1)
         growing.send(1, 1, spoiled)
-        told.append(next(windows))
-        counts = counts_of(told[-1])
+        reported.append(next(windows))
+        counts = counts_of(reported[-1])
         assert (counts.only_left, counts.changed, counts.differing) == (1, 1, 2)
         assert counts.same == len(growing.steps[1]) - 2
-        (table,) = told[-1].comparison.tables
+        (table,) = reported[-1].comparison.tables
         named = {each.verdict: dict(each.key)["id"].text for each in table.differences}
         assert lost.after is not None
         assert changed.after is not None
@@ -190,8 +190,8 @@ def test_each_difference_is_reported_in_its_window(
         }
 
         growing.send_both(2)
-        told.append(next(windows))
-        assert told[-1].is_equal
+        reported.append(next(windows))
+        assert reported[-1].is_equal
 
         growing.send(0, 3)
         growing.send(0, 4)
@@ -204,41 +204,41 @@ def test_each_difference_is_reported_in_its_window(
 
         frozen = threading.Thread(target=go_on)
         frozen.start()
-        told.append(next(windows))
+        reported.append(next(windows))
         frozen.join()
         assert time.monotonic() > held[1] > held[0]
-        assert told[-1].is_equal
-        assert counts_of(told[-1]).left == len(growing.steps[3])  # not those of step 4
+        assert reported[-1].is_equal
+        assert counts_of(reported[-1]).left == len(growing.steps[3])  # not those of step 4
 
         late = growing.steps[0][0]
-        at = ends_of(kafka, growing.topics[1])[lane_of(late)]
+        at = ends_of(kafka, growing.topics[1])[partition_of(late)]
         growing.send(1, 4, [late, *growing.steps[4]])
-        told.append(next(windows))
-        assert told[-1].comparison.is_equal
-        assert not told[-1].is_equal
-        assert (told[-1].left.late, told[-1].right.late) == (0, 1)
-        (line,) = told[-1].right.lines
-        assert line.startswith(f"{growing.topics[1]}[{lane_of(late)}]@{at}: ")
+        reported.append(next(windows))
+        assert reported[-1].comparison.is_equal
+        assert not reported[-1].is_equal
+        assert (reported[-1].left.late, reported[-1].right.late) == (0, 1)
+        (line,) = reported[-1].right.lines
+        assert line.startswith(f"{growing.topics[1]}[{partition_of(late)}]@{at}: ")
         assert f"came late, commit_ts {position_of(late)}" in line
 
         growing.send_both(5)
-        told.append(next(windows))
-        assert told[-1].is_equal
-        assert [each.number for each in told] == list(range(1, STEPS + 1))
-        assert [each.start for each in told[1:]] == [each.end for each in told[:-1]]
+        reported.append(next(windows))
+        assert reported[-1].is_equal
+        assert [each.number for each in reported] == list(range(1, STEPS + 1))
+        assert [each.start for each in reported[1:]] == [each.end for each in reported[:-1]]
         sent = sum(map(len, growing.steps))
-        assert sum(each.changes for each in told) == sent
+        assert sum(each.changes for each in reported) == sent
         result.counts = Counts(
             sent=sent,
-            received=sum(counts_of(each).right for each in told),
+            received=sum(counts_of(each).right for each in reported),
             repeated=0,
-            lost=sum(counts_of(each).only_left for each in told),
-            invented=sum(counts_of(each).only_right for each in told),
-            out_of_order=sum(each.right.late for each in told),
+            lost=sum(counts_of(each).only_left for each in reported),
+            invented=sum(counts_of(each).only_right for each in reported),
+            out_of_order=sum(each.right.late for each in reported),
         )
         result.figures = {
-            "windows": len(told),
-            "changed": sum(counts_of(each).changed for each in told),
+            "windows": len(reported),
+            "changed": sum(counts_of(each).changed for each in reported),
         }
         assert (result.counts.lost, result.counts.out_of_order) == (1, 1)
 
@@ -259,30 +259,30 @@ def test_new_columns_and_bad_messages_while_followed(
         windows = followed(growing, spark, CompareOptions(on_error="row"), records=7)
         growing.send_both(0)
         # No window before the resolved events, though few are read at a time.
-        told = [next(windows)]
+        reported = [next(windows)]
 
         wider = [with_column(each) for each in growing.steps[1]]
         bad = ends_of(kafka, growing.topics[1])[0]
         assert produce(kafka, growing.topics[1], [KafkaMessage(None, b"\xff")]) == []
         for side in (0, 1):
             growing.send(side, 1, wider)
-        told.append(next(windows))
-        assert told[-1].comparison.is_equal
-        assert (told[-1].left.unreadable, told[-1].right.unreadable) == (0, 1)
-        (line,) = told[-1].right.lines
+        reported.append(next(windows))
+        assert reported[-1].comparison.is_equal
+        assert (reported[-1].left.unreadable, reported[-1].right.unreadable) == (0, 1)
+        (line,) = reported[-1].right.lines
         assert line.startswith(f"{growing.topics[1]}[0]@{bad}: ")
 
         growing.send(0, 2, [with_column(each) for each in growing.steps[2]])
         growing.send(1, 2)
-        told.append(next(windows))
-        counts = counts_of(told[-1])
+        reported.append(next(windows))
+        counts = counts_of(reported[-1])
         assert counts.changed + counts.only_left + counts.only_right > 0  # absent is no value
 
         growing.send_both(3)
-        told.append(next(windows))
-        assert [each.changes for each in told] == [len(each) for each in growing.steps]
-        assert [each.is_equal for each in told] == [True, False, False, True]
-        result.figures = {"windows": len(told)}
+        reported.append(next(windows))
+        assert [each.changes for each in reported] == [len(each) for each in growing.steps]
+        assert [each.is_equal for each in reported] == [True, False, False, True]
+        result.figures = {"windows": len(reported)}
 
 
 def with_column(change: RowChange) -> RowChange:
@@ -315,25 +315,25 @@ def test_killed_follower_reports_each_window_once(
         "once, none is left out, and all changes are in one of them. SIGTERM ends it with 0.",
     ) as result:
         growing = Growing(kafka, new_name)
-        state, told = tmp_path / "state.json", tmp_path / "windows.jsonl"
+        state, reported = tmp_path / "state.json", tmp_path / "windows.jsonl"
         growing.send_both(0)
-        with Follower(growing, state, told, tmp_path / "log") as follower:
-            follower.wait_for(lambda: len(lines_of(told)) == 1)
+        with Follower(growing, state, reported, tmp_path / "log") as follower:
+            follower.wait_for(lambda: len(lines_of(reported)) == 1)
             os.killpg(follower.process.pid, signal.SIGKILL)
         growing.send_both(1)
-        with Follower(growing, state, told, tmp_path / "log") as follower:
-            follower.wait_for(lambda: len(lines_of(told)) == 2)
+        with Follower(growing, state, reported, tmp_path / "log") as follower:
+            follower.wait_for(lambda: len(lines_of(reported)) == 2)
             growing.send_both(2)
             follower.wait_for(lambda: planned_in(state) is not None)
             os.killpg(follower.process.pid, signal.SIGKILL)
         planned = planned_in(state)
         growing.send_both(3)  # not a part of the window that was planned
-        with Follower(growing, state, told, tmp_path / "log") as follower:
-            follower.wait_for(lambda: len(lines_of(told)) == 4)
+        with Follower(growing, state, reported, tmp_path / "log") as follower:
+            follower.wait_for(lambda: len(lines_of(reported)) == 4)
             follower.process.terminate()
             assert follower.process.wait(60) == 0
             said = (tmp_path / "log").read_text("utf-8")
-        windows = lines_of(told)
+        windows = lines_of(reported)
         result.counts = count(
             {"changes": list(range(sum(map(len, growing.steps[:4]))))},
             {"changes": list(range(sum(map(changes_of, windows))))},
@@ -365,12 +365,12 @@ def planned_in(state: Path) -> int | None:
 class Follower:
     """A process of ``cdcwire compare --follow``, in a separate process group."""
 
-    def __init__(self, growing: Growing, state: Path, told: Path, log: Path) -> None:
+    def __init__(self, growing: Growing, state: Path, reported: Path, log: Path) -> None:
         self._log = log
         self._words = [
             sys.executable,
             *("-m", "cdcwire_conformance", "compare", *growing.sources, "--follow"),
-            *("--every", "0.3", "--state", str(state), "--json", str(told)),
+            *("--every", "0.3", "--state", str(state), "--json", str(reported)),
             *("--master", "local[2]", "--conf", "spark.driver.memory=1g"),
             *("--conf", "spark.sql.shuffle.partitions=2"),
         ]
@@ -411,7 +411,7 @@ def test_follower_waits_for_a_broker_that_was_killed(
         growing = Growing(own_broker.service, new_name, 2)
         windows = followed(growing, spark)
         growing.send_both(0)
-        told = [next(windows)]
+        reported = [next(windows)]
         own_broker.kill()
 
         def go_on() -> None:
@@ -422,16 +422,16 @@ def test_follower_waits_for_a_broker_that_was_killed(
 
         restarting = threading.Thread(target=go_on)
         restarting.start()
-        told.append(next(windows))
+        reported.append(next(windows))
         restarting.join()
         sent = [len(each) for each in growing.steps]
-        assert [each.changes for each in told] == sent
-        assert all(each.is_equal for each in told)
+        assert [each.changes for each in reported] == sent
+        assert all(each.is_equal for each in reported)
         result.counts = count(
             {"changes": list(range(sum(sent)))},
-            {"changes": list(range(sum(each.changes for each in told)))},
+            {"changes": list(range(sum(each.changes for each in reported)))},
         )
-        result.figures = {"windows": len(told)}
+        result.figures = {"windows": len(reported)}
 
 
 @pytest.mark.parametrize(
@@ -451,23 +451,26 @@ def test_formats_without_progress_go_by_their_rows(
     with recorded(
         f"spark/follow-{left}-{right}",
         f"{left} and {right}, followed by {position}",
-        "Formats that say nothing of their progress: what both sides have got to is told by "
+        "Formats that say nothing of their progress: the progress of both sides is given by "
         "their rows, and the last ones by nothing more that comes. Two windows have all rows, "
         "equal.",
     ) as result:
         feeds = []
         for name in (left, right):
-            partitions = make_lanes(name, ROWS, PARTITIONS)
+            partitions = make_partitions(name, ROWS, PARTITIONS)
             url = topic_of(kafka, new_name(name), [partition.messages for partition in partitions])
             feeds.append(ComparedFeed(parse_source(f"{name}:{url}"), partitions[0].context))
-        told: list[Any] = []
+        reported: list[Any] = []
         follow = FollowOptions(every=0.2, idle=2)
         windows = follow_feeds(spark, feeds[0], feeds[1], follow=follow)
-        while sum(each.changes for each in told) < ROWS:
-            told.append(next(windows))
+        while sum(each.changes for each in reported) < ROWS:
+            reported.append(next(windows))
         windows.close()  # type: ignore[attr-defined]
-        assert all(each.is_equal for each in told)
-        assert {each.position for each in told} == {position}
-        # Without waiting for the idle the last rows would never be told.
-        assert len(told) == 2
-        result.figures = {"changes": sum(each.changes for each in told), "windows": len(told)}
+        assert all(each.is_equal for each in reported)
+        assert {each.position for each in reported} == {position}
+        # Without the wait for idle partitions the last rows would never be reported.
+        assert len(reported) == 2
+        result.figures = {
+            "changes": sum(each.changes for each in reported),
+            "windows": len(reported),
+        }

@@ -42,10 +42,14 @@ EXTENSION = ("--option", "enable-tidb-extension=true")
 
 
 def avro_topic(
-    kafka: Kafka, topic: str, lanes: Iterable[Iterable[RowChange]], source: ConfluentRegistry
+    kafka: Kafka, topic: str, partitions: Iterable[Iterable[RowChange]], source: ConfluentRegistry
 ) -> str:
     """Write a topic of Avro and return its URL."""
-    return topic_of(kafka, topic, [list(messages_of(lane, topic, source)) for lane in lanes])
+    return topic_of(
+        kafka,
+        topic,
+        [list(messages_of(rows_of_partition, topic, source)) for rows_of_partition in partitions],
+    )
 
 
 def canal_topic(kafka: Kafka, topic: str, changes: Iterable[Event]) -> str:
@@ -65,9 +69,9 @@ def test_driver_asks_the_registry_once_and_workers_never(
         "The driver asks for each schema once when the topic is opened. Then the registry is cut "
         "off: the topic is described and decoded all the same, and nobody has asked again.",
     ) as result:
-        lanes = make_changes(ROWS, 3)
+        partitions = make_changes(ROWS, 3)
         with proxy_to(registry) as proxy:
-            url = avro_topic(kafka, new_name("spark"), lanes, ConfluentRegistry(registry.url))
+            url = avro_topic(kafka, new_name("spark"), partitions, ConfluentRegistry(registry.url))
             source = parse_source(f"avro:{url}")
             opened = open_source(spark, source, context_of(open_schemas(proxy.service.url)))
             assert [method for method, _ in proxy.requests] == ["GET", "GET"]
@@ -85,7 +89,7 @@ def test_driver_asks_the_registry_once_and_workers_never(
                     (row.op, commit_ts, image.id, quantity)
                 )
             assert len(proxy.requests) == 2
-        result.counts = count(dict(enumerate(map(briefly, lanes))), got)
+        result.counts = count(dict(enumerate(map(briefly, partitions))), got)
         result.figures = {"changes": ROWS, "requests": 2}
         assert result.counts.is_exact
 
@@ -190,7 +194,7 @@ def test_two_registries_are_distinguished(
         "numbers, one of them over HTTPS. With each side's own registry they are equal; where the "
         "addresses are swapped, the comparison stops with one line.",
     ) as result:
-        lanes = make_changes(ROWS, 2)
+        partitions = make_changes(ROWS, 2)
         container, ca_file = tls_registry
         assert container.secure is not None
         own = ConfluentRegistry(own_registry.service.url)
@@ -198,8 +202,8 @@ def test_two_registries_are_distinguished(
             own.register(f"{number}-value", '"string"')
             own.register(f"{number}-value", json.dumps({"type": "string", "number": number}))
         other = ConfluentRegistry(container.secure.url, ca_file=str(ca_file))
-        left = "avro:" + avro_topic(kafka, new_name("one"), lanes, own)
-        right = "avro:" + avro_topic(kafka, new_name("two"), lanes, other)
+        left = "avro:" + avro_topic(kafka, new_name("one"), partitions, own)
+        right = "avro:" + avro_topic(kafka, new_name("two"), partitions, other)
         places = own_registry.service.url, container.secure.url
         trust = ("--ca-file", str(ca_file))
         given = ("--left-schema", places[0], "--right-schema", places[1], *trust)
@@ -247,8 +251,8 @@ def test_unknown_id_is_an_error_row_or_stops_the_job(
         assert (bad.topic, bad.partition, bad.offset, bad.byte) == (topic, 0, 6, 1)
         assert "there is no schema of the id 2147483647" in bad.problem
         assert good_rows(frame).count() == described.rows == 40
-        told = rf"{topic}\[0\]@6: byte 1: there is no schema of the id 2147483647"
-        with pytest.raises(FeedError, match=told), readable_errors():
+        problem = rf"{topic}\[0\]@6: byte 1: there is no schema of the id 2147483647"
+        with pytest.raises(FeedError, match=problem), readable_errors():
             decode_frame(spark, opened, described.table).collect()
         result.figures = {"rows": 40, "errors": 1}
 

@@ -25,7 +25,7 @@ from cdcwire_conformance.sources.storage.writing import PrefixWriter
 from cdcwire_conformance.sources.stores import open_store
 from cdcwire_evidence.loopback import free_port
 from cdcwire_evidence.scenarios.buckets import make_bucket, name_of, s3_client
-from cdcwire_evidence.scenarios.feeds import make_feed, make_lanes
+from cdcwire_evidence.scenarios.feeds import make_feed, make_partitions
 from cdcwire_evidence.scenarios.frames import topic_of
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.prefixes import OPTIONS, events_of_sink, replayed, rows_of
@@ -148,11 +148,11 @@ def test_messages_in_a_bucket_are_read_as_on_disk(
 ) -> None:
     from cdcwire_conformance.spark import FeedError
 
-    lanes = make_lanes("craft", ROWS, 3)
-    for number, lane in enumerate(lanes):
-        write_messages(str(tmp_path / f"{number}.jsonl"), lane.messages)
+    partitions = make_partitions("craft", ROWS, 3)
+    for number, partition in enumerate(partitions):
+        write_messages(str(tmp_path / f"{number}.jsonl"), partition.messages)
     put_folder(tmp_path, f"{place}/good")
-    context = lanes[0].context
+    context = partitions[0].context
     on_disk = rows_in(spark, "craft", f"file:{tmp_path}", context)
     assert rows_in(spark, "craft", f"{place}/good", context) == on_disk
     assert sum(map(len, on_disk.values())) == ROWS
@@ -222,8 +222,8 @@ def test_damaged_objects_are_reported_as_on_disk(
         name = place.removeprefix("s3a://")
         key = f"feed/{file.relative_to(tmp_path).as_posix()}"
         upload = s3_client().create_multipart_upload(Bucket=name, Key=key)
-        told = {"Bucket": name, "Key": key, "UploadId": upload["UploadId"], "PartNumber": 1}
-        s3_client().upload_part(**told, Body=bytes(100))  # which nobody sees
+        target = {"Bucket": name, "Key": key, "UploadId": upload["UploadId"], "PartNumber": 1}
+        s3_client().upload_part(**target, Body=bytes(100))  # which nobody sees
     else:
         file.unlink()
     put_folder(tmp_path, f"{place}/feed")
@@ -250,10 +250,14 @@ def test_bucket_is_compared_with_a_topic(
         "cdcwire compare finds them equal; of a change that the bucket lacks it names the offset, "
         "of one that the topic lacks object and line.",
     ) as result:
-        lanes = {name: make_lanes(name, ROWS, 2) for name in ("craft", "open-protocol")}
-        url = topic_of(kafka, new_name("old"), [lane.messages for lane in lanes["open-protocol"]])
-        for number, lane in enumerate(lanes["craft"]):
-            write_messages(str(tmp_path / f"{number}.jsonl"), lane.messages)
+        partitions = {name: make_partitions(name, ROWS, 2) for name in ("craft", "open-protocol")}
+        url = topic_of(
+            kafka,
+            new_name("old"),
+            [partition.messages for partition in partitions["open-protocol"]],
+        )
+        for number, partition in enumerate(partitions["craft"]):
+            write_messages(str(tmp_path / f"{number}.jsonl"), partition.messages)
         put_folder(tmp_path, f"{place}/same")
         sides = [f"craft:{place}/same", f"open-protocol:{url}"]
         assert main(["compare", *sides]) == 0

@@ -18,7 +18,7 @@ import pytest
 
 from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
-from cdcwire_evidence.scenarios.feeds import make_feed, make_lanes
+from cdcwire_evidence.scenarios.feeds import make_feed, make_partitions
 from cdcwire_evidence.scenarios.frames import rows_by_message, topic_of
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.services import Kafka, NewName
@@ -58,12 +58,13 @@ def test_stream_that_was_killed_goes_on_without_loss_or_doubles(
         "killed while batches are written; more records come; a new one goes on from the "
         "checkpoint. Parquet then has each change once.",
     ) as result:
-        lanes = [lane.messages for lane in make_lanes("open-protocol", ROWS, PARTITIONS)]
+        partitions = [feed.messages for feed in make_partitions("open-protocol", ROWS, PARTITIONS)]
         name, folder = new_name("stream"), tmp_path / "changes"
-        text = f"open-protocol:{topic_of(kafka, name, [lane[: len(lane) // 2] for lane in lanes])}"
+        halves = [messages[: len(messages) // 2] for messages in partitions]
+        text = f"open-protocol:{topic_of(kafka, name, halves)}"
         killed_at = run_and_kill(text, folder, tmp_path / "log")
-        for partition, lane in enumerate(lanes):
-            assert produce(kafka, name, lane[len(lane) // 2 :], partition) == []
+        for partition, messages in enumerate(partitions):
+            assert produce(kafka, name, messages[len(messages) // 2 :], partition) == []
         opened = open_source(spark, parse_source(text), Context())
         (described,) = describe_feed(spark, opened)
         for _ in range(2):  # the second finds nothing new

@@ -17,7 +17,7 @@ from cdcwire.model.text import event_to_json
 from cdcwire_conformance.judge.difference import Difference
 from cdcwire_conformance.judge.events import compare_events, rules_of
 from cdcwire_evidence.scenarios import load_requirement
-from cdcwire_evidence.scenarios.feeds import events_of, make_feed, make_lanes
+from cdcwire_evidence.scenarios.feeds import events_of, make_feed, make_partitions
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.services import Kafka, NewName
 from cdcwire_evidence.scenarios.topics import ends_of, make_topic, produce
@@ -40,13 +40,13 @@ def test_consumer_in_javascript_reads_a_topic(
         "which was written from the specification alone, reads each message. They give the same "
         "changes at the same partition and offset.",
     ) as result:
-        feeds, topic = make_lanes(format_name, 600, PARTITIONS), new_name("javascript")
+        feeds, topic = make_partitions(format_name, 600, PARTITIONS), new_name("javascript")
         make_topic(kafka, topic, PARTITIONS)
         for partition, feed in enumerate(feeds):
             assert produce(kafka, topic, feed.messages, partition) == []
         done = _run([*consumer, kafka.bootstrap, topic, format_name])
         assert (done.returncode, done.stderr) == (0, "")
-        told = [json.loads(line) for line in done.stdout.splitlines()]
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
 
         sent = {
             (partition, offset): [event_to_json(event) for event in events_of(feed, [message])]
@@ -58,7 +58,7 @@ def test_consumer_in_javascript_reads_a_topic(
         got: dict[int, list[Place | str]] = {}
         for partition, offset in sent:
             wanted.setdefault(partition, []).append((partition, offset))
-        for each in told:
+        for each in answers:
             place = each["partition"], each["offset"]
             differs = compare_events(sent.get(place, []), each["events"], rules)
             faults += differs
@@ -86,10 +86,10 @@ def test_consumer_in_javascript_names_a_message_that_it_cannot_decode(
         done = _run([*consumer, kafka.bootstrap, topic, "craft"])
         assert done.returncode == 2
         assert re.fullmatch(r"consume\.js: partition 1, offset 2: [^\n]+\n", done.stderr)
-        told = [json.loads(line) for line in done.stdout.splitlines()]
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
         result.counts = count(
             {"all": [(1, 0), (1, 1)]},
-            {"all": [(each["partition"], each["offset"]) for each in told]},
+            {"all": [(each["partition"], each["offset"]) for each in answers]},
         )
         assert result.counts.is_exact
 

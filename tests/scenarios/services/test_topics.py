@@ -14,7 +14,7 @@ from cdcwire_evidence.scenarios.feeds import (
     QueueFeed,
     changes_by_key,
     make_feed,
-    make_lanes,
+    make_partitions,
 )
 from cdcwire_evidence.scenarios.ledger import count, recorded
 from cdcwire_evidence.scenarios.services import Kafka, NewName
@@ -37,18 +37,18 @@ def test_messages_come_back_from_a_topic(kafka: Kafka, new_name: NewName, format
         "compressions, and is read by a plain consumer: the same keys, values and headers, once, "
         "in order, and the same changes of each row.",
     ) as result:
-        lanes = make_lanes(format_name, ROWS, PARTITIONS)
-        wanted = changes_of(lanes)
+        partitions = make_partitions(format_name, ROWS, PARTITIONS)
+        wanted = changes_of(partitions)
         assert sum(map(len, wanted.values())) >= ROWS
         sent, got = {}, {}
         for compression in COMPRESSIONS:
-            found = through_topic(kafka, new_name(format_name), lanes, compression)
-            for number, lane in enumerate(lanes):
-                sent[compression, number] = lane.messages
+            found = through_topic(kafka, new_name(format_name), partitions, compression)
+            for number, feed in enumerate(partitions):
+                sent[compression, number] = feed.messages
                 got[compression, number] = [
                     each.message for each in found if each.partition == number
                 ]
-            changes, bad = changes_by_key(lanes[0], found)
+            changes, bad = changes_by_key(partitions[0], found)
             assert bad == []
             assert changes == wanted
         result.counts = count(sent, got)
@@ -66,16 +66,18 @@ def test_partitions_keep_what_their_rule_promises(
         "All arrives once, and each partition keeps its order. By table a row's changes stay in "
         "order; by commit ts they are put in order again by their commit ts.",
     ) as result:
-        lanes = make_lanes("open-protocol", ROWS, PARTITIONS, dispatch, workload_name="many-tables")
-        found = through_topic(kafka, new_name(dispatch), lanes, "lz4")
-        sent = {number: lane.messages for number, lane in enumerate(lanes)}
+        partitions = make_partitions(
+            "open-protocol", ROWS, PARTITIONS, dispatch, workload_name="many-tables"
+        )
+        found = through_topic(kafka, new_name(dispatch), partitions, "lz4")
+        sent = {number: feed.messages for number, feed in enumerate(partitions)}
         got = {
             number: [each.message for each in found if each.partition == number] for number in sent
         }
         result.counts = count(sent, got)
         assert result.counts.is_exact
         whole = make_feed("open-protocol", ROWS, workload_name="many-tables")
-        changes, wanted = changes_by_key(lanes[0], found)[0], changes_of([whole])
+        changes, wanted = changes_by_key(partitions[0], found)[0], changes_of([whole])
         if dispatch == "commit-ts":
             changes = {row: sorted(each, key=commit_ts_of) for row, each in changes.items()}
         assert changes == wanted
@@ -103,13 +105,13 @@ def test_nulls_headers_and_empty_values_stay_apart(kafka: Kafka, new_name: NewNa
 
 
 def through_topic(
-    kafka: Kafka, topic: str, lanes: Sequence[QueueFeed], compression: str
+    kafka: Kafka, topic: str, partitions: Sequence[QueueFeed], compression: str
 ) -> list[Received]:
     """Send each list of messages to its partition and read the topic to its end."""
-    make_topic(kafka, topic, len(lanes))
-    for partition, lane in enumerate(lanes):
+    make_topic(kafka, topic, len(partitions))
+    for partition, feed in enumerate(partitions):
         settings = {"compression.type": compression}
-        assert produce(kafka, topic, lane.messages, partition, settings) == []
+        assert produce(kafka, topic, feed.messages, partition, settings) == []
     return list(consume(kafka, topic))
 
 
@@ -120,11 +122,11 @@ def commit_ts_of(change: str) -> int:
     return int(found[1])
 
 
-def changes_of(lanes: Sequence[QueueFeed]) -> dict[Hashable, list[str]]:
+def changes_of(partitions: Sequence[QueueFeed]) -> dict[Hashable, list[str]]:
     """The changes of each row as they are before they are sent."""
     unsent = [
         Received(number, place, message)
-        for number, lane in enumerate(lanes)
-        for place, message in enumerate(lane.messages)
+        for number, feed in enumerate(partitions)
+        for place, message in enumerate(feed.messages)
     ]
-    return changes_by_key(lanes[0], unsent)[0]
+    return changes_by_key(partitions[0], unsent)[0]

@@ -182,7 +182,7 @@ def _advice(refusals: Iterable[Change], fields: Iterable[FieldChange]) -> str:
     advice: list[str] = []
     for refusal in refusals:
         if not refusal.path:
-            advice.append("give each table a topic of its own: --option topic={schema}_{table}")
+            advice.append("give each table a separate topic: --option topic={schema}_{table}")
             continue
         field = by_name.get(str(refusal.path[0]))
         if field is None or field.new is None:

@@ -72,7 +72,7 @@ def bit_backwards(column: Column, value: Value) -> Value:
     return int.from_bytes(raw, "little")
 
 
-@wrong_values("of a BIT only the last byte is read", "bit/multi-byte")
+@wrong_values("only the last byte of a BIT is read", "bit/multi-byte")
 def last_byte_of_bit(column: Column, value: Value) -> Value:
     """Keep only the last byte of a BIT."""
     return value & 0xFF if isinstance(column.type, BitType) else value

@@ -59,7 +59,7 @@ def changes(
             rest = raw[span.end :]
             title = f"the field at byte {span.start} is left out"
             yield Change("field", span.start, "-1", title, raw[: span.start] + rest)
-            title = f"the field at byte {span.start} stands twice"
+            title = f"the field at byte {span.start} appears twice"
             yield Change("field", span.start, "+1", title, raw[: span.end] + field + rest)
 
 

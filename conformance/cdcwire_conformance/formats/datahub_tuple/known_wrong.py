@@ -62,7 +62,7 @@ def attributes_in_characters(format_: Format, message: Message, context: Context
     return events
 
 
-@wrong_decoder("of several batches the first is read")
+@wrong_decoder("only the first of several batches is read")
 def first_entry_only(format_: Format, message: Message, context: Context) -> list[Event]:
     """Read the first batch of an answer and no other."""
     assert isinstance(message, KafkaMessage)

@@ -116,12 +116,12 @@ KNOWN_WRONG: tuple[KnownWrong, ...] = (
     ),
     KnownWrong(
         "made-up-columns-trusted",
-        "what a delete has beside its key is taken for the old row",
+        "the filler values of a delete are taken for the old row",
         under_options(replica_identity="full"),
     ),
     KnownWrong(
         "warnings-as-errors",
-        "members and values that a reader is to pass over are refused",
+        "members and values that a reader must ignore are refused",
         under_options(lint="strict"),
     ),
     tombstone_crash,

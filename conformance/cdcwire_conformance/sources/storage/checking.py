@@ -189,5 +189,5 @@ def _indexes_behind(prefix: StoragePrefix) -> Iterator[Fault]:
         number = prefix.index_numbers.get(name)
         last = largest.get(key, 0)
         if isinstance(number, int) and number + 1 < last:
-            problem = f"the index names file {number}, and {last} is there"
+            problem = f"the index names file {number}, but {last} exists"
             yield Fault("index-behind", name, problem, "storage: index files")

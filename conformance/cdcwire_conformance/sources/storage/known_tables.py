@@ -137,6 +137,6 @@ def commit_ts_of(event: Event) -> int:
     """Return the commit-ts of an event. Raises: EncodeError without one."""
     commit_ts = event.position.commit_ts
     if commit_ts is None:
-        problem = "a prefix needs the commit_ts of what is written"
+        problem = "a prefix needs the commit_ts of each event"
         raise EncodeError(problem, "storage: versions", ("position", "commit_ts"))
     return commit_ts

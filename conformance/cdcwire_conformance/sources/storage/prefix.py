@@ -108,7 +108,7 @@ class ReplayGate:
         an unknown order this can't be distinguished from a loss.
         """
         yield from plan.faults
-        problem = "the index names the file, and it is not there: it is lost, or not put yet"
+        problem = "the index names a file that does not exist: it is lost, or not written yet"
         for skip in plan.skips if self.order is None else ():
             if skip.reason is SkipReason.NOT_WRITTEN:
                 yield Fault("index-missing-file", skip.path, problem, "storage: index files")

@@ -26,14 +26,14 @@ _MAX_QUERY = 1 << 20
 _WORDS_BEHIND = ("FIRST", "AFTER")  # where a column is to stand
 
 
-def told_by_queries(files: Iterable[SchemaFile]) -> tuple[Table, ...]:
+def tables_of_queries(files: Iterable[SchemaFile]) -> tuple[Table, ...]:
     """Return the facts in the queries of schema files, a table for each file that has any.
 
     ``files``: in the order of replay. The tables have the versions of the files; their columns
     are as the statements define them.
     """
     known: dict[_Name, _Columns] = {}
-    told = []
+    tables = []
     for file in files:
         if not file.table or file.columns is None:
             continue
@@ -42,17 +42,19 @@ def told_by_queries(files: Iterable[SchemaFile]) -> tuple[Table, ...]:
         if file.query:
             for old in renamed_from(file.query, file.schema):
                 found = {**known.get(old, {}), **found}
-            found = _told(file.query, file.schema, name, found)
+            found = _after_query(file.query, file.schema, name, found)
         there = {column.name for column in file.columns}
         found = {column: each for column, each in found.items() if column in there}
         known[name] = found
         if found:
             columns = tuple(found.values())
-            told.append(Table(file.table, file.schema, columns=columns, version=file.table_version))
-    return tuple(told)
+            tables.append(
+                Table(file.table, file.schema, columns=columns, version=file.table_version)
+            )
+    return tuple(tables)
 
 
-def _told(query: str, schema: str, name: _Name, before: _Columns) -> _Columns:
+def _after_query(query: str, schema: str, name: _Name, before: _Columns) -> _Columns:
     """Return what is known of a table's columns after a statement."""
     if len(query) > _MAX_QUERY:
         return {}

@@ -62,8 +62,8 @@ def rows_of_pairs(
     ]
     rows = both_sides(ours, theirs, Grouping(("pair",), layout.content), kept)
     is_again = F.col("doubled_left") + F.col("doubled_right") == 0
-    told = pairs.select("pair", is_again.alias("is_repeated"), *_ORDER_COUNTS)
-    rows = rows.join(told, "pair").where(
+    counted = pairs.select("pair", is_again.alias("is_repeated"), *_ORDER_COUNTS)
+    rows = rows.join(counted, "pair").where(
         "left <> right OR out_of_order_left + out_of_order_right > 0"
     )
     return rows.select(

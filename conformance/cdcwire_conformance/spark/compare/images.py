@@ -52,7 +52,7 @@ def fingerprint(
     """
     values = [comparable(image.getField(field.name), field.dataType) for field in wanted]
     nulls = _masks([value.isNull() for value in values])
-    parts = [_told(has, fields), *nulls, *_zero_masks(image, wanted), *values]
+    parts = [_presence(has, fields), *nulls, *_zero_masks(image, wanted), *values]
     return {"a": F.xxhash64(*parts), "b": F.xxhash64(F.lit(_SALT), *parts)}
 
 
@@ -72,10 +72,10 @@ def exact_form(
         if field not in wanted:
             value = F.when(F.lit(False), value)  # NULL of its type
         values.append(value.alias(f"c{index}"))
-    return {"row": F.struct(*values), "has": _told(has, fields)}
+    return {"row": F.struct(*values), "has": _presence(has, fields)}
 
 
-def _told(has: Column, fields: Sequence[StructField]) -> Column:
+def _presence(has: Column, fields: Sequence[StructField]) -> Column:
     """Return presence bits; an image without them has all of its columns."""
     size = len(fields)
     return F.coalesce(has, F.lit(((1 << size) - 1).to_bytes((size + 7) // 8, "little")))

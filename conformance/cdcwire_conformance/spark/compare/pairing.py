@@ -51,13 +51,13 @@ def narrow_changes(frame: DataFrame, layout: PairLayout, kept: Kept = NOTHING_KE
     ``part`` is 1 for the insert of a split update and for an after record, else 0.
     """
     changes = _changes(frame, layout, {"": fingerprint}, kept=kept)
-    return changes.select(*_told(layout, ("row_a", "row_b"), kept))
+    return changes.select(*_output_columns(layout, ("row_a", "row_b"), kept))
 
 
 def wide_changes(frame: DataFrame, layout: PairLayout, kept: Kept = NOTHING_KEPT) -> DataFrame:
     """Return what ``narrow_changes`` does, with ``layout.content`` in place of the hashes."""
     changes = _changes(frame, layout, _exact_forms(layout), kept=kept)
-    return changes.select(*_told(layout, layout.content, kept))
+    return changes.select(*_output_columns(layout, layout.content, kept))
 
 
 def changes_of_pairs(frame: DataFrame, layout: PairLayout, pairs: DataFrame) -> DataFrame:
@@ -82,7 +82,7 @@ def _exact_forms(layout: PairLayout) -> dict[str, Form]:
     return {"": exact_form} if layout.keys else {"": exact_form, "_print": fingerprint}
 
 
-def _told(layout: PairLayout, content: Sequence[str], kept: Kept) -> tuple[str, ...]:
+def _output_columns(layout: PairLayout, content: Sequence[str], kept: Kept) -> tuple[str, ...]:
     names = ["is_readable", *layout.pair_names, *content, "part"]
     if kept.places or kept.eras:
         names += PLACE
@@ -181,8 +181,8 @@ def _row_hashes(layout: PairLayout, suffix: str) -> list[Column]:
     images = [F.col(f"before{suffix}"), F.col(f"after{suffix}")]
     nulls = [value.isNull() for value in (*fields, *images)]
     return [
-        F.xxhash64(F.lit(salt), *nulls, *fields, *(image.getField(lane) for image in images)).alias(
-            f"row_{lane}"
+        F.xxhash64(F.lit(salt), *nulls, *fields, *(image.getField(half) for image in images)).alias(
+            f"row_{half}"
         )
-        for lane, salt in _SALTS.items()
+        for half, salt in _SALTS.items()
     ]

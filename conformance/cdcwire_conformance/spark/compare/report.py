@@ -75,8 +75,8 @@ def _lines(found: Comparison) -> Iterator[str]:
     if found.errors > len(found.unreadable) > 0:
         yield f"unreadable: and {found.errors - len(found.unreadable):,} more"
     if found.compared and any(table.counts is not None for table in found.tables):
-        told = [name for name in found.compared if name != "half"]  # few formats have any
-        yield f"compared: {', '.join(told)}"
+        facts = [name for name in found.compared if name != "half"]  # few formats have any
+        yield f"compared: {', '.join(facts)}"
     yield from (f"not compared: {name} ({reason})" for name, reason in found.left_out)
     yield from (f"note: {note}" for note in found.notes)
     yield verdict_line(found)
@@ -88,7 +88,7 @@ def verdict_line(found: Comparison) -> str:
     tables = _counted(len(compared), "table")
     if found.is_equal:
         changes = sum(_changes(table) for table in found.tables)
-        how = "by all columns" if found.is_exact else "by 128 bits of hash a row"
+        how = "by all columns" if found.is_exact else "by 128 bits of hash per row"
         what = "last row" if any(table.is_final for table in found.tables) else "change"
         return f"EQUAL: {_counted(changes, what)} of {tables}, {how}"
     if not found.is_different:
@@ -108,7 +108,9 @@ def _table_lines(table: TableComparison, counts: Counts) -> Iterator[str]:
     if not counts.differing and not counts.unreadable:
         yield f"{visible(table.table)}: equal, {_sizes(table, counts)}, {_pairing(table)}"
     else:
-        word = "equal, as far as it can be read" if counts.unreadable else "equal but for repeats"
+        word = (
+            "equal, as far as it can be read" if counts.unreadable else "equal except for repeats"
+        )
         word = "different" if table.differing else word
         yield f"{visible(table.table)}: {word}"
         yield f"  {_sizes(table, counts)}, {_pairing(table)}"
@@ -139,7 +141,11 @@ def _sizes(table: TableComparison, counts: Counts) -> str:
         rows = f"{counts.left_rows:,} and {counts.right_rows:,} rows"
         split = f" ({rows}, updates of keys split)"
         if table.in_halves:
-            left, right, split = counts.left_rows, counts.right_rows, " (updates by their halves)"
+            left, right, split = (
+                counts.left_rows,
+                counts.right_rows,
+                " (each update as two records)",
+            )
     if left == right and not counts.differing:
         return f"{_counted(left, 'change')}{split}"
     return f"{_counted(left, 'change')} on the left, {right:,} on the right{split}"
@@ -188,7 +194,7 @@ def _difference_lines(difference: RowDifference) -> Iterator[str]:
             times = "once" if count == 1 else f"{count:,} times"
             where = [times] if is_counted else []
             if difference.verdict == "out of order":
-                where.append("behind a later change of its key")
+                where.append("after a later change of its key")
             yield f"  {side:<5}  {', '.join([*where, *([str(place)] if place else [])])}"
     if difference.verdict == "changed":
         for column in difference.columns:

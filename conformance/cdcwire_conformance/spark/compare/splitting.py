@@ -302,8 +302,10 @@ def _is_split(layout: PairLayout) -> Column:
     for number in layout.split_by:
         field = layout.fields[number]
         values = {side: _value(side, field) for side in ("before", "after")}
-        is_told = [value.isNotNull() | has_column(side, number) for side, value in values.items()]
-        changed.append(~values["before"].eqNullSafe(values["after"]) & reduce(and_, is_told))
+        is_present = [
+            value.isNotNull() | has_column(side, number) for side, value in values.items()
+        ]
+        changed.append(~values["before"].eqNullSafe(values["after"]) & reduce(and_, is_present))
     is_update = F.col("op") == "update"
     has_both = F.col("before").isNotNull() & F.col("after").isNotNull()
     return is_update & has_both & reduce(or_, changed)

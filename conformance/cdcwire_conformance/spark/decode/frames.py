@@ -171,8 +171,8 @@ def job_of(
     columns = frozenset(table.column_names) if skips_others else None
     selection = Selection(frozenset({(table.schema, table.table)}), columns)
     schemas = {} if format_.schemas is None else plain_schemas(context.schemas)
-    told = replace(context, selection=selection, schemas=schemas)
-    return Job(format_, told, table, temporal, profile, time_zone, on_error, has_lines)
+    narrowed = replace(context, selection=selection, schemas=schemas)
+    return Job(format_, narrowed, table, temporal, profile, time_zone, on_error, has_lines)
 
 
 def spark_schema(job: Job) -> StructType:

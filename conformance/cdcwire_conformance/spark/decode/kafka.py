@@ -252,9 +252,8 @@ class _Client:
         elif kind in _SILENT:
             made = BrokersSilent
             problem = (
-                f"no broker answers at {brokers} within {ANSWER_SECONDS} s; look at the address, "
-                "and whether the one that brokers give as their own (advertised.listeners) can be "
-                "reached from here"
+                f"no broker answers at {brokers} within {ANSWER_SECONDS} s; check the "
+                "address, and whether the brokers' advertised.listeners can be reached from here"
             )
         elif "bootstrap" in said and "resolvable" in said:
             problem = f"nobody knows a host of {brokers}; look at the address"

@@ -24,7 +24,7 @@ from cdcwire_conformance.compressions import with_compressions
 from cdcwire_conformance.sources.hadoop import check_for_spark
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.sources.storage.prefix import list_prefix
-from cdcwire_conformance.sources.storage.query_labels import told_by_queries
+from cdcwire_conformance.sources.storage.query_labels import tables_of_queries
 from cdcwire_conformance.sources.stores import Store, is_url, path_under
 from cdcwire_conformance.spark.decode.reading import OnError
 from cdcwire_conformance.spark.decode.stored_rows import FileCounts, StoredData, count_files
@@ -131,8 +131,8 @@ def read_prefix(source: Source, context: Context, store: Store) -> PrefixPlan:
         check_for_spark(folder, {file.name: file.size for file in data})
     known = {(table.schema, table.name, table.version) for table in context.tables}
     own = (t for t in found.tables if (t.schema, t.name, t.version) not in known)
-    told = told_by_queries(step.file for step in found.steps if isinstance(step, ApplySchema))
-    tables = tuple(_with_labels(table, told) for table in (*context.tables, *own))
+    labelled = tables_of_queries(step.file for step in found.steps if isinstance(step, ApplySchema))
+    tables = tuple(_with_labels(table, labelled) for table in (*context.tables, *own))
     context = replace(context, tables=tables)
     return PrefixPlan(folder, tuple(data), problems, found.checkpoint, context, found.settings)
 
@@ -180,10 +180,10 @@ def _counts(
     return work_of_files(spark, folder, prefix.files_of(tables)).found(spark, count)
 
 
-def _with_labels(table: Table, told: Iterable[Table]) -> Table:
+def _with_labels(table: Table, labelled: Iterable[Table]) -> Table:
     if table.version is None or table.columns is None:
         return table
-    return completed(table, [each for each in told if each.version == table.version])
+    return completed(table, [each for each in labelled if each.version == table.version])
 
 
 def _empty_files(data: Iterable[StoredData]) -> Iterator[Fault]:

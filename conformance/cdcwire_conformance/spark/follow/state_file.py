@@ -29,7 +29,7 @@ def write_state(path: Path, state: FollowState) -> None:
     document = {
         "follow": STATE_VERSION,
         "question": asdict(state.pair),
-        "told": state.reported,
+        "reported": state.reported,
         "start": state.start,
         "planned": state.planned,
         "sides": [_topic_document(progress) for progress in state.topics],
@@ -65,7 +65,7 @@ def read_state(path: Path) -> FollowState | None:
             (left, right),
             _number_or_none(document["start"]),
             _number_or_none(document["planned"]),
-            int(document["told"]),
+            int(document["reported"]),
         )
     except (ValueError, KeyError, TypeError, StopIteration, RecursionError) as error:
         raise SourceError(f"{path}: it is not a state file of --follow") from error

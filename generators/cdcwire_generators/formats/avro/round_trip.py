@@ -129,9 +129,9 @@ class AvroRoundTrip(RoundTrip):
         if event.op not in ("insert", "update"):
             raise NotCarriedError("op")
         extra = self._row_extra(event, image)
-        return RowChange(table, event.op, None, after, self._told(event.position), extra=extra)
+        return RowChange(table, event.op, None, after, self._position(event.position), extra=extra)
 
-    def _told(self, position: Position) -> Position:
+    def _position(self, position: Position) -> Position:
         commit_ts, commit_ms = position.commit_ts, position.commit_ms
         if commit_ts is None or not 0 <= commit_ts < 1 << 63:
             raise NotCarriedError("commit_ts")
@@ -248,10 +248,10 @@ class AvroRoundTrip(RoundTrip):
     def _row_extra(self, event: RowChange, image: Image) -> Extra:
         if not self.has_checksum:
             return NO_EXTRA
-        told = event.extra.get("checksum", str(self._checksum(image)))
-        if told == "":
+        checksum = event.extra.get("checksum", str(self._checksum(image)))
+        if checksum == "":
             return {"checksum": "", "corrupted": "false", "checksum_version": "0"}
-        return {"checksum": told, "corrupted": "false", "checksum_version": "1"}
+        return {"checksum": checksum, "corrupted": "false", "checksum_version": "1"}
 
     def _checksum(self, image: Image) -> int:
         """Return the CRC32 of a row: numbers in 8 bytes, all else in its bytes with a length."""
@@ -303,8 +303,8 @@ def _declared(column: Column) -> DeclaredType:
 
 def _has_scale(column: Column) -> bool:
     kind = column.type
-    is_told = isinstance(kind, kinds.DecimalType) and kind.precision is not None
-    return is_told or "(" in (column.source or "")
+    has_precision = isinstance(kind, kinds.DecimalType) and kind.precision is not None
+    return has_precision or "(" in (column.source or "")
 
 
 def _allowed(labels: tuple[str, ...]) -> tuple[str, ...]:

@@ -57,14 +57,14 @@ def verify_checksum(datums: Datums, time_zone: str | None = None) -> bool | None
     """
     plan, values = datums.plan, datums.values
     place = plan.extension.get(CHECKSUM_FIELD)
-    told = None if place is None else values[place]
-    if not told:
+    stated = None if place is None else values[place]
+    if not stated:
         return None
     columns = [(plan.fields[index], values[index]) for index in plan.columns]
     found = row_checksum(columns, time_zone)
     if found is None:
         return None
-    if str(found) == told:
+    if str(found) == stated:
         return True
     has_instant = any(isinstance(field.kind, TimestampType) and v for field, v in columns)
     return None if has_instant and time_zone is None else False

@@ -64,8 +64,8 @@ def field_of(column: Column, settings: Settings, is_nullable: bool) -> schema.Fi
 def is_scale_known(column: Column) -> bool:
     """Return whether a DECIMAL's scale is known, by its kind or its declaration."""
     kind = column.type
-    told = isinstance(kind, DecimalType) and kind.precision is not None
-    return told or (column.source is not None and "(" in column.source)
+    has_precision = isinstance(kind, DecimalType) and kind.precision is not None
+    return has_precision or (column.source is not None and "(" in column.source)
 
 
 def type_of(declared: DeclaredType, settings: Settings) -> tuple[schema.Primitive, Form]:

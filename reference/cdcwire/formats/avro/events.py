@@ -112,18 +112,22 @@ class RowReading:
 
     def row_change(self, row: Datums, table: Table) -> RowChange:
         """Return the row change of a value."""
-        told = read_extension(row.plan, row.values)
+        extension = read_extension(row.plan, row.values)
         image = self.image(row.plan, row.values, table)
         before = None
         if row.plan.before is not None:
             field, old = row.plan.fields[row.plan.before], row.values[row.plan.before]
             if old is not None and field.inner is not None:
                 before = self.image(field.inner, old, table)
-        if told.op == "delete":
-            return RowChange(table, "delete", image, None, told.position, extra=told.extra)
-        if told.op == "insert":
+        if extension.op == "delete":
+            return RowChange(
+                table, "delete", image, None, extension.position, extra=extension.extra
+            )
+        if extension.op == "insert":
             before = None
-        return RowChange(table, told.op, before, image, told.position, extra=told.extra)
+        return RowChange(
+            table, extension.op, before, image, extension.position, extra=extension.extra
+        )
 
     def image(self, plan: RecordPlan, values: tuple[Datum, ...], table: Table) -> Image:
         """Return the row image of a record: the wanted columns with their values."""

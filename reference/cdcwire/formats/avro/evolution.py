@@ -108,7 +108,7 @@ class _Differences:
                 yield Change((*path, name), "a new field with a default", True)
         for name in before:
             if name not in after:
-                yield Change((*path, name), "the field is gone: readers pass over it", True)
+                yield Change((*path, name), "the field is gone: readers ignore it", True)
         common = [name for name in before if name in after]
         if common != [name for name in after if name in before]:
             yield Change(path, "the order of fields differs: they are matched by name", True)

@@ -92,23 +92,23 @@ def extension_values(
 
 def _checksum_values(extra: Extra, checksum: int | None) -> tuple[Datum, ...]:
     """Return what the event says of its checksum; without a word of it, the one of the row."""
-    told = extra.get("checksum", None if checksum is None else str(checksum))
-    if told is None:
+    stated = extra.get("checksum", None if checksum is None else str(checksum))
+    if stated is None:
         return "", False, 0
     corrupted = extra.get("corrupted", "false")
-    version = extra.get("checksum_version", str(CHECKSUM_VERSION if told else 0))
+    version = extra.get("checksum_version", str(CHECKSUM_VERSION if stated else 0))
     is_number = isinstance(version, str) and version.isascii() and version.isdigit()
-    if not isinstance(told, str) or corrupted not in ("true", "false") or not is_number:
+    if not isinstance(stated, str) or corrupted not in ("true", "false") or not is_number:
         problem = "checksum is text, corrupted is true or false, checksum_version a number"
         raise EncodeError(problem, CHECKSUM_CLAUSE, ("extra",))
     assert isinstance(version, str)
     if len(version) > 9:
         raise EncodeError("the version has too many digits", CHECKSUM_CLAUSE, ("extra",))
-    return told, corrupted == "true", int(version)
+    return stated, corrupted == "true", int(version)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ExtensionValues:
     """The values of a row's extension fields."""
 
     op: Op
@@ -116,7 +116,7 @@ class Told:
     extra: Extra
 
 
-def read_extension(plan: RecordPlan, values: tuple[Datum, ...]) -> Told:
+def read_extension(plan: RecordPlan, values: tuple[Datum, ...]) -> ExtensionValues:
     """Return what the extension fields say. Their values were checked when they were read."""
     places = plan.extension
     op: Op = OPS[values[places[OP_FIELD]]] if OP_FIELD in places else "upsert"
@@ -133,7 +133,7 @@ def read_extension(plan: RecordPlan, values: tuple[Datum, ...]) -> Told:
         value = _at(places.get(field), values)
         if value is not None:
             extra[name] = str(value).lower() if isinstance(value, bool) else str(value)
-    return Told(op, position, extra or NO_EXTRA)
+    return ExtensionValues(op, position, extra or NO_EXTRA)
 
 
 def _at(place: int | None, values: tuple[Datum, ...]) -> Datum:

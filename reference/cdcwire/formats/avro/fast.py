@@ -101,12 +101,12 @@ class RowDecoder(FastDecoder):
             row = (route.table, "delete", None, None, None, None, route.layout, columns, "key")
             return [new_row(row + NOTHING_ELSE)]
         assert route.read_value is not None  # the place has a value
-        values, told = route.read_value(value, head)
+        values, extension = route.read_value(value, head)
         extra: Extra | None = None
         if route.extension == len(_PLAIN_EXTENSION):
-            op, commit_ts, commit_ms = told
+            op, commit_ts, commit_ms = extension
         elif route.extension:
-            op, commit_ts, commit_ms, checksum, corrupted, version = told
+            op, commit_ts, commit_ms, checksum, corrupted, version = extension
             extra = {
                 "checksum": checksum,
                 "corrupted": "true" if corrupted else "false",

@@ -95,7 +95,7 @@ def _member(known: dict[str, Member], name: str, place: int) -> Member:
 def _text(known: dict[str, Member], name: str, place: int) -> str:
     member = _member(known, name, place)
     if not isinstance(member.value, str):
-        problem = f"{json_kind(member.value)} stands where a string is expected"
+        problem = f"expected a string, found {json_kind(member.value)}"
         raise DecodeError(problem, member.start, DDL, (name,))
     return member.value
 

@@ -238,7 +238,7 @@ class _Parser:
             members = item.by_name()
             field_name = _text(_required(members, "name", place))
             if field_name in names:
-                problem = f"field {field_name!r:.80} stands twice"
+                problem = f"field {field_name!r:.80} appears twice"
                 raise DecodeError(problem, place, CLAUSE, (field_name,))
             names.add(field_name)
             kind = _required(members, "type", place)

@@ -347,7 +347,7 @@ def _message_id(extra: Extra) -> int:
         return 0
     if isinstance(text, str) and _MESSAGE_ID.fullmatch(text) and abs(int(text)) < INT64_END:
         return int(text)
-    problem = f"{text!r:.40} is no message id"
+    problem = f"{text!r:.40} is not a message id"
     raise EncodeError(problem, "canal-json: official canal", ("extra", "message_id"))
 
 

@@ -104,7 +104,7 @@ def read_line(
             problem += "; a *.json is read as a file of a storage sink, not as a queue's message"
         raise TruncatedError(problem, len(data), CLAUSE)
     found = data[end : end + len(terminator)]
-    problem = f"{found!r} stands where the terminator {terminator!r} is expected"
+    problem = f"expected the terminator {terminator!r}, found {found!r}"
     if found.startswith(b"\n"):
         problem += "; give the producer's option terminator"
     raise DecodeError(problem, end, CLAUSE)
@@ -114,7 +114,10 @@ def _check_belongs(message: Message, found: JsonValue, place: DataPath) -> None:
     assert isinstance(found, JsonObject)
     name = problem = ""
     if message.is_ddl or message.type not in ROW_TYPES:
-        name, problem = "type", f"{message.type} is no row, and files have rows only"
+        name, problem = (
+            "type",
+            f"{message.type} is not a row change; files contain row changes only",
+        )
     elif not is_of_table(place, message.database, message.table):
         name = "table" if message.database == place.schema else "database"
         problem = (

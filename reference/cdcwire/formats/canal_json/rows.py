@@ -103,7 +103,7 @@ def fault_of_rows(kind: str, data: Rows | None, old: Rows | None) -> tuple[str, 
         return "a row is null", "data", CLAUSE
     if kind == UPDATE:
         if old is not None and len(old) != len(data):
-            return f"{len(old)} old rows stand against {len(data)} rows", "old", CLAUSE_OLD
+            return f"{len(old)} old rows, but {len(data)} rows", "old", CLAUSE_OLD
     elif has_old:
         article = "an" if kind == INSERT else "a"
         return f"{article} {kind} with data has no old row", "old", CLAUSE_OLD
@@ -140,6 +140,6 @@ def _write_value(text: str, dialect: Dialect) -> str:
     try:
         text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
-        problem = f"U+{ord(text[error.start]):04X} is no character"
+        problem = f"U+{ord(text[error.start]):04X} is not a character"
         raise EncodeError(problem, RULES.string_clause) from None
     return WRITE_STRING[dialect](text)

@@ -113,7 +113,7 @@ def write_value(column: Column, value: Value, settings: Settings) -> str | None:
     except ValueError as error:
         raise EncodeError(str(error), clause) from error
     if text is None:
-        problem = f"{value!r:.80} is no value of kind {kind_text(column.type):.80} here"
+        problem = f"{value!r:.80} is not a valid value of kind {kind_text(column.type):.80} here"
         raise EncodeError(problem, clause)
     return text
 

@@ -179,7 +179,7 @@ def _properties(event: RowChange) -> tuple[tuple[str, int], ...]:
         pairs["lsn"] = position.lsn
     if position.tx_id is not None:
         if _INTEGER.fullmatch(position.tx_id) is None:
-            problem = f"transaction id {position.tx_id!r:.40} is no integer"
+            problem = f"transaction id {position.tx_id!r:.40} is not an integer"
             raise EncodeError(problem, "cdl-json: transaction", ("position", "tx_id"))
         pairs["txId"] = int(position.tx_id)
     others = _text(event, "transaction_properties")

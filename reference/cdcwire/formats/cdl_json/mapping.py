@@ -55,8 +55,8 @@ def to_version_2(envelope: Envelope, invented: Invented) -> Mapped:
         if name not in _PLACED:
             losses.append(Loss("lost", f"transaction.properties[{name}]", str(value)))
     names = ("source.version", "source.name", "source.db")
-    for name, told in zip(names, (invented.version, invented.name, invented.db), strict=True):
-        losses.append(Loss("invented", name, told))
+    for name, text in zip(names, (invented.version, invented.name, invented.db), strict=True):
+        losses.append(Loss("invented", name, text))
     losses.append(Loss("invented", "source.snapshot", "false"))
     ts_ms = change.timestamp if invented.ts_ms is None else invented.ts_ms
     losses.append(Loss("invented", "ts_ms", str(ts_ms)))

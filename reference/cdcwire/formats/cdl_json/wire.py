@@ -133,7 +133,7 @@ def _properties(fields: Fields) -> tuple[tuple[str, int], ...]:
         entry = Fields(schema.items, item, _TRANSACTION, fields.origin, path)
         name = entry.text("name")
         if name in pairs:
-            raise entry.error(f"property {name!r:.40} stands twice", "name")
+            raise entry.error(f"property {name!r:.40} appears twice", "name")
         pairs[name] = entry.integer("value")
     return tuple(pairs.items())
 

@@ -177,7 +177,7 @@ def _kind_check(count: int) -> Callable[[int, int], str | None]:
         if kind not in (EVENT_ROW, EVENT_DDL, EVENT_RESOLVED):
             return f"event type {kind} is not defined"
         if kind != EVENT_ROW and count > 1:
-            return f"event type {kind} in a message of {count} events; it stands alone"
+            return f"event type {kind} in a message of {count} events; it must be the only one"
         return None
 
     return check

@@ -58,11 +58,11 @@ class _Rows:
     def change(self, table: Table, version: int) -> Table:
         name = table.name or ""
         known = self.definitions.of(table.schema or "", name)
-        told = next((each for each in known if each.version == version), None)
+        definition = next((each for each in known if each.version == version), None)
         if table.columns is None:
-            told = told or (known[0] if len(known) == 1 else None)
-            table = replace(table, columns=None if told is None else told.columns)
-        self.changed[table.schema, name] = (version, told or table)
+            definition = definition or (known[0] if len(known) == 1 else None)
+            table = replace(table, columns=None if definition is None else definition.columns)
+        self.changed[table.schema, name] = (version, definition or table)
         return table
 
     def _definition(self, event: RowChange) -> tuple[int, Table | None]:

@@ -295,7 +295,7 @@ class RecordWriter:
             return event.op == "delete", event.op == "insert"
         if event.half is not None:
             if not self.settings.output_old_value:
-                problem = "without output-old-value an update is one record, not two halves"
+                problem = "without output-old-value an update is one record, not two"
                 raise EncodeError(problem, "csv: old value", ("half",))
             return event.half == "before", event.half == "after"
         return self.settings.output_old_value, True
@@ -366,17 +366,17 @@ def _handle_key(event: RowChange, image: Image, definition: Table | None) -> Han
     """Return the row's handle: the one that the event has, else the integer primary key."""
     clause = "csv: handle key"
     path = ("extra", "handle_key")
-    told = event.extra.get("handle_key")
-    if told is not None:
-        if isinstance(told, bytes):
-            raw = told
+    handle = event.extra.get("handle_key")
+    if handle is not None:
+        if isinstance(handle, bytes):
+            raw = handle
         else:
-            raw = told.encode() if _is_text(told) else b""
-            if _HANDLE.fullmatch(told) and -_INT64_END <= int(told) < _INT64_END:
-                return int(told)
+            raw = handle.encode() if _is_text(handle) else b""
+            if _HANDLE.fullmatch(handle) and -_INT64_END <= int(handle) < _INT64_END:
+                return int(handle)
         if is_clustered(raw):
-            return told
-        problem = f"{told!r:.80} is not an integer of 64 bits, nor a clustered key in braces"
+            return handle
+        problem = f"{handle!r:.80} is not an integer of 64 bits, nor a clustered key in braces"
         raise EncodeError(problem, clause, path)
     key = event.table.key or (() if definition is None else key_of(definition))
     if len(key) == 1 and key[0] in image:

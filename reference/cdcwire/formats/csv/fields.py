@@ -74,7 +74,7 @@ class FieldReader:
                 if stop + 1 == len(self.data):
                     raise self._cut()
                 if self.data[stop + 1] in b"\r\n":
-                    problem = "a backslash stands alone at the end of the field"
+                    problem = "a lone backslash at the end of the field"
                     raise DecodeError(problem, stop, CLAUSE_BARE)
                 start = stop + 2
             elif found[0] in (self._delimiter, self.terminator):
@@ -95,7 +95,7 @@ class FieldReader:
             rest = self.data[stop : stop + max(len(self._delimiter), len(self.terminator))]
             if self._delimiter.startswith(rest) or self.terminator.startswith(rest):
                 raise self._cut()
-            problem = f"{rest[:1]!r} stands behind the closing quote"
+            problem = f"{rest[:1]!r} after the closing quote"
             raise DecodeError(problem, stop, CLAUSE_QUOTED)
 
     def _cut(self) -> TruncatedError:

@@ -139,7 +139,7 @@ class _Meta:
         with step("op"):
             op = self.string()
             if op not in ("I", "U", "D"):
-                problem = f"{op[:80]!r:.80} is no operation, which are I, U and D"
+                problem = f"{op[:80]!r:.80} is not an operation: I, U or D"
                 raise DecodeError(problem, self.start, "csv: operations")
         with step("table"):
             table = self.string()

@@ -76,7 +76,7 @@ def _of_terminator(terminator: bytes, delimiter: bytes, quote: bytes) -> str | N
     for outer, inner in ((terminator, delimiter), (delimiter, terminator)):
         head, found, _ = outer.partition(inner)
         if found and head and set(head) <= _BARE:
-            return f"behind a number {shown} and delimiter {delimiter!r} can't be told apart"
+            return f"after a number, {shown} and delimiter {delimiter!r} look the same"
     return None
 
 
@@ -101,10 +101,10 @@ def _of_null(null: bytes, delimiter: bytes, quote: bytes, terminator: bytes) -> 
     if not quote and b"\\" in null and escape(unescape(null), delimiter) == null:
         return f"{shown} is what a text is written as"
     either = re.compile(re.escape(delimiter) + b"|" + re.escape(terminator))
-    for behind in (delimiter, terminator):
-        found = either.search(null + behind)
-        if found is None or found.span() != (len(null), len(null) + len(behind)):
-            return f"{shown} runs into what stands behind it"
+    for after in (delimiter, terminator):
+        found = either.search(null + after)
+        if found is None or found.span() != (len(null), len(null) + len(after)):
+            return f"{shown} can't be separated from what follows"
     return None
 
 

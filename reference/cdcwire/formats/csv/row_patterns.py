@@ -189,7 +189,7 @@ def make_row_function(
     lines = [f"{''.join(f'{name}, ' for name in (*heads, *values))}= groups"]
     for name, codec in zip(values, wanted, strict=True):
         body = _body(name, codec, names, is_ascii)
-        if _is_told_by_function(codec, settings):
+        if _needs_function(codec, settings):
             null = "raise Irregular" if codec.null_is_ambiguous else f"{name} = None"
             if codec.null_is_text:
                 lines += body
@@ -202,7 +202,7 @@ def make_row_function(
     return compile_function("read_row", "groups", lines, names)
 
 
-def _is_told_by_function(codec: ColumnCodec, settings: Settings) -> bool:
+def _needs_function(codec: ColumnCodec, settings: Settings) -> bool:
     return not codec.is_bare and (not settings.quote or isinstance(codec.kind, kinds.UnknownType))
 
 

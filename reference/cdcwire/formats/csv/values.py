@@ -300,11 +300,11 @@ def _read_nothing(raw: bytes) -> Value:
     raise ValueError("a column of an unknown type has no values, only NULL")
 
 
-def _text(kind: kinds.Type, told: kinds.Type, value: Any, settings: Settings) -> bytes:
-    """Return the text of a value of kind ``told`` in a column of ``kind``. Raises: ValueError."""
-    match kind, told:
+def _text(kind: kinds.Type, sent: kinds.Type, value: Any, settings: Settings) -> bytes:
+    """Return the text of a value of kind ``sent`` in a column of ``kind``. Raises: ValueError."""
+    match kind, sent:
         case kinds.IntType(), kinds.BoolType() | kinds.IntType():
-            return value_text(told, value).encode()
+            return value_text(sent, value).encode()
         case kinds.FloatType(bits), kinds.FloatType() if isinstance(value, float):
             if not math.isfinite(value):
                 raise ValueError(f"{kind_text(kind)} has no {value}")
@@ -318,11 +318,11 @@ def _text(kind: kinds.Type, told: kinds.Type, value: Any, settings: Settings) ->
                 value.hex() if settings.binary_encoding == "hex" else write_base64(value)
             ).encode()
         case kinds.EnumType(), kinds.EnumType():
-            return _enum_text(kind, told, value).encode()
+            return _enum_text(kind, sent, value).encode()
         case kinds.SetType(), kinds.SetType():
-            if told.labels is None and isinstance(value, str):
+            if sent.labels is None and isinstance(value, str):
                 return value.encode()
-            labelled = told if told.labels is not None else kind
+            labelled = sent if sent.labels is not None else kind
             return _set_text(labelled, mask_of_labels(labelled, value)).encode()
         case kinds.VectorType(), kinds.VectorType() if isinstance(value, tuple):
             if not all(isinstance(each, float) and narrow_float32(each) == each for each in value):
@@ -330,19 +330,19 @@ def _text(kind: kinds.Type, told: kinds.Type, value: Any, settings: Settings) ->
             return vector_text(value).encode()
         case ((kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType()), _) if type(
             kind
-        ) is type(told):
-            assert isinstance(told, (kinds.TimeType, kinds.DatetimeType, kinds.TimestampType))
-            if told.fraction is None:
-                told = replace(told, fraction=kind.fraction)
-            return value_text(told, value, settings.time_zone).encode()
+        ) is type(sent):
+            assert isinstance(sent, (kinds.TimeType, kinds.DatetimeType, kinds.TimestampType))
+            if sent.fraction is None:
+                sent = replace(sent, fraction=kind.fraction)
+            return value_text(sent, value, settings.time_zone).encode()
         case kinds.DecimalType(_, scale), kinds.DecimalType():
-            return _padded(value_text(told, value), scale or 0).encode()
+            return _padded(value_text(sent, value), scale or 0).encode()
         case ((kinds.BitType() | kinds.YearType() | kinds.DateType() | kinds.JsonType()), _) if (
-            type(kind) is type(told)
+            type(kind) is type(sent)
         ):
-            return value_text(told, value).encode()
+            return value_text(sent, value).encode()
     raise ValueError(
-        f"{value!r:.80} of kind {kind_text(told):.80} is not a value of {kind_text(kind):.80}"
+        f"{value!r:.80} of kind {kind_text(sent):.80} is not a value of {kind_text(kind):.80}"
     )
 
 
@@ -352,13 +352,13 @@ def _padded(text: str, scale: int) -> str:
     return text if len(fraction) >= scale else f"{whole}.{fraction:0<{scale}}"
 
 
-def _enum_text(kind: kinds.EnumType, told: kinds.EnumType, value: Value) -> str:
+def _enum_text(kind: kinds.EnumType, sent: kinds.EnumType, value: Value) -> str:
     if isinstance(value, str):
         return value
-    labels = told.labels if told.labels is not None else kind.labels
+    labels = sent.labels if sent.labels is not None else kind.labels
     if labels is None:
         raise ValueError("an index has no label as long as the column's labels are not known")
-    index = index_of_label(told, value)
+    index = index_of_label(sent, value)
     if index is None or not 1 <= index <= len(labels):
         raise ValueError(f"{value!r:.80} is not an index of {len(labels)} elements")
     return labels[index - 1]

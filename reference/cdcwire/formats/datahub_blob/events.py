@@ -177,7 +177,7 @@ def from_event(event: Event, settings: Settings = DEFAULT_SETTINGS) -> tuple[Blo
             op = op_of_marker(event.what)
             if op is not None:
                 if event.id is not None:
-                    problem = "a marker has no id of its own; its sequence id is all there is"
+                    problem = "a marker has no id except its sequence id"
                     raise EncodeError(problem, "datahub-blob: markers", ("id",))
                 return (_message(event, op, settings, None),)
         case _:
@@ -302,7 +302,7 @@ def _message(event: Event, op: Op, settings: Settings, table: Table | None) -> B
         raise EncodeError(problem, CLAUSE_SEQUENCE, ("position", "sequence_id"))
     checkpoint = extra.get("checkpoint_ms")
     if checkpoint is not None and not (isinstance(checkpoint, str) and _TIME.fullmatch(checkpoint)):
-        problem = f"{checkpoint!r:.40} is no time of 13 digits"
+        problem = f"{checkpoint!r:.40} is not a time of 13 digits"
         raise EncodeError(problem, CLAUSE_TIMES, ("extra", "checkpoint_ms"))
     version = extra.get("version", DEFAULT_VERSION)
     if not isinstance(version, str):

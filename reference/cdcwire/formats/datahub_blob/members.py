@@ -96,5 +96,5 @@ def integer_of(member: Member, low: int, high: int, clause: str) -> int:
         if low <= value <= high:
             return value
     shown = number.text[:40] if isinstance(number, Number) else json_kind(number)
-    problem = f"{shown} is no integer from {low} to {high}"
+    problem = f"{shown} is not an integer from {low} to {high}"
     raise DecodeError(problem, member.start, clause, (member.name,))

@@ -81,7 +81,7 @@ def sequence_problem(digits: str) -> str:
     """Return what is wrong with a sequence id, "" if nothing is."""
     if len(digits) > MAX_SEQUENCE_DIGITS:
         return f"a sequence id of {len(digits)} characters; {MAX_SEQUENCE_DIGITS} digits are read"
-    return "" if _SEQUENCE_ID.fullmatch(digits) else f"{digits!r} is no sequence id: digits only"
+    return "" if _SEQUENCE_ID.fullmatch(digits) else f"{digits!r} is not a sequence id: digits only"
 
 
 def read_times(payload: Members) -> tuple[int, int | None, int | None]:
@@ -117,7 +117,7 @@ def read_ddl(payload: Members, op: Op) -> Ddl | None:
                 raise DecodeError(problem, found.start, CLAUSE_META)
             meta = read_base64(found.value, found.start, CLAUSE_META)
             if not meta.startswith(JAVA_STREAM):
-                problem = "it is no Java stream: that begins with AC ED 00 05"
+                problem = "not a Java stream, which begins with AC ED 00 05"
                 raise DecodeError(problem, found.start, CLAUSE_META)
     return Ddl(text, meta)
 
@@ -175,7 +175,7 @@ def _ddl(ddl: Ddl | None, op: Op) -> dict[str, object]:
     found: dict[str, object] = {"text": ddl.text}
     if ddl.meta is not None:
         if not ddl.meta.startswith(JAVA_STREAM):
-            problem = "it is no Java stream: that begins with AC ED 00 05"
+            problem = "not a Java stream, which begins with AC ED 00 05"
             raise EncodeError(problem, CLAUSE_META, ("ddl", "ddlMeta"))
         found["ddlMeta"] = write_base64(ddl.meta)
     return found
@@ -190,7 +190,7 @@ def _times(message: BlobMessage) -> dict[str, object]:
     ):
         if value is not None:
             if isinstance(value, bool) or not 0 <= value <= MAX_TIME:
-                problem = f"{value} is no time of 13 digits"
+                problem = f"{value} is not a time of 13 digits"
                 raise EncodeError(problem, CLAUSE_TIMES, ("timestamp", name))
             found[name] = value
     return found

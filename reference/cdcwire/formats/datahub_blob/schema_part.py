@@ -150,7 +150,7 @@ def _source(source: Source | None, op: Op) -> dict[str, str] | None:
         value: str | None = getattr(source, field)
         if value is not None:
             if not is_unicode(value):
-                problem = "a surrogate stands alone in the text"
+                problem = "an unpaired surrogate in the text"
                 raise EncodeError(problem, CLAUSE_SOURCE, ("source", name))
             found[name] = value
         elif is_needed and name in _NEEDED and op.name != QUERY:

@@ -85,7 +85,7 @@ def message_of(document: Document, settings: Settings) -> BlobMessage:
     member = top.need("version", CLAUSE_VERSION)
     version = text_of(member, CLAUSE_VERSION)
     if not _VERSION.fullmatch(version):
-        problem = f"{version!r:.40} is no version: three numbers with points"
+        problem = f"{version!r:.40} is not a version: three numbers with points between"
         raise DecodeError(problem, member.start, CLAUSE_VERSION, ("version",))
     return BlobMessage(
         op.name,
@@ -116,7 +116,7 @@ def encode(message: BlobMessage, *, context: Context = NO_CONTEXT) -> bytes:
     with step("payload"):
         payload = payload_of(message, op)
     if not _VERSION.fullmatch(message.version):
-        problem = f"{message.version!r:.40} is no version: three numbers with points"
+        problem = f"{message.version!r:.40} is not a version: three numbers with points between"
         raise EncodeError(problem, CLAUSE_VERSION, ("version",))
     document = {"schema": schema, "payload": payload, "version": message.version}
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8")

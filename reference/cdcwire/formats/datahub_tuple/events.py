@@ -180,7 +180,7 @@ def _values(image: Image, topic: Topic) -> tuple[FieldValue, ...]:
         raise SchemaMismatchError(name, "is not in the topic")
     if len(values) < len(image.columns):
         twice = next(name for name in image.names if image.names.count(name) > 1)
-        raise SchemaMismatchError(twice, "stands twice in the row")
+        raise SchemaMismatchError(twice, "appears twice in the row")
     return tuple(values)
 
 

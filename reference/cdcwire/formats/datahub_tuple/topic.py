@@ -60,8 +60,10 @@ def find_table(tables: Sequence[Table], settings: Settings = DEFAULT_SETTINGS) -
         found = list(tables)
     if len(found) != 1:
         if not tables:
-            raise OptionError("a Tuple topic doesn't say its types: its table is to be defined")
-        what = f"named {wanted!r}" if wanted else "told"
+            raise OptionError(
+                "a Tuple message does not name its columns' types; define the topic's table"
+            )
+        what = f"named {wanted!r}" if wanted else "defined"
         raise OptionError(
             f"a Tuple topic has one table; {len(found)} are {what} (option table chooses)"
         )
@@ -133,13 +135,14 @@ def field_type_of(column: Column) -> FieldType:
     MySQL has a ``timestamp``, too, whose zone is not known. So where the kind does not give the
     zone, only ``TIMESTAMP`` in capitals is taken for the field type.
     """
-    told = None if column.source is None else field_type(column.source)
+    declared = None if column.source is None else field_type(column.source)
     if isinstance(column.type, kinds.TimestampType) and column.type.zone is None:
-        told = "TIMESTAMP" if column.source == "TIMESTAMP" else "STRING"
-    if told is not None and (
-        told == "STRING" or (isinstance(column.type, type(kind_of(told))) and told != "BOOLEAN")
+        declared = "TIMESTAMP" if column.source == "TIMESTAMP" else "STRING"
+    if declared is not None and (
+        declared == "STRING"
+        or (isinstance(column.type, type(kind_of(declared))) and declared != "BOOLEAN")
     ):
-        return told
+        return declared
     match column.type:
         case kinds.IntType(bits, unsigned):
             return (_UNSIGNED if unsigned else _SIGNED)[bits]

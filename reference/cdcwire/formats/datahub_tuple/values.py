@@ -98,7 +98,7 @@ def _converted(field: Field, column: Column, value: Value) -> FieldValue:
 def _microseconds(kind: kinds.TimestampType, value: Value) -> int:
     """Return an instant as microseconds since 1970."""
     if kind.zone is None and kind.form == "text":
-        problem = "the zone is not known, so this is no instant; a STRING carries its text"
+        problem = "the zone is not known, so this is not an instant; a STRING carries its text"
         raise EncodeError(problem, CLAUSE_TIMESTAMPS)
     try:
         return instant_count(kind, value, "us")

@@ -71,7 +71,7 @@ def row_of(record: Record, topic: Topic) -> TupleRow:
     data, at = cast("tuple[FieldValue, ...]", record.data), record.offset
     sequence_id = _text(data, topic, topic.sequence_id, at)
     if not _SEQUENCE_ID.fullmatch(sequence_id):
-        problem = f"{sequence_id[:60]!r} is no sequence id: 1 to {MAX_SEQUENCE_DIGITS} digits"
+        problem = f"{sequence_id[:60]!r} is not a sequence id: 1 to {MAX_SEQUENCE_DIGITS} digits"
         raise _error(problem, CLAUSE_SEQUENCE, topic, topic.sequence_id, at)
     operation = _text(data, topic, topic.operation_type, at)
     if operation not in ("I", "U", "D"):
@@ -79,7 +79,7 @@ def row_of(record: Record, topic: Topic) -> TupleRow:
         raise _error(problem, CLAUSE_OPERATION, topic, topic.operation_type, at)
     time = _present(data, topic, topic.execute_time, at)
     if not isinstance(time, int) or not 0 <= time <= MAX_TIME:
-        problem = f"{time} is no time in milliseconds of up to 13 digits"
+        problem = f"{time} is not a time in milliseconds of up to 13 digits"
         raise _error(problem, CLAUSE_TIME, topic, topic.execute_time, at)
     table = None
     if topic.source_table is not None:
@@ -138,13 +138,15 @@ def _error(problem: str, clause: str, topic: Topic, index: int, at: int) -> Deco
 def record_of(row: TupleRow, topic: Topic) -> Record:
     """Return the record of a row. Raises: EncodeError."""
     if (row.operation, row.has_before, row.has_after) not in COMBINATIONS:
-        problem = f"{row.operation} with {row.has_before}, {row.has_after} is no row"
+        problem = f"{row.operation} with {row.has_before}, {row.has_after} is not a valid row"
         raise EncodeError(problem, CLAUSE_FLAGS, ("operation",))
     if not _SEQUENCE_ID.fullmatch(row.sequence_id):
-        problem = f"{row.sequence_id[:60]!r} is no sequence id: 1 to {MAX_SEQUENCE_DIGITS} digits"
+        problem = (
+            f"{row.sequence_id[:60]!r} is not a sequence id: 1 to {MAX_SEQUENCE_DIGITS} digits"
+        )
         raise EncodeError(problem, CLAUSE_SEQUENCE, ("sequence_id",))
     if isinstance(row.execute_time, bool) or not 0 <= row.execute_time <= MAX_TIME:
-        problem = f"{row.execute_time} is no time in milliseconds of up to 13 digits"
+        problem = f"{row.execute_time} is not a time in milliseconds of up to 13 digits"
         raise EncodeError(problem, CLAUSE_TIME, ("execute_time",))
     count, size = len(row.values), len(topic.fields)
     if 0 < count < len(topic.data):

@@ -43,14 +43,14 @@ def to_version_1(
     if op not in _OPERATIONS:
         raise EncodeError(f"op {change.op} has no form in version 1.0", _CLAUSE, ("op",))
     source, losses = change.source, []
-    told = (
+    lost = (
         ("source.version", source.version),
         ("source.name", source.name),
         ("source.db", source.db),
         ("source.snapshot", source.snapshot),
         ("ts_ms", change.ts_ms),
     )
-    losses = [Loss("lost", name, str(value)) for name, value in told if value is not None]
+    losses = [Loss("lost", name, str(value)) for name, value in lost if value is not None]
     pairs = (("lsn", source.lsn), ("txId", source.tx_id))
     properties = tuple((name, value) for name, value in pairs if value is not None)
 

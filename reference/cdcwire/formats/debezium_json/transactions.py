@@ -16,11 +16,11 @@ from cdcwire.model.events import Event, Marker, Position, RowChange, SchemaChang
 
 @dataclass(slots=True)
 class _Open:
-    """A transaction whose end has not come. ``is_told``: its begin was an event."""
+    """A transaction whose end has not come. ``has_begin``: its begin was an event."""
 
     tx_id: str | None
     id: str
-    is_told: bool
+    has_begin: bool
     last: Position
     total: int = 0
     counts: dict[str, int] = field(default_factory=dict)
@@ -35,27 +35,27 @@ def with_transactions(events: Iterable[Event], settings: Settings) -> Iterator[E
     for event in events:
         match event:
             case Marker("begin", id):
-                if now is not None and not now.is_told:
+                if now is not None and not now.has_begin:
                     yield _end(now, settings)
                 now = _Open(event.position.tx_id, id or "", True, event.position)
                 yield event
             case Marker("end"):
-                if now is not None and not now.is_told:
+                if now is not None and not now.has_begin:
                     yield _end(now, settings)
-                yield event if now is None or not now.is_told else _counted(event, now)
+                yield event if now is None or not now.has_begin else _counted(event, now)
                 now = None
             case RowChange() | SchemaChange() | Marker("logical_message"):
-                if now is not None and not now.is_told and event.position.tx_id != now.tx_id:
+                if now is not None and not now.has_begin and event.position.tx_id != now.tx_id:
                     yield _end(now, settings)
                     now = None
-                if now is None and event.position.tx_id is not None and not _is_told(event):
+                if now is None and event.position.tx_id is not None and not _has_transaction(event):
                     name = _name(event.position, settings)
                     now = _Open(event.position.tx_id, name, False, event.position)
                     yield Marker("begin", name, _moment(event.position))
                 yield event if now is None else _placed(event, now, settings)
             case _:
                 yield event
-    if now is not None and not now.is_told:
+    if now is not None and not now.has_begin:
         yield _end(now, settings)
 
 
@@ -69,7 +69,7 @@ def moved_behind(event: RowChange) -> RowChange:
     return replace(event, position=position, extra=extra)
 
 
-def _is_told(event: RowChange | SchemaChange | Marker) -> bool:
+def _has_transaction(event: RowChange | SchemaChange | Marker) -> bool:
     return "transaction_id" in event.extra
 
 
@@ -85,10 +85,10 @@ def _placed(
     if isinstance(event, RowChange) and _moves(event):
         now.total += 1
         now.counts[name] += 1
-    if _is_told(event):
+    if _has_transaction(event):
         return event
-    told = now.id if now.is_told else _name(event.position, settings)
-    extra = {**event.extra, "transaction_id": told, "data_collection_order": str(order)}
+    value = now.id if now.has_begin else _name(event.position, settings)
+    extra = {**event.extra, "transaction_id": value, "data_collection_order": str(order)}
     return replace(event, position=replace(event.position, tx_order=total), extra=extra)
 
 
@@ -117,8 +117,8 @@ def _name(position: Position, settings: Settings) -> str:
 
 def _moment(position: Position) -> Position:
     # The producer sends the time of the commit, not when it handled the change.
-    told = position.commit_ms if position.commit_ms is not None else position.sent_ms
-    return Position(sent_ms=told)
+    value = position.commit_ms if position.commit_ms is not None else position.sent_ms
+    return Position(sent_ms=value)
 
 
 def _end(now: _Open, settings: Settings) -> Marker:

@@ -202,8 +202,8 @@ def _foreign(names: set[str]) -> str:
     if "op" in names:
         return "a change without source"
     return (
-        "not a message of Debezium's: it has neither op and source, nor the members of a "
-        "heartbeat or transaction; read rows of ExtractNewRecordState with transforms=unwrap"
+        "not a Debezium change, heartbeat or transaction message; read rows of "
+        "ExtractNewRecordState with transforms=unwrap"
     )
 
 
@@ -350,7 +350,7 @@ def _snapshot_warnings(snapshot: str | None, fields: Fields) -> list[str]:
     allowed = None if schema is None else schema.parameter("allowed")
     if allowed is None or snapshot in allowed.split(","):
         return []
-    return [f"snapshot {snapshot!r} is not among those of its own schema ({_SNAPSHOT})"]
+    return [f"snapshot {snapshot!r} is not allowed by its schema ({_SNAPSHOT})"]
 
 
 def _logical_message(fields: Fields, key: Key) -> LogicalMessage:

@@ -56,10 +56,10 @@ def messages_of(
     """
     definitions = {(table.schema, table.name): table for table in tables}
     numbered = _Numbered(events)
-    told: Iterable[Event] = numbered
+    ordered: Iterable[Event] = numbered
     if settings.has_transaction_metadata and settings.dialect != "cdl":
-        told = with_transactions(numbered, settings)
-    for event in told:
+        ordered = with_transactions(numbered, settings)
+    for event in ordered:
         with step("events", numbered.index):
             messages = list(_messages(event, settings, definitions))
         yield from messages

@@ -63,7 +63,7 @@ def _transaction_number(position: Position) -> int | None:
     if position.tx_id is None:
         return None
     if _INTEGER.fullmatch(position.tx_id) is None:
-        problem = f"transaction id {position.tx_id!r:.40} is no integer"
+        problem = f"transaction id {position.tx_id!r:.40} is not an integer"
         raise EncodeError(problem, _SOURCE, ("position", "tx_id"))
     return int(position.tx_id)
 

@@ -233,7 +233,7 @@ def _commit_ts(position: Position) -> int:
 
 def _partition(position: Position) -> int:
     if position.partition == 0:
-        problem = "partition 0 can't be told from none"
+        problem = "partition 0 can't be distinguished from no partition"
         raise EncodeError(problem, "open-protocol: partition", ("position", "partition"))
     return position.partition or 0
 
@@ -244,5 +244,5 @@ def _row_id(extra: Extra) -> int:
         return 0
     if isinstance(text, str) and _ROW_ID.fullmatch(text) and str(int(text)) == text:
         return int(text)
-    problem = f"{text!r:.40} is no row id"
+    problem = f"{text!r:.40} is not a row id"
     raise EncodeError(problem, "open-protocol: row id", ("extra", "row_id"))

@@ -141,7 +141,7 @@ def _key_spans(part: _Part) -> list[int]:
                 )
                 text = f"{member.value.text} ({_EVENT_NAMES.get(event_types[-1], 'not defined')})"
             if member is not found.get(member.name):
-                note = "stands again later; the last one counts"
+                note = "appears again later; the last one counts"
             clause = _KEY_CLAUSES.get(member.name, _UNKNOWN)
             subject = None
             if member is found.get(member.name):

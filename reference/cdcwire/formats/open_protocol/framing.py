@@ -67,7 +67,7 @@ def check_item_counts(
     """Raise DecodeError unless there are as many values as keys."""
     if len(keys) == len(values):
         return
-    problem = f"{len(keys)} key items stand against {len(values)} value items"
+    problem = f"{len(keys)} key items, but {len(values)} value items"
     more_values = len(values) > len(keys)
     offset = values[len(keys)][0] - NUMBER_BYTES if more_values else value_end
     path = ("value", len(keys) if more_values else len(values))

@@ -86,7 +86,7 @@ def _write_columns(columns: Columns, dialect: Dialect) -> str:
     for column in columns:
         with step(column.name):
             if column.name in names:
-                problem = "a column stands twice"
+                problem = "a column appears twice"
                 raise EncodeError(problem, "open-protocol: column members")
             names.add(column.name)
             text = f"{write_name(column.name, dialect)}:{_write_column(column, dialect)}"

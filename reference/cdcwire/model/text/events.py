@@ -170,9 +170,9 @@ def _with_types_of(image: Image | None, other: Image | None) -> Image | None:
         return image
     if not any(isinstance(column.type, UnknownType) for column in image.columns):
         return image
-    told = {column.name: column for column in other.columns}
+    known = {column.name: column for column in other.columns}
     columns = tuple(
-        told.get(column.name, column) if value is None and column.type == UnknownType() else column
+        known.get(column.name, column) if value is None and column.type == UnknownType() else column
         for column, value in zip(image.columns, image.values, strict=True)
     )
     return Image(columns, image.values)

@@ -189,8 +189,8 @@ def _read_value(
         return kinds.MapType(_common(kind.key, keys), _common(kind.value, values)), tuple(pairs)
     if isinstance(kind, kinds.StructType):
         image = image_from_json(members.get("fields"), kind.columns, path)
-        told = {column.name: column for column in image.columns}
-        columns = tuple(told.get(column.name, column) for column in kind.columns)
+        known = {column.name: column for column in image.columns}
+        columns = tuple(known.get(column.name, column) for column in kind.columns)
         return kinds.StructType(columns), image
     text = members.get("value")
     if not isinstance(text, str):
@@ -222,24 +222,26 @@ def _read_value(
 
 def _common(kind: kinds.Type, members: Sequence[tuple[kinds.Type, Value]]) -> kinds.Type:
     """Return the type of these members, which may specify their form (unit, zone, label)."""
-    told = [found for found, value in members if value is not None and value is not UNAVAILABLE]
-    return reduce(_merged, told) if told else kind
+    known = [found for found, value in members if value is not None and value is not UNAVAILABLE]
+    return reduce(_merged, known) if known else kind
 
 
 def _merged(one: kinds.Type, other: kinds.Type) -> kinds.Type:
     if one == other:
         return one
     if isinstance(one, kinds.ArrayType) and isinstance(other, kinds.ArrayType):
-        return kinds.ArrayType(_told(one.item, other.item))
+        return kinds.ArrayType(_merged_item(one.item, other.item))
     if isinstance(one, kinds.MapType) and isinstance(other, kinds.MapType):
-        return kinds.MapType(_told(one.key, other.key), _told(one.value, other.value))
+        return kinds.MapType(_merged_item(one.key, other.key), _merged_item(one.value, other.value))
     if isinstance(one, kinds.StructType) and isinstance(other, kinds.StructType):
         pairs = zip(one.columns, other.columns, strict=True)
-        return kinds.StructType(tuple(replace(a, type=_told(a.type, b.type)) for a, b in pairs))
+        return kinds.StructType(
+            tuple(replace(a, type=_merged_item(a.type, b.type)) for a, b in pairs)
+        )
     raise ValueError("all members are to have one unit, zone or form")
 
 
-def _told(one: kinds.Type, other: kinds.Type) -> kinds.Type:
+def _merged_item(one: kinds.Type, other: kinds.Type) -> kinds.Type:
     """Return the type that has a form: a type without a value has none."""
     plain = parse_kind(kind_text(one))
     return other if one == plain else one if other == plain else _merged(one, other)

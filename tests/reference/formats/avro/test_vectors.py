@@ -120,7 +120,7 @@ def test_schema_texts_are_read_and_written_again(run: dict[str, Any]) -> None:
 @each_run
 def test_messages_are_decoded_to_the_rows(run: dict[str, Any]) -> None:
     settings, source = settings_of(run), MemorySource(run["schemas"])
-    for message, sent, told in zip(
+    for message, sent, expected in zip(
         sent_messages(run), sent_events(run), run["events"], strict=True
     ):
         (event,) = events_of(read_bytes(message.key, message.value, source, settings), settings)
@@ -141,8 +141,8 @@ def test_messages_are_decoded_to_the_rows(run: dict[str, Any]) -> None:
             assert (set(image.names), event.sent) == (keys, "key")
             assert event.position.commit_ts is None
         else:
-            assert event.position.commit_ts == int(told["commit_ts"])
-            assert event.position.commit_ms == told["commit_ms"]
+            assert event.position.commit_ts == int(expected["commit_ts"])
+            assert event.position.commit_ms == expected["commit_ms"]
 
 
 def _names(event: RowChange) -> tuple[str | None, str | None]:

@@ -1,4 +1,4 @@
-"""Bytes that break the format: each is told with its byte, path and clause, and in linear time."""
+"""Malformed messages: each error has its byte, path and clause, and comes in linear time."""
 
 from __future__ import annotations
 
@@ -153,8 +153,8 @@ def test_damaged_bytes_give_events_or_a_decode_error(data: st.DataObject) -> Non
             assert len(list(FORMAT.to_events(message, context=Context()))) <= 1
         except DecodeError as error:
             found = (error.offset, error.path, error.clause)
-        told = explained and (explained.offset, explained.path, explained.clause)
-        assert told == found
+        reported = explained and (explained.offset, explained.path, explained.clause)
+        assert reported == found
 
 
 @given(st.binary(max_size=60))

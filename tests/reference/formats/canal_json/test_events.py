@@ -312,8 +312,8 @@ def test_times_are_the_events_own_first(position: Position, times: tuple[int, in
 def test_time_of_sending_is_what_the_option_says_where_the_event_has_none() -> None:
     settings = Settings(sent_ms=77)
     assert from_event(INSERT, settings).ts == 77
-    told = replace(INSERT, position=Position(commit_ts=1, sent_ms=3))
-    assert from_event(told, settings).ts == 3
+    sent = replace(INSERT, position=Position(commit_ts=1, sent_ms=3))
+    assert from_event(sent, settings).ts == 3
 
 
 def test_extra_of_a_row_comes_back() -> None:

@@ -131,7 +131,11 @@ def test_event_that_came_cut_is_written_as_it_came() -> None:
 
 
 LARGE = {
-    "nothing told": (change("insert"), replace(CUT, large_message="none"), "limits"),
+    "neither claim check nor keys only": (
+        change("insert"),
+        replace(CUT, large_message="none"),
+        "limits",
+    ),
     "no handle key": (change("insert", key=()), CUT, "handle key only"),
     "cut already": (replace(change("insert"), sent="key"), CUT, "limits"),
     "too large still": (change("insert"), replace(CUT, max_message_bytes=100), "handle key only"),

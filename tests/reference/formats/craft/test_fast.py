@@ -251,17 +251,17 @@ def test_ddl_and_resolved_events_are_given_as_neutral_events() -> None:
     assert isinstance(resolved, Progress)
 
 
-@pytest.mark.parametrize("is_told", [False, True])
-def test_the_read_settings_deletes_and_time_zones_are_heard(is_told: bool) -> None:
-    told = Settings(delete_only_handle_key=is_told, time_zone="Asia/Shanghai")
+@pytest.mark.parametrize("is_set", [False, True])
+def test_the_read_settings_deletes_and_time_zones_are_heard(is_set: bool) -> None:
+    settings = Settings(delete_only_handle_key=is_set, time_zone="Asia/Shanghai")
     columns = (Column("at", 7, 65, "2024-01-01 00:00:00"),)
     value = encode(Message((row(columns, kinds=(2,)), row(columns))))
-    each = decoder(settings=told)
+    each = decoder(settings=settings)
     assert_same(value, each)
     (delete, insert) = each.decode(KafkaMessage(None, value))
     assert isinstance(delete, Row)
     assert isinstance(insert, Row)
-    assert (delete.sent, insert.sent) == ("key" if is_told else None, None)
+    assert (delete.sent, insert.sent) == ("key" if is_set else None, None)
 
 
 def test_new_decoder_gives_the_plain_decoders_rows_until_it_has_earned_functions() -> None:

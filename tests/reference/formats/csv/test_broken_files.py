@@ -1,4 +1,4 @@
-"""Files that break the format: each is told with byte, path and clause, whoever reads it."""
+"""Malformed files: every reader reports each error with byte, path and clause."""
 
 from __future__ import annotations
 

@@ -106,9 +106,9 @@ def test_handle_key_is_written_next_to_the_row() -> None:
     assert written([event], TABLE, output_handle_key=True)[0].value == value
 
 
-@pytest.mark.parametrize("told", ["x", "01", "9223372036854775808", b"1", ""])
-def test_handle_key_that_is_not_a_signed_integer_is_refused(told: object) -> None:
-    event = change("insert", None, image(1, "a"), extra={"handle_key": told})
+@pytest.mark.parametrize("handle", ["x", "01", "9223372036854775808", b"1", ""])
+def test_handle_key_that_is_not_a_signed_integer_is_refused(handle: object) -> None:
+    event = change("insert", None, image(1, "a"), extra={"handle_key": handle})
     with pytest.raises(EncodeError) as caught:
         written([event], TABLE, output_handle_key=True)
     assert (caught.value.clause, caught.value.path[-1]) == ("csv: handle key", "handle_key")
@@ -321,9 +321,9 @@ def test_schema_files_of_other_tables_are_left_out() -> None:
 
 def test_given_definitions_complete_a_schema_file() -> None:
     state = Column("state", parse_kind("enum(a,b)"), "enum('a','b')")
-    told = Table("t", "s", None, (ID, TWICE, state), version=None)
-    (file,) = written([replace(CREATE, table=replace(told, version=100))])
-    context = Context(PLAIN, (told,))
+    handle = Table("t", "s", None, (ID, TWICE, state), version=None)
+    (file,) = written([replace(CREATE, table=replace(handle, version=100))])
+    context = Context(PLAIN, (handle,))
     found = FORMAT.prepared([file], context).tables[-1]
     assert found.version == 100
     assert found.columns is not None

@@ -182,7 +182,7 @@ def test_float32_comes_back_to_the_bit(value: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "told", "value", "field"),
+    ("kind", "sent", "value", "field"),
     [
         ("enum(a,b)", "enum", 2, quoted("b")),
         ("set(a,b,c)", "set", 5, quoted("a,c")),
@@ -196,12 +196,12 @@ def test_float32_comes_back_to_the_bit(value: float) -> None:
         ("text(3)", "text", "abcdef", quoted("abcdef")),
     ],
 )
-def test_value_of_another_form_fits(kind: str, told: str, value: Value, field: Field) -> None:
-    assert codec(kind).write(parse_kind(told), value) == field
+def test_value_of_another_form_fits(kind: str, sent: str, value: Value, field: Field) -> None:
+    assert codec(kind).write(parse_kind(sent), value) == field
 
 
 @pytest.mark.parametrize(
-    ("kind", "told", "value"),
+    ("kind", "sent", "value"),
     [
         ("int8", "int16", 300),
         ("int8", "text", "1"),
@@ -231,9 +231,9 @@ def test_value_of_another_form_fits(kind: str, told: str, value: Value, field: F
     ],
     ids=lambda each: f"{each!r:.30}",
 )
-def test_value_that_does_not_fit_is_refused(kind: str, told: str, value: Value) -> None:
+def test_value_that_does_not_fit_is_refused(kind: str, sent: str, value: Value) -> None:
     with pytest.raises(EncodeError) as caught:
-        codec(kind).write(parse_kind(told), value)
+        codec(kind).write(parse_kind(sent), value)
     assert caught.value.clause.startswith("csv: ")
 
 

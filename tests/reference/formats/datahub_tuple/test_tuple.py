@@ -179,7 +179,7 @@ def test_definition_that_makes_no_topic_is_refused(columns: tuple[Column, ...]) 
 
 def test_one_table_is_needed() -> None:
     other = replace(TABLE, name="u")
-    with pytest.raises(OptionError, match="is to be defined"):
+    with pytest.raises(OptionError, match="define the topic's table"):
         find_table(())
     with pytest.raises(OptionError):
         find_table((TABLE, other))

@@ -210,8 +210,8 @@ def test_row_comes_back_in_every_dialect(case: str, dialect: str) -> None:
 def test_snapshot_row_is_a_read(dialect: str) -> None:
     event = replace(ROWS["insert"], op="read", extra={**EXTRA, "snapshot": "true"})
     assert back([event], dialect=dialect) == [event]
-    (told,) = back([event], dialect=dialect, read_r_as_c=True)
-    assert told.op == "insert"
+    (decoded,) = back([event], dialect=dialect, read_r_as_c=True)
+    assert decoded.op == "insert"
 
 
 @pytest.mark.parametrize("dialect", DEBEZIUM)

@@ -154,11 +154,11 @@ OTHERS = {"by", "at", "ai", "ai8", "ad", "au", "hs"}
 
 @pytest.mark.parametrize("dialect", VERSIONS)
 def test_placeholder_of_every_type_is_unavailable(dialect: str) -> None:
-    """What is not at hand is told by each type in its own way; other types come as null."""
+    """Some types have a value for "unavailable"; other types come as null."""
     row = rows("t_toast", dialect)[0]
     assert row.after is not None
-    told = {name for name in row.after.names if row.after[name] is UNAVAILABLE}
-    assert told == TEXTS | ({"by", "hs"} if dialect == "debezium-1.4" else OTHERS)
+    unavailable = {name for name in row.after.names if row.after[name] is UNAVAILABLE}
+    assert unavailable == TEXTS | ({"by", "hs"} if dialect == "debezium-1.4" else OTHERS)
     assert row.after["af"] is row.after["nu"] is None
 
 
@@ -166,8 +166,8 @@ def test_placeholder_of_every_type_is_unavailable(dialect: str) -> None:
 def test_placeholder_without_schema_is_unavailable_where_it_shows(dialect: str) -> None:
     row = rows("t_toast", dialect, schemas_enable="false")[0]
     assert row.after is not None
-    told = {name for name in row.after.names if row.after[name] is UNAVAILABLE}
-    assert told == TEXTS | OTHERS - {"au", "hs"} | {"nu"}
+    unavailable = {name for name in row.after.names if row.after[name] is UNAVAILABLE}
+    assert unavailable == TEXTS | OTHERS - {"au", "hs"} | {"nu"}
 
 
 @pytest.mark.parametrize("dialect", VERSIONS)

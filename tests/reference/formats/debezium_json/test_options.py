@@ -60,7 +60,7 @@ def column_of(kind: Type, value: object, **options: str | bool) -> tuple[dict[st
     """Return schema and JSON of a column's value in a message that is written."""
     column = Column("a", kind, nullable=True)
     event = RowChange(TABLE, "insert", None, Image((ID, column), (1, value)), POSITION)
-    given = {name.replace("_", "-"): told for name, told in options.items()}
+    given = {name.replace("_", "-"): setting for name, setting in options.items()}
     (message,) = FORMAT.from_events([event], context=Context(options=given))
     assert isinstance(message, KafkaMessage)
     found = json.loads(message.value or b"")
@@ -241,7 +241,7 @@ def test_single_record_of_an_update_is_refused_by_name() -> None:
 
 
 def written(events: list[Event], dialect: str, **options: str | bool) -> list[Any]:
-    given = {name.replace("_", "-"): told for name, told in options.items()}
+    given = {name.replace("_", "-"): setting for name, setting in options.items()}
     context = Context(options={"dialect": dialect, "schemas-enable": "false", **given})
     found = []
     for message in FORMAT.from_events(events, context=context):

@@ -307,18 +307,18 @@ def test_message_without_key_or_value_is_read_as_by_the_plain_decoder() -> None:
         assert_same(pair, decoder())
 
 
-@pytest.mark.parametrize("is_told", [False, True])
-def test_the_settings_are_heard(is_told: bool) -> None:
-    told = Settings(
-        delete_only_handle_key=is_told, only_updated_columns=is_told, time_zone="Asia/Shanghai"
+@pytest.mark.parametrize("is_set", [False, True])
+def test_the_settings_are_heard(is_set: bool) -> None:
+    settings = Settings(
+        delete_only_handle_key=is_set, only_updated_columns=is_set, time_zone="Asia/Shanghai"
     )
     at = (Column("at", 7, False, 65, "2024-01-01 00:00:00"),)
     pair = encode(Message((row(at, at), row(d=at), row(d=at, ohk=True))))
-    each = decoder(settings=told)
+    each = decoder(settings=settings)
     assert_same(pair, each)
     rows = each.decode(KafkaMessage(*pair))
     sent = [found.sent for found in rows if isinstance(found, Row)]
-    assert sent == (["changed", "key", "key"] if is_told else [None, None, "key"])
+    assert sent == (["changed", "key", "key"] if is_set else [None, None, "key"])
 
 
 def test_memory_is_bounded() -> None:

@@ -153,4 +153,4 @@ def _passed_over_groups(event: RowEvent, path: Path) -> Iterator[tuple[Path, str
 
 
 def _surplus(surplus: bytes) -> str:
-    return f"{len(surplus)} bytes behind the known ones are ignored"
+    return f"{len(surplus)} bytes after the known ones are ignored"

@@ -206,7 +206,7 @@ def _read_event(
             value.note(start, content, _UNKNOWN_BITS, *path, "value", note=note)
         return UnknownEvent(key.commit_ts, key.type, content, tuple(sizes), *common)
     if sizes:
-        problem = f"sizes of {len(sizes)} column groups for what is no row"
+        problem = f"sizes of {len(sizes)} column groups for an event that is not a row"
         raise DecodeError(problem, value.offset, _SIZE_TABLES, ("size_tables", "groups", index))
     if key.type == EVENT_RESOLVED:
         return ResolvedEvent(key.commit_ts, *common, read_surplus(value, *path))
@@ -248,7 +248,7 @@ def _read_group(reader: Reader, seen: set[int], path: Path, selection: Selection
     with step(*path, "type"):
         kind = reader.byte(PROPOSAL.column_groups)
         if kind in seen:
-            problem = f"column group type {kind} stands twice"
+            problem = f"column group type {kind} appears twice"
             raise DecodeError(problem, start, PROPOSAL.column_groups)
     reader.note(start, kind, PROPOSAL.column_groups, *path, "type")
     if kind not in KNOWN_GROUPS:

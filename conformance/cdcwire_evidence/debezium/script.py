@@ -13,7 +13,7 @@ from typing import TypeAlias
 from cdcwire.model.events import UNAVAILABLE, Value
 
 Row: TypeAlias = "dict[str, Value]"
-Told: TypeAlias = "tuple[str, Row | None, Row | None]"
+ExpectedEvent: TypeAlias = "tuple[str, Row | None, Row | None]"
 
 BEFORE = """\
 CREATE TABLE d_default (id int PRIMARY KEY, v text, n int NOT NULL DEFAULT 5,
@@ -126,7 +126,7 @@ _DOC = '{"a": "' + "x" * 9000 + '"}'
 _WORDS = tuple(f"word {number}" for number in range(1, 2001))
 # Debezium takes the bytes of a column's name for characters, with their sign.
 _MANGLED = "".join(chr(0xFF00 | byte) for byte in "ä名".encode())
-TOMBSTONE: Told = ("tombstone", None, None)
+TOMBSTONE: ExpectedEvent = ("tombstone", None, None)
 
 
 def _default(key: int, v: str | None, n: int) -> Row:
@@ -139,7 +139,7 @@ def _toast(words: Value, n: int, *, is_update: bool) -> Row:
     return {"id": 1, "big": _BIG, "raw": _BYTES, "doc": _DOC, "words": words, "n": n}
 
 
-EVENTS: dict[str, tuple[Told, ...]] = {
+EVENTS: dict[str, tuple[ExpectedEvent, ...]] = {
     "public.d_default": (
         ("read", None, _default(1, "snap", 10)),
         ("read", None, _default(2, None, 20)),

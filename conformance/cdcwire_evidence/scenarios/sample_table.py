@@ -123,7 +123,7 @@ def written_by_hand(*rows: dict[str, Value]) -> list[RowChange]:
     ]
 
 
-def parcels(rows: int) -> list[RowChange]:
+def sample_changes(rows: int) -> list[RowChange]:
     """Return so many changes of the table, those that are written by hand among them."""
     first = written_by_hand(*BY_HAND)
     made = table_workload(
@@ -168,7 +168,7 @@ def plant(changes: Sequence[RowChange], names: Sequence[PlantedName]) -> Planted
             first, second = _updated_twice(changes)
             slots[second] += slots[first]
             slots[first] = []
-            made.append(_told(name, changes[first]))
+            made.append(_planted(name, changes[first]))
         elif name in _EDITED:
             row, column = _EDITED[name]
             index = BY_HAND.index(row)
@@ -178,7 +178,7 @@ def plant(changes: Sequence[RowChange], names: Sequence[PlantedName]) -> Planted
                 if name == "absent"
                 else _with(change, column, Decimal("1.5") if name == "scale" else -0.0)
             ]
-            made.append(_told(name, change, column))
+            made.append(_planted(name, change, column))
         else:
             index = next(once)
             change = changes[index]
@@ -189,7 +189,7 @@ def plant(changes: Sequence[RowChange], names: Sequence[PlantedName]) -> Planted
                 slots[index + _SENT_AGAIN_BEHIND].append(change)
             else:
                 slots[index] = [] if name == "lost" else [change, change]
-            made.append(_told(name, change, "name" if is_changed else None))
+            made.append(_planted(name, change, "name" if is_changed else None))
     return PlantedStream(tuple(each for slot in slots for each in slot), tuple(made))
 
 
@@ -228,7 +228,7 @@ def row_id(change: RowChange) -> int:
     return found
 
 
-def _told(name: PlantedName, change: RowChange, column: str | None = None) -> Planted:
+def _planted(name: PlantedName, change: RowChange, column: str | None = None) -> Planted:
     return Planted(name, row_id(change), change.position.commit_ts, column)
 
 
