@@ -45,7 +45,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         type=_sample,
         default=1,
         metavar="N",
-        help="run one of N derived cases, the same ones each time (1: all)",
+        help="run about one of N derived cases, the same ones each time (1: all)",
     )
     _add_property(parser)
     testee = parser.add_argument_group("the testee")

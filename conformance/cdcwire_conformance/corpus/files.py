@@ -5,6 +5,7 @@ Names are paths below the top of the corpus, with slashes: ``craft/values/year-2
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import cached_property
 from io import BytesIO
@@ -21,8 +22,8 @@ class CorpusFiles(Protocol):
         """True if a case's hexdump is among the files. It can always be made from the case."""
         ...
 
-    def names(self) -> Iterator[str]:
-        """Yield the names of all files, sorted."""
+    def names(self, folder: str = "") -> Iterator[str]:
+        """Yield the names of all files, sorted; those in ``folder``, a name at the top."""
         ...
 
     def read(self, name: str) -> bytes:
@@ -40,10 +41,13 @@ class FolderFiles:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def names(self) -> Iterator[str]:
-        """Yield the names of all files, sorted."""
-        found = (file for file in self.root.rglob("*") if not file.is_dir())
-        yield from sorted(file.relative_to(self.root).as_posix() for file in found)
+    def names(self, folder: str = "") -> Iterator[str]:
+        """Yield the names of all files, sorted; those in ``folder``, a name at the top."""
+        found = []
+        for place, _, names in os.walk(self.root / folder):
+            above = Path(place).relative_to(self.root).as_posix()
+            found += names if above == "." else [f"{above}/{name}" for name in names]
+        yield from sorted(found)
 
     def read(self, name: str) -> bytes:
         """Return the content of a file. Raises: OSError."""
@@ -65,9 +69,10 @@ class ArchiveFiles:
     def _zip(self) -> ZipFile:
         return ZipFile(BytesIO(self._archive))
 
-    def names(self) -> Iterator[str]:
-        """Yield the names of all files, sorted."""
-        yield from sorted(self._zip.namelist())
+    def names(self, folder: str = "") -> Iterator[str]:
+        """Yield the names of all files, sorted; those in ``folder``, a name at the top."""
+        above = f"{folder}/" if folder else ""
+        yield from sorted(name for name in self._zip.namelist() if name.startswith(above))
 
     def read(self, name: str) -> bytes:
         """Return the content of a file. Raises: FileNotFoundError."""

@@ -87,12 +87,10 @@ def retired_ids(root: Path | None = None) -> Mapping[str, str]:
 
 def case_files(corpus: CorpusFiles, formats: Iterable[str] | None = None) -> Iterator[str]:
     """Yield the names of the JSON files of the cases, sorted by id."""
-    wanted = None if formats is None else set(formats)
-    for name in sorted(corpus.names(), key=lambda name: name.removesuffix(".json")):
-        parts = name.split("/")
-        is_case = len(parts) == 3 and name.endswith(".json")
-        if is_case and (wanted is None or parts[0] in wanted):
-            yield name
+    folders = ("",) if formats is None else tuple(sorted(set(formats)))
+    found = [name for folder in folders for name in corpus.names(folder)]
+    cases = (name for name in found if name.endswith(".json") and name.count("/") == 2)
+    yield from sorted(cases, key=lambda name: name.removesuffix(".json"))
 
 
 def load_cases(

@@ -17,13 +17,19 @@ from cdcwire_conformance.run.results import Outcome, Verdict
 from cdcwire_conformance.run.selection import CaseSelection, Declared, Task
 from cdcwire_conformance.testees.base import NoAnswer, Testee
 
-_CONFIRMED_OF_A_KIND = 10  # starting a process takes up to a second
+CONFIRMED_OF_A_KIND = 10  # starting a process takes up to a second
 
 
 class Judge:
-    """Asks testees of one description and judges their answers. Threads may share it."""
+    """Asks testees of one description and judges their answers. Threads may share it.
 
-    def __init__(self, testee: Description, declared: Declared) -> None:
+    ``confirmed``: how many failures of one kind are asked again in a fresh process.
+    """
+
+    def __init__(
+        self, testee: Description, declared: Declared, confirmed: int = CONFIRMED_OF_A_KIND
+    ) -> None:
+        self._limit = confirmed
         self._selection = CaseSelection(testee, declared)
         self._codecs: dict[str, Format | None] = {}
         self._rules: dict[str, EventRules] = {}
@@ -50,8 +56,8 @@ class Judge:
     def ask(self, testee: Testee, task: Task) -> Outcome:
         """Ask a testee and judge its answer; what fails is asked again in a fresh process.
 
-        The second answer counts. Only ten failures of one kind are asked again, or all of them
-        once a process has mixed up its messages.
+        The second answer counts. Only the first failures of one kind are asked again, or all of
+        them once a process has mixed up its messages.
         """
         outcome, is_fresh = self.ask_once(testee, task)
         if is_fresh or not outcome.is_bad:
@@ -59,7 +65,7 @@ class Judge:
         if outcome.is_derived and outcome.verdict != "failed":
             return outcome
         kind = task.case.format, failure_key(outcome)
-        if self._confirmed[kind] >= _CONFIRMED_OF_A_KIND and not self._has_leaked:
+        if self._confirmed[kind] >= self._limit and not self._has_leaked:
             return outcome
         self._confirmed[kind] += 1
         again, _ = self.ask_once(testee, task, fresh=True)

@@ -17,7 +17,7 @@ from itertools import chain, groupby
 from typing import TypeAlias
 
 from cdcwire_conformance.corpus.case import Case
-from cdcwire_conformance.run.asking import Judge
+from cdcwire_conformance.run.asking import CONFIRMED_OF_A_KIND, Judge
 from cdcwire_conformance.run.expected_failures import ExpectedFailures
 from cdcwire_conformance.run.results import (
     CountKey,
@@ -43,13 +43,14 @@ class Settings:
     ``max_crashes``: the limit N of crashes or timeouts of cases that one rule derives from one base
     case. After N of them the other cases of this rule and base are not run. Before that only a
     sample is run; 0 means no limit. ``complete``: the formats whose cases are all in the run.
-    ``wanted``: which questions of the cases are asked.
+    ``wanted``: which questions of the cases are asked. ``confirmed``: see ``Judge``.
     """
 
     max_crashes: int = MAX_CRASHES
     declared: Declared = field(default_factory=Declared)
     complete: frozenset[str] = frozenset()
     wanted: Callable[[Task], bool] = lambda task: True
+    confirmed: int = CONFIRMED_OF_A_KIND
 
 
 DEFAULTS = Settings()
@@ -126,7 +127,7 @@ class _Run:
         self._settings = settings
         self._expected = expected
         self._progress = progress
-        self._judge = Judge(results.testee, settings.declared)
+        self._judge = Judge(results.testee, settings.declared, settings.confirmed)
         self._lock = threading.Lock()
         self._batches_lock = threading.Lock()
         self._batches: Iterator[Batch] = iter(())

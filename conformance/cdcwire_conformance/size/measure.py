@@ -163,12 +163,23 @@ def _workload(source: OpenInput, plan: _Plan) -> WorkloadSizes:
 def _cells(
     each: Input, rows: Sequence[RowChange], plan: _Plan, used: Sequence[Compression]
 ) -> tuple[Cell, ...]:
-    cells = []
+    cells: dict[tuple[int, str], Cell] = {}
     for batch in plan.batches:
         for name in plan.formats:
-            messages = _messages(get_format(name), rows, batch, each, plan.options)
-            cells.append(_cell(name, batch, len(rows), map(payload_of, messages), used))
-    return tuple(cells)
+            format_ = get_format(name)
+            measured = cells.get((plan.batches[0], name))
+            if measured is not None and not _has_batches(format_, plan.options):
+                cells[batch, name] = replace(measured, batch=batch)
+                continue
+            messages = _messages(format_, rows, batch, each, plan.options)
+            cells[batch, name] = _cell(name, batch, len(rows), map(payload_of, messages), used)
+    return tuple(cells.values())
+
+
+def _has_batches(format_: Format, given: Mapping[str, OptionValue]) -> bool:
+    """Return whether the messages of a format depend on the size of a batch."""
+    has_option = any(option.name == _BATCH_OPTION for option in format_.options)
+    return has_option or _has_files(format_, given) or format_.updates_are_two_records
 
 
 def _messages(

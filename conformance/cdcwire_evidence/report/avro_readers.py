@@ -18,6 +18,7 @@ from cdcwire_evidence.report.readers import (
     ask_readers,
     clauses_fit,
     first_fitting,
+    reader_settings,
 )
 
 TITLE = "Avro libraries on TiCDC's messages"
@@ -178,7 +179,9 @@ QUESTIONS = Questions(
 )
 
 
-def avro_readers_part(cases: Iterable[Case], readers: Sequence[ThirdPartyReader] = READERS) -> Part:
+def avro_readers_part(
+    cases: Iterable[Case], quick: bool, readers: Sequence[ThirdPartyReader] = READERS
+) -> Part:
     """Put each library to the cases, and show what it makes of them."""
     part = Part(TITLE, _COMMAND)
     asked = QUESTIONS.of(cases)
@@ -189,5 +192,5 @@ def avro_readers_part(cases: Iterable[Case], readers: Sequence[ThirdPartyReader]
         "timestamp beyond 2^53. A library that can't read it fails them all; it gets no broken "
         "messages, as it would refuse them for the wrong reason."
     )
-    ask_readers(part, QUESTIONS, asked, readers, head)
+    ask_readers(part, QUESTIONS, asked, readers, head, reader_settings(quick))
     return part

@@ -20,6 +20,7 @@ from cdcwire_evidence.report.readers import (
     ThirdPartyReader,
     ask_readers,
     clauses_fit,
+    reader_settings,
 )
 
 TITLE = "CSV readers on TiCDC's files"
@@ -173,7 +174,9 @@ def _is_about_a_data_file(case: Case) -> bool:
 # ---- the chapter -----------------------------------------------------------------------------
 
 
-def csv_readers_part(cases: Iterable[Case], readers: Sequence[ThirdPartyReader] = READERS) -> Part:
+def csv_readers_part(
+    cases: Iterable[Case], quick: bool, readers: Sequence[ThirdPartyReader] = READERS
+) -> Part:
     """Put each reader to the cases, and show what it makes of them."""
     part = Part(TITLE, _COMMAND)
     asked = QUESTIONS.of(cases)
@@ -184,7 +187,7 @@ def csv_readers_part(cases: Iterable[Case], readers: Sequence[ThirdPartyReader] 
         "the question about that. The settings are those that a careful user would "
         "choose; `docs/csv-readers.md` says what to do about the rest."
     )
-    ask_readers(part, QUESTIONS, asked, readers, head)
+    ask_readers(part, QUESTIONS, asked, readers, head, reader_settings(quick))
     return part
 
 

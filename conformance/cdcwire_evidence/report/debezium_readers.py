@@ -17,6 +17,7 @@ from cdcwire_evidence.report.readers import (
     ask_readers,
     clauses_fit,
     first_fitting,
+    reader_settings,
 )
 
 TITLE = "Readers of Debezium's JSON"
@@ -132,7 +133,7 @@ QUESTIONS = Questions(
 
 
 def debezium_readers_part(
-    cases: Iterable[Case], readers: Sequence[ThirdPartyReader] = READERS
+    cases: Iterable[Case], quick: bool, readers: Sequence[ThirdPartyReader] = READERS
 ) -> Part:
     """Put each reader to the cases, and show what it makes of them."""
     part = Part(TITLE, _COMMAND)
@@ -142,5 +143,5 @@ def debezium_readers_part(
         "give the right result. `docs/debezium-witnesses.md` lists the steps that each reader "
         "needs. **Bold** means all, - not claimed."
     )
-    ask_readers(part, QUESTIONS, asked, readers, head)
+    ask_readers(part, QUESTIONS, asked, readers, head, reader_settings(quick))
     return part

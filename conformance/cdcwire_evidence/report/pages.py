@@ -8,11 +8,12 @@ from pathlib import Path
 
 from cdcwire.model.text import Json
 from cdcwire_evidence.report.part import table
+from cdcwire_evidence.report.runs import SAMPLE
 
 FOLDER = "report"
 FIRST_PAGE = "REPORT.md"
 DOCUMENT = "report.json"
-_SHOWN = 4  # lines of a list on the first page
+_SHOWN = 3  # lines of a list on the first page
 _STATUSES = ("failed", "bar missed", "partly run", "not run", "passed")
 
 
@@ -49,7 +50,7 @@ def first_page(document: Mapping[str, Json]) -> str:
         "",
         "## Not run",
         "",
-        *_not_run(document),
+        *(_not_run(document) or ["Everything was run."]),
         "",
         "## Formats: who confirms the cases, and the decoders of this project",
         "",
@@ -107,7 +108,8 @@ def verdict_line(document: Mapping[str, Json]) -> str:
     if bars["all"]:
         parts.append(f"{_of(bars['met'], bars['all'])} bars met")
     missing = len(document["not_run"])
-    parts.append(f"{missing} items not run" if missing else "everything was run")
+    whole = "the main job" if document["mode"] == "main" else "everything"
+    parts.append(f"{missing} items not run" if missing else f"{whole} was run")
     return f"{verdict['status']}; {', '.join(parts)}."
 
 
@@ -129,7 +131,16 @@ def _not_run(document: Mapping[str, Json]) -> list[str]:
         names = ", ".join(dict.fromkeys(each["what"] for each in items))
         reason = items[0]["why"]
         lines.append(f"- {names}: {reason}" + (f"; {install}" if install != reason else ""))
-    return _first(lines, "in the chapters") or ["Everything was run."]
+    return [*_first(lines, "in the chapters"), *_left_to_full(document)]
+
+
+def _left_to_full(document: Mapping[str, Json]) -> Iterator[str]:
+    if document["mode"] == "main":
+        yield (
+            f"- `cdcwire report --full` adds: {SAMPLE - 1} of {SAMPLE} derived cases; most "
+            "benchmarks; larger feeds and more pairs on Spark; larger size workloads; fresh "
+            "processes that confirm failures of libraries."
+        )
 
 
 def _missing(each: Json) -> str:

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.difference import shorten
 from cdcwire_conformance.run.results import Outcome, Results
-from cdcwire_conformance.run.runner import run
+from cdcwire_conformance.run.runner import DEFAULTS, Settings, run
 from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee
 from cdcwire_evidence.report.part import NotRun, Part, ReaderScore, left_out, table
 
@@ -26,6 +26,14 @@ Fits: TypeAlias = Callable[[Case], bool]
 Found: TypeAlias = "Sequence[tuple[ThirdPartyReader, Results]]"
 
 _TEXT_LIMIT = 160
+
+
+def reader_settings(quick: bool) -> Settings:
+    """Return how readers are asked; ``quick``: their failures count at the first answer.
+
+    They have hundreds of failures, and a fresh process for each takes longer than everything else.
+    """
+    return replace(DEFAULTS, confirmed=0) if quick else DEFAULTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +96,13 @@ def ask_readers(
     asked: list[Case],
     readers: Sequence[ThirdPartyReader],
     head: str,
+    settings: Settings,
 ) -> None:
     """Put each reader to the cases, and write what it makes of them into the chapter."""
     found: list[tuple[ThirdPartyReader, Results]] = []
     for reader in readers:
         try:
-            found.append((reader, _ask(reader, asked, questions.format)))
+            found.append((reader, _ask(reader, asked, questions.format, settings)))
         except CannotStartError as error:
             last = (error.stderr.splitlines() or [error.problem])[-1]
             why = last.rpartition("Error: ")[2]
@@ -129,7 +138,9 @@ def _score(questions: Questions, reader: ThirdPartyReader, results: Results) -> 
     )
 
 
-def _ask(reader: ThirdPartyReader, cases: list[Case], format_name: str) -> Results:
+def _ask(
+    reader: ThirdPartyReader, cases: list[Case], format_name: str, settings: Settings
+) -> Results:
     program, *arguments = reader.command
     if reader.needs is not None and not Path(reader.needs).exists():
         raise CannotStartError(f"{reader.needs} not found")
@@ -138,7 +149,7 @@ def _ask(reader: ThirdPartyReader, cases: list[Case], format_name: str) -> Resul
     command = [sys.executable if program == "python" else program, *arguments]
     testee = KeptAliveTestee(command, timeout=reader.timeout)
     results = Results(testee.start(), shlex.join(reader.command), "kept alive", "", (format_name,))
-    return run(cases, (), [testee], results)
+    return run(cases, (), [testee], results, settings=settings)
 
 
 def _matrix(questions: Questions, asked: Iterable[Case], found: Found) -> list[str]:

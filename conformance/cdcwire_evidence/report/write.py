@@ -6,10 +6,12 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Literal
 
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case
@@ -33,30 +35,30 @@ from cdcwire_evidence.report.part import Part
 from cdcwire_evidence.report.runs import (
     BENCHMARKS,
     DECODERS,
+    QUICK_BENCHMARKS,
     benchmark_part,
     size_part,
     verify_part,
 )
 from cdcwire_evidence.report.scenarios import scenarios_part
 
-Say = Callable[[str], None]
 Report = Callable[[Part], None]
-PARALLEL_CHAPTERS = (
-    2  # chapters that run at a time; a machine with less than two processors is not expected
-)
+When = Literal["first", "any", "later", "alone"]
+PARALLEL_CHAPTERS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
     """One chapter that is still to be made.
 
-    ``make`` gets an empty directory. ``first``: others need its results. ``alone``: no other
-    chapter runs at the same time, as for everything that is timed.
+    ``make`` gets an empty directory and is called in another process. ``when``: ``later`` chapters
+    need the results of the ``first``. Timed chapters run ``alone``. ``weight``: the heaviest
+    starts first.
     """
 
     make: Callable[[Path], Part]
-    alone: bool = False
-    first: bool = False
+    when: When = "any"
+    weight: int = 0
 
 
 def write_report(target: Path, mode: Mode, report: Report) -> dict[str, Json]:
@@ -81,24 +83,44 @@ def write_report(target: Path, mode: Mode, report: Report) -> dict[str, Json]:
     return document
 
 
-def gather(wanted: list[Chapter], report: Report) -> list[Part]:
+def gather(wanted: Sequence[Chapter], report: Report) -> list[Part]:
     """Run the chapters, some at a time. Returns: them in the order of the report."""
-    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(PARALLEL_CHAPTERS) as pool:
+    parts: dict[int, Part] = {}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ProcessPoolExecutor(PARALLEL_CHAPTERS, mp_context=get_context("spawn")) as pool,
+    ):
 
-        def made(number: int) -> Part:
-            folder = Path(name, str(number))
-            folder.mkdir()
-            began = time.monotonic()
-            part = wanted[number].make(folder)
-            part.seconds = time.monotonic() - began
-            report(part)
-            return part
+        def start(*when: When) -> dict[Future[Part], int]:
+            chosen = [n for n, each in enumerate(wanted) if each.when in when]
+            chosen.sort(key=lambda n: (when.index(wanted[n].when), -wanted[n].weight))
+            return {pool.submit(_made, wanted[n], Path(folder, str(n))): n for n in chosen}
 
-        parts = {n: made(n) for n, each in enumerate(wanted) if each.first}
-        together = [n for n, each in enumerate(wanted) if not (each.alone or each.first)]
-        parts |= dict(zip(together, pool.map(made, together), strict=True))
-        parts |= {n: made(n) for n, each in enumerate(wanted) if each.alone}
+        def collect(running: dict[Future[Part], int], until: Sequence[int] = ()) -> None:
+            for future in as_completed(running):
+                number = running.pop(future)
+                parts[number] = future.result()
+                report(parts[number])
+                if until and all(n in parts for n in until):
+                    return
+
+        first = [n for n, each in enumerate(wanted) if each.when == "first"]
+        running = start("first", "any")
+        if first:
+            collect(running, first)
+        collect(running | start("later"))
+        for number, each in enumerate(wanted):
+            if each.when == "alone":
+                collect({pool.submit(_made, each, Path(folder, str(number))): number})
     return [parts[number] for number in range(len(wanted))]
+
+
+def _made(chapter: Chapter, folder: Path) -> Part:
+    folder.mkdir()
+    began = time.monotonic()
+    part = chapter.make(folder)
+    part.seconds = time.monotonic() - began
+    return part
 
 
 def chapters(mode: Mode, pictures: Path) -> list[Chapter]:
@@ -107,31 +129,31 @@ def chapters(mode: Mode, pictures: Path) -> list[Chapter]:
 
 
 def _chapters(mode: Mode, pictures: Path) -> Iterator[Chapter]:
-    cases = load_cases()
     quick = mode == "main"
-    yield Chapter(lambda _: adapters_part(), first=True)
-    yield Chapter(partial(verify_part, "The reference", "", (), quick))
+    yield Chapter(partial(_alone, adapters_part), "first")
+    yield Chapter(partial(verify_part, "The reference", "", (), quick), weight=3)
     for title, program, command in DECODERS:
-        yield Chapter(partial(verify_part, title, program, command, quick))
-    makers: tuple[Callable[[Sequence[Case]], Part], ...] = (
-        csv_readers_part,
-        avro_readers_part,
-        debezium_readers_part,
-        datahub_sdks_part,
-        known_wrong_part,
-        witnesses_part,
-        clauses_part,
-    )
-    for make in makers:
-        yield Chapter(partial(_of_cases, make, cases))
-    yield Chapter(lambda _: carries_part())
-    yield Chapter(partial(size_part, pictures / "sizes.svg", quick))
-    yield Chapter(partial(compare_part, quick))
-    yield Chapter(lambda _: scenarios_part())
-    for name in BENCHMARKS:
-        yield Chapter(partial(benchmark_part, name, quick), alone=True)
+        yield Chapter(partial(verify_part, title, program, command, quick), "later", 3)
+    yield Chapter(partial(_of_cases, partial(csv_readers_part, quick=quick)), "later", 2)
+    yield Chapter(partial(_of_cases, partial(avro_readers_part, quick=quick)), "later", 4)
+    yield Chapter(partial(_of_cases, partial(debezium_readers_part, quick=quick)), "later", 1)
+    yield Chapter(partial(_of_cases, datahub_sdks_part), "later", 1)
+    yield Chapter(partial(_of_cases, known_wrong_part), weight=1)
+    yield Chapter(partial(_of_cases, witnesses_part))
+    yield Chapter(partial(_of_cases, clauses_part))
+    yield Chapter(partial(_alone, carries_part))
+    yield Chapter(partial(size_part, pictures / "sizes.svg", quick), weight=2)
+    yield Chapter(partial(compare_part, quick), weight=4)
+    yield Chapter(partial(_alone, scenarios_part))
+    for name in QUICK_BENCHMARKS if quick else BENCHMARKS:
+        yield Chapter(partial(benchmark_part, name, quick), "alone")
 
 
-def _of_cases(make: Callable[[Sequence[Case]], Part], cases: Sequence[Case], folder: Path) -> Part:
+def _of_cases(make: Callable[[Sequence[Case]], Part], folder: Path) -> Part:
     """Return a chapter that needs the cases and no directory."""
-    return make(cases)
+    return make(load_cases())
+
+
+def _alone(make: Callable[[], Part], folder: Path) -> Part:
+    """Return a chapter that needs nothing."""
+    return make()

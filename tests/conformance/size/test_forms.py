@@ -94,13 +94,16 @@ def test_json_has_no_time_and_no_place(small_results: SizeResults) -> None:
     assert {"date", "time", "machine"}.isdisjoint(document(small_results))
 
 
-def test_picture_has_a_panel_for_each_workload(small_results: SizeResults, tmp_path: Path) -> None:
+def test_picture_has_a_large_panel_and_one_for_each_batch_raw_and_compressed(
+    small_results: SizeResults, tmp_path: Path
+) -> None:
     pytest.importorskip("matplotlib", reason="the extra [size] is not installed")
     picture(small_results, tmp_path / "sizes.svg")
     tree = ElementTree.parse(tmp_path / "sizes.svg")
     groups = {element.get("id", "") for element in tree.iter()}
-    assert {"axes_1", "axes_2"} <= groups
-    assert "axes_3" not in groups
+    number = 1 + 2 * len(small_results.batches)
+    assert {f"axes_{each}" for each in range(1, number + 1)} <= groups
+    assert f"axes_{number + 1}" not in groups
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])

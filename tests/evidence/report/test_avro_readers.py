@@ -75,7 +75,7 @@ def test_reader_that_refuses_all_is_not_asked_about_broken_messages(
     cases: dict[str, Case], tmp_path: Path
 ) -> None:
     reader = reader_of(tmp_path, {"rejected": {"problem": "no", "message": 0}})
-    part = avro_readers_part([cases[f"avro/{name}"] for name in NAMES], [reader])
+    part = avro_readers_part([cases[f"avro/{name}"] for name in NAMES], True, [reader])
     assert cells_of(part.lines, "**all valid messages**") == ["0/2"]
     assert cells_of(part.lines, "**all broken messages**") == ["-"]
     rows = [line for line in part.lines if line.startswith("| Mine |")]
@@ -87,7 +87,7 @@ def test_reader_that_refuses_all_is_not_asked_about_broken_messages(
 def test_reader_is_counted_question_by_question(cases: dict[str, Case], tmp_path: Path) -> None:
     asked = [cases[f"avro/{name}"] for name in NAMES]
     reader = reader_of(tmp_path, {"events": cases["avro/values/int"].events})
-    part = avro_readers_part(asked, [reader])
+    part = avro_readers_part(asked, True, [reader])
     assert cells_of(part.lines, "integers, to 64 bits; YEAR") == ["**1/1**"]
     assert cells_of(part.lines, "text that is not UTF-8") == ["0/1"]
     assert cells_of(part.lines, "refuses: bytes after the record") == ["0/1"]
@@ -99,7 +99,7 @@ def test_question_that_a_reader_does_not_claim_has_a_dash(
 ) -> None:
     asked = [cases["avro/values/int"], cases["avro/envelope/glue"]]
     reader = reader_of(tmp_path, {"events": asked[0].events}, "registry")
-    part = avro_readers_part(asked, [reader])
+    part = avro_readers_part(asked, True, [reader])
     assert cells_of(part.lines, "envelope of Glue") == ["-"]
     assert cells_of(part.lines, "**all valid messages**") == ["1/2"]
 
@@ -107,7 +107,7 @@ def test_question_that_a_reader_does_not_claim_has_a_dash(
 def test_reader_that_is_not_built_is_not_run(cases: dict[str, Case], tmp_path: Path) -> None:
     absent = str(tmp_path / "absent")
     reader = ThirdPartyReader("Absent", (absent,), "go build", "none", needs=absent)
-    part = avro_readers_part([cases["avro/values/int"]], [reader])
+    part = avro_readers_part([cases["avro/values/int"]], True, [reader])
     assert part.lines == []
     (missing,) = part.not_run
     assert "absent not found" in missing.why

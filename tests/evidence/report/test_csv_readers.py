@@ -53,7 +53,7 @@ def test_other_files_and_refused_settings_give_no_questions(
 @pytest.mark.usefixtures("in_checkout")
 def test_reader_is_counted_question_by_question(cases: dict[str, Case]) -> None:
     names = ("values/uint64-max", "values/the-word-null", "reject/quoted-number")
-    part = csv_readers_part([cases[f"csv/{name}"] for name in names], [PYTHON_CSV])
+    part = csv_readers_part([cases[f"csv/{name}"] for name in names], True, [PYTHON_CSV])
     assert cells_of(part.lines, "integers, to all 64 bits unsigned") == ["**1/1**"]
     assert cells_of(part.lines, NULL_QUESTION) == ["0/1"]
     assert cells_of(part.lines, "**all valid files**") == ["1/2"]
@@ -65,7 +65,7 @@ def test_reader_is_counted_question_by_question(cases: dict[str, Case]) -> None:
 
 @pytest.mark.usefixtures("in_checkout")
 def test_null_for_a_text_fails_only_the_question_about_it(cases: dict[str, Case]) -> None:
-    part = csv_readers_part([cases["csv/settings/delimiter-semicolon"]], [PYTHON_CSV])
+    part = csv_readers_part([cases["csv/settings/delimiter-semicolon"]], True, [PYTHON_CSV])
     assert cells_of(part.lines, "**all valid files**") == ["**1/1**"]
 
 
@@ -74,7 +74,7 @@ def test_reader_that_is_not_there_is_not_run(cases: dict[str, Case], tmp_path: P
     program.write_text("import no_such_package")
     reader = ThirdPartyReader("Other", ("python", str(program)), "pip install other", "none")
     absent = ThirdPartyReader("Absent", ("python", str(tmp_path / "absent.py")), "", "none")
-    part = csv_readers_part([cases["csv/values/uint64-max"]], [reader, absent])
+    part = csv_readers_part([cases["csv/values/uint64-max"]], True, [reader, absent])
     assert part.lines == []
     whys = [missing.why for missing in part.not_run]
     assert whys[0] == "No module named 'no_such_package'"

@@ -40,7 +40,7 @@ def test_all_but_optional_and_encoding_cases_of_rows_are_asked() -> None:
 def test_reader_that_is_not_built_is_not_run(tmp_path: Path) -> None:
     jar = str(tmp_path / "none.jar")
     reader = ThirdPartyReader("none", (sys.executable, jar), "mvn package", "", needs=jar)
-    part = debezium_readers_part(CASES[:20], [reader])
+    part = debezium_readers_part(CASES[:20], True, [reader])
     assert [entry.why for entry in part.not_run] == [f"{jar} not found"]
     assert part.lines == []
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,7 @@ from cdcwire_evidence.report.part import (
     Sizes,
 )
 from cdcwire_evidence.report.runs import benchmark_part
-from cdcwire_evidence.report.write import Chapter, gather, write_report
+from cdcwire_evidence.report.write import Chapter, When, gather, write_report
 
 BAR = Bar("decode", "rows per second", 0.5, "x", 1.0, True, False)
 CELL = SizeCell("tiny", "craft", 16, "none", 12.5, 0.4)
@@ -118,7 +120,7 @@ def test_first_page_has_at_most_60_lines_and_attention_first() -> None:
     assert len(page.splitlines()) <= 60
     headings = [line for line in page.splitlines() if line.startswith("## ")]
     assert headings[0] == "## Needs attention"
-    assert "- and 28 more in the chapters" in page
+    assert "- and 29 more in the chapters" in page
     assert "4/5 found in 1 comparisons" in page
     assert "0/1 are caught" in page
 
@@ -146,24 +148,35 @@ def test_pages_of_older_reports_are_removed(tmp_path: Path) -> None:
     assert [file.name for file in (tmp_path / "report").iterdir()] == ["a-title-twice.md"]
 
 
-def test_chapters_keep_their_order_and_those_that_are_timed_run_alone() -> None:
-    running: list[str] = []
+# Chapters run in other processes, which import this from a file.
+NOTED = """
+from cdcwire_evidence.report.part import Part
 
-    def make(name: str, alone: bool, first: bool) -> Chapter:
-        def part(folder: Path) -> Part:
-            assert folder.is_dir()
-            running.append(name)
-            assert not (alone or first) or running == [name]
-            running.remove(name)
-            return Part(name, lines=["x"])
+def noted(name, log, folder):
+    assert folder.is_dir()
+    for word in ("begin", "end"):
+        with log.open("a") as file:
+            file.write(f"{word} {name}\\n")
+    return Part(name, lines=["x"])
+"""
 
-        return Chapter(part, alone, first)
 
-    names = ["a", "b", "c", "d"]
+def test_chapters_keep_their_order_and_those_that_are_timed_run_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "noted_chapters.py").write_text(NOTED)
+    monkeypatch.syspath_prepend(tmp_path)
+    noted = import_module("noted_chapters").noted
+    log = tmp_path / "log"
+    wanted: dict[str, When] = {"a": "any", "b": "alone", "c": "first", "d": "later"}
     done: list[Part] = []
-    parts = gather([make(name, name == "b", name == "c") for name in names], done.append)
-    assert [part.title for part in parts] == names
-    assert (done[0].title, done[-1].title) == ("c", "b")
+    parts = gather([Chapter(partial(noted, n, log), wanted[n]) for n in wanted], done.append)
+    assert [part.title for part in parts] == list(wanted)
+    lines = log.read_text().splitlines()
+    assert lines.index("end c") < lines.index("begin d")
+    assert lines[-2:] == ["begin b", "end b"]
+    assert done[-1].title == "b"
+    assert sorted(part.title for part in done) == sorted(wanted)
 
 
 def test_directory_that_cannot_be_written_is_one_error(
