@@ -22,6 +22,8 @@ pytest.importorskip("hypothesis")
 WRONG = Path(__file__).with_name("wrong_testee.py")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 CLI = "import sys; from cdcwire_conformance.cli import main; sys.exit(main())"
+# A shell starts what runs in its background with interrupts ignored, and children inherit that.
+HEARD = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
 
 
 @pytest.fixture(autouse=True)
@@ -131,7 +133,7 @@ def test_interrupt_ends_the_testee_and_writes_what_is_known(
 ) -> None:
     words = ["verify", "craft", "--property", "100000", "--json", "r.json", *wrong("good")]
     with subprocess.Popen(
-        [sys.executable, "-c", CLI, *words],
+        [sys.executable, "-c", HEARD + CLI, *words],
         env=ENVIRONMENT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -141,7 +143,10 @@ def test_interrupt_ends_the_testee_and_writes_what_is_known(
             time.sleep(0.05)
         children = _children(process.pid)
         process.send_signal(number)
-        out, err = process.communicate(timeout=60)
+        try:
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == code
     assert "INTERRUPTED" in out
     assert "Traceback" not in err
