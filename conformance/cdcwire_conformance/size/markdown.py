@@ -49,12 +49,12 @@ def _lines(results: SizeResults) -> Iterator[str]:
 
 
 def _introduction(results: SizeResults) -> Iterator[str]:
-    yield "Counted are the bytes of each message's key and value, divided by its rows. Compressed"
-    yield "is message by message, key and value together: the least that a Kafka producer saves,"
-    yield "whose batch has at least one message. Kafka's own framing is not counted."
+    yield "The tables give the bytes of each message, key and value, divided by its rows. Each"
+    yield "message is compressed alone, key and value together. Kafka compresses batches, so a"
+    yield "producer saves at least as much. Kafka's own framing is not counted."
     yield ""
-    yield "A batch is the number of rows that a message may have; a message is sent once it is"
-    yield f"beyond {_mebibytes(results)}. Seed {results.seed}. {_settings(results)}"
+    yield "The batch is the largest number of rows in a message. A message that exceeds"
+    yield f"{_mebibytes(results)} is sent before. Seed {results.seed}. {_settings(results)}"
     for name in FORMAT_NAMES:
         note = get_suite(name).size.note
         if note and name in results.formats:

@@ -55,6 +55,31 @@ def fake() -> Callable[..., FakeTestee]:
     return make
 
 
+@pytest.fixture(scope="session")
+def report() -> dict[str, Any]:
+    """The document of a report, without readers."""
+    made = {
+        "date": "2026-01-02",
+        "revision": "abc",
+        "changed": False,
+        "corpus": "0.5.0",
+        "python": "CPython 3.12.1",
+        "system": "Linux x86_64",
+        "processors": 2,
+    }
+    left = {"chapter": "x", "what": "Go decoder", "why": "go is not installed", "install": "go"}
+    return {
+        "made": made,
+        "verdict": {
+            "status": "passed",
+            "checks": {"passed": 3, "asked": 3},
+            "bars": {"met": 0, "all": 0},
+        },
+        "not_run": [left],
+        "attention": [],
+    }
+
+
 @pytest.fixture
 def a_case() -> Callable[..., Case]:
     """A function that makes a case of the format ``toy``; its name is its id's last part."""

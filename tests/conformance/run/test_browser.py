@@ -33,24 +33,6 @@ HOSTILE = (
     "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
     "\x1b[31mred\u202egnp\ud800 {{ 7 * 7 }}"
 )
-REPORT = {
-    "made": {
-        "date": "2026-01-02",
-        "revision": "abc",
-        "changed": False,
-        "corpus": "0.5.0",
-        "python": "CPython 3.12.1",
-        "system": "Linux x86_64",
-        "processors": 2,
-    },
-    "verdict": {
-        "status": "passed",
-        "checks": {"passed": 3, "asked": 3},
-        "bars": {"met": 0, "all": 0},
-    },
-    "not_run": [],
-    "attention": [],
-}
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +57,7 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, browser: object) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory, browser: object, report: dict[str, Any]) -> Path:
     """The site with the list of all cases, and with the details of some."""
     folder = tmp_path_factory.mktemp("site")
     failing = ["craft/values/year-2024", "craft/options/delete-handle-key-only@cut:3"]
@@ -87,7 +69,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, browser: object) -> Path:
         )
     ]
     everything, witnesses = load_cases(), witness_names_of()
-    page = site_page({**REPORT, "readers": readers}, everything, witnesses)
+    page = site_page({**report, "readers": readers}, everything, witnesses)
     (folder / "index.html").write_text(render_page(page), encoding="utf-8")
     (folder / "cases").mkdir()
     for name in FORMAT_NAMES:

@@ -171,28 +171,6 @@ def test_page_loads_nothing_from_elsewhere(hostile: Results) -> None:
     assert "default-src 'none'" in text
 
 
-REPORT = {
-    "made": {
-        "date": "2026-01-02",
-        "revision": "abc",
-        "changed": False,
-        "corpus": "0.5.0",
-        "python": "CPython 3.12.1",
-        "system": "Linux x86_64",
-        "processors": 2,
-    },
-    "verdict": {
-        "status": "passed",
-        "checks": {"passed": 3, "asked": 3},
-        "bars": {"met": 0, "all": 0},
-    },
-    "not_run": [
-        {"chapter": "x", "what": "Go decoder", "why": "go is not installed", "install": "go"}
-    ],
-    "attention": [],
-}
-
-
 def reader(name: str, failing: list[str], not_asked: list[str]) -> dict[str, Any]:
     score = {
         "format": "toy",
@@ -206,13 +184,13 @@ def reader(name: str, failing: list[str], not_asked: list[str]) -> dict[str, Any
     return {"name": name, "version": "1", "kind": "decoder", "command": "x", "formats": [score]}
 
 
-def test_site_shows_the_answer_of_each_reader(a_case: Make) -> None:
+def test_site_shows_the_answer_of_each_reader(a_case: Make, report: dict[str, Any]) -> None:
     cases = [a_case("one"), a_case("two"), a_case("three")]
     readers = [
         reader("good", [], []),
         reader("bad", ["toy/rows/one", "toy/rows/two@cut:1"], ["toy/rows/three"]),
     ]
-    page = site_page({**REPORT, "readers": readers}, cases, {"toy/rows/one": ("read by x",)})
+    page = site_page({**report, "readers": readers}, cases, {"toy/rows/one": ("read by x",)})
     rows = page.data["rows"]
     assert [row["results"] for row in rows] == [
         ["passed", "failed"],
@@ -234,11 +212,13 @@ def test_details_of_a_format_are_one_script() -> None:
     assert text.isascii()
 
 
-def test_site_is_a_page_and_a_script_for_each_format(tmp_path: Path, a_case: Make) -> None:
+def test_site_is_a_page_and_a_script_for_each_format(
+    tmp_path: Path, a_case: Make, report: dict[str, Any]
+) -> None:
     pytest.importorskip("jinja2")
     readers = [reader("good", [], [])]
     said: list[str] = []
-    page = site_page({**REPORT, "readers": readers}, [a_case()], {})
+    page = site_page({**report, "readers": readers}, [a_case()], {})
     write_site(tmp_path / "site", page, [a_case()], {}, said.append)
     found = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*"))
     assert found == ["site/cases/toy.js", "site/index.html"]
