@@ -28,7 +28,7 @@ const LOGICAL = {
   [`${TIME}IsoTime`]: texted("time"),
   [`${TIME}IsoTimestamp`]: texted("datetime"),
   [`${TIME}ZonedTimestamp`]: (value) => ({ type: "timestamp", value: zonedText(value), zone: "+00:00" }),
-  [`${TIME}ZonedTime`]: (value) => ({ type: "time", value, ...zoneOf(value) }),
+  [`${TIME}ZonedTime`]: (value) => ({ type: "time", value: zonedTime(value), zone: "+00:00" }),
   [`${TIME}MicroDuration`]: counted("interval", "us"),
   [`${TIME}Interval`]: texted("interval"),
   [`${TIME}Year`]: (value) => ({ type: "year", value: String(value) }),
@@ -135,10 +135,15 @@ function variableDecimal(struct) {
 
 const littleEndian = (bytes) => (bytes.length === 0 ? 0n : BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`));
 
-/** The zone that a text ends in; a text without one is in UTC. */
-function zoneOf(text) {
-  const zone = /(Z|[+-][0-9]{2}:?[0-9]{2})$/.exec(text)?.[1] ?? "Z";
-  return { zone: zone === "Z" ? "+00:00" : zone };
+/** A time of day in UTC, with Z. It stays within its day; a text that is not a time of a day stays too. */
+function zonedTime(text) {
+  const found = /^([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9])(\.[0-9]{1,9})?(?:Z|([+-])([0-9]{2}):([0-5][0-9]))?$/.exec(text);
+  if (found === null) return text;
+  const [, hours, minutes, seconds, fraction = "", sign = "+", offsetHours = "0", offsetMinutes = "0"] = found;
+  const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === "+" ? 1 : -1);
+  const minute = (((Number(hours) * 60 + Number(minutes) - offset) % 1440) + 1440) % 1440;
+  const two = (number) => String(number).padStart(2, "0");
+  return `${two(Math.floor(minute / 60))}:${two(minute % 60)}:${seconds}${fraction}Z`;
 }
 
 const TEXT =

@@ -21,6 +21,7 @@ from cdcwire_generators.connect.times import (
     moment_text,
     text_value,
     within,
+    zoned_time_text,
 )
 from cdcwire_generators.round_trip import NotCarriedError
 
@@ -44,7 +45,9 @@ def temporal(
         return _instant(kind, name)
     if isinstance(kind, kinds.TimeType) and kind.zone is not None:
         return Conversion(
-            kinds.TimeType(form="text", zone=UTC), f"{TIME_PREFIX}ZonedTime", text_value
+            kinds.TimeType(form="text", zone=UTC),
+            f"{TIME_PREFIX}ZonedTime",
+            lambda value: zoned_time_text(kind, value),
         )
     text = _iso(kind, name, modes)
     if text is not None:

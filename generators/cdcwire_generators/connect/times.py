@@ -26,6 +26,7 @@ _DATE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})Z?")
 _CLOCK = re.compile(r"(-?)([0-9]{2,3}):([0-5][0-9]):([0-5][0-9])(?:\.([0-9]{1,9}))?Z?")
 _MOMENT = re.compile(r"([0-9-]{10})[ T]((?:[01][0-9]|2[0-3]):[0-9:.]+)Z?")
 _INSTANT = re.compile(r"([0-9-]{10})[ T]([0-9:]{8}(?:\.[0-9]{1,9})?)(Z|[+-][0-9]{2}:[0-9]{2})?")
+_ZONED_CLOCK = re.compile(r"([0-9:]{8})(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})?")
 # An instant outside the years 0 to 9999, or none of the calendar.
 _UTC_TEXT = re.compile(r"-?infinity|[+-][0-9]{4,6}-[0-9]{2}-[0-9]{2} [0-9:]{8}(?:\.[0-9]{1,9})?")
 
@@ -165,6 +166,20 @@ def instant_text(kind: TimestampType, value: Value) -> str:
     except (ValueError, OverflowError) as error:
         raise NotCarriedError("timestamp") from error
     return f"{moved.replace(tzinfo=None).isoformat(' ')}{point}{fraction}"
+
+
+def zoned_time_text(kind: TimeType, value: Value) -> str:
+    """Return a time of day in UTC, with ``Z``. A text that is not a time of a day stays."""
+    text = text_value(value)
+    found = _ZONED_CLOCK.fullmatch(text)
+    if found is None:
+        return text
+    zone = found[3] or kind.zone
+    try:
+        there = datetime.fromisoformat(f"2000-01-02T{found[1]}{UTC if zone == 'Z' else zone}")
+    except ValueError:
+        return text
+    return f"{there.astimezone(timezone.utc):%H:%M:%S}{found[2] or ''}Z"
 
 
 def period(value: Value) -> str:

@@ -91,7 +91,7 @@ def test_slip_in_accept_case_is_named(
 @pytest.mark.parametrize(
     ("error", "problem"),
     [
-        ({"clause": "craft: limits"}, "none of the clauses of the case"),
+        ({"clause": "craft: limits"}, "error.clause is not one of the case's clauses"),
         ({"clause": "craft: version", "offset": -1}, "error.offset: -1 is less than the minimum"),
         ({"clause": "craft: version", "message": 1}, "not the number of a message"),
         ({"clause": "craft: version", "path": [None]}, "error.path[0]: None"),

@@ -263,7 +263,8 @@ def test_file_that_breaks_a_rule_is_rejected(
     message = Message((replace(ITEM, key=replace(ITEM.key, ccl="x")),))
     with pytest.raises(DecodeError) as caught:
         events_of(message, blobs={"x": data})
-    assert caught.value.offset == offset
+    assert caught.value.offset == 0  # of the message, which is right
+    assert f"(byte {offset} of the claim-check file)" in str(caught.value)
     assert caught.value.path == ("claim_check", 0, *path)
     assert caught.value.clause == f"open-protocol: {clause}"
 
