@@ -27,7 +27,12 @@ ALL_PAGES = [
     *(path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("*.md"))),
     *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))),
 ]
-NEEDS = {"docs/how-to/share-a-result.md": "jinja2"}  # the library of an extra
+NEEDS = {  # the library of an extra
+    "docs/how-to/share-a-result.md": "jinja2",
+    "docs/reference/api/codecs.md": "sqlglot",
+    "docs/reference/api/arrow.md": "pyarrow",
+    "docs/reference/api/testing.md": "hypothesis",
+}
 GENERATED = ("reference/command-line.md", "reference/options.md")  # by docs/prepare_site.py
 _LINK = re.compile(r"\]\((?!http)([^)#]+)\)")
 _CALLOUT = re.compile(r"^(?:[①-⑳]| ) ", re.MULTILINE)
