@@ -28,7 +28,7 @@ public final class ReadAvro {
 
   private ReadAvro() {}
 
-  private static GenericRecord read(String text, byte[] data) throws Testee.Rejection {
+  static GenericRecord read(String text, byte[] data) throws Testee.Rejection {
     try {
       GenericDatumReader<GenericRecord> reader = READERS.get(text);
       if (reader == null) {

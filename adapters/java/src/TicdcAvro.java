@@ -67,7 +67,7 @@ final class TicdcAvro {
     if (whole.length < start || whole[0] != (isGlue ? 3 : 0) || (isGlue && whole[1] != 0)) {
       throw new Testee.Rejection("this is not an envelope");
     }
-    ByteBuffer head = ByteBuffer.wrap(whole, isGlue ? 2 : 1, start - 1);
+    ByteBuffer head = ByteBuffer.wrap(whole, isGlue ? 2 : 1, isGlue ? 16 : 4);
     String id = isGlue ? new UUID(head.getLong(), head.getLong()).toString() : String.valueOf(head.getInt());
     JsonNode text = request.path("schemas").get(id);
     if (text == null) {

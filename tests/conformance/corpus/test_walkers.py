@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +15,32 @@ import pytest
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.text import event_to_json
+from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
 from cdcwire_conformance.export import case_line, export_corpus
-from cdcwire_conformance.export.lines import format_facts
+from cdcwire_conformance.export.lines import format_facts, line_text
 from cdcwire_conformance.judge import compare_events, rules_of
-from cdcwire_conformance.run.results import Results
+from cdcwire_conformance.run.results import Outcome, Results
 from cdcwire_conformance.run.runner import Settings, run
 from cdcwire_conformance.run.selection import Task, choose
 from cdcwire_conformance.suite import get_suite
 from cdcwire_conformance.testees import KeptAliveTestee
 
-ADAPTER = Path(__file__).resolve().parents[3] / "adapters" / "javascript"
+ADAPTERS = Path(__file__).resolve().parents[3] / "adapters"
+COMPARE_JS = ADAPTERS / "javascript" / "compare.js"
+JAR = ADAPTERS / "java" / "build" / "avro-testee.jar"
 NODE = shutil.which("node")
-WITH_DERIVED = "cdl-json"  # it has the fewest
+GO = shutil.which("go")
+JAVA = shutil.which("java")
 SAMPLED = 13  # one of N cases is given to each known-wrong decoder
 
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
+needs_go = pytest.mark.skipif(GO is None, reason="go is not installed")
+needs_java = pytest.mark.skipif(
+    JAVA is None or not JAR.exists(), reason="needs java, and mvn -B -q -f adapters/java package"
+)
 
-COMPARE = """
+COMPARE_IN_JAVASCRIPT = """
 import { createInterface } from "node:readline";
 const { sameEvents } = await import(process.argv[1]);
 for await (const line of createInterface({ input: process.stdin })) {
@@ -42,52 +50,142 @@ for await (const line of createInterface({ input: process.stdin })) {
 """
 
 
+COMPARE_IN_JAVA = """
+import com.fasterxml.jackson.databind.*;
+import java.util.*;
+
+class Compare {
+  public static void main(String[] arguments) throws Exception {
+    for (Scanner lines = new Scanner(System.in, "utf-8"); lines.hasNextLine(); ) {
+      JsonNode line = new ObjectMapper().readTree(lines.nextLine());
+      Comparison comparison = new Comparison(line.get("rules"), List.of());
+      System.out.println(comparison.sameEvents(line.get("expected"), line.get("given")));
+    }
+  }
+}
+"""
+
+
 @needs_node
 def test_javascript_walker_agrees_with_runner(tmp_path: Path) -> None:
-    folder, verdicts = tmp_path / "corpus", tmp_path / "verdicts"
-    export_corpus(folder, FORMAT_NAMES, derived=False)
-    derived = tmp_path / "derived"
-    export_corpus(derived, [WITH_DERIVED])
-    shutil.copy(derived / "derived" / f"{WITH_DERIVED}.jsonl", folder / "derived")
+    script = str(ADAPTERS / "javascript" / "test" / "corpus.test.js")
+    testee = [str(NODE), str(ADAPTERS / "javascript" / "testee.js")]
+    # cdl-json has the fewest derived cases
+    assert_agrees(tmp_path, [str(NODE), "--test", script], testee, FORMAT_NAMES, "cdl-json")
+
+
+@needs_go
+def test_go_walker_agrees_with_runner(tmp_path: Path) -> None:
+    testee = str(tmp_path / "testee")
+    folder = ["-C", str(ADAPTERS / "go")]
+    built = subprocess.run(
+        [str(GO), "build", *folder, "-o", testee, "./hamba"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if built.returncode != 0:
+        pytest.skip(f"the modules of the Go adapter are missing: {built.stderr[:200]}")
+    walk = [str(GO), "test", *folder, "-count=1", "-run", "TestCorpus", "./hamba"]
+    assert_agrees(tmp_path, walk, [testee], ["avro"], "avro", sample=SAMPLED)
+
+
+@needs_java
+def test_java_walker_agrees_with_runner(tmp_path: Path) -> None:
+    walk = [str(JAVA), "-cp", str(JAR), "WalkCorpus"]
+    testee = [str(JAVA), "-jar", str(JAR)]
+    assert_agrees(tmp_path, walk, testee, ["avro"], "avro", sample=SAMPLED)
+
+
+@needs_java
+def test_java_walker_reports_a_missing_corpus_in_one_line(tmp_path: Path) -> None:
     walked = subprocess.run(
-        [str(NODE), "--test", str(ADAPTER / "test" / "corpus.test.js")],
+        [str(JAVA), "-cp", str(JAR), "WalkCorpus"],
+        env={**os.environ, "CDCWIRE_CORPUS": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert walked.returncode == 2
+    assert "can't read the corpus" in walked.stderr
+    assert "\tat " not in walked.stderr
+
+
+def assert_agrees(
+    tmp_path: Path,
+    walk: Sequence[str],
+    testee: Sequence[str],
+    formats: Sequence[str],
+    with_derived: str,
+    *,
+    sample: int = 1,
+) -> None:
+    """Walk the stored cases of formats, and sampled derived cases of one, as the runner does."""
+    folder, verdicts = tmp_path / "corpus", tmp_path / "verdicts"
+    export_corpus(folder, formats, derived=False)
+    derived = list(choose([with_derived], sample=sample).derived())
+    with (folder / "derived" / f"{with_derived}.jsonl").open("ab") as lines:
+        for case in derived:
+            lines.write(line_text(case_line(Task(case.id, case, "decode"))))
+    walked = subprocess.run(
+        walk,
         env={**os.environ, "CDCWIRE_CORPUS": str(folder), "CDCWIRE_VERDICTS": str(verdicts)},
         capture_output=True,
         text=True,
         check=False,
     )
-    lines = (line.partition(" ") for line in verdicts.read_text("utf-8").splitlines())
-    found = {case_id: verdict for verdict, _, case_id in lines}
-    wanted = dict(_verdicts_of_runner())
+    assert verdicts.exists(), walked.stdout + walked.stderr
+    lines_of = (line.partition(" ") for line in verdicts.read_text("utf-8").splitlines())
+    found = {case_id: verdict for verdict, _, case_id in lines_of}
+    outcomes = _verdicts_of_runner(testee, formats, derived)
+    wanted = {outcome.id: _as_walked(outcome.verdict) for outcome in outcomes}
+    assert {case.id for case in derived} <= wanted.keys()
     assert {name: found.get(name) for name in wanted} == wanted
-    has_failed = any(outcome in ("failed", "crashed") for outcome in wanted.values())
-    assert has_failed or walked.returncode == 0, walked.stdout[-2000:]
+    has_failed = any(outcome.is_bad and outcome.is_binding for outcome in outcomes)
+    assert (walked.returncode != 0) == has_failed, walked.stdout[-2000:]
 
 
-def _verdicts_of_runner() -> Iterator[tuple[str, str]]:
-    """Yield the verdicts of the runner for everything that is decoded."""
-    testee = KeptAliveTestee([str(NODE), str(ADAPTER / "testee.js")])
+def _as_walked(verdict: str) -> str:
+    return "skipped" if verdict == "not claimed" else verdict
+
+
+def _verdicts_of_runner(
+    command: Sequence[str], formats: Sequence[str], derived: Sequence[Case]
+) -> list[Outcome]:
+    """Return what the runner finds about everything that is decoded."""
+    testee = KeptAliveTestee(command)
     description = testee.start()
-    results = Results(description, "node", "kept alive", "0", FORMAT_NAMES)
-    seen: dict[str, str] = {}
+    results = Results(description, command[0], "kept alive", "0", tuple(formats))
+    seen: list[Outcome] = []
 
     def is_decoded(task: Task) -> bool:
         return task.cmd == "decode"
 
     run(
-        choose(FORMAT_NAMES, derived=False).stored,
-        choose([WITH_DERIVED]).derived(),
+        choose(formats, derived=False).stored,
+        derived,
         [testee],
         results,
         settings=Settings(max_crashes=0, wanted=is_decoded),
-        progress=lambda done, outcome: seen.update({outcome.id: outcome.verdict}),
+        progress=lambda done, outcome: seen.append(outcome),
     )
-    for case_id, verdict in seen.items():
-        yield case_id, "skipped" if verdict == "not claimed" else verdict
+    return seen
 
 
 @needs_node
 def test_javascript_comparison_agrees_with_judge_about_wrong_answers() -> None:
+    script = [str(NODE), "--input-type=module", "-e", COMPARE_IN_JAVASCRIPT, str(COMPARE_JS)]
+    assert_judges_wrong_answers_alike(script)
+
+
+@needs_java
+def test_java_comparison_agrees_with_judge_about_wrong_answers(tmp_path: Path) -> None:
+    source = tmp_path / "Compare.java"
+    source.write_text(COMPARE_IN_JAVA, encoding="ascii")
+    assert_judges_wrong_answers_alike([str(JAVA), "-cp", str(JAR), str(source)])
+
+
+def assert_judges_wrong_answers_alike(command: Sequence[str]) -> None:
     asked = [
         (f"{known_wrong}: {case_id}", is_right, expected, given, name)
         for name in FORMAT_NAMES
@@ -100,14 +198,10 @@ def test_javascript_comparison_agrees_with_judge_about_wrong_answers() -> None:
         for *_, expected, given, name in asked
     )
     compared = subprocess.run(
-        [str(NODE), "--input-type=module", "-e", COMPARE, str(ADAPTER / "compare.js")],
-        input="\n".join(lines),
-        capture_output=True,
-        text=True,
-        check=True,
+        command, input="\n".join(lines), capture_output=True, text=True, check=False
     )
     verdicts = [line == "true" for line in compared.stdout.splitlines()]
-    assert len(verdicts) == len(asked)
+    assert len(verdicts) == len(asked), compared.stderr[-2000:]
     other = [
         (label, is_right)
         for (label, is_right, *_), verdict in zip(asked, verdicts, strict=True)
