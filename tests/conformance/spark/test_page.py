@@ -68,7 +68,7 @@ def test_columns_are_those_of_the_table() -> None:
 
 
 def test_clauses_of_the_page_are_those_of_errors() -> None:
-    shown = {c[0].strip("`") for c in rows_of("These are of this page:")}
+    shown = {c[0].strip("`") for c in rows_of("This page defines these clauses:")}
     known = {value for name, value in vars(building).items() if name.startswith("CLAUSE_")}
     assert shown == known | {CLAUSE_MESSAGES}
 
