@@ -115,7 +115,7 @@ async function consume({ topic, decodeMessage, seconds }, kafka) {
           fail(error);
         }
       };
-      // Batches of a transaction's marks alone are not given to eachBatch, and an end may stand behind one.
+      // eachBatch gets no batch that has only a transaction's markers, and such a batch may be the last.
       consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload: { partition, lastOffset } }) => {
         if (!isOver && BigInt(lastOffset) + 1n >= places.get(partition)?.end) places.delete(partition);
         if (places.size === 0) stop(resolve)();
