@@ -334,6 +334,25 @@ def test_run_failure_that_a_fresh_process_repeats_is_no_leak(
     assert verdicts(results) == {"toy/rows/case": "failed"}
 
 
+@pytest.mark.parametrize(("leaks", "asked"), [(False, 12 + 10), (True, 12 + 12)])
+def test_run_ten_failures_of_a_kind_are_asked_again_and_all_after_a_state_leak(
+    results: Results, a_case: Make, fake: Fake, *, leaks: bool, asked: int
+) -> None:
+    number = 0
+
+    def answer(request: Request) -> Answer:
+        nonlocal number
+        number += 1
+        return RIGHT if leaks and number == 2 else Events([])
+
+    testee = fake(answer)
+    testee.is_fresh = False
+    run([a_case(f"{name:02d}") for name in range(12)], [], [testee], results)
+    assert len(testee.asked) == asked
+    assert len(results.leaks) == leaks
+    assert list(verdicts(results).values()).count("failed") == 12 - leaks
+
+
 def test_run_other_order_of_members_is_no_leak(results: Results, a_case: Make, fake: Fake) -> None:
     """Java's Map.of iterates in an order of each process."""
     times = iter([{"x": "1", "y": "2"}, {"y": "2", "x": "1"}])
