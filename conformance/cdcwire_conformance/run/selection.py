@@ -40,8 +40,8 @@ class Chosen:
 
     def derived(self) -> Iterator[Case]:
         """Yield the malformed cases that fit the pattern."""
-        bases = isqrt(self.sample)
-        return islice(self._derived(self.bases[::bases]), 0, None, -(-self.sample // bases))
+        step = isqrt(self.sample)
+        return islice(self._derived(self.bases[::step]), 0, None, -(-self.sample // step))
 
     def _derived(self, bases: Iterable[Case]) -> Iterator[Case]:
         for base in bases:
