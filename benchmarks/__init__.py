@@ -1,8 +1,8 @@
 """Benchmarks: ratios of routes that do the same work, in one process.
 
-Run each as a module from the project's folder (``python -m benchmarks.decode``). It prints a
-Markdown table with the bar next to each result. They are not tests: a busy machine must not make
-one fail.
+Run them from the project's folder: all (``python -m benchmarks``, with ``--quick`` in under a
+minute) or one (``python -m benchmarks.decode``). Each prints a Markdown table with the bar next to
+each result. They are not tests: a busy machine must not make one fail.
 """
 
 import sys

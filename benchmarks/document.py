@@ -18,7 +18,10 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Result:
-    """One result. ``bar`` is what it has to reach (``is_least``) or not to exceed; None: none."""
+    """One result. ``bar`` is what it has to reach (``is_least``) or not to exceed; None: none.
+
+    Results of one benchmark with the same title are one goal on several workloads.
+    """
 
     id: str
     title: str
@@ -26,6 +29,7 @@ class Result:
     unit: str
     bar: float | None = None
     is_least: bool = True
+    workload: str = ""
     details: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -68,10 +72,9 @@ def markdown(found: dict[str, Any]) -> str:
         "| --- | --- | --- | --- |",
     ]
     for result in found["results"]:
-        bar = "" if result["bar"] is None else _bar_text(result)
+        bar = "" if result["bar"] is None else bar_text(result)
         word = {None: "", True: "reached", False: "**missed**"}[result["passed"]]
-        value = f"{result['value']:.2f}{_unit(result)}"
-        lines.append(f"| {result['title']} | {value} | {bar} | {word} |")
+        lines.append(f"| {full_title(result)} | {value_text(result)} | {bar} | {word} |")
     return "\n".join(lines)
 
 
@@ -81,16 +84,25 @@ def finish(name: str, results: Sequence[Result], given: argparse.Namespace) -> i
     print(markdown(found))
     if given.json is not None:
         given.json.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
-    missed = [result.title for result in results if result.passed is False]
+    missed = [full_title(each) for each in found["results"] if each["passed"] is False]
     for title in missed:
         print(f"missed: {title}", file=sys.stderr)
     return 1 if missed else 0
 
 
-def _bar_text(result: dict[str, Any]) -> str:
+def full_title(result: dict[str, Any]) -> str:
+    """Return the title of a result with its workload."""
+    return "; ".join(filter(None, (result["title"], result["workload"])))
+
+
+def value_text(result: dict[str, Any]) -> str:
+    return f"{result['value']:.2f}{unit_text(result)}"
+
+
+def bar_text(result: dict[str, Any]) -> str:
     sign = "≥" if result["is_least"] else "≤"
-    return f"{sign} {result['bar']:g}{_unit(result)}"
+    return f"{sign} {result['bar']:g}{unit_text(result)}"
 
 
-def _unit(result: dict[str, Any]) -> str:
+def unit_text(result: dict[str, Any]) -> str:
     return "x" if result["unit"] == "x" else f" {result['unit']}"

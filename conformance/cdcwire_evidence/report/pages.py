@@ -137,9 +137,9 @@ def _not_run(document: Mapping[str, Json]) -> list[str]:
 def _left_to_full(document: Mapping[str, Json]) -> Iterator[str]:
     if document["mode"] == "main":
         yield (
-            f"- `cdcwire report --full` adds: {SAMPLE - 1} of {SAMPLE} derived cases; most "
-            "benchmarks; larger feeds and more pairs on Spark; larger size workloads; fresh "
-            "processes that confirm failures of libraries."
+            f"- `cdcwire report --full` adds: {SAMPLE - 1} of {SAMPLE} derived cases; "
+            "all benchmark data; larger feeds and more pairs on Spark; larger size workloads; "
+            "fresh processes that confirm failures of libraries."
         )
 
 

@@ -84,7 +84,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A measured value with a limit. ``is_least``: it is the least allowed value."""
+    """A measured value with a limit. ``is_least``: it is the least allowed value.
+
+    ``workload``: the one with the worst value, where several are measured.
+    """
 
     benchmark: str
     title: str
@@ -93,6 +96,7 @@ class Bar:
     bar: float
     is_least: bool
     met: bool
+    workload: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,10 +33,8 @@ from cdcwire_evidence.report.document import Mode, report_document
 from cdcwire_evidence.report.pages import DOCUMENT, FIRST_PAGE, FOLDER, write_pages
 from cdcwire_evidence.report.part import Part
 from cdcwire_evidence.report.runs import (
-    BENCHMARKS,
     DECODERS,
-    QUICK_BENCHMARKS,
-    benchmark_part,
+    benchmarks_part,
     size_part,
     verify_part,
 )
@@ -145,8 +143,7 @@ def _chapters(mode: Mode, pictures: Path) -> Iterator[Chapter]:
     yield Chapter(partial(size_part, pictures / "sizes.svg", quick), weight=2)
     yield Chapter(partial(compare_part, quick), weight=4)
     yield Chapter(partial(_alone, scenarios_part))
-    for name in QUICK_BENCHMARKS if quick else BENCHMARKS:
-        yield Chapter(partial(benchmark_part, name, quick), "alone")
+    yield Chapter(partial(benchmarks_part, quick, pictures / "benchmarks.json"), "alone")
 
 
 def _of_cases(make: Callable[[Sequence[Case]], Part], folder: Path) -> Part:

@@ -30,7 +30,7 @@ from cdcwire_evidence.report.part import (
     SizeCell,
     Sizes,
 )
-from cdcwire_evidence.report.runs import benchmark_part
+from cdcwire_evidence.report.runs import benchmarks_part
 from cdcwire_evidence.report.write import Chapter, When, gather, write_report
 
 BAR = Bar("decode", "rows per second", 0.5, "x", 1.0, True, False)
@@ -188,25 +188,57 @@ def test_directory_that_cannot_be_written_is_one_error(
         write_report(tmp_path / "file", "main", lambda part: None)
 
 
-@pytest.mark.parametrize(("code", "status"), [(0, "passed"), (1, "failed")])
-def test_exit_code_of_a_benchmark_counts(
-    code: int, status: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def goals_of_a_run(**values: Any) -> dict[str, Any]:
     found = {"title": "t", "value": 2.0, "unit": "x", "bar": 1.0, "is_least": True, "passed": True}
-    document = {"implementation": "C", "python": "3", "machine": "m", "processors": 2}
+    found |= {"benchmark": "decode", "workload": "29 columns", **values}
+    where = {"implementation": "C", "python": "3", "machine": "m", "date": "2026-01-01T00:00:00"}
+    ran = {"benchmark": "decode", **where, "results": [found]}
+    return {"goals": [found], "worse": [], "not_run": [], "benchmarks": [ran]}
 
+
+def stored_run(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, document: dict[str, Any], code: int
+) -> Part:
     def run(words: list[str]) -> subprocess.CompletedProcess[str]:
-        Path(words[-1]).write_text(json.dumps({**document, "results": [found]}))
+        Path(words[-1]).write_text(json.dumps(document))
         return subprocess.CompletedProcess(words, code, "", "")
 
+    monkeypatch.chdir(Path(__file__).parents[3])
     monkeypatch.setattr(runs, "_run", run)
-    assert benchmark_part("decode", True, tmp_path).status == status
+    (folder / "run").mkdir()
+    return benchmarks_part(True, folder / "results.json", folder / "run")
 
 
-def test_benchmark_that_breaks_is_a_failed_chapter(
+@pytest.mark.parametrize(("code", "status"), [(0, "passed"), (1, "failed"), (2, "failed")])
+def test_exit_code_of_the_benchmarks_counts(
+    code: int, status: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = stored_run(monkeypatch, tmp_path, goals_of_a_run(), code)
+    assert part.status == status
+    assert json.loads((tmp_path / "results.json").read_text()) == goals_of_a_run()
+
+
+def test_goals_of_benchmarks_are_bars_of_the_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    document = goals_of_a_run(value=0.5, passed=False)
+    document["worse"] = [{"benchmark": "decode", "title": "t", "was": 0.7, "is": 0.5, "unit": "x"}]
+    document["not_run"] = [{"name": "spark_decode", "why": "not installed: pyspark"}]
+    part = stored_run(monkeypatch, tmp_path, document, 1)
+    assert part.bars == [Bar("decode", "t", 0.5, "x", 1.0, True, False, "29 columns")]
+    assert part.status == "bar missed"
+    assert [missing.what for missing in part.not_run] == ["spark_decode"]
+    assert "| t | at least 1 x | 0.50 x | 29 columns | **missed** |" in part.lines
+    assert "| t | 0.7 | 0.5 | x |" in part.lines
+
+
+def test_benchmarks_that_break_are_a_failed_chapter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[3])
     monkeypatch.setattr(sys, "executable", "false")
-    part = benchmark_part("decode", True, tmp_path)
+    (tmp_path / "results.json").write_text("{}")
+    (tmp_path / "run").mkdir()
+    part = benchmarks_part(True, tmp_path / "results.json", tmp_path / "run")
     assert part.status == "failed"
-    assert part.attention == ["`python -m benchmarks.decode --quick` ended with 1: no output"]
+    assert part.attention == ["`python -m benchmarks --quick` ended with 1: no output"]

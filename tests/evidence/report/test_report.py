@@ -18,7 +18,7 @@ from cdcwire_conformance.corpus.witness import (
 )
 from cdcwire_evidence.report.corpus import carries_part, clauses_part
 from cdcwire_evidence.report.part import table
-from cdcwire_evidence.report.runs import benchmark_part, verify_part
+from cdcwire_evidence.report.runs import benchmarks_part, verify_part
 
 RESULTS = {
     "testee": {"name": "other", "version": "2", "language": "Go"},
@@ -77,7 +77,7 @@ def test_benchmark_outside_a_checkout_is_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert benchmark_part("decode", True, tmp_path).not_run
+    assert benchmarks_part(True, tmp_path / "results.json", tmp_path).not_run
 
 
 def test_table_aligns_columns_of_numbers() -> None:
