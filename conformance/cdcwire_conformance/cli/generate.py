@@ -153,7 +153,7 @@ def run(arguments: argparse.Namespace) -> int:
         if is_sharded or (format_.topic_tables is not None and len(tables) > 1):
             topics.write_topics(folder, arguments.format, events, context, tables, arguments.shards)
         else:
-            messages = format_.from_events(events, context=context)
+            messages = format_.encoder(context)(events)
             write_messages(str(folder / "messages.jsonl"), messages)
     except topics.TopicNameError as error:
         raise UsageError(str(error)) from error

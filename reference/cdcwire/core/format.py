@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from cdcwire.core.compiled import FastDecoder
+from cdcwire.core.compiled import FastDecoder, FastEncoder
 from cdcwire.core.configuration import Connector
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.guess import Guess
 from cdcwire.core.message import Message
 from cdcwire.core.options import Option, OptionValue, parse_options
 from cdcwire.core.reader import Span
-from cdcwire.core.rows import Row
+from cdcwire.core.rows import Row, event_of
 from cdcwire.model.carries import Carries
 from cdcwire.model.events import Column, Event, Table, Value
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Carrier: TypeAlias = Literal["queue", "storage"]
 TableName: TypeAlias = "tuple[str | None, str]"  # schema, table
 MessageDecoder: TypeAlias = Callable[[Message], Iterable[Row | Event]]
+MessageEncoder: TypeAlias = Callable[[Iterable[Row | Event]], Iterator[Message]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +173,10 @@ class Format:
     OptionError). ``shard_text``: the text of a key value that selects a topic's shard; None without
     shards.
 
-    Rows at speed, see ``decoder``.
-    ``fast_decoder``: makes the fast decoder, if the format has one. ``skips_columns``: the fast
-    decoder does not read columns that are not selected. ``joins_halves``: the fast decoder gives
-    the two records of an update as one change.
+    Rows at speed, see ``decoder`` and ``encoder``.
+    ``fast_decoder``, ``fast_encoder``: make them, if the format has them. ``skips_columns``: the
+    fast decoder does not read columns that are not selected. ``joins_halves``: the fast decoder
+    gives the two records of an update as one change.
 
     Facts for comparing feeds.
     ``sends_operation``: if False, an update is a row with an old value. ``deletes_have_position``:
@@ -205,6 +206,7 @@ class Format:
     shared_pages: tuple[str, ...] = ()
     fixes_bytes: Literal["yes", "by value"] = "yes"
     fast_decoder: Callable[[Context], FastDecoder] | None = None
+    fast_encoder: Callable[[Context], FastEncoder[object]] | None = None
     skips_columns: bool = False
     joins_halves: bool = False
     topic_tables: Callable[[Context], tuple[Table, ...]] | None = None
@@ -231,3 +233,19 @@ class Format:
             return self.fast_decoder(context).decode
         parse_options(self.options, context.options)
         return lambda message: self.to_events(message, context=context)
+
+    def encoder(self, context: Context) -> MessageEncoder:
+        """Return the fastest encoder of rows and events to messages.
+
+        Keep it for a whole feed: it remembers the columns of tables. It gives the same messages as
+        ``from_events``, and raises the same EncodeError. It is not thread-safe.
+        Raises: OptionError for an unknown option or value.
+        """
+        if self.fast_encoder is not None:
+            return self.fast_encoder(context).encode
+        parse_options(self.options, context.options)
+
+        def encode(events: Iterable[Row | Event]) -> Iterator[Message]:
+            return self.from_events(map(event_of, events), context=context)
+
+        return encode

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 from cdcwire.model.events import (
     NO_EXTRA,
     Column,
+    Event,
     Extra,
     Half,
     Image,
@@ -87,6 +88,11 @@ class Row(NamedTuple):
         )
         extra = self.extra or NO_EXTRA
         return RowChange(self.table, self.op, before, after, position, self.half, self.sent, extra)
+
+
+def event_of(row: Row | Event) -> Event:
+    """Return the neutral event of a row; any other event as it is."""
+    return row.to_event() if isinstance(row, Row) else row
 
 
 new_row: Callable[[tuple[object, ...]], Row] = partial(tuple.__new__, Row)

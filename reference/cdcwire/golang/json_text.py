@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from json.encoder import encode_basestring
 from typing import TypeAlias
 
 SmallValue: TypeAlias = (
@@ -35,6 +36,12 @@ def json_string(text: str, *, escape_html: bool = True) -> str:
     U+2029 are escaped in both cases, DEL and ``/`` in none.
     Source: open-protocol, "json strings".
     """
+    if text.isascii():
+        quoted = encode_basestring(text)  # differs from Go in what HTML needs, and beyond ASCII
+        if escape_html:
+            quoted = quoted.replace("<", _HTML["<"]).replace(">", _HTML[">"])
+            quoted = quoted.replace("&", _HTML["&"])
+        return quoted
     special, escapes = (_HTML_SPECIAL, _HTML_ESCAPES) if escape_html else (_SPECIAL, _ESCAPES)
     return f'"{special.sub(lambda found: escapes[found.group()], text)}"'
 

@@ -75,13 +75,28 @@ def float_text(value: float, bits: Literal[32, 64]) -> str:
     exponent ``e-07`` shortened to ``e-7``. The limits are compared at the width of ``bits``.
     Source: open-protocol, "number text".
     """
-    sign, digits, exponent = shortest_digits(value, bits)
     magnitude = abs(value)
+    if 1e-3 <= magnitude < 1e16:  # Python writes these as Go does
+        text = repr(value if bits == 64 else _shortest32(value))
+        return text.removesuffix(".0")
+    sign, digits, exponent = shortest_digits(value, bits)
     low = narrow_float32(1e-6) if bits == 32 else 1e-6
     if magnitude != 0 and (magnitude < low or magnitude >= 1e21):
         fraction = f".{digits[1:]}" if len(digits) > 1 else ""
         return f"{sign}{digits[0]}{fraction}e{exponent:+d}"
     return sign + plain_digits(digits, exponent)
+
+
+def _shortest32(value: float) -> float:
+    """Return the double with the shortest digits that a float32 has, from 1e-3 to 1e16.
+
+    Every decimal number of 6 digits comes back from a float32, so fewer digits need no look.
+    """
+    for digits in range(6, 10):
+        short = float(f"{value:.{digits}g}")
+        if narrow_float32(short) == value:
+            return short
+    raise ValueError(f"{value!r} is not a finite 32-bit float")
 
 
 def shortest_digits(value: float, bits: Literal[32, 64]) -> tuple[str, str, int]:

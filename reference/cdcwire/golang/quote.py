@@ -26,6 +26,7 @@ class _Quoting(dict[int, str]):
 
 _QUOTING = _Quoting(
     {
+        **{code: chr(code) for code in range(0x20, 0x7F)},
         **{code: f"\\x{code:02x}" for code in (*range(0x20), 0x7F)},
         **{ord(char): f"\\{letter}" for char, letter in _NAMED.items()},
         **{0xDC00 + byte: f"\\x{byte:02x}" for byte in range(0x80, 0x100)},

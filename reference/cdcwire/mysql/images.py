@@ -20,7 +20,7 @@ from cdcwire.mysql.values import WireValue, model_converter, wire_value
 
 Described: TypeAlias = "tuple[tuple[str, int, int], ...]"  # name, type code, flags of each column
 
-_Prepared: TypeAlias = "tuple[Column, int, int, str]"  # column, type code, flags, clause
+Prepared: TypeAlias = "tuple[Column, int, int, str]"  # column, type code, flags, clause
 
 _KNOWN_LAYOUTS = 256
 _CACHED_COLUMNS = 4096  # TiDB's limit of columns; what has more is not worth keeping
@@ -84,18 +84,21 @@ class ImageWriter:
             (table.schema, table.name): {column.name: column for column in table.columns or ()}
             for table in tables
         }
-        self._layouts: dict[object, tuple[tuple[Column, ...], list[_Prepared]]] = {}
+        self._layouts: dict[object, tuple[tuple[Column, ...], list[Prepared]]] = {}
 
     def columns(self, table: Table, image: Image) -> Iterator[DescribedValue]:
         """Yield the columns of an image. Raises: EncodeError with the column's name as path."""
-        prepared = self._prepared(table, image.columns)
+        prepared = self.prepared(table, image.columns)
         for (column, code, flags, clause), value in zip(prepared, image.values, strict=True):
             with step(column.name):
                 found = wire_value(column, value, self._time_zone, clause)
             yield DescribedValue(column.name, code, flags, found)
 
-    def _prepared(self, table: Table, columns: tuple[Column, ...]) -> list[_Prepared]:
-        """Return what follows from the columns alone. Equal layouts share one tuple of columns."""
+    def prepared(self, table: Table, columns: tuple[Column, ...]) -> list[Prepared]:
+        """Return what follows from the columns alone. Raises: EncodeError for a kind without code.
+
+        Images of one layout share one tuple of columns.
+        """
         place = (id(columns), table.schema, table.name, table.key)
         known = self._layouts.get(place)
         if known is not None:
@@ -109,7 +112,7 @@ class ImageWriter:
         )  # the columns are kept, so that the id stays theirs
         return prepared
 
-    def _prepare(self, table: Table, column: Column) -> _Prepared:
+    def _prepare(self, table: Table, column: Column) -> Prepared:
         definitions = self._definitions.get((table.schema, table.name), {})
         with step(column.name):
             completed = complete_column(column, definitions.get(column.name))

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context
 from cdcwire.core.registry import get_format
-from cdcwire.core.rows import Row
+from cdcwire.core.rows import Row, event_of
 from cdcwire.model.events import Event, Image, RowChange
 from cdcwire.storage import (
     ApplySchema,
@@ -146,7 +146,7 @@ class _RowCheck:
 
 def _content(row: Row | Event) -> bytes:
     """Return the content that equal rows share, without the time of sending."""
-    event = row.to_event() if isinstance(row, Row) else row
+    event = event_of(row)
     assert isinstance(event, RowChange)
     parts = (event.op, event.half, _values(event.before), _values(event.after))
     return repr(parts).encode("utf-8", "surrogatepass")

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from cdcwire.core.errors import DecodeError, TruncatedError
 from cdcwire.core.format import Context
 from cdcwire.core.message import StoredFile
-from cdcwire.core.rows import Row
+from cdcwire.core.rows import Row, event_of
 from cdcwire.model.events import Event, Position, Progress, Table
 from cdcwire.storage import ApplySchema, DataPath, Fault, RowGate, change_of
 from cdcwire.storage.replay import TableKey
@@ -176,7 +176,7 @@ def read_events(
         judge = gate.of(step.parsed).judge
         for row in rows:
             if judge(commit_ts_of(row)) == "take":
-                yield row.to_event() if isinstance(row, Row) else row
+                yield event_of(row)
     if prefix.checkpoint is not None and reader.is_whole and not prefix.blocking_faults:
         yield Progress("checkpoint", Position(commit_ts=prefix.checkpoint))
 

@@ -4,7 +4,10 @@ A fast decoder accepts and rejects exactly what the plain decoder does, by const
 is not plainly regular, damaged or just rare, raises one of ``IRREGULARITIES``. The plain decoder
 then takes that input and finds the error or the rows. So a fast decoder defines no error messages.
 
+A fast encoder falls back in the same way, row by row.
+
 - ``FastDecoder``: the interface of every fast decoder. ``core.rows`` has the rows that it returns.
+- ``FastEncoder``, ``ImagePlans``: the interface of every fast encoder, and the plans that it keeps.
 - ``Irregular``, ``IRREGULARITIES``: The reasons why the plain decoder takes over.
 - ``BoundedCache``, ``Memo``: The values remembered between messages, up to a limit.
 - ``Credit``: How much time may go into making functions and patterns.
@@ -15,6 +18,7 @@ from __future__ import annotations
 
 from cdcwire.core.compiled.caches import BoundedCache, Credit, Memo
 from cdcwire.core.compiled.decoder import FastDecoder
+from cdcwire.core.compiled.encoder import FastEncoder, ImagePlans
 from cdcwire.core.compiled.fallback import IRREGULARITIES, Irregular
 from cdcwire.core.compiled.functions import compile_function, indented
 
@@ -23,6 +27,8 @@ __all__ = [
     "BoundedCache",
     "Credit",
     "FastDecoder",
+    "FastEncoder",
+    "ImagePlans",
     "Irregular",
     "Memo",
     "compile_function",

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from cdcwire.core.compiled.fallback import IRREGULARITIES
 from cdcwire.core.message import Message
-from cdcwire.core.rows import Row
+from cdcwire.core.rows import Row, event_of
 from cdcwire.model.events import Event
 
 
@@ -31,7 +31,7 @@ class FastDecoder(ABC):
 
     def decode_events(self, message: Message) -> list[Event]:
         """Return the neutral events of a message. Raises: DecodeError."""
-        return [row.to_event() if isinstance(row, Row) else row for row in self.decode(message)]
+        return list(map(event_of, self.decode(message)))
 
     @abstractmethod
     def _usual(self, message: Message) -> Iterable[Row | Event]:

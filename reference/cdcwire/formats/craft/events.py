@@ -58,6 +58,18 @@ def messages_of(
     ``tables`` completes columns that come with their kind only. Raises: EncodeError; its path
     begins with the number of the event.
     """
+    write = event_writer(settings, tables)
+    for batch in batches(events, write, settings.max_message_bytes, settings.max_batch_size):
+        yield Message(batch)
+
+
+def event_writer(
+    settings: Settings, tables: Iterable[Table]
+) -> Callable[[Event], tuple[WireEvent, int | None]]:
+    """Return what makes an event of the wire, and the estimated size of a row.
+
+    ``tables`` completes columns that come with their kind only. The function raises EncodeError.
+    """
     columns = ColumnWriter(settings, tables, CRAFT)
 
     def wire_event(event: Event) -> tuple[WireEvent, int | None]:
@@ -67,8 +79,7 @@ def messages_of(
         groups = (group.columns for group in row.groups)
         return row, estimated_size(row.schema, row.table, groups, CRAFT)
 
-    for batch in batches(events, wire_event, settings.max_message_bytes, settings.max_batch_size):
-        yield Message(batch)
+    return wire_event
 
 
 def batches(

@@ -12,6 +12,7 @@ from cdcwire.formats.craft.carries import CARRIES
 from cdcwire.formats.craft.events import events_of, messages_of
 from cdcwire.formats.craft.explain import explain
 from cdcwire.formats.craft.fast import RowDecoder
+from cdcwire.formats.craft.fast_encoder import RowEncoder
 from cdcwire.formats.craft.identify import identify
 from cdcwire.formats.craft.settings import OPTIONS, read_settings
 from cdcwire.formats.craft.wire import decode, encode
@@ -86,5 +87,6 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     fast_decoder=RowDecoder,
+    fast_encoder=RowEncoder,
     skips_columns=True,
 )

@@ -50,6 +50,7 @@ class ColumnWriter:
             profile.column_types,
             lambda code, flags: value_clause(code, profile),
         )
+        self.prepared = self._images.prepared
 
     def columns(self, table: Table, image: Image) -> WireColumns:
         """Return the columns of one group. Raises: EncodeError with the column's name as path."""

@@ -14,6 +14,7 @@ from cdcwire.formats.open_protocol.carries import CARRIES
 from cdcwire.formats.open_protocol.events import events_of
 from cdcwire.formats.open_protocol.explain import explain
 from cdcwire.formats.open_protocol.fast import RowDecoder
+from cdcwire.formats.open_protocol.fast_encoder import RowEncoder
 from cdcwire.formats.open_protocol.identify import identify
 from cdcwire.formats.open_protocol.settings import OPTIONS, read_settings
 from cdcwire.formats.open_protocol.wire import read_message
@@ -97,6 +98,7 @@ FORMAT = Format(
     prepared=with_claim_checks,
     has_claim_checks=True,
     fast_decoder=RowDecoder,
+    fast_encoder=RowEncoder,
     skips_columns=True,
     sends_operation=False,
     sends_changed_columns=lambda options: bool(options["only-output-updated-columns"]),

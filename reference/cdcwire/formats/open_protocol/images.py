@@ -40,6 +40,7 @@ class ColumnWriter:
     def __init__(self, time_zone: str | None, tables: Iterable[Table]) -> None:
         clause = "open-protocol: column members"
         self._images = ImageWriter(tables, time_zone, clause, value_clause)
+        self.prepared = self._images.prepared
 
     def columns(self, table: Table, image: Image) -> Columns:
         """Return the columns of an image. Raises: EncodeError with the column's name as path."""

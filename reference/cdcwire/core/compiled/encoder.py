@@ -1,0 +1,93 @@
+"""The interface of fast encoders, and the fallback to the plain encoder row by row.
+
+A fast encoder gives the messages and the errors of ``from_events``, by construction. It makes the
+*piece* of a message that one row needs. Batches, files and all other events are the plain
+encoder's, which takes the pieces that are ready and makes the others itself.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from typing import Generic, TypeVar
+
+from cdcwire.core.compiled.caches import BoundedCache
+from cdcwire.core.compiled.fallback import IRREGULARITIES
+from cdcwire.core.message import Message
+from cdcwire.core.rows import Row, event_of
+from cdcwire.model.events import ABSENT, Column, Event, RowChange, Table
+
+Piece = TypeVar("Piece", covariant=True)
+Plan = TypeVar("Plan")
+
+_MAX_COLUMNS = 1 << 15  # of all plans together
+
+
+class FastEncoder(ABC, Generic[Piece]):
+    """Encodes events to messages, by what it learned from earlier events.
+
+    Keep one encoder for a whole feed. Its memory is bounded. It is not thread-safe. A format's
+    encoder is made of a ``Context``.
+    """
+
+    def encode(self, events: Iterable[Row | Event]) -> Iterator[Message]:
+        """Yield the messages of a feed, batched as the producer does.
+
+        Raises: EncodeError, the same as ``from_events`` of these events.
+        """
+        return self._messages(map(event_of, events))
+
+    def piece(self, event: Event) -> Piece | None:
+        """Return what a message has of a row; None where the plain encoder has to make it."""
+        if not isinstance(event, RowChange):
+            return None
+        try:
+            return self._piece(event)
+        except IRREGULARITIES:
+            return None
+
+    @abstractmethod
+    def _messages(self, events: Iterable[Event]) -> Iterator[Message]:
+        """Yield the messages as the plain encoder does, with the pieces of ``piece``."""
+
+    @abstractmethod
+    def _piece(self, change: RowChange) -> Piece:
+        """Return the piece of a regular row. Raises: one of IRREGULARITIES for any other."""
+
+
+class ImagePlans(Generic[Plan]):
+    """Plans of row images: all that an encoder derives from a table and its columns, made once.
+
+    ``make`` makes the plan of a table and its columns. The images of a feed mostly share one tuple
+    of columns, which is found by its identity. Other tuples are found by their value, except those
+    with defaults: 1.0 and 1.00 are equal, and not the same default.
+    """
+
+    def __init__(self, make: Callable[[Table, tuple[Column, ...]], Plan]) -> None:
+        self._make = make
+        self._by_id: BoundedCache[tuple[object, ...], tuple[Plan, object, object]]
+        self._by_id = BoundedCache(_MAX_COLUMNS)
+        self._by_value: BoundedCache[tuple[Table, tuple[Column, ...]], Plan]
+        self._by_value = BoundedCache(_MAX_COLUMNS)
+
+    def of(self, table: Table, columns: tuple[Column, ...]) -> Plan:
+        """Return the plan of an image. Raises: what ``make`` raises."""
+        defined = table.columns
+        names = (table.schema, table.name, table.database, table.key, table.version)
+        place = (id(columns), id(defined), names)
+        known = self._by_id.get(place)
+        if known is not None:
+            return known[0]
+        plan = self._of_value(table, columns)
+        # The tuples are kept with the plan, so that their ids remain theirs.
+        self._by_id.keep(place, (plan, columns, defined), len(columns) + 1)
+        return plan
+
+    def _of_value(self, table: Table, columns: tuple[Column, ...]) -> Plan:
+        if table.columns is not None or any(each.default is not ABSENT for each in columns):
+            return self._make(table, columns)
+        plan = self._by_value.get((table, columns))
+        if plan is None:
+            plan = self._make(table, columns)
+            self._by_value.keep((table, columns), plan, len(columns) + 1)
+        return plan

@@ -1,0 +1,201 @@
+"""The fast encoder: rows in parts, and messages put together from these.
+
+Column names are numbers of a message's term dictionary, which depends on the other rows of the
+message. So the part of a row has all but these numbers. Messages with the same names in the same
+order share one dictionary, which is made once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from cdcwire.core.compiled import (
+    IRREGULARITIES,
+    BoundedCache,
+    FastEncoder,
+    ImagePlans,
+    Irregular,
+)
+from cdcwire.core.compiled.varint_bytes import (
+    deltas,
+    uvarint_array,
+    uvarint_bytes,
+    varint_array,
+)
+from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.message import Message as OutMessage
+from cdcwire.formats.craft.events import batches, event_writer
+from cdcwire.formats.craft.headers import NO_PARTITION, Terms
+from cdcwire.formats.craft.image_plan import ImagePlan, PlanMaker
+from cdcwire.formats.craft.message import EVENT_ROW, GROUP_NEW, GROUP_OLD, Message
+from cdcwire.formats.craft.message import Event as WireEvent
+from cdcwire.formats.craft.profile import CRAFT
+from cdcwire.formats.craft.settings import read_settings
+from cdcwire.formats.craft.wire import VERSION, encode
+from cdcwire.model.events import Event, RowChange
+from cdcwire.mysql.json_members import INT64_END, UINT64_END
+
+_MAX_TERMS = 1 << 15  # of all dictionaries together
+_VERSION = uvarint_bytes(VERSION)
+_NEW = bytes((GROUP_NEW,))
+_OLD = bytes((GROUP_OLD,))
+_ROW = bytes((EVENT_ROW,))
+
+
+class _Group(NamedTuple):
+    kind: bytes
+    plan: ImagePlan
+    sizes: bytes
+    values: bytes
+
+
+class _Part(NamedTuple):
+    """A row. ``size``: the producer's estimate."""
+
+    change: RowChange
+    commit_ts: int
+    partition: int
+    plan: ImagePlan
+    groups: tuple[_Group, ...]
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Dictionary:
+    """The terms of a message. ``heads``: what groups of a plan have between kind and sizes."""
+
+    ids: dict[str, int]
+    raw: bytes
+    heads: dict[ImagePlan, bytes]
+
+
+class RowEncoder(FastEncoder[_Part]):
+    """Encodes rows whose columns it has seen in batches; all else by the plain encoder."""
+
+    def __init__(self, context: Context = NO_CONTEXT) -> None:
+        self._settings = settings = read_settings(context)
+        self._wire_event = event_writer(settings, context.tables)
+        maker = PlanMaker(settings, context.tables, CRAFT)
+        self._plans: ImagePlans[ImagePlan] = ImagePlans(maker.plan)
+        self._deleted = self._plans
+        if settings.delete_only_handle_key:
+            self._deleted = ImagePlans(maker.handle_key_plan)
+        self._dictionaries: BoundedCache[tuple[object, ...], _Dictionary]
+        self._dictionaries = BoundedCache(_MAX_TERMS)
+
+    def _messages(self, events: Iterable[Event]) -> Iterator[OutMessage]:
+        limits = self._settings.max_message_bytes, self._settings.max_batch_size
+        for batch in batches(events, self._part_or_event, *limits):
+            yield KafkaMessage(None, self._message(batch))
+
+    def _part_or_event(self, event: Event) -> tuple[_Part | WireEvent, int | None]:
+        part = self.piece(event)
+        return self._wire_event(event) if part is None else (part, part.size)
+
+    def _message(self, batch: Sequence[_Part | WireEvent]) -> bytes:
+        parts = [part for part in batch if isinstance(part, _Part)]
+        if len(parts) == len(batch):
+            try:
+                return self._joined(parts)
+            except IRREGULARITIES:
+                pass  # outside this block, an error of the plain encoder has no context
+        return encode(
+            Message(
+                tuple(
+                    self._wire_event(each.change)[0] if isinstance(each, _Part) else each
+                    for each in batch
+                )
+            )
+        )
+
+    def _piece(self, change: RowChange) -> _Part:
+        table, op, before, after = change.table, change.op, change.before, change.after
+        if change.half or (change.sent and (op != "delete" or change.sent == "changed")):
+            raise Irregular
+        if op == "delete":
+            if before is None or after is not None:
+                raise Irregular
+            plan = self._deleted.of(table, before.columns)
+            groups: tuple[_Group, ...] = (_Group(_OLD, plan, *plan.written(before.values)),)
+        else:
+            if after is None or (before is not None) != (op == "update"):
+                raise Irregular
+            plan = self._plans.of(table, after.columns)
+            groups = (_Group(_NEW, plan, *plan.written(after.values)),)
+            if before is not None:
+                old = self._plans.of(table, before.columns)
+                groups = (*groups, _Group(_OLD, old, *old.written(before.values)))
+            elif op != "insert":
+                raise Irregular
+        ts, partition = change.position.commit_ts, change.position.partition
+        if type(ts) is not int or not 0 <= ts < UINT64_END:
+            raise Irregular
+        if partition is None:
+            partition = NO_PARTITION
+        elif type(partition) is not int or partition == NO_PARTITION:
+            raise Irregular
+        size = plan.row_size
+        for group in groups:
+            size += group.plan.image_size + len(group.values)
+        return _Part(change, ts, partition, plan, groups, size)
+
+    def _joined(self, parts: list[_Part]) -> bytes:
+        """Return the message of rows. Raises: one of IRREGULARITIES."""
+        dictionary = self._dictionary(parts)
+        ids, heads = dictionary.ids, dictionary.heads
+        bodies: list[bytes] = []
+        body_sizes: list[int] = []
+        group_tables: list[bytes] = []
+        for part in parts:
+            sizes = []
+            for kind, plan, value_sizes, values in part.groups:
+                head = heads[plan]
+                bodies += (kind, head, value_sizes, values)
+                sizes.append(1 + len(head) + len(value_sizes) + len(values))
+            body_sizes.append(sum(sizes))
+            group_tables.append(_size_table(sizes))
+        headers = b"".join(
+            (
+                uvarint_array([step % UINT64_END for step in deltas([p.commit_ts for p in parts])]),
+                _ROW * len(parts),
+                _signed_deltas([part.partition for part in parts]),
+                _signed_deltas([ids[part.plan.schema] for part in parts]),
+                _signed_deltas([ids[part.plan.table] for part in parts]),
+            )
+        )
+        meta = _size_table([len(headers), len(dictionary.raw)])
+        tables = b"".join((meta, _size_table(body_sizes), *group_tables))
+        tail = uvarint_bytes(len(tables))[::-1]
+        return b"".join((_VERSION, headers, *bodies, dictionary.raw, tables, tail))
+
+    def _dictionary(self, parts: list[_Part]) -> _Dictionary:
+        schemas = dict.fromkeys([part.plan.schema for part in parts])
+        tables = dict.fromkeys([part.plan.table for part in parts])
+        plans = dict.fromkeys([group.plan for part in parts for group in part.groups])
+        shape = (*schemas, None, *tables, None, *plans)
+        found = self._dictionaries.get(shape)
+        if found is None:
+            terms = Terms()
+            for name in (*schemas, *tables):
+                terms.id_of(name)
+            heads = {}
+            for plan in plans:
+                names = [terms.id_of(name) for name in plan.names]
+                count = uvarint_bytes(len(names))
+                heads[plan] = count + _signed_deltas(names) + plan.types_and_flags
+            raw = bytearray()
+            terms.write(raw)
+            found = _Dictionary(terms.ids, bytes(raw), heads)
+            self._dictionaries.keep(shape, found, len(terms.ids) + len(shape))
+        return found
+
+
+def _size_table(sizes: list[int]) -> bytes:
+    return uvarint_bytes(len(sizes)) + varint_array(deltas(sizes))
+
+
+def _signed_deltas(values: list[int]) -> bytes:
+    return varint_array([(step + INT64_END) % UINT64_END - INT64_END for step in deltas(values)])

@@ -1,0 +1,196 @@
+"""The fast encoder: one template for each row image, one function for each of its columns.
+
+A template is the JSON of an image with a place for each value. It has all that follows from table
+and columns, in the order of the dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from cdcwire.core.base64_text import write_base64
+from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Memo
+from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.message import Message
+from cdcwire.formats.open_protocol.batching import Pair, messages_of
+from cdcwire.formats.open_protocol.images import ColumnWriter
+from cdcwire.formats.open_protocol.keys import write_key
+from cdcwire.formats.open_protocol.members import write_escaped, write_name, write_text
+from cdcwire.formats.open_protocol.message import EVENT_ROW, Key
+from cdcwire.formats.open_protocol.settings import Settings, read_settings
+from cdcwire.formats.open_protocol.values import write_value
+from cdcwire.golang.numbers import float_text, narrow_float32
+from cdcwire.golang.quote import quote
+from cdcwire.model.events import Column, Event, Image, RowChange, Table
+from cdcwire.mysql.images import Prepared
+from cdcwire.mysql.json_members import UINT64_END
+from cdcwire.mysql.types import FLAG_HANDLE_KEY, LARGE_STRING_TYPES
+from cdcwire.mysql.usual import integer_range, number_of_label, usual_form
+from cdcwire.mysql.values import wire_value
+
+_Write: TypeAlias = Callable[[Any], str]
+_Keyed: TypeAlias = "tuple[str, str, int | None]"  # schema, table, partition
+
+_MAX_TEXTS = 256  # of the labels of one column
+_TS = 1 << 63  # the place of the timestamp in a key; it comes before all names
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How an image is written: in which order its values, by which functions, into which text."""
+
+    order: tuple[int, ...]
+    writers: tuple[_Write, ...]
+    template: str
+
+    def text(self, image: Image) -> str:
+        """Return the JSON of an image. Raises: one of IRREGULARITIES."""
+        values = image.values
+        if len(values) != len(self.order):
+            raise Irregular
+        return self.template % tuple(
+            [
+                "null" if values[index] is None else write(values[index])
+                for index, write in zip(self.order, self.writers, strict=True)
+            ]
+        )
+
+
+class RowEncoder(FastEncoder[Pair]):
+    """Encodes rows of tables whose columns it has seen; all else by the plain encoder."""
+
+    def __init__(self, context: Context = NO_CONTEXT) -> None:
+        self._settings = read_settings(context)
+        self._tables = context.tables
+        self._columns = ColumnWriter(self._settings.time_zone, context.tables)
+        self._plans: ImagePlans[_Plan] = ImagePlans(self._plan)
+        self._keys: Memo[_Keyed, tuple[str, str]] = Memo(self._key)
+
+    def _messages(self, events: Iterable[Event]) -> Iterator[Message]:
+        return messages_of(events, self._settings, self._tables, self.piece)
+
+    def _piece(self, change: RowChange) -> Pair:
+        settings, table, position = self._settings, change.table, change.position
+        if change.extra or change.sent or change.half or not table.schema or not table.name:
+            raise Irregular
+        before, after = change.before, change.after
+        if change.op == "insert" and before is None and after is not None:
+            value = f'{{"u":{self._plans.of(table, after.columns).text(after)}}}'
+        elif change.op == "update" and before is not None and after is not None:
+            new = self._plans.of(table, after.columns).text(after)
+            old = self._plans.of(table, before.columns).text(before)
+            if settings.only_updated_columns:
+                raise Irregular
+            value = f'{{"u":{new},"p":{old}}}' if settings.output_old_value else f'{{"u":{new}}}'
+        elif change.op == "delete" and before is not None and after is None:
+            if settings.delete_only_handle_key:
+                raise Irregular
+            value = f'{{"d":{self._plans.of(table, before.columns).text(before)}}}'
+        else:
+            raise Irregular
+        ts, partition = position.commit_ts, position.partition
+        if type(ts) is not int or not 0 <= ts < UINT64_END:
+            raise Irregular
+        if partition is not None and type(partition) is not int:
+            raise Irregular
+        start, end = self._keys[table.schema, table.name, partition]
+        key = f"{start}{ts}{end}".encode()
+        raw = value.encode()
+        compression = settings.compression
+        return key, compression.compress(raw) if compression else raw
+
+    def _key(self, place: _Keyed) -> tuple[str, str]:
+        """Return what is around the ts in the keys of a table and partition."""
+        schema, name, partition = place
+        if partition == 0:
+            raise Irregular
+        row_key = Key(_TS, EVENT_ROW, schema, name, ptn=partition or 0)
+        start, _, end = write_key(row_key, self._settings.dialect).decode().partition(str(_TS))
+        return start, end
+
+    def _plan(self, table: Table, columns: tuple[Column, ...]) -> _Plan:
+        prepared = self._columns.prepared(table, columns)
+        dialect = self._settings.dialect
+        names = [column.name for column, _, _, _ in prepared]
+        order = list(range(len(columns)))
+        if dialect == "tiflow":
+            order.sort(key=lambda index: names[index].encode())
+        if not order or len(set(names)) != len(names):
+            raise Irregular
+        members = []
+        for index in order:
+            column, code, flags, _ = prepared[index]
+            handle = '"h":true,' if flags & FLAG_HANDLE_KEY else ""
+            name = write_name(column.name, dialect).replace("%", "%%")
+            members.append(f'{name}:{{"t":{code},{handle}"f":{flags},"v":%s}}')
+        writers = tuple(_writer(prepared[index], self._settings) for index in order)
+        return _Plan(tuple(order), writers, f"{{{','.join(members)}}}")
+
+
+def _writer(prepared: Prepared, settings: Settings) -> _Write:
+    """Return what writes the values of a column that are not NULL."""
+    column, code, flags, clause = prepared
+    dialect = settings.dialect
+
+    def plainly(value: Any) -> str:
+        found = wire_value(column, value, settings.time_zone, clause)
+        return write_value(found, code, flags, dialect)
+
+    form = usual_form(column, code, flags)
+    low, high = integer_range(column, code, flags)
+    is_large = code in LARGE_STRING_TYPES
+    known: Memo[str, str] = Memo(str, 0)
+    if form == "label":
+        number = number_of_label(column)
+        known = Memo(lambda label: str(number(label)), _MAX_TEXTS)
+
+    def integer(value: Any) -> str:
+        return str(value) if type(value) is int and low <= value < high else plainly(value)
+
+    def label(value: Any) -> str:
+        return known[value] if type(value) is str else integer(value)
+
+    def double(value: Any) -> str:
+        if type(value) is float and value - value == 0:  # finite
+            return float_text(value, 64)
+        return plainly(value)
+
+    def single(value: Any) -> str:
+        if type(value) is float and value - value == 0 and narrow_float32(value) == value:
+            return float_text(value, 32)
+        return plainly(value)
+
+    def decimal(value: Any) -> str:
+        if type(value) is Decimal and value.is_finite():
+            return f'"{value:f}"'
+        return plainly(value)
+
+    def characters(value: Any) -> str:
+        return write_text(value, dialect) if type(value) is str else plainly(value)
+
+    def large_text(value: Any) -> str:
+        if type(value) is str:
+            return f'"{write_base64(value.encode())}"'
+        return plainly(value)
+
+    def raw(value: Any) -> str:
+        if type(value) is not bytes:
+            return plainly(value)
+        if is_large:
+            return f'"{write_base64(value)}"'
+        return write_escaped(quote(value), dialect)
+
+    writers: dict[str, _Write] = {
+        "integer": integer,
+        "label": label,
+        "float": single,
+        "double": double,
+        "decimal": decimal,
+        "text": large_text if is_large else characters,
+        "bytes": raw,
+        "characters": characters,
+    }
+    return writers.get(form, plainly)
