@@ -1,7 +1,8 @@
 """The step of the action: run ``cdcwire verify`` as the inputs say, without a shell.
 
 Reads the inputs as environment variables (INPUT_COMMAND, …), writes the reports below RUNNER_TEMP,
-appends to the job summary, and gives the outputs of the step. Exits with the code of the command.
+appends to the job summary, and gives the outputs of the step. Generated messages follow the golden
+cases as a second command. Exits with the worse code of both.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 _REPORTS = {"junit": "junit.xml", "json": "results.json", "badge": "badge.json"}
+_PROPERTY_REPORTS = {"junit": "property.xml", "json": "property.json"}
 _VERDICTS = {0: "passed", 1: "failed"}
 _FORMAT = re.compile(r"[a-z][a-z0-9-]*")
+_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 
 
 class InputError(ValueError):
@@ -27,27 +31,49 @@ def main() -> int:
     directory = Path(os.environ["RUNNER_TEMP"]) / "cdcwire"
     directory.mkdir(parents=True, exist_ok=True)
     try:
-        words = arguments(directory)
+        commands = [*commands_of(directory)]
     except InputError as error:
         print(f"::error::{error}")
         return 2
-    code = subprocess.run(
-        [sys.executable, "-m", "cdcwire_conformance", *words], check=False
-    ).returncode
+    code = 0
+    for words in commands:
+        ended = subprocess.run([sys.executable, "-m", "cdcwire_conformance", *words], check=False)
+        code = max(code, ended.returncode) if ended.returncode in _VERDICTS else 2
+        if code not in _VERDICTS:
+            break
     outputs = {"directory": directory, "verdict": _VERDICTS.get(code, "error")}
     outputs |= {name: directory / file for name, file in _REPORTS.items()}
+    outputs["html"] = directory / "results.html" if _has_html() else ""
     with open(os.environ["GITHUB_OUTPUT"], "a", encoding="utf-8") as stream:
         stream.writelines(f"{name}={value}\n" for name, value in outputs.items())
     return code
 
 
-def arguments(directory: Path) -> list[str]:
-    """Return the arguments of cdcwire. Raises: InputError."""
-    words = ["verify", *_formats(), "--github-summary"]
-    words += [f"--{name}={directory / file}" for name, file in _REPORTS.items()]
+def commands_of(directory: Path) -> Iterator[list[str]]:
+    """Yield the arguments of each command of cdcwire. Raises: InputError."""
+    verify = ["verify", *_formats(), "--github-summary"]
+    testee = ["--", *_command()]
+    words = [*verify, *_reports(directory, _REPORTS, "results.html")]
     if expected := _input("EXPECTED_FAILURES"):
         words.append(f"--expected-failures={expected}")
-    return [*words, "--", *_command()]
+    yield [*words, *testee]
+    if number := _input("PROPERTY"):
+        if not _NUMBER.fullmatch(number):
+            raise InputError(f"property: {_shown(number)} is not a number from 1")
+        words = [*verify, *_reports(directory, _PROPERTY_REPORTS, "property.html")]
+        yield [*words, f"--property={number}", f"--save={directory / 'cases'}", *testee]
+
+
+def _reports(directory: Path, names: dict[str, str], page: str) -> list[str]:
+    files = {**names, **({"html": page} if _has_html() else {})}
+    return [f"--{name}={directory / file}" for name, file in files.items()]
+
+
+def _has_html() -> bool:
+    value = _input("HTML") or "true"
+    if value not in ("true", "false"):
+        raise InputError(f"html: {_shown(value)} is neither true nor false")
+    return value == "true"
 
 
 def _formats() -> list[str]:

@@ -24,7 +24,8 @@ all results to report/report.json.
 
 Takes a sample of the derived cases and few rows. --full takes
 everything, and runs the benchmarks with all their data. Chapters that cannot run on this machine
-are listed as not run, with what to install.
+are listed as not run, with what to install. A chapter that breaks off is failed; the others go on.
+If standard error is a file, it gets a line for each chapter: start, end, seconds, status.
 
 --html writes a site from an existing report and runs nothing: each reader's score on each question,
 and every stored case with its bytes. Open DIR/index.html; it needs no server.

@@ -157,11 +157,13 @@ def _results(
     arguments: argparse.Namespace, description: Description, formats: tuple[str, ...]
 ) -> Results:
     from cdcwire_conformance.corpus.store import corpus_version
+    from cdcwire_conformance.output.paths import without_machine_paths
     from cdcwire_conformance.run.results import Results
 
+    command = " ".join(arguments.command or ["(reference)"])
     return Results(
         description,
-        " ".join(arguments.command or ["(reference)"]),
+        without_machine_paths(command, Path.cwd()),
         "one-shot" if arguments.one_shot else "kept alive",
         corpus_version(_root(arguments)),
         formats,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from cdcwire_conformance.cli import run_verb
@@ -29,12 +30,21 @@ def run(arguments: argparse.Namespace) -> int:
             nonlocal done
             done += 1
             line.show(f"{done} chapters; {part.title}: {part.status}, {part.seconds:.0f} s"[:79])
+            if not sys.stderr.isatty():
+                print(log_line(part, datetime.now().astimezone()), file=sys.stderr, flush=True)
 
         document = write_report(target, "full" if arguments.full else "main", report)
     for chapter in document["chapters"]:
         print(f"{chapter['status']:<11} {chapter['seconds']:5.0f} s  {chapter['title']}")
     print(f"{target / FIRST_PAGE}: {verdict_line(document)}")
     return int(document["verdict"]["status"] == "failed")
+
+
+def log_line(part: Part, end: datetime) -> str:
+    """Return the line of a chapter that has ended, for a log."""
+    start = end - timedelta(seconds=part.seconds)
+    times = f"{start:%H:%M:%S} to {end:%H:%M:%S}, {part.seconds:4.0f} s"
+    return f"{times}: {part.status:<10} {part.title}"
 
 
 if __name__ == "__main__":

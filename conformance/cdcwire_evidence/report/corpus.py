@@ -14,12 +14,16 @@ from cdcwire_conformance.known_wrong.catch import catching_case
 from cdcwire_conformance.suite import get_suite
 from cdcwire_evidence.report.part import Evidence, KnownWrongResult, Part, table
 
+KNOWN_WRONG = "Known-wrong decoders"
+WITNESSES = "Who confirms the golden cases"
+CLAUSES = "Clauses"
+CARRIES = "What each format carries"
 _MISSED = "**not caught**"
 
 
 def known_wrong_part(cases: Sequence[Case]) -> Part:
     """Show which case catches each known-wrong decoder."""
-    part = Part("Known-wrong decoders", "pytest tests/conformance/known_wrong")
+    part = Part(KNOWN_WRONG, "pytest tests/conformance/known_wrong")
     caught: dict[tuple[str, str], list[str]] = {}
     for format_name in FORMAT_NAMES:
         for wrong in get_suite(format_name).known_wrong:
@@ -43,7 +47,7 @@ def known_wrong_part(cases: Sequence[Case]) -> Part:
 def witnesses_part(cases: Sequence[Case]) -> Part:
     """Show who confirms the cases."""
     witnesses = read_witnesses()
-    part = Part("Who confirms the golden cases", "cdcwire witness")
+    part = Part(WITNESSES, "cdcwire witness")
     names = [f"{w.name} {w.version} ({w.language})" for w in witnesses]
     part.lines = [
         "A case is confirmed if a producer wrote its bytes. It is also confirmed if an independent "
@@ -69,7 +73,7 @@ def witnesses_part(cases: Sequence[Case]) -> Part:
 def clauses_part(cases: Iterable[Case]) -> Part:
     """Count how many cases show each clause, and which known bugs have a case."""
     cases = tuple(cases)
-    part = Part("Clauses", "cdcwire corpus check")
+    part = Part(CLAUSES, "cdcwire corpus check")
     counts: Counter[tuple[str, str]] = Counter()
     for case in cases:
         for clause in case.clauses:
@@ -96,7 +100,7 @@ def clauses_part(cases: Iterable[Case]) -> Part:
 
 def carries_part() -> Part:
     """Show what each format can carry."""
-    part = Part("What each format carries", "pytest tests/laws/test_carries.py")
+    part = Part(CARRIES, "pytest tests/laws/test_carries.py")
     formats = [get_format(name) for name in FORMAT_NAMES]
     part.lines = [
         "· comes back equal; *as* comes back in another form with the same meaning. *option*: the "

@@ -24,6 +24,9 @@ from cdcwire_evidence.report.part import (
     table,
 )
 
+REFERENCE = "The reference"
+SIZES = "Sizes"
+BENCHMARKS = "Speed and memory"
 # Decoders that others can build here: title, program that has to be there, command from a checkout.
 DECODERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
@@ -149,7 +152,7 @@ def _misses(bad: Sequence[Json]) -> list[str]:
 def size_part(picture: Path, quick: bool, folder: Path) -> Part:
     """Measure the sizes of the formats. ``picture``: its file, in the directory of the pages."""
     rows = ["--rows", str(ROWS)] if quick else []
-    part = Part("Sizes", shlex.join(["cdcwire", "size", *rows, "--picture", picture.name]))
+    part = Part(SIZES, shlex.join(["cdcwire", "size", *rows, "--picture", picture.name]))
     file, figures = folder / "sizes.md", folder / "sizes.json"
     outputs = ["--markdown", str(file), "--json", str(figures), "--picture", str(picture)]
     ended = _run([*_cdcwire("size"), *rows, *outputs])
@@ -196,7 +199,7 @@ def benchmarks_part(quick: bool, results: Path, folder: Path) -> Part:
     An exit code that says otherwise than the bars counts. A slower result never fails the chapter.
     """
     words = ["benchmarks", *(["--quick"] if quick else ["--spark"])]
-    part = Part("Speed and memory", shlex.join(["python", "-m", *words]))
+    part = Part(BENCHMARKS, shlex.join(["python", "-m", *words]))
     if not Path("benchmarks", "__main__.py").exists():
         part.not_run.append(NotRun("benchmarks", "not found", "run it in a checkout"))
         return part

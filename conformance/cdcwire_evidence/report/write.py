@@ -6,39 +6,43 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from queue import SimpleQueue
+from traceback import extract_tb
 from typing import Literal
 
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
+from cdcwire_conformance.output.paths import without_machine_paths
 from cdcwire_conformance.usage import UsageError
-from cdcwire_evidence.report.adapters import adapters_part
-from cdcwire_evidence.report.avro_readers import avro_readers_part
-from cdcwire_evidence.report.compare import compare_part
-from cdcwire_evidence.report.corpus import (
-    carries_part,
-    clauses_part,
-    known_wrong_part,
-    witnesses_part,
+from cdcwire_evidence.report import (
+    adapters,
+    avro_readers,
+    compare,
+    corpus,
+    csv_readers,
+    datahub_sdks,
+    debezium_readers,
+    scenarios,
 )
-from cdcwire_evidence.report.csv_readers import csv_readers_part
-from cdcwire_evidence.report.datahub_sdks import datahub_sdks_part
-from cdcwire_evidence.report.debezium_readers import debezium_readers_part
 from cdcwire_evidence.report.document import Mode, report_document
 from cdcwire_evidence.report.pages import DOCUMENT, FIRST_PAGE, FOLDER, write_pages
 from cdcwire_evidence.report.part import Part
 from cdcwire_evidence.report.runs import (
+    BENCHMARKS,
     DECODERS,
+    REFERENCE,
+    SIZES,
     benchmarks_part,
     size_part,
     verify_part,
 )
-from cdcwire_evidence.report.scenarios import scenarios_part
 
 Report = Callable[[Part], None]
 When = Literal["first", "any", "later", "alone"]
@@ -49,11 +53,12 @@ PARALLEL_CHAPTERS = 2
 class Chapter:
     """One chapter that is still to be made.
 
-    ``make`` gets an empty directory and is called in another process. ``when``: ``later`` chapters
-    need the results of the ``first``. Timed chapters run ``alone``. ``weight``: the heaviest
-    starts first.
+    ``title`` is the title of its part. ``make`` gets an empty directory and is called in another
+    process. ``when``: ``later`` chapters need the results of the ``first``. Timed chapters run
+    ``alone``. ``weight``: the heaviest starts first.
     """
 
+    title: str
     make: Callable[[Path], Part]
     when: When = "any"
     weight: int = 0
@@ -74,7 +79,8 @@ def write_report(target: Path, mode: Mode, report: Report) -> dict[str, Json]:
         raise UsageError(f"--to: {error.filename} cannot be written: {error.strerror}") from error
     began = time.monotonic()
     parts = gather(chapters(mode, folder), report)
-    document = report_document(parts, mode, time.monotonic() - began)
+    found = report_document(parts, mode, time.monotonic() - began)
+    document: dict[str, Json] = without_machine_paths(found, Path.cwd())
     text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
     (folder / DOCUMENT).write_text(text, encoding="utf-8")
     write_pages(document, target)
@@ -82,17 +88,17 @@ def write_report(target: Path, mode: Mode, report: Report) -> dict[str, Json]:
 
 
 def gather(wanted: Sequence[Chapter], report: Report) -> list[Part]:
-    """Run the chapters, some at a time. Returns: them in the order of the report."""
+    """Run the chapters, some at a time. Returns: them in the order of the report.
+
+    A chapter that raises an exception, or whose process ends, is a failed part.
+    """
     parts: dict[int, Part] = {}
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        ProcessPoolExecutor(PARALLEL_CHAPTERS, mp_context=get_context("spawn")) as pool,
-    ):
+    with tempfile.TemporaryDirectory() as folder, _Workers(PARALLEL_CHAPTERS) as workers:
 
         def start(*when: When) -> dict[Future[Part], int]:
             chosen = [n for n, each in enumerate(wanted) if each.when in when]
             chosen.sort(key=lambda n: (when.index(wanted[n].when), -wanted[n].weight))
-            return {pool.submit(_made, wanted[n], Path(folder, str(n))): n for n in chosen}
+            return {workers.start(wanted[n], Path(folder, str(n))): n for n in chosen}
 
         def collect(running: dict[Future[Part], int], until: Sequence[int] = ()) -> None:
             for future in as_completed(running):
@@ -109,16 +115,65 @@ def gather(wanted: Sequence[Chapter], report: Report) -> list[Part]:
         collect(running | start("later"))
         for number, each in enumerate(wanted):
             if each.when == "alone":
-                collect({pool.submit(_made, each, Path(folder, str(number))): number})
+                collect({workers.start(each, Path(folder, str(number))): number})
     return [parts[number] for number in range(len(wanted))]
 
 
+class _Workers:
+    """Processes that make chapters. One that ends is replaced, so that the others go on."""
+
+    def __init__(self, number: int) -> None:
+        self._threads = ThreadPoolExecutor(number)
+        self._idle: SimpleQueue[ProcessPoolExecutor] = SimpleQueue()
+        for _ in range(number):
+            self._idle.put(_process())
+
+    def __enter__(self) -> _Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._threads.shutdown(cancel_futures=True)
+        while not self._idle.empty():
+            self._idle.get().shutdown()
+
+    def start(self, chapter: Chapter, folder: Path) -> Future[Part]:
+        """Make a chapter as soon as a process is idle."""
+        return self._threads.submit(self._run, chapter, folder)
+
+    def _run(self, chapter: Chapter, folder: Path) -> Part:
+        process = self._idle.get()
+        began = time.monotonic()
+        try:
+            part = process.submit(_made, chapter, folder).result()
+        except BrokenProcessPool:
+            process = _process()
+            part = _failed(chapter, "its process ended")
+        finally:
+            self._idle.put(process)
+        part.seconds = time.monotonic() - began
+        return part
+
+
+def _process() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+
+
 def _made(chapter: Chapter, folder: Path) -> Part:
-    folder.mkdir()
-    began = time.monotonic()
-    part = chapter.make(folder)
-    part.seconds = time.monotonic() - began
-    return part
+    try:
+        folder.mkdir()
+        return chapter.make(folder)
+    except UsageError as error:
+        return _failed(chapter, str(error))
+    except Exception as error:  # noqa: BLE001  (the edge: the other chapters are still made)
+        at = extract_tb(error.__traceback__)[-1]
+        place = f"{Path(at.filename).name}, line {at.lineno}"
+        return _failed(chapter, f"{type(error).__name__} in {place}: {error}")
+
+
+def _failed(chapter: Chapter, problem: str) -> Part:
+    """Return a chapter that could not be made."""
+    line = f"the chapter broke off: {' '.join(problem.split())}"
+    return Part(chapter.title, lines=["No results."], failed=True, attention=[line])
 
 
 def chapters(mode: Mode, pictures: Path) -> list[Chapter]:
@@ -128,22 +183,29 @@ def chapters(mode: Mode, pictures: Path) -> list[Chapter]:
 
 def _chapters(mode: Mode, pictures: Path) -> Iterator[Chapter]:
     quick = mode == "main"
-    yield Chapter(partial(_alone, adapters_part), "first")
-    yield Chapter(partial(verify_part, "The reference", "", (), quick), weight=3)
+    yield Chapter(adapters.TITLE, partial(_alone, adapters.adapters_part), "first")
+    yield Chapter(REFERENCE, partial(verify_part, REFERENCE, "", (), quick), weight=3)
     for title, program, command in DECODERS:
-        yield Chapter(partial(verify_part, title, program, command, quick), "later", 3)
-    yield Chapter(partial(_of_cases, partial(csv_readers_part, quick=quick)), "later", 2)
-    yield Chapter(partial(_of_cases, partial(avro_readers_part, quick=quick)), "later", 4)
-    yield Chapter(partial(_of_cases, partial(debezium_readers_part, quick=quick)), "later", 1)
-    yield Chapter(partial(_of_cases, datahub_sdks_part), "later", 1)
-    yield Chapter(partial(_of_cases, known_wrong_part), weight=1)
-    yield Chapter(partial(_of_cases, witnesses_part))
-    yield Chapter(partial(_of_cases, clauses_part))
-    yield Chapter(partial(_alone, carries_part))
-    yield Chapter(partial(size_part, pictures / "sizes.svg", quick), weight=2)
-    yield Chapter(partial(compare_part, quick), weight=4)
-    yield Chapter(partial(_alone, scenarios_part))
-    yield Chapter(partial(benchmarks_part, quick, pictures / "benchmarks.json"), "alone")
+        yield Chapter(title, partial(verify_part, title, program, command, quick), "later", 3)
+    for title, make, weight in (
+        (csv_readers.TITLE, partial(csv_readers.csv_readers_part, quick=quick), 2),
+        (avro_readers.TITLE, partial(avro_readers.avro_readers_part, quick=quick), 4),
+        (debezium_readers.TITLE, partial(debezium_readers.debezium_readers_part, quick=quick), 1),
+        (datahub_sdks.TITLE, datahub_sdks.datahub_sdks_part, 1),
+    ):
+        yield Chapter(title, partial(_of_cases, make), "later", weight)
+    yield Chapter(corpus.KNOWN_WRONG, partial(_of_cases, corpus.known_wrong_part), weight=1)
+    yield Chapter(corpus.WITNESSES, partial(_of_cases, corpus.witnesses_part))
+    yield Chapter(corpus.CLAUSES, partial(_of_cases, corpus.clauses_part))
+    yield Chapter(corpus.CARRIES, partial(_alone, corpus.carries_part))
+    yield Chapter(SIZES, partial(size_part, pictures / "sizes.svg", quick), weight=2)
+    yield Chapter(compare.TITLE, partial(compare.compare_part, quick), weight=4)
+    yield Chapter(scenarios.TITLE, partial(_alone, scenarios.scenarios_part))
+    yield Chapter(
+        BENCHMARKS,
+        partial(benchmarks_part, quick, pictures / "benchmarks.json"),
+        "alone",
+    )
 
 
 def _of_cases(make: Callable[[Sequence[Case]], Part], folder: Path) -> Part:

@@ -19,6 +19,20 @@ HEAD, STEPS = ACTION.split("\nruns:\n")
 INPUTS, OUTPUTS = (
     re.findall(r"^  ([a-z-]+):$", part, re.MULTILINE) for part in HEAD.split("\noutputs:\n")
 )
+TESTEE = """
+from cdcwire_conformance.testees import reference
+
+right = reference.answer
+
+def answer(request):
+    answer = right(request)
+    if "events" in answer:
+        answer["events"] = [each for each in answer["events"] if each.get("op") != "{fault}"]
+    return answer
+
+reference.answer = answer
+reference.main([])
+"""
 REFERENCE = shlex.join([sys.executable, "-m", "cdcwire_conformance.testees.reference"])
 
 
@@ -37,7 +51,7 @@ class Step:
                 "RUNNER_TEMP": str(tmp_path / "runner temp"),
                 "GITHUB_STEP_SUMMARY": str(self._summary),
                 "GITHUB_OUTPUT": str(self._outputs),
-                **{f"INPUT_{name}": value for name, value in inputs.items()},
+                **{f"INPUT_{name}": value for name, value in {"HTML": "false", **inputs}.items()},
             },
             cwd=tmp_path,
             capture_output=True,
@@ -57,7 +71,8 @@ class Step:
 
 
 def test_step_writes_summary_and_reports(tmp_path: Path) -> None:
-    step = Step(tmp_path, COMMAND=REFERENCE, FORMATS="cdl-json")
+    pytest.importorskip("jinja2")
+    step = Step(tmp_path, COMMAND=REFERENCE, FORMATS="cdl-json", HTML="")
     assert (step.code, step.outputs["verdict"]) == (0, "passed"), step.stderr
     assert "passed" in step.summary
     badge = json.loads(Path(step.outputs["badge"]).read_text())
@@ -65,6 +80,7 @@ def test_step_writes_summary_and_reports(tmp_path: Path) -> None:
     root = parse(step.outputs["junit"]).getroot()
     assert float(root.attrib["time"]) > 0
     assert json.loads(Path(step.outputs["json"]).read_text())
+    assert b"<html" in Path(step.outputs["html"]).read_bytes()[:200]
     assert OUTPUTS
     assert {*OUTPUTS} <= {*step.outputs}
 
@@ -74,6 +90,31 @@ def test_step_fails_with_the_exit_code_of_verify(tmp_path: Path) -> None:
     wrong.write_text("raise SystemExit('broken')")
     step = Step(tmp_path, COMMAND=shlex.join([sys.executable, str(wrong)]), FORMATS="cdl-json")
     assert (step.code, step.outputs["verdict"]) == (2, "error")
+
+
+def test_page_is_left_out_where_it_is_not_wanted(tmp_path: Path) -> None:
+    step = Step(tmp_path, COMMAND=REFERENCE, FORMATS="cdl-json")
+    assert (step.code, step.outputs["html"]) == (0, "")
+    assert not [*tmp_path.rglob("*.html")]
+
+
+@pytest.mark.parametrize(("fault", "code"), [("none", 0), ("delete", 1)])
+def test_property_budget_generates_messages_after_the_golden_cases(
+    tmp_path: Path, fault: str, code: int
+) -> None:
+    pytest.importorskip("hypothesis")
+    (tmp_path / "testee.py").write_text(TESTEE.format(fault=fault))
+    command = shlex.join([sys.executable, str(tmp_path / "testee.py")])
+    (tmp_path / "known.txt").write_text("cdl-json/* | generated messages show it too\n")
+    inputs = {"EXPECTED_FAILURES": "known.txt"} if code else {}
+    step = Step(tmp_path, COMMAND=command, FORMATS="cdl-json", PROPERTY="40", **inputs)
+    assert (step.code, step.outputs["verdict"]) == (code, ["passed", "failed"][code]), step.stderr
+    folder = Path(step.outputs["directory"])
+    found = json.loads((folder / "property.json").read_text())
+    assert found["property"]["examples"] == 40
+    assert bool(found["outcomes"]) == bool(code)
+    assert bool([*(folder / "cases").rglob("decode-*.json")]) == bool(code)
+    assert (folder / "property.xml").exists()
 
 
 def test_expected_failures_are_given_to_verify(tmp_path: Path) -> None:
@@ -110,6 +151,9 @@ def test_hostile_inputs_are_not_evaluated(tmp_path: Path, name: str, value: str)
     [
         ({"COMMAND": "  "}, "command: it is empty"),
         ({"COMMAND": "node 'x"}, "command: No closing quotation"),
+        ({"COMMAND": "node x", "PROPERTY": "0"}, "property: '0' is not a number from 1"),
+        ({"COMMAND": "node x", "PROPERTY": "5 --save=x"}, "property: '5 --save=x' is not a number"),
+        ({"COMMAND": "node x", "HTML": "yes"}, "html: 'yes' is neither true nor false"),
         ({"COMMAND": "node x", "FORMATS": "craft, ::warning::x"}, "formats: '::warning::x' is not"),
     ],
 )

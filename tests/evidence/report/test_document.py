@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from argparse import Namespace
 from functools import partial
 from importlib import import_module
 from importlib.resources import files
@@ -17,6 +19,7 @@ import pytest
 from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire_conformance.usage import UsageError
 from cdcwire_evidence.report import runs, write
+from cdcwire_evidence.report.__main__ import run
 from cdcwire_evidence.report.document import report_document
 from cdcwire_evidence.report.pages import chapter_page, first_page, verdict_line, write_pages
 from cdcwire_evidence.report.part import (
@@ -150,6 +153,11 @@ def test_pages_of_older_reports_are_removed(tmp_path: Path) -> None:
 
 # Chapters run in other processes, which import this from a file.
 NOTED = """
+import os
+import sys
+from pathlib import Path
+
+from cdcwire_conformance.usage import UsageError
 from cdcwire_evidence.report.part import Part
 
 def noted(name, log, folder):
@@ -158,6 +166,13 @@ def noted(name, log, folder):
         with log.open("a") as file:
             file.write(f"{word} {name}\\n")
     return Part(name, lines=["x"])
+
+def broken(fault, folder):
+    if fault == "exits":
+        os._exit(3)
+    if fault == "told":
+        raise UsageError("no room:\\n  make some")
+    raise FileNotFoundError(f"{Path.cwd()}/golden and {sys.executable}")
 """
 
 
@@ -170,13 +185,46 @@ def test_chapters_keep_their_order_and_those_that_are_timed_run_alone(
     log = tmp_path / "log"
     wanted: dict[str, When] = {"a": "any", "b": "alone", "c": "first", "d": "later"}
     done: list[Part] = []
-    parts = gather([Chapter(partial(noted, n, log), wanted[n]) for n in wanted], done.append)
+    parts = gather([Chapter(n, partial(noted, n, log), wanted[n]) for n in wanted], done.append)
     assert [part.title for part in parts] == list(wanted)
     lines = log.read_text().splitlines()
     assert lines.index("end c") < lines.index("begin d")
     assert lines[-2:] == ["begin b", "end b"]
     assert done[-1].title == "b"
     assert sorted(part.title for part in done) == sorted(wanted)
+
+
+def test_chapter_that_breaks_is_failed_in_one_line_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broken_chapters.py").write_text(NOTED)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = import_module("broken_chapters")
+    names = ("raises", "exits", "told")
+    wanted = [
+        *(Chapter(name, partial(module.broken, name), "first") for name in names),
+        *(Chapter(f"fine {n}", partial(module.noted, f"fine {n}", tmp_path / "log")) for n in "ab"),
+        Chapter("last", partial(module.noted, "last", tmp_path / "log"), "alone"),
+    ]
+    monkeypatch.setattr(write, "chapters", lambda *_: wanted)
+    assert run(Namespace(to=str(tmp_path), full=False)) == 1
+    document = json.loads((tmp_path / "report" / "report.json").read_text())
+    states = {each["title"]: each["status"] for each in document["chapters"]}
+    assert states == {each.title: "failed" if each.title in names else "passed" for each in wanted}
+    assert document["verdict"]["status"] == "failed"
+    problems = [each["text"].partition(": ")[2] for each in document["attention"]]
+    name = Path(sys.executable).name
+    assert re.sub(r"\d+", "N", problems[0]) == (
+        f"FileNotFoundError in broken_chapters.py, line N: golden and {re.sub('[0-9]+', 'N', name)}"
+    )
+    assert problems[1:] == ["its process ended", "no room: make some"]
+    out, err = capfd.readouterr()
+    assert "Traceback" not in out + err
+    # Standard error is a file here: one line for each chapter.
+    lines = [line for line in err.splitlines() if re.match(r"\d\d:\d\d:\d\d to \d\d:", line)]
+    assert sorted(line.split(maxsplit=6)[5:] for line in lines) == sorted(
+        [state, title] for title, state in states.items()
+    )
 
 
 def test_directory_that_cannot_be_written_is_one_error(
