@@ -25,7 +25,7 @@ def parse_option_arguments(arguments: list[str]) -> dict[str, OptionValue]:
         name, equals, value = argument.partition("=")
         if not equals or not name:
             raise UsageError(
-                f"--option {argument!r} is not NAME=VALUE; see `cdcwire options FORMAT`"
+                f"--option {argument!r:.80} is not NAME=VALUE; see `cdcwire options FORMAT`"
             )
         options[name] = value
     return options

@@ -1,12 +1,91 @@
-"""Text of others as a terminal may show it."""
+"""Text of others as an output may show it: never obeyed by a terminal, never part of the form.
+
+Terminals and files of lines take ``visible``, one line at a time. ``VisibleStream`` holds back the
+control characters of whatever else is printed. Markdown takes ``cdcwire_conformance.output.markdown
+.inline``; HTML and XML add their own escapes to ``visible``.
+"""
 
 from __future__ import annotations
 
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO, cast
+
 UNSEEN = str.maketrans({"\r": "\\r", "\n": "\\n", "\t": "\\t"})
+LONGEST_ERROR = 2000  # characters
 
 
 def visible(text: str) -> str:
-    """Return text without signs that a terminal hides or obeys."""
-    if text.isprintable():
+    """Return text on one line, without characters that a terminal hides or obeys."""
+    return text if text.isprintable() else "".join(map(_escaped, text))
+
+
+def visible_lines(text: str) -> str:
+    """Return text without such characters, with its line ends and tabs."""
+    return "".join(sign if sign in "\n\t" else _escaped(sign) for sign in text)
+
+
+# GitHub Actions, Azure Pipelines and TeamCity obey such lines of a log.
+_LOG_COMMAND = re.compile(r"^(\s*):(?=:)|()#(?=#\w*\[)", re.MULTILINE)
+
+
+def shortened(text: str, limit: int = LONGEST_ERROR) -> str:
+    """Return text of at most ``limit`` characters, and how many are left out."""
+    if len(text) <= limit:
         return text
-    return "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text)
+    return f"{text[:limit]}… ({len(text) - limit} more characters)"
+
+
+def print_error(text: str) -> None:
+    """Print one line on standard error, visible and not too long."""
+    print(shortened(visible(text)), file=sys.stderr)
+
+
+class VisibleStream:
+    """A text stream that shows control characters and commands to logs in place of sending them.
+
+    An escape is one of JSON: lines of JSON keep their meaning. ``unfiltered``: the stream itself.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.unfiltered = stream
+
+    def write(self, text: str) -> int:
+        """Write text with what would be obeyed escaped."""
+        shown = text if text.isprintable() else visible_lines(text)
+        if "::" in shown or "##" in shown:
+            shown = _LOG_COMMAND.sub(_first_escaped, shown)
+        self.unfiltered.write(shown)
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.unfiltered, name)
+
+
+def unfiltered(stream: TextIO) -> TextIO:
+    """Return a stream as it is, for those who move the cursor of a terminal."""
+    return stream.unfiltered if isinstance(stream, VisibleStream) else stream
+
+
+@contextmanager
+def visible_output() -> Iterator[None]:
+    """Let nothing that is printed in the block reach a terminal as a control character."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (cast(TextIO, VisibleStream(unfiltered(each))) for each in before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def _first_escaped(command: re.Match[str]) -> str:
+    return f"{command[1] or ''}\\u{ord(command[0][-1]):04x}"
+
+
+def _escaped(sign: str) -> str:
+    if sign.isprintable():
+        return sign
+    units = sign.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

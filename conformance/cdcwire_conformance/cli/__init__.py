@@ -19,9 +19,11 @@ import traceback
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from types import ModuleType
+from typing import NoReturn
 
 from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire_conformance.suite import get_suite
+from cdcwire_conformance.visible import print_error, shortened, visible, visible_output
 
 VERBS: tuple[str, ...] = (
     "verify",
@@ -70,6 +72,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run_verb(module: ModuleType, words: list[str]) -> int:
     """Run the verb that a module has. Returns: its exit code; 2 if it could not run."""
+    with visible_output():
+        return _run_shown(module, words)
+
+
+def _run_shown(module: ModuleType, words: list[str]) -> int:
     try:
         return _run(module, words)
     except KeyboardInterrupt:
@@ -81,7 +88,7 @@ def run_verb(module: ModuleType, words: list[str]) -> int:
     except Exception as error:  # noqa: BLE001  (the edge: no traceback reaches a user unasked)
         if os.environ.get("CDCWIRE_TRACEBACK"):
             traceback.print_exc()
-        print(f"cdcwire {module.NAME}: {_line_of(error)}", file=sys.stderr)
+        print_error(f"cdcwire {module.NAME}: {_line_of(error)}")
         return COULD_NOT_RUN
 
 
@@ -103,8 +110,13 @@ def parser_of(module: ModuleType) -> argparse.ArgumentParser:
     return parser
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        super().error(shortened(visible(message)))
+
+
 def _parser(name: str, description: str, examples: str | None) -> argparse.ArgumentParser:
-    return argparse.ArgumentParser(
+    return _Parser(
         prog=name,
         description=description,
         epilog=examples,

@@ -15,6 +15,7 @@ from cdcwire_conformance.identify import Candidate
 from cdcwire_conformance.identify.report import PlaceReport, identify_place, summary
 from cdcwire_conformance.identify.sampling import MAX_MESSAGE_BYTES, SessionFor
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM
+from cdcwire_conformance.visible import print_error
 
 _UNREADABLE = {"lines": "one value per line", "parquet": "Parquet"}
 
@@ -41,7 +42,7 @@ def identified(
             f"{place}: the format is not clear: {why}; `cdcwire identify` says more; give the "
             "format in place of auto"
         )
-    print(f"cdcwire {verb}: {place}: {summary(report.found)}", file=sys.stderr)
+    print_error(f"cdcwire {verb}: {place}: {summary(report.found)}")
     return report
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from cdcwire.core.options import OptionValue
 from cdcwire.core.registry import FORMAT_NAMES, get_format
@@ -15,7 +14,7 @@ from cdcwire_conformance.configuration import (
 )
 from cdcwire_conformance.identify.report import option_text
 from cdcwire_conformance.usage import UsageError
-from cdcwire_conformance.visible import visible
+from cdcwire_conformance.visible import print_error, visible
 
 AUTO = "auto"
 _NAMES = "--sink-uri, --changefeed or --connector"
@@ -131,9 +130,9 @@ def _configured(
     if needs_schemas:
         warnings += _registry_warnings(found, format_name)
     for warning in (*found.warnings, *warnings):
-        print(f"cdcwire {verb}: warning: {warning}", file=sys.stderr)
+        print_error(f"cdcwire {verb}: warning: {warning}")
     shown = "".join(f" --option {option_text(*each)}" for each in options.items())
-    print(f"cdcwire {verb}: {found.source}: {format_name}{shown}", file=sys.stderr)
+    print_error(f"cdcwire {verb}: {found.source}: {format_name}{shown}")
     return format_name, [f"{name}={_text(value)}" for name, value in options.items()]
 
 

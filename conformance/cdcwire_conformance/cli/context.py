@@ -118,7 +118,7 @@ def _selection(include: list[str], columns: str | None) -> Selection:
     for name in include:
         schema, dot, table = name.partition(".")
         if not dot or not table:
-            raise UsageError(f"--include {name!r} is not SCHEMA.TABLE")
+            raise UsageError(f"--include {name!r:.80} is not SCHEMA.TABLE")
         tables.add((schema or None, table))
     return Selection(
         frozenset(tables) if include else None,

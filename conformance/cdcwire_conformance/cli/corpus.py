@@ -26,6 +26,7 @@ from cdcwire_conformance.corpus.store import (
     read_index,
 )
 from cdcwire_conformance.export import ExportError, export_corpus
+from cdcwire_conformance.visible import visible
 
 NAME = "corpus"
 HELP = "list, show, copy, export, check or rebuild the golden cases"
@@ -124,7 +125,7 @@ def _list(arguments: argparse.Namespace, root: Path | None) -> int:
     else:
         width = max((len(case.id) for case in cases), default=0)
         for case in cases:
-            print(f"{case.id:{width}}  {case.level:6}  {case.expect:6}  {case.title}")
+            print(visible(f"{case.id:{width}}  {case.level:6}  {case.expect:6}  {case.title}"))
     return 0
 
 
@@ -143,9 +144,10 @@ def _summary(case: Case) -> dict[str, Json]:
 def _show(arguments: argparse.Namespace, root: Path | None) -> int:
     case = find_case(arguments.id, root)
     for line in _shown(case):
-        print(line)
+        print(visible(line))
     print()
-    print(case_hexdump(case), end="")
+    for line in case_hexdump(case).removesuffix("\n").split("\n"):
+        print(visible(line))
     return 0
 
 
@@ -182,7 +184,8 @@ def _features(arguments: argparse.Namespace, root: Path | None) -> int:
         width = max((len(feature.name) for feature in found), default=0)
         print(f"{name}: cases that need a declined feature are not sent")
         for feature in found:
-            print(f"  {feature.name:{width}}  {feature.cases:5} cases  {feature.description}")
+            line = f"  {feature.name:{width}}  {feature.cases:5} cases  {feature.description}"
+            print(visible(line))
         print()
     print("every format: cases are sent, and compared without what is declined")
     width = max(map(len, FIELDS))
@@ -198,7 +201,8 @@ def _choices(arguments: argparse.Namespace, root: Path | None) -> int:
         width = max((len(f"{each.subject}: {each.choice}") for each in found), default=0)
         for each in found:
             ours = "  (the reference's)" if each.is_of_reference else ""
-            print(f"  {f'{each.subject}: {each.choice}':{width}}  {each.cases:3} cases{ours}")
+            choice = f"{each.subject}: {each.choice}"
+            print(visible(f"  {choice:{width}}  {each.cases:3} cases{ours}"))
     return 0
 
 
@@ -255,9 +259,9 @@ def _write(file: Path, content: bytes) -> None:
 def _check(arguments: argparse.Namespace, root: Path | None) -> int:
     result = check_corpus(root)
     for problem in result.problems:
-        print(problem)
+        print(visible(str(problem)))
     for reason in result.skipped:
-        print(f"not checked: {reason}")
+        print(visible(f"not checked: {reason}"))
     print(f"{result.cases} cases, {len(result.problems)} problems")
     return 1 if result.problems else 0
 

@@ -24,6 +24,7 @@ from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, read_messag
 from cdcwire_conformance.sources.storage.prefix import is_prefix, list_prefix
 from cdcwire_conformance.sources.storage.reading import read_events
 from cdcwire_conformance.sources.stores import open_store
+from cdcwire_conformance.visible import print_error
 
 NAME = "decode"
 HELP = "print the events of messages as JSON lines"
@@ -112,7 +113,7 @@ class _Faults:
     def report(self, fault: object) -> None:
         self.count += 1
         sys.stdout.flush()
-        print(f"cdcwire decode: {fault}", file=sys.stderr)
+        print_error(f"cdcwire decode: {fault}")
 
 
 def _events(
@@ -145,7 +146,7 @@ def _events(
                 for problem in claim_checks.problems():
                     faults.report(f"{where}: {problem}")
                 for warning in format_.warnings(message, known):
-                    print(f"cdcwire decode: {where}: warning: {warning}", file=sys.stderr)
+                    print_error(f"cdcwire decode: {where}: warning: {warning}")
             except DecodeError as error:
                 faults.report(f"{where}: {error}")
                 if not arguments.keep_going:
@@ -186,7 +187,7 @@ def _events_of_prefix(
     sys.stdout.flush()
     for skip in prefix.skips:
         if skip.reason is SkipReason.STRAY:
-            print(f"cdcwire decode: {source}: skipped: stray file {skip.path}", file=sys.stderr)
+            print_error(f"cdcwire decode: {source}: skipped: stray file {skip.path}")
     for number, what in ((gate.repeats, "came before"), (gate.beyond, "not below the checkpoint")):
         if number:
-            print(f"cdcwire decode: {source}: left out: {number:,} rows, {what}", file=sys.stderr)
+            print_error(f"cdcwire decode: {source}: left out: {number:,} rows, {what}")

@@ -17,6 +17,7 @@ from cdcwire_conformance.cli.configuration import add_format_argument, need_form
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.sources.messages_io import message_to_json
+from cdcwire_conformance.visible import print_error
 
 NAME = "encode"
 HELP = "write events (JSON lines) as messages"
@@ -61,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
                 print(json.dumps(message_to_json(message)))
     except EncodeError as error:
         sys.stdout.flush()
-        print(f"cdcwire encode: {error}", file=sys.stderr)
+        print_error(f"cdcwire encode: {error}")
         return 1
     return 0
 

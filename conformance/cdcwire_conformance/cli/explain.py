@@ -16,6 +16,7 @@ from cdcwire_conformance.cli.context import UsageError, add_context_arguments, c
 from cdcwire_conformance.corpus.hexdump import hexdump_lines
 from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.sources.messages_io import InputError, read_messages
+from cdcwire_conformance.visible import visible
 
 NAME = "explain"
 HELP = "print bytes with their field, value and clause"
@@ -80,11 +81,11 @@ def run(arguments: argparse.Namespace) -> int:
     for number, (where, message) in enumerate(messages):
         explanation = format_.explain(message, context=context)
         if arguments.message is None and where != arguments.file:
-            print("" if number == 0 else "\n", f"message {number} ({where})", sep="")
+            print("" if number == 0 else "\n", visible(f"message {number} ({where})"), sep="")
         for line in hexdump_lines(explanation, message):
-            print(line)
+            print(visible(line))
         for warning in explanation.warnings:
-            print(f"warning: {warning}")
+            print(visible(f"warning: {warning}"))
         broken += explanation.error is not None
     return 1 if broken else 0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from cdcwire_conformance.cli.context import (
     add_context_arguments,
     context_from,
 )
+from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.ddl import read_ddl_file, sent_columns
 from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.sources import topics
@@ -232,10 +232,8 @@ def _of_topic(
 
 def _with_progress(events: Iterable[Event], rows: int) -> Iterator[Event]:
     """Pass the events on, and say on a terminal how far they are."""
-    shown = sys.stderr.isatty()
-    for number, event in enumerate(events, start=1):
-        if shown and number % 10_000 == 0:
-            print(f"\r{number:,} of {rows:,} rows", end="", file=sys.stderr, flush=True)
-        yield event
-    if shown and rows >= 10_000:
-        print("\r\x1b[K", end="", file=sys.stderr)
+    with ProgressLine() as line:
+        for number, event in enumerate(events, start=1):
+            if number % 10_000 == 0:
+                line.show(f"{number:,} of {rows:,} rows")
+            yield event

@@ -6,6 +6,8 @@ import sys
 import time
 from typing import TextIO
 
+from cdcwire_conformance.visible import unfiltered, visible
+
 _SECONDS_BETWEEN = 0.1
 
 
@@ -13,7 +15,7 @@ class ProgressLine:
     """Shows how far the work has come. Use it as a context: the line is gone at the end."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = sys.stderr if stream is None else stream
+        self._stream = unfiltered(sys.stderr if stream is None else stream)
         self._is_shown = self._stream.isatty()
         self._next_time = 0.0
         self._width = 0
@@ -37,6 +39,7 @@ class ProgressLine:
         if not self._is_shown or time.monotonic() < self._next_time:
             return
         self._next_time = time.monotonic() + _SECONDS_BETWEEN
-        self._stream.write("\r" + text.ljust(self._width))
+        shown = visible(text)
+        self._stream.write("\r" + shown.ljust(self._width))
         self._stream.flush()
-        self._width = len(text)
+        self._width = len(shown)

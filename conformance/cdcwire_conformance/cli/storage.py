@@ -15,6 +15,7 @@ from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.sources.storage.checking import Checked, check_prefix
 from cdcwire_conformance.sources.storage.prefix import stored_formats
 from cdcwire_conformance.sources.stores import open_store
+from cdcwire_conformance.visible import visible
 
 NAME = "storage"
 HELP = "check the files and rows of a storage prefix"
@@ -91,9 +92,9 @@ def _check(arguments: argparse.Namespace) -> int:
         print(json.dumps(_document(arguments.prefix, found), ensure_ascii=False, indent=1))
     else:
         for fault in found.faults:
-            print(fault)
+            print(visible(str(fault)))
         for note in found.notes:
-            print(f"note: {note}")
+            print(visible(f"note: {note}"))
         print(_summary(found))
     return 1 if found.faults else 0
 

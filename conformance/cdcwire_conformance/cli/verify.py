@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypedDict
 from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire_conformance.cli import verify_arguments
 from cdcwire_conformance.cli.verify_arguments import DEFAULT_JOBS, SUMMARY_FILE
+from cdcwire_conformance.visible import print_error
 
 if TYPE_CHECKING:
     from cdcwire_conformance.corpus.case import Case
@@ -78,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     unknown = [name for name in arguments.formats if name not in FORMAT_NAMES]
     if unknown:
         raise UsageError(
-            f"format {unknown[0]!r} is not known; there are: {', '.join(FORMAT_NAMES)}"
+            f"format {unknown[0]!r:.80} is not known; there are: {', '.join(FORMAT_NAMES)}"
         )
     if arguments.raw and not arguments.one_shot:
         raise UsageError("--raw needs --one-shot")
@@ -91,9 +92,9 @@ def run(arguments: argparse.Namespace) -> int:
         with _termination_raises():
             return _verify_property(arguments) if arguments.property else _verify(arguments)
     except CannotStartError as error:
-        print(f"cdcwire verify: {error.problem}", file=sys.stderr)
+        print_error(f"cdcwire verify: {error.problem}")
         for line in error.stderr.splitlines()[-20:]:
-            print(f"  {line}", file=sys.stderr)
+            print_error(f"  {line}")
         return 2
     except Terminated:
         print("cdcwire verify: terminated", file=sys.stderr)

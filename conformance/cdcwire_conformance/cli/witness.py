@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire_conformance.cli.context import UsageError
+from cdcwire_conformance.visible import visible
 
 NAME = "witness"
 HELP = "record which golden cases an independent implementation confirms"
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"{len(counted.by_nobody)} by their author only"
         )
         for case_id in counted.by_nobody:
-            print(f"  {case_id}")
+            print(visible(f"  {case_id}"))
     cases = sum(counted.cases for counted in counts.values())
     alone = sum(len(counted.by_nobody) for counted in counts.values())
     print(f"{cases} cases; {alone} ({alone / max(cases, 1):.1%}) confirmed by their author only")

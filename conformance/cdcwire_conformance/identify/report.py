@@ -15,7 +15,7 @@ from cdcwire_conformance.identify.sampling import (
     SessionFor,
     read_place,
 )
-from cdcwire_conformance.visible import UNSEEN
+from cdcwire_conformance.visible import UNSEEN, visible
 
 _CONTAINERS = {
     "file": "the bytes of one file",
@@ -67,7 +67,7 @@ def identify_place(
 
 def text(report: PlaceReport) -> str:
     """Return the result for people."""
-    return "\n".join(_lines(report)) + "\n"
+    return "\n".join(map(visible, _lines(report))) + "\n"
 
 
 def summary(candidate: Candidate) -> str:

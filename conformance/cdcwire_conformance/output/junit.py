@@ -7,15 +7,12 @@ seconds that its answers took.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from cdcwire_conformance.output.text import describe, failure_lines
 from cdcwire_conformance.run.results import Outcome, Results
-
-# XML 1.0 has no way to write these signs.
-_UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+from cdcwire_conformance.visible import visible_lines as _fit
 
 
 def junit_text(results: Results) -> str:
@@ -76,9 +73,8 @@ def _add_suite(
 
 def _add_case(suite: Element, outcome: Outcome) -> None:
     group = "derived" if outcome.is_derived else outcome.case.group
-    case = SubElement(
-        suite, "testcase", classname=f"{outcome.case.format}.{group}", name=_fit(outcome.id)
-    )
+    classname = _fit(f"{outcome.case.format}.{group}")
+    case = SubElement(suite, "testcase", classname=classname, name=_fit(outcome.id))
     case.set("time", _time(outcome.seconds))
     match outcome.verdict:
         case "passed":
@@ -115,8 +111,3 @@ def _count_all(root: Element) -> None:
 
 def _time(seconds: float) -> str:
     return f"{seconds:.3f}"
-
-
-def _fit(text: str) -> str:
-    """Return text with the signs that XML can't hold written as escapes."""
-    return _UNFIT.sub(lambda found: f"\\x{ord(found[0]):02x}", text)

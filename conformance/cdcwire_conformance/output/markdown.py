@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from cdcwire_conformance.corpus.derive import clauses_of
 from cdcwire_conformance.judge.difference import shorten
@@ -10,6 +11,7 @@ from cdcwire_conformance.output.text import describe, remarks, stderr_lines, ver
 from cdcwire_conformance.run.excerpt import excerpt_of
 from cdcwire_conformance.run.groups import SECTIONS, FailureGroup, failure_groups
 from cdcwire_conformance.run.results import VERDICTS, Outcome, Results
+from cdcwire_conformance.visible import visible
 
 _FAILURES_SHOWN = 25
 _CLAUSES = 160  # of a row's clauses
@@ -25,12 +27,13 @@ def markdown_text(results: Results) -> str:
 def _lines(results: Results) -> Iterator[str]:
     yield f"# {inline(describe(results.testee))}"
     yield ""
-    yield f"{verdict_line(results)} ({results.mode}, corpus {results.corpus_version})"
+    yield f"{verdict_line(results)} ({results.mode}, corpus {inline(results.corpus_version)})"
     yield ""
     yield from count_table(results)
     for stale in results.stale:
         yield ""
-        yield f"Stale expected failure: `{stale.pattern}` ({inline(stale.reason)}): {stale.why}."
+        reason, why = inline(stale.reason), inline(stale.why)
+        yield f"Stale expected failure: {code(stale.pattern)} ({reason}): {why}."
     lines = list(remarks(results))
     if lines:
         yield ""
@@ -88,16 +91,17 @@ def count_table(results: Results) -> Iterator[str]:
                 str(results.count(verdict, format_name=name, derived=derived))
                 for verdict in verdicts
             ]
-            title = f"{name}, malformed" if derived else name
+            title = inline(f"{name}, malformed" if derived else name)
             yield f"| {title} | {total} | {' | '.join(numbers)} |"
 
 
 def _failure(outcome: Outcome, others: int) -> Iterator[str]:
     case = outcome.case
     binding = "" if outcome.is_binding else ", does not bind"
-    yield f"### `{outcome.id}` ({outcome.verdict}, {case.level}{binding})"
+    yield f"### {code(outcome.id)} ({outcome.verdict}, {case.level}{binding})"
     yield ""
-    yield f"{inline(case.title)}. {inline(outcome.problem).capitalize()}."
+    problem = inline(outcome.problem[:1].upper() + outcome.problem[1:])
+    yield f"{inline(case.title)}. {problem}."
     yield f"Clause: {inline(', '.join(clauses_of(case)))}."
     if others:
         yield f"{others} more fail like this."
@@ -116,10 +120,43 @@ def _failure(outcome: Outcome, others: int) -> Iterator[str]:
         yield ""
         yield f"{title[:1].upper()}{title[1:]}:"
         yield ""
-        yield from (f"    {line}" for line in lines)
+        yield from code_block(lines)
+
+
+# Entities where a dialect knows no backslash before the sign.
+_MARKUP = str.maketrans(
+    {
+        **{sign: f"\\{sign}" for sign in "\\`*_|[]#"},
+        **{sign: f"&#{ord(sign)};" for sign in "$~"},
+        "<": "&lt;",
+        ">": "&gt;",
+        "&": "&amp;",
+    }
+)
+_ADDRESS = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
+_BLOCK = re.compile(r"(?=[-+=])|(?<=\d)(?=[.)])")
 
 
 def inline(text: str) -> str:
-    """Return text escaped for Markdown, on one line, also inside a table."""
-    escaped = "".join(f"\\{sign}" if sign in "\\`*_|<>[]" else sign for sign in text)
-    return " ".join(escaped.split())
+    """Return text escaped for Markdown, on one line, also inside a table.
+
+    Nothing in it becomes markup, HTML, a link or the beginning of a block.
+    """
+    escaped = visible(" ".join(text.split())).translate(_MARKUP)
+    escaped = _ADDRESS.sub(lambda found: f"&#{ord(found[0])};", escaped)
+    digits = len(escaped) - len(escaped.lstrip("0123456789"))
+    begin = _BLOCK.match(escaped, digits)
+    return escaped if begin is None else f"{escaped[:digits]}\\{escaped[digits:]}"
+
+
+def code_block(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines as an indented block of code, which no line can end."""
+    return (f"    {visible(line)}" for line in lines)
+
+
+def code(text: str) -> str:
+    """Return text as code in a line of Markdown, outside of tables."""
+    shown = visible(" ".join(text.split()))
+    ticks = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
+    space = " " if "`" in shown else ""
+    return f"{ticks}{space}{shown}{space}{ticks}"

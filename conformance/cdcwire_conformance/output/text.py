@@ -25,8 +25,13 @@ _TITLES: dict[Verdict, str] = {"expected failure": "expected"}
 def report_lines(results: Results, *, failures_shown: int = 10) -> Iterator[str]:
     """Yield the whole report: what went wrong in groups, the first case of each, the counts.
 
-    ``failures_shown``: of how many groups the first case is shown; 0 shows all.
+    ``failures_shown``: of how many groups the first case is shown; 0 shows all. Every line is fit
+    for a terminal.
     """
+    yield from map(visible, _report_lines(results, failures_shown))
+
+
+def _report_lines(results: Results, failures_shown: int) -> Iterator[str]:
     groups = failure_groups(results)
     if groups:
         yield verdict_line(results)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from cdcwire_conformance.output.markdown import inline
 from cdcwire_evidence.report.part import NotRun, Part, table
 
 TITLE = "Adapters"
@@ -86,4 +87,4 @@ def _problem(build: Build) -> str:
         return ""
     lines = [line.strip() for line in (ended.stderr + ended.stdout).splitlines() if line.strip()]
     first = next((line for line in lines if "error" in line.lower()), "")
-    return (first or (lines or ["no output"])[0])[:200].replace("|", "/")
+    return inline((first or (lines or ["no output"])[0])[:200])

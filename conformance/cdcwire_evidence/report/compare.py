@@ -23,6 +23,7 @@ from cdcwire.core.options import OptionValue
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Image, RowChange, Table, Value
 from cdcwire.model.text import Json, table_to_json
+from cdcwire_conformance.output.markdown import code_block, inline
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_evidence.report.comparer import Compared, Comparer
 from cdcwire_evidence.report.part import NotRun, Part, PlantedResult, table
@@ -362,9 +363,7 @@ def _lines(stream: Stream, results: Sequence[_Row]) -> list[str]:
         "",
         f"The output of the first comparison with differences (exit code {_DIFFERENT}):",
         "",
-        "```",
-        *shown.splitlines(),
-        "```",
+        *code_block(shown.splitlines()),
     ]
 
 
@@ -373,7 +372,7 @@ def _cells(result: _Row) -> tuple[str, ...]:
     options = ", ".join(f"`{option}`" for option in pair.options)
     mark = "as planted" if result.is_right else "**no**"
     if document is None:
-        said = result.said.replace("|", "/")
+        said = inline(result.said)
         return pair.left, pair.right, options, str(len(result.planted)), "", "", "", said, mark
     counts = [each["counts"] for each in document["tables"] if each["counts"]]
     paired_by = document["tables"][0]["paired_by"] if document["tables"] else None

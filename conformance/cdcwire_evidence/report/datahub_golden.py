@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.difference import shorten
+from cdcwire_conformance.output.markdown import inline
 from cdcwire_conformance.run.results import Outcome, Results
 from cdcwire_evidence.report.part import ReaderScore, left_out, table
 
@@ -121,5 +122,4 @@ def _failures(found: Found) -> list[str]:
 
 def _why(outcome: Outcome) -> str:
     text = str(outcome.differences[0]) if outcome.differences else outcome.problem
-    text = shorten(" ".join(text.split()), _TEXT_LIMIT)
-    return text.replace("|", "\\|").replace("*", "\\*")
+    return inline(shorten(" ".join(text.split()), _TEXT_LIMIT))

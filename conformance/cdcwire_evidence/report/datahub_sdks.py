@@ -15,6 +15,7 @@ from pathlib import Path
 
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.store import load_cases
+from cdcwire_conformance.output.markdown import code, inline
 from cdcwire_conformance.run.expected_failures import ExpectedFailures
 from cdcwire_conformance.run.results import Results
 from cdcwire_conformance.testees import CannotStartError
@@ -73,7 +74,7 @@ def datahub_sdks_part(
         "",
         *_faults(findings, known),
     ]
-    part.attention = [f"not as known: `{_inline(line)}`" for line in odd]
+    part.attention = [f"not as known: {code(line)}" for line in odd]
     if on_golden:
         part.readers = list(golden_scores(on_golden))
         part.lines += ["", *golden_lines(on_golden)]
@@ -137,14 +138,10 @@ def _faults(findings: Iterable[Finding], known: ExpectedFailures) -> list[str]:
     rows = []
     for (sdk, direction, title, reason), each in alike.items():
         encodings = ", ".join(finding.encoding for finding in each)
-        rows.append((sdk, f"{direction}: {encodings}", title, _inline(each[0].problem), reason))
+        rows.append((sdk, f"{direction}: {encodings}", title, inline(each[0].problem), reason))
     if not rows:
         return []
     return table(("SDK", "where", "question", "what it does", "why"), rows)
-
-
-def _inline(text: str) -> str:
-    return text.replace("|", "\\|").replace("*", "\\*")
 
 
 def main() -> int:

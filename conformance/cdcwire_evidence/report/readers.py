@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.judge.difference import shorten
+from cdcwire_conformance.output.markdown import inline
 from cdcwire_conformance.run.results import Outcome, Results
 from cdcwire_conformance.run.runner import DEFAULTS, Settings, run
 from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee
@@ -234,4 +235,4 @@ def _why(outcome: Outcome) -> str:
 
 def _inline(text: str) -> str:
     """Return text that fits into a cell."""
-    return shorten(" ".join(text.split()), _TEXT_LIMIT).replace("|", "\\|").replace("*", "\\*")
+    return inline(shorten(" ".join(text.split()), _TEXT_LIMIT))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from cdcwire.model.text import Json
+from cdcwire_conformance.output.markdown import code_block, inline
 from cdcwire_conformance.size.compressions import RAW
 from cdcwire_conformance.size.results import json_baseline
 from cdcwire_evidence.report.part import (
@@ -93,8 +94,8 @@ def _broken(part: Part, ended: subprocess.CompletedProcess[str]) -> Part:
     """Return the chapter of a command that wrote no results."""
     part.failed = True
     last = ended.stderr.splitlines()[-5:] or ["no output"]
-    part.attention = [f"`{part.command}` ended with {ended.returncode}: {_inline(last[-1])}"]
-    part.lines = ["The command wrote no results:", "", "```", *last, "```"]
+    part.attention = [f"`{part.command}` ended with {ended.returncode}: {inline(last[-1])}"]
+    part.lines = ["The command wrote no results:", "", *code_block(last)]
     return part
 
 
@@ -145,7 +146,7 @@ def _bad(document: Json) -> list[Json]:
 def _misses(bad: Sequence[Json]) -> list[str]:
     if not bad:
         return []
-    rows = [(f"`{o['id']}`", o["level"], o["verdict"], _inline(o.get("problem", ""))) for o in bad]
+    rows = [(f"`{o['id']}`", o["level"], o["verdict"], inline(o.get("problem", ""))) for o in bad]
     return ["", *table(("case", "level", "verdict", "what is wrong"), rows[:_SHOWN])]
 
 
@@ -256,7 +257,3 @@ def _cdcwire(verb: str) -> list[str]:
 
 def _run(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
-
-
-def _inline(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")

@@ -61,7 +61,7 @@ class Option:
         """
         parsed = self._convert(value)
         if parsed is None or (self.values is not None and parsed not in self.values):
-            raise OptionError(f"option {self.name}={value!r} is not {self.allowed}")
+            raise OptionError(f"option {self.name}={value!r:.80} is not {self.allowed}")
         return parsed
 
     def _convert(self, value: OptionValue) -> OptionValue | None:
@@ -122,7 +122,7 @@ class _Declared:
         try:
             return self.convert(value)
         except ValueError as error:
-            raise OptionError(f"option {self.name}={value!r} {error}") from None
+            raise OptionError(f"option {self.name}={value!r:.80} {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +180,6 @@ def from_context(default: Mapping[str, T] = MappingProxyType({})) -> Mapping[str
     """Return a field that the member of the same name of the context sets: ``compressions``."""
     made: Mapping[str, T] = field(default_factory=lambda: default, metadata={_CONTEXT: True})
     return made
-
-
-def text_or_none(text: str) -> str | None:
-    """Return the text of an option whose default, the empty text, means unknown."""
-    return text or None
 
 
 def utf8(text: str) -> bytes:
@@ -313,6 +308,7 @@ def _parsed(
     for full_name, value in given.items():
         name = full_name.rpartition(".")[2]
         if name not in known:
-            raise OptionError(f"{full_name!r} is not an option here; there are: {', '.join(known)}")
+            listed = ", ".join(known)
+            raise OptionError(f"{full_name!r:.80} is not an option here; there are: {listed}")
         values[name] = known[name].parse(value)
     return values

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
+from functools import lru_cache
 
 from cdcwire.model.calendar import days_of, extended_date_text
 from cdcwire.model.events import Value
@@ -129,6 +130,29 @@ def local_text(instant: Instant, zone: str) -> str:
             raise ValueError(f"{instant.text} leaves the calendar in zone {zone}") from error
         offset = _seconds(shift)
     return Instant(instant.seconds + offset, instant.fraction).text
+
+
+@lru_cache(64)
+def is_zone(name: str) -> bool:
+    """Return whether a name is a time zone: an offset, or a zone of this machine's database.
+
+    Where a machine has no database, every name counts as one.
+    """
+    if _fixed_offset(name) is not None:
+        return True
+    try:
+        _named_zone(name)
+    except ValueError:
+        return not _has_zones()
+    return True
+
+
+def _has_zones() -> bool:
+    try:
+        _named_zone("Europe/London")
+    except ValueError:
+        return False
+    return True
 
 
 def _offset(zone: str, local: int) -> int:

@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias
 
 from cdcwire.core.configuration import changefeed
 from cdcwire.core.format import Compression
-from cdcwire.core.options import OptionError, from_context, option, text_or_none
+from cdcwire.core.options import OptionError, from_context, option
+from cdcwire.model.instants import is_zone
 
 LargeMessage: TypeAlias = Literal["none", "handle-key-only", "claim-check"]
 
@@ -25,6 +26,13 @@ TERMINATOR = changefeed("sink.terminator", {"": "\r\n"})
 FILE_SIZE = changefeed("sink.cloud-storage-config.file-size", is_parameter=True)
 
 
+def _zone(text: str) -> str | None:
+    """Return the name of a zone; None for the empty text. Raises: ValueError for another text."""
+    if text and not is_zone(text):
+        raise ValueError("is not a known time zone, such as Asia/Shanghai or +08:00")
+    return text or None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZoneSettings:
     """The option of every format. ``time_zone`` None: unknown."""
@@ -33,7 +41,7 @@ class ZoneSettings:
         "time-zone",
         "",
         "Time zone of TIMESTAMP texts. Empty: unknown.",
-        convert=text_or_none,
+        convert=_zone,
     )
 
 

@@ -118,7 +118,7 @@ def test_chapter_shows_verdicts_and_what_was_printed(tmp_path: Path) -> None:
         (5, 5, 0),
     ]
     assert sum(line.endswith("| as planted |") for line in part.lines) == 3
-    assert "left   craft:file:left" in part.lines
+    assert "    left   craft:file:left" in part.lines
     assert not any(str(tmp_path) in line for line in part.lines)
     assert played.asked[-1][-2:] == ("--option", "enable-tidb-extension=true")
     feeds = list(tmp_path.rglob("messages.jsonl"))

@@ -17,7 +17,6 @@ from cdcwire.core.options import (
     option_group,
     options_of,
     read_settings,
-    text_or_none,
     utf8,
 )
 from cdcwire.core.registry import FORMAT_NAMES, get_format
@@ -35,7 +34,7 @@ class Inner:
 class Settings:
     mode: Literal["a", "b"] = option("mode", "a", "Mode.")
     rows: int = option("rows", 16, "Rows in one message.")
-    zone: str | None = option("zone", "", "Zone.", convert=text_or_none)
+    zone: str | None = option("zone", "", "Zone.", convert=lambda text: text or None)
     inner: Inner = option_group(Inner, fixed=7)
     compressions: Mapping[str, Compression] = from_context()
 

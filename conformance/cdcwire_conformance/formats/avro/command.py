@@ -20,6 +20,7 @@ from cdcwire.formats.avro.topics import (
 from cdcwire_conformance.ddl import read_chain, read_chain_file, read_ddl_file
 from cdcwire_conformance.formats.avro.evolve import SchemaVerdict, Step, evolve
 from cdcwire_conformance.usage import DEFAULT_SCHEMA, UsageError, parse_option_arguments
+from cdcwire_conformance.visible import visible
 
 NAME = "avro"
 HELP = "check whether DDL would stop an Avro feed, and check topic rules"
@@ -154,7 +155,7 @@ def _run_evolve(arguments: argparse.Namespace) -> int:
             print(json.dumps(_step_json(step), ensure_ascii=False))
     else:
         for line in _step_lines(steps, arguments.schemas):
-            print(line)
+            print(visible(line))
     return 1 if any(step.stops for step in steps) else 0
 
 
@@ -255,16 +256,17 @@ def _run_topics(arguments: argparse.Namespace) -> int:
     try:
         rule = parse_topic_rule(arguments.expression, arguments.level)
     except TopicRuleError as error:
-        print(error)
+        print(visible(str(error)))
         return 1
     for schema, table in tables:
         topic = rule.topic(schema, table, arguments.default_topic)
         subjects = " ".join(subject_of(topic, part) for part in ("key", "value"))
-        print(f"{schema}.{table}  topic {topic or '(that of the sink URI)'}  subjects {subjects}")
+        shown = topic or "(that of the sink URI)"
+        print(visible(f"{schema}.{table}  topic {shown}  subjects {subjects}"))
     shared = collisions_of_rule(rule, tables, arguments.default_topic)
     for name, sharing in shared.items():
         names = ", ".join(f"{schema}.{table}" for schema, table in sharing)
-        print(f"collision: {names} share the subjects {name}-key and {name}-value")
+        print(visible(f"collision: {names} share the subjects {name}-key and {name}-value"))
     if not shared:
         print(f"{arguments.expression!r} is a {rule.kind} topic rule; no tables collide")
     return 1 if shared else 0

@@ -12,6 +12,7 @@ from cdcwire import __version__
 from cdcwire.model.text import Json
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.output.html.page import Page
+from cdcwire_conformance.visible import visible_lines
 
 PURPOSE = "An HTML page"
 
@@ -27,6 +28,7 @@ def render_page(page: Page) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_own_file),
         autoescape=True,
+        finalize=_shown,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
@@ -46,6 +48,11 @@ def render_page(page: Page) -> str:
         version=__version__,
     )
     return text
+
+
+def _shown(value: object) -> object:
+    """Return what a template prints; only a text without ``safe`` came from elsewhere."""
+    return visible_lines(value) if type(value) is str else value
 
 
 def script_json(data: Json) -> str:
