@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from benchmarks.document import Result, arguments, finish
 
-BARS = {"import cdcwire": 50.0}
+BARS = {"import cdcwire": 5.0, "from cdcwire import craft": 25.0}
 ALSO = ("from cdcwire import open_protocol", "from cdcwire.formats.craft import fast")
 NOTHING = "pass"
 

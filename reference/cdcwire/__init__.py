@@ -6,12 +6,15 @@ All formats share the errors, the neutral model of events and types, and the reg
 This package opens no file, socket or clock, and needs only the standard library.
 """
 
+from __future__ import annotations
+
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
-from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
-
+TYPE_CHECKING = False  # as in typing, which takes longer to import than all of this package
 if TYPE_CHECKING:
+    from typing import Any
+
+    from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
     from cdcwire.core.format import Context, Format
     from cdcwire.core.message import KafkaMessage, StoredFile
     from cdcwire.core.registry import *  # noqa: F403 (the formats, for type checkers)
@@ -33,6 +36,9 @@ __all__ = [
 __version__ = "0.1.0"
 
 _MODULES = {
+    "DecodeError": "cdcwire.core.errors",
+    "EncodeError": "cdcwire.core.errors",
+    "TruncatedError": "cdcwire.core.errors",
     "Context": "cdcwire.core.format",
     "Format": "cdcwire.core.format",
     "KafkaMessage": "cdcwire.core.message",
