@@ -57,9 +57,13 @@ class Span:
 
 
 class Reader:
-    """Bytes from ``offset`` up to ``end``. The offsets count from the start of ``data``."""
+    """Bytes from ``offset`` up to ``end``. The offsets count from the start of ``data``.
+
+    ``keeps_notes``: whether ``note`` keeps anything; else notes that cost time can be left out.
+    """
 
     __slots__ = ("data", "end", "offset")
+    keeps_notes = False
 
     def __init__(self, data: bytes, offset: int = 0, end: int | None = None) -> None:
         self.data = data
@@ -117,6 +121,7 @@ class RecordingReader(Reader):
     """A reader that keeps every ``note`` in ``spans``, in the order of reading."""
 
     __slots__ = ("part", "spans")
+    keeps_notes = True
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ import re
 from array import array
 from codecs import utf_8_decode
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from cdcwire.core.errors import DecodeError, TruncatedError
 
@@ -45,7 +45,7 @@ class Number:
     @property
     def is_integer(self) -> bool:
         """True if it is written without fraction and exponent. ``1.0`` and ``1e2`` are not."""
-        return _NOT_INTEGER.search(self.text) is None
+        return "." not in self.text and "e" not in self.text and "E" not in self.text
 
     @property
     def digits(self) -> int:
@@ -61,8 +61,7 @@ class JsonArray:
     places: array[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """One member: its name from ``name_start``, its value from ``start`` to ``end``."""
 
     name: str
@@ -139,10 +138,19 @@ def json_kind(value: JsonValue) -> str:
             return "an object"
 
 
-_NOT_INTEGER = re.compile(r"[.eE]")
+_SPACES = b" \t\n\r"
 _SPACE = re.compile(rb"[ \t\n\r]*")
 _PLAIN = re.compile(rb'[^"\\\x00-\x1f]*')
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+# A whole string, number or literal, with what follows it in an array or an object.
+_SCALAR = (
+    rb'(?:"([^"\\\x00-\x1f]*)"|(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)'
+    rb"|(true|false|null))[ \t\n\r]*"
+)
+_PLAIN_ITEM = re.compile(_SCALAR + rb"(?:,[ \t\n\r]*(?=[^ \t\n\r\]])|(?=\]))")
+_PLAIN_MEMBER = re.compile(
+    rb'"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*' + _SCALAR + rb'(?:,[ \t\n\r]*(?=")|(?=\}))'
+)
 _INTEGER_GOES_ON = re.compile(rb"\.|[eE][+-]?")
 _FRACTION_GOES_ON = re.compile(rb"[eE][+-]?")
 _HEX = re.compile(rb"[0-9a-fA-F]{4}")
@@ -161,6 +169,7 @@ _LITERALS: tuple[tuple[bytes, bool | None], ...] = (
     (b"false", False),
     (b"null", None),
 )
+_VALUES = {literal.decode(): value for literal, value in _LITERALS}
 _QUOTE, _BACKSLASH, _COMMA, _COLON = b'"\\,:'
 _OPEN_BRACE, _CLOSE_BRACE, _OPEN_BRACKET, _CLOSE_BRACKET = b"{}[]"
 _NUMBER_STARTS = frozenset(b"-0123456789")
@@ -174,6 +183,20 @@ def _is_begun(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def _scalar(found: re.Match[bytes], first: int) -> tuple[JsonValue, int, int]:
+    """Return the value of the groups from ``first``: string, number or literal; and its place.
+
+    Raises: UnicodeDecodeError.
+    """
+    group = found.lastindex
+    assert group is not None
+    text = found[group].decode()
+    start, end = found.span(group)
+    if group == first:
+        return text, start - 1, end + 1
+    return Number(text) if group == first + 1 else _VALUES[text], start, end
 
 
 class _Parser:
@@ -222,14 +245,38 @@ class _Parser:
         self.enter()
         members: list[Member] = []
         seen: set[str] = set()
-        if self.first_byte() != _CLOSE_BRACE:
-            more = True
-            while more:
-                members.append(self.member(seen))
+        more = self.first_byte() != _CLOSE_BRACE
+        while more:
+            member = self.plain_member(seen)
+            if member is not None:
+                more = self.data[self.offset] != _CLOSE_BRACE
+            else:
+                member = self.member(seen)
                 more = self.goes_on(_CLOSE_BRACE, "',' or '}'")
+            members.append(member)
         self.offset += 1
         self.depth -= 1
         return JsonObject(tuple(members))
+
+    def plain_member(self, seen: set[str]) -> Member | None:
+        """Read a scalar member without escapes in one step, and move to what follows it.
+
+        Returns: None, unmoved, for any other member and for one that breaks a rule.
+        """
+        found = _PLAIN_MEMBER.match(self.data, self.offset, self.end)
+        if found is None:
+            return None
+        limit = self.rules.max_name_bytes
+        try:
+            name = found[1].decode()
+            value, start, end = _scalar(found, 2)
+        except UnicodeDecodeError:
+            return None
+        if name in seen or (limit is not None and len(found[1]) > limit):
+            return None
+        seen.add(name)
+        self.offset = found.end()
+        return Member(name, value, found.start(), start, end)
 
     def member(self, seen: set[str]) -> Member:
         name_start = self.offset
@@ -265,20 +312,42 @@ class _Parser:
         self.enter()
         items: list[JsonValue] = []
         places = array("q")
-        if self.first_byte() != _CLOSE_BRACKET:
-            more = True
-            while more:
-                places.append(self.offset)
+        more = self.first_byte() != _CLOSE_BRACKET
+        while more:
+            plain = self.plain_item()
+            if plain is not None:
+                value, start, end = plain
+                more = self.data[self.offset] != _CLOSE_BRACKET
+            else:
+                start = self.offset
                 try:
-                    items.append(self.value())
+                    value = self.value()
                 except DecodeError as error:
                     error.path = (len(items), *error.path)
                     raise
-                places.append(self.offset)
+                end = self.offset
                 more = self.goes_on(_CLOSE_BRACKET, "',' or ']'")
+            items.append(value)
+            places.append(start)
+            places.append(end)
         self.offset += 1
         self.depth -= 1
         return JsonArray(tuple(items), places)
+
+    def plain_item(self) -> tuple[JsonValue, int, int] | None:
+        """Read a scalar item without escapes in one step, and move to what follows it.
+
+        Returns: the value and its place; None, unmoved, for any other item.
+        """
+        found = _PLAIN_ITEM.match(self.data, self.offset, self.end)
+        if found is None:
+            return None
+        try:
+            plain = _scalar(found, 1)
+        except UnicodeDecodeError:
+            return None
+        self.offset = found.end()
+        return plain
 
     def string(self) -> str:
         """Read a string; the cursor is on its first quote."""
@@ -395,8 +464,9 @@ class _Parser:
         return False
 
     def skip_space(self) -> None:
-        found = _SPACE.match(self.data, self.offset, self.end)
-        if found is not None:
+        if self.offset < self.end and self.data[self.offset] in _SPACES:
+            found = _SPACE.match(self.data, self.offset, self.end)
+            assert found is not None
             self.offset = found.end()
 
     def peek(self) -> int:

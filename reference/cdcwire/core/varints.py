@@ -20,6 +20,9 @@ def read_uvarint(reader: Reader, clause: str) -> int:
     Raises: TruncatedError; DecodeError when the value needs more than 64 bits.
     """
     start = reader.offset
+    if start < reader.end and reader.data[start] < _MORE:  # most integers have one byte
+        reader.offset = start + 1
+        return reader.data[start]
     value = 0
     for shift in range(0, 70, 7):
         byte = reader.byte(clause)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cdcwire.core import strict_json
 from cdcwire.core.errors import DecodeError, Path, TruncatedError
 from cdcwire.core.strict_json import (
     JsonArray,
@@ -207,3 +208,48 @@ def test_bytes_of_any_kind_give_a_value_or_a_decode_error(data: bytes) -> None:
     except DecodeError as error:
         end = error.offset
     assert 0 <= end <= len(data)
+
+
+def outcome_of(text: bytes, read: type[strict_json._Parser], rules: JsonRules) -> object:
+    try:
+        return read(text, rules, 0, len(text)).document()
+    except DecodeError as error:
+        return type(error), str(error), error.offset
+
+
+class ByteByByte(strict_json._Parser):
+    """Reads no scalar in one step."""
+
+    __slots__ = ()
+
+    def plain_member(self, seen: set[str]) -> None:
+        return None
+
+    def plain_item(self) -> None:
+        return None
+
+
+pieces = st.sampled_from(
+    [*'{}[]",:\\/ \t\n01-.eEu', "true", "null", '"a"', '"a":', '{"b":', "12", '"é"', "\x00", "[1,"]
+)
+names = st.text(max_size=2)
+inner = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda each: (
+        st.lists(each, max_size=3) | st.dictionaries(st.text(max_size=2), each, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(inner, st.lists(st.tuples(st.integers(0, 60), pieces), max_size=3), st.integers(0, 99))
+def test_scalars_read_in_one_step_are_read_the_same_byte_by_byte(
+    value: object, inserted: list[tuple[int, str]], cut: int
+) -> None:
+    text = json.dumps(value, ensure_ascii=False)
+    for offset, piece in inserted:
+        text = text[:offset] + piece + text[offset:]
+    data = text.encode("utf-8", "surrogatepass")[: cut or None]
+    rules = JsonRules("t", "s", "l", 3, 2, frozenset({"a"}))
+    found = outcome_of(data, strict_json._Parser, rules)
+    assert found == outcome_of(data, ByteByByte, rules)

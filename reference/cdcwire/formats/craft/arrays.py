@@ -154,7 +154,7 @@ def read_strings(
         except DecodeError as error:
             error.path = (*place.at(index), *error.path)
             raise
-        if length:
+        if length and reader.keeps_notes:
             reader.note(start, name, place.clause, *place.at(index))
         names.append(known.setdefault(name, name))
     return names
@@ -251,7 +251,8 @@ def _read_each(
         except DecodeError as error:
             error.path = (*place.at(index), *error.path)
             raise
-        reader.note(start, value, place.clause, *place.at(index))
+        if reader.keeps_notes:
+            reader.note(start, value, place.clause, *place.at(index))
         values.append(value)
     return values
 

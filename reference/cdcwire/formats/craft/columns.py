@@ -82,7 +82,7 @@ def read_columns(
         except DecodeError as error:
             error.path = (*before, index, "value", *error.path)
             raise
-        if length > 0:
+        if length > 0 and reader.keeps_notes:
             note = INEXACT_FLOAT if is_inexact(code, value) else ""
             clause = value_clause(code, profile)
             reader.note(reader.offset - length, value, clause, *before, index, "value", note=note)
