@@ -18,14 +18,19 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from struct import Struct
 
 from cdcwire.core.errors import Path
+from cdcwire.core.format import Context
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
+from cdcwire.core.varints import write_uvarint
 from cdcwire.datahub.crc32c import crc32c
-from cdcwire_conformance.corpus.mutations.rules import Change, reads_as_json
+from cdcwire_conformance.corpus.mutations.rules import Change, Layer, reads_as_json
 
 MAGIC = b"DHUB"
 FLAGS = ("_before_image_", "_after_image_")
@@ -57,6 +62,63 @@ def changes(
     else:
         yield from without_members(raw, spans, _is_needed)
         yield from _of_texts(raw, spans)
+
+
+def layers(part: str, raw: bytes, context: Context) -> Iterator[Layer]:
+    """Yield what is inside a content encoding, or the fields of a frame with its checksums."""
+    if raw.startswith(MAGIC) and len(raw) > _FRAME_HEADER:
+        yield Layer(raw[_FRAME_HEADER:], _framed)
+        yield from _batch_layers(raw)
+        return
+    with suppress(zlib.error):
+        yield Layer(zlib.decompress(raw), zlib.compress)
+
+
+def _framed(body: bytes) -> bytes:
+    return MAGIC + _BIG.pack(crc32c(body)) + _BIG.pack(len(body)) + body
+
+
+def _batch_layers(raw: bytes) -> Iterator[Layer]:
+    """Yield the records of each batch of a frame, after any compression by zlib."""
+    at = raw.find(MAGIC, _FRAME_HEADER)
+    while 0 < at <= len(raw) - _BATCH_HEADER:
+        end = at + _U32.unpack_from(raw, at + _BATCH_LENGTH)[0]
+        if end > len(raw):
+            return
+        packed = raw[at + _BATCH_HEADER : end]
+        yield Layer(packed, partial(_with_records, raw, at, end, None))
+        with suppress(zlib.error):
+            yield Layer(
+                zlib.decompress(packed), partial(_with_records, raw, at, end, zlib.compress)
+            )
+        at = raw.find(MAGIC, max(end, at + 1))
+
+
+def _with_records(
+    raw: bytes, at: int, end: int, pack: Callable[[bytes], bytes] | None, records: bytes
+) -> bytes:
+    """Return a frame with other records in a batch, and the lengths around them put right."""
+    packed = records if pack is None else pack(records)
+    batch = bytearray(raw[at : at + _BATCH_HEADER])
+    _U32.pack_into(batch, _BATCH_LENGTH, _BATCH_HEADER + len(packed))
+    _U32.pack_into(batch, _BATCH_LENGTH + 4, len(records))
+    _U32.pack_into(batch, _BATCH_CRC, crc32c(packed))
+    before, size, made = raw[_FRAME_HEADER:at], end - at, bytes(batch) + packed
+    for _ in range(2):  # the field of the batch, and the entry that is this field alone
+        length = _varint(size)
+        if not before.endswith(length) or len(before) <= len(length):
+            break
+        tag = before[-len(length) - 1 : -len(length)]
+        size += len(length) + 1
+        made = tag + _varint(len(made)) + made
+        before = before[: -len(length) - 1]
+    return _framed(before + made + raw[end:])
+
+
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    write_uvarint(out, number, "")
+    return bytes(out)
 
 
 # ---- frames ----------------------------------------------------------------------------------

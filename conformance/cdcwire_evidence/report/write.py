@@ -29,6 +29,7 @@ from cdcwire_evidence.report import (
     csv_readers,
     datahub_sdks,
     debezium_readers,
+    fuzz,
     scenarios,
 )
 from cdcwire_evidence.report.document import Mode, report_document
@@ -201,6 +202,7 @@ def _chapters(mode: Mode, pictures: Path) -> Iterator[Chapter]:
     yield Chapter(SIZES, partial(size_part, pictures / "sizes.svg", quick), weight=2)
     yield Chapter(compare.TITLE, partial(compare.compare_part, quick), weight=4)
     yield Chapter(scenarios.TITLE, partial(_alone, scenarios.scenarios_part))
+    yield Chapter(fuzz.TITLE, partial(_alone, fuzz.fuzz_part))
     yield Chapter(
         BENCHMARKS,
         partial(benchmarks_part, quick, pictures / "benchmarks.json"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cdcwire.core.errors import Path, path_text
-from cdcwire.core.format import Explanation
+from cdcwire.core.format import Context, Explanation
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
@@ -126,6 +126,21 @@ def _no_number(site: Site, number: int) -> bytes | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Layer:
+    """Bytes inside a frame, a checksum or a compression.
+
+    ``close`` packs other bytes in the same way, with lengths and checksums that fit.
+    """
+
+    inner: bytes
+    close: Callable[[bytes], bytes]
+
+
+def _no_layer(part: str, raw: bytes, context: Context) -> Iterator[Layer]:
+    return iter(())
+
+
+@dataclass(frozen=True, slots=True)
 class FormatRules:
     """The rules of one format.
 
@@ -134,7 +149,7 @@ class FormatRules:
     the spans give them. ``trailing``: the bytes appended to a part. ``changes``: what else can be
     made wrong at these spans, with all options of the format. ``long_part``: bytes from which on a
     part is cut at the borders of its fields only. ``is_read``: whether readers look into a message
-    with these spans at all.
+    with these spans at all. ``layers``: what packs the bytes of a part, for changes inside it.
     """
 
     parts: tuple[str, ...]
@@ -148,6 +163,7 @@ class FormatRules:
     )
     long_part: int = LONG_PART
     is_read: Callable[[Sequence[Span]], bool] = lambda spans: True
+    layers: Callable[[str, bytes, Context], Iterator[Layer]] = _no_layer
 
 
 def number_changes(

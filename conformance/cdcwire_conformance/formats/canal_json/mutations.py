@@ -20,6 +20,7 @@ from cdcwire_conformance.corpus.mutations.rules import (
     FormatRules,
     reads_as_json,
 )
+from cdcwire_conformance.families.compressed import compression_layers
 from cdcwire_conformance.families.storage_mutations import is_read
 
 _WHITE_SPACE = b" \t\r\n"
@@ -102,4 +103,5 @@ RULES = FormatRules(
     changes=changes,
     long_part=_LONG_PART,
     is_read=is_read,
+    layers=lambda part, raw, context: compression_layers(raw, context),
 )

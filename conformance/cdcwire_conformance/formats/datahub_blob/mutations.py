@@ -111,4 +111,5 @@ RULES = FormatRules(
     legal_sizes=datahub_bodies.legal_sizes,
     changes=changes,
     long_part=_LONG_PART,
+    layers=datahub_bodies.layers,
 )

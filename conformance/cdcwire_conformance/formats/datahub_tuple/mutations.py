@@ -13,7 +13,7 @@ from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
 from cdcwire_conformance.corpus.mutations.rules import Change, FormatRules
 from cdcwire_conformance.families import datahub_mutations
-from cdcwire_conformance.families.datahub_mutations import legal_sizes
+from cdcwire_conformance.families.datahub_mutations import layers, legal_sizes
 
 _LONG_PART = 256  # every byte of a text is alike; its fields are what differs
 
@@ -34,5 +34,9 @@ def _is_count(span: Span) -> bool:
 
 
 RULES = FormatRules(
-    parts=("value",), legal_sizes=legal_sizes, changes=changes, long_part=_LONG_PART
+    parts=("value",),
+    legal_sizes=legal_sizes,
+    changes=changes,
+    long_part=_LONG_PART,
+    layers=layers,
 )

@@ -11,9 +11,19 @@ not white space. The exceptions:
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import partial
 
+from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, Message
-from cdcwire_conformance.corpus.mutations.rules import BOMB_SIZE, FormatRules, NumberRule, Site
+from cdcwire_conformance.corpus.mutations.rules import (
+    BOMB_SIZE,
+    FormatRules,
+    Layer,
+    NumberRule,
+    Site,
+)
+from cdcwire_conformance.families.compressed import compression_layers
 
 _NUMBER_BYTES = 8
 _UINT64_END = 1 << 64
@@ -46,7 +56,27 @@ def _is_no_value_of_resolved(message: Message, part: str, size: int) -> bool:
     return part == "value" and size == 0 and value is not None and not any(value)
 
 
+def layers(part: str, raw: bytes, context: Context) -> Iterator[Layer]:
+    """Yield the items of a frame, or the JSON of a compressed item."""
+    at = _NUMBER_BYTES if part == "key" else 0
+    found = []
+    while at + _NUMBER_BYTES < len(raw):
+        start = at + _NUMBER_BYTES
+        at = start + int.from_bytes(raw[at:start], "big")
+        if at > len(raw):
+            yield from compression_layers(raw, context)
+            return
+        found.append(Layer(raw[start:at], partial(_with_item, raw, start, at)))
+    yield from found
+
+
+def _with_item(raw: bytes, start: int, end: int, item: bytes) -> bytes:
+    length = len(item).to_bytes(_NUMBER_BYTES, "big")
+    return raw[: start - _NUMBER_BYTES] + length + item + raw[end:]
+
+
 RULES = FormatRules(
+    layers=layers,
     parts=("key", "value"),
     rewrite=_rewrite,
     legal_cut=_is_no_value_of_resolved,

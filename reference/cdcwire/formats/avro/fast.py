@@ -114,6 +114,8 @@ class RowDecoder(FastDecoder):
             }
         else:
             op, commit_ts, commit_ms = "upsert", None, None
+        if op == "delete":
+            raise Irregular  # its value is the old row
         images = route.layout, values, None, None
         position = commit_ms, None, None
         return [new_row((route.table, op, commit_ts, None, *images, None, None, *position, extra))]

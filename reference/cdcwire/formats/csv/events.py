@@ -145,8 +145,19 @@ def find_table(
 ) -> Table:
     """Return the definition of the table that a data file is of.
 
-    Raises: DecodeError when there is none, or none of its version.
+    Raises: DecodeError when there is none, none of its version, or one without stored columns.
     """
+    table = _defined_table(value, settings, definitions, place)
+    if not stored_columns(table):
+        names = f"{table.schema!s:.80}.{table.name!s:.80}"
+        problem = f"the definition of {names} has no columns that records have"
+        raise DecodeError(problem, 0, CLAUSE_SCHEMA)
+    return table
+
+
+def _defined_table(
+    value: bytes, settings: Settings, definitions: Definitions, place: DataPath | None
+) -> Table:
     version = None if place is None else place.version
     if place is not None and place.schema:
         return definitions.choose(place.schema, place.table, version)

@@ -89,7 +89,10 @@ class RowDecoder(FastDecoder):
         Raises: one of IRREGULARITIES.
         """
         head, payload, version = _parts(value)
-        for plan in self._plans[head].get(payload[0][1], ()):
+        op = payload[0][1]
+        if type(op) is not str:
+            raise Irregular
+        for plan in self._plans[head].get(op, ()):
             with suppress(TypeError, *IRREGULARITIES):
                 row = plan.row(payload)
                 if version != plan.extra.get("version"):

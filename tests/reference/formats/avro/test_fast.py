@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import EVERYTHING, Context, Selection
-from cdcwire.core.message import KafkaMessage
+from cdcwire.core.format import EVERYTHING, Context, MessageDecoder, Selection
+from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import OptionValue
 from cdcwire.core.rows import Row
 from cdcwire.core.varints import write_varint
-from cdcwire.formats.avro import MemorySource, read_settings
+from cdcwire.formats.avro import FORMAT, MemorySource, read_settings
 from cdcwire.formats.avro import fast as fast_module
 from cdcwire.formats.avro.events import events_of
 from cdcwire.formats.avro.fast import RowDecoder
@@ -25,6 +25,7 @@ from cdcwire.formats.avro.wire import read_bytes
 from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import Event
 from cdcwire.model.text import event_to_json
+from cdcwire_conformance.corpus.store import load_case
 from cdcwire_generators.strategies import damaged_bytes
 from cdcwire_generators.workloads import workload, workload_tables
 
@@ -163,6 +164,20 @@ def test_every_changed_byte_is_taken_as_the_plain_decoder_takes_it(mode: str) ->
         found.assert_same((key[:cut], None), each)
     for pair in ((None, value), (None, None), (value, key), (key, key), (key, value + b"\0")):
         found.assert_same(pair, each)
+
+
+def test_delete_with_a_value_gives_the_old_row() -> None:
+    case = load_case("avro/extension/op-d")
+    decode = FORMAT.decoder(case.context())
+    (message,) = case.messages
+    for _ in range(3):  # the second is read by what the first taught
+        assert decoded_events(decode, message) == list(
+            FORMAT.to_events(message, context=case.context())
+        )
+
+
+def decoded_events(decode: MessageDecoder, message: Message) -> list[Event]:
+    return [row.to_event() if isinstance(row, Row) else row for row in decode(message)]
 
 
 @many

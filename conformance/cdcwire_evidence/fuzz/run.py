@@ -1,0 +1,241 @@
+"""A run: inputs until the time is over, findings, and the inputs that reached new code.
+
+A run can go on where the last one ended: what it learned is in ``STATE/<format>.json``.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from cdcwire.core.message import KafkaMessage
+from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire_evidence.fuzz.coverage import new_lines
+from cdcwire_evidence.fuzz.inputs import Input, first_inputs
+from cdcwire_evidence.fuzz.laws import LAWS, Broken, Laws, Outcome, laws_of
+from cdcwire_evidence.fuzz.mutate import made_again, mutated
+
+DEEP_EVERY = 4  # inputs; a new behaviour is always looked at deeply
+MEMORY_EVERY = 64
+MOST_CHANGES = 8  # in the trail of one input
+MOST_KEPT = 4000  # inputs that are kept for one format
+MOST_FINDINGS = 200  # with different signs, of one format
+STATE_VARIABLE = "CDCWIRE_FUZZ_STATE"
+DEFAULT_STATE = Path(".tox/fuzz-state")
+RESULTS = "results.json"
+FINDINGS = "findings.jsonl"
+
+
+@dataclass(slots=True)
+class Tally:
+    """The figures of one format, over all runs of one state.
+
+    ``deep``: inputs that were explained. ``weighed``: inputs whose memory was measured.
+    ``encoded``: accepted inputs that were encoded, not refused. ``broken``: findings with
+    different signs by law.
+    """
+
+    format: str
+    inputs: int = 0
+    accepted: int = 0
+    deep: int = 0
+    encoded: int = 0
+    weighed: int = 0
+    kept: int = 0
+    seconds: float = 0.0
+    slowest: float = 0.0
+    slowest_name: str = ""
+    largest: float = 0.0
+    largest_name: str = ""
+    broken: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LAWS, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One run of one format. ``seconds``: by the clock; ``inputs``: at most N, 0 means no limit."""
+
+    format: str
+    seconds: float
+    seed: int
+    inputs: int
+    state: Path | None
+
+
+class FormatRun:
+    """The run of one format, one input after the other."""
+
+    def __init__(self, plan: Plan, laws: Laws | None = None) -> None:
+        self.plan = plan
+        self.laws = laws_of(plan.format) if laws is None else laws
+        self.tally = Tally(plan.format)
+        self.findings: dict[str, dict[str, Any]] = {}
+        self.kept: list[Input] = []
+        self._behaviours: set[tuple[str, ...]] = set()
+        self._resume()
+
+    def run(self) -> None:
+        """Check inputs until the time or the number of inputs is over, and write the state."""
+        end = time.monotonic() + self.plan.seconds
+        began = time.process_time()
+        chance = Random(f"{self.plan.seed} {self.tally.inputs}")
+        wanted = self.tally.inputs + self.plan.inputs if self.plan.inputs else None
+        with new_lines() as lines:
+            while time.monotonic() < end and self.tally.inputs != wanted:
+                self.step(chance, lines)
+        self.tally.seconds += time.process_time() - began
+        self.tally.kept = len(self.kept)
+        self._write()
+
+    def step(self, chance: Random, lines: Callable[[], int]) -> Outcome:
+        """Check one input, and keep it if it is new."""
+        tally, number = self.tally, self.tally.inputs
+        given = mutated(self._base(chance), chance.getrandbits(32))
+        before = lines()
+        deep, memory = number % DEEP_EVERY == 0, number % MEMORY_EVERY == 0
+        outcome = self.laws.check(given, deep=deep, memory=memory)
+        is_new = lines() > before or outcome.behaviour not in self._behaviours
+        if is_new and not deep:
+            deep = True
+            found = self.laws.check(given)
+            outcome.broken += [each for each in found.broken if each not in outcome.broken]
+        tally.inputs += 1
+        tally.accepted += outcome.is_accepted
+        tally.deep += deep
+        tally.encoded += outcome.is_encoded
+        tally.weighed += memory
+        if outcome.ms_per_kb > tally.slowest:
+            tally.slowest, tally.slowest_name = outcome.ms_per_kb, given.name
+        if outcome.memory_per_byte > tally.largest:
+            tally.largest, tally.largest_name = outcome.memory_per_byte, given.name
+        for broken in outcome.broken:
+            self._note(given, broken)
+        if is_new and not outcome.broken and len(given.trail) < MOST_CHANGES:
+            self._behaviours.add(outcome.behaviour)
+            self.kept.append(given)
+            if len(self.kept) > MOST_KEPT:
+                self.kept.pop(chance.randrange(len(self.kept)))
+        return outcome
+
+    def _base(self, chance: Random) -> Input:
+        if self.kept and chance.random() < 0.5:
+            return chance.choice(self.kept)
+        # Of three golden inputs the smallest: small ones show the same in less time.
+        golden = first_inputs(self.plan.format)
+        return min((chance.choice(golden) for _ in range(3)), key=lambda each: each.size)
+
+    def _note(self, given: Input, broken: Broken) -> None:
+        if broken.sign in self.findings:
+            self.findings[broken.sign]["count"] += 1
+            return
+        if len(self.findings) < MOST_FINDINGS:
+            self.tally.broken[broken.law] += 1
+            self.findings[broken.sign] = _finding(given, broken)
+
+    def _resume(self) -> None:
+        if self.plan.state is None:
+            return
+        with suppress(FileNotFoundError):
+            file = self.plan.state / f"{self.plan.format}.json"
+            known = json.loads(file.read_text("utf-8"))
+            self.tally = Tally(**known["tally"])
+            self.findings = {each["sign"]: each for each in known["findings"]}
+            for name in known["kept"]:
+                with suppress(LookupError):  # a case that is no longer there
+                    self.kept.append(made_again(name))
+            self._behaviours = set(map(tuple, known["behaviours"]))
+
+    def _write(self) -> None:
+        if self.plan.state is None:
+            return
+        known = {
+            "tally": asdict(self.tally),
+            "findings": list(self.findings.values()),
+            "kept": [each.name for each in self.kept],
+            "behaviours": sorted(self._behaviours),
+        }
+        self.plan.state.mkdir(parents=True, exist_ok=True)
+        file = self.plan.state / f"{self.plan.format}.json"
+        text = json.dumps(known, indent=1, ensure_ascii=True) + "\n"
+        file.write_text(text, "utf-8")
+
+
+def _finding(given: Input, broken: Broken) -> dict[str, Any]:
+    """Return a finding with everything that makes its input again, without the corpus too."""
+    message = given.message
+    return {
+        "format": given.format,
+        "name": given.name,
+        "law": broken.law,
+        "sign": broken.sign,
+        "text": broken.text,
+        "count": 1,
+        "options": dict(given.options),
+        "path": getattr(message, "path", None),
+        "key": _base64(message.key) if isinstance(message, KafkaMessage) else None,
+        "value": _base64(message.value),
+    }
+
+
+def _base64(raw: bytes | None) -> str | None:
+    return None if raw is None else base64.b64encode(raw).decode("ascii")
+
+
+def run_all(
+    formats: tuple[str, ...],
+    minutes: float,
+    *,
+    jobs: int,
+    seed: int,
+    inputs: int,
+    state: Path,
+    report: Callable[[Tally], None] = lambda tally: None,
+) -> tuple[list[Tally], list[Mapping[str, Any]]]:
+    """Run all formats, each for its share of the time, and write results and findings.
+
+    Returns: the figures, and the findings.
+    """
+    share = minutes * 60 * min(jobs, len(formats)) / len(formats)
+    plans = [Plan(name, share, seed, inputs, state) for name in formats]
+    tallies: list[Tally] = []
+    findings: list[Mapping[str, Any]] = []
+    for tally, found in _ran(plans, min(jobs, len(plans))):
+        tallies.append(tally)
+        findings += found
+        report(tally)
+    tallies.sort(key=lambda tally: FORMAT_NAMES.index(tally.format))
+    state.mkdir(parents=True, exist_ok=True)
+    lines = "".join(json.dumps(each, ensure_ascii=True) + "\n" for each in findings)
+    (state / FINDINGS).write_text(lines, "utf-8")
+    document = {
+        "minutes": minutes,
+        "jobs": jobs,
+        "deep_every": DEEP_EVERY,
+        "memory_every": MEMORY_EVERY,
+        "formats": [asdict(each) for each in tallies],
+    }
+    (state / RESULTS).write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+    return tallies, findings
+
+
+def _ran(plans: list[Plan], jobs: int) -> Iterator[tuple[Tally, list[dict[str, Any]]]]:
+    if jobs == 1:
+        yield from map(run_format, plans)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(run_format, plans)
+
+
+def run_format(plan: Plan) -> tuple[Tally, list[dict[str, Any]]]:
+    """Run one format. Returns: its figures and its findings."""
+    run = FormatRun(plan)
+    run.run()
+    return run.tally, list(run.findings.values())
