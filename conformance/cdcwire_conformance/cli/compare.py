@@ -8,13 +8,13 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdcwire.core.format import EVERYTHING, Context
 from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.core.registry import get_format
 from cdcwire_conformance.cli.auto import identified, with_found
+from cdcwire_conformance.cli.compare_reports import check_reports, write_reports
 from cdcwire_conformance.cli.configuration import AUTO, add_configuration_arguments, configure_sides
 from cdcwire_conformance.cli.context import (
     UsageError,
@@ -194,6 +194,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="time zone of texts without one, where the other side has one (default: UTC)",
     )
     parser.add_argument("--json", metavar="FILE", help="write the result as JSON")
+    parser.add_argument(
+        "--html", metavar="FILE", help="write the result as one HTML page (extra html)"
+    )
+    parser.add_argument(
+        "--junit", metavar="FILE", help="write the result as JUnit XML, a test case per table"
+    )
     parser.add_argument("--master", metavar="URL", help="Spark's master (default: local[*])")
     parser.add_argument(
         "--conf",
@@ -210,6 +216,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.limit < 0:
         raise UsageError("--limit is a number from 0")
     check_follow_arguments(arguments)
+    check_reports(arguments)
     settings = _settings(arguments.conf)
     configure_sides(arguments, NAME)
     _identify_sides(arguments, settings)
@@ -226,17 +233,13 @@ def run(arguments: argparse.Namespace) -> int:
         sides = list(zip(sources, options, schemas, strict=True))
         left, right, compare_options = _asked(arguments, context, sides)
         from cdcwire_conformance.spark.compare.feeds import compare_feeds
-        from cdcwire_conformance.spark.compare.report import json_text, text
+        from cdcwire_conformance.spark.compare.report import text
 
         with readable_errors(), _watched(spark, progress) as report:
             if arguments.follow:
                 return follow(spark, arguments, (left, right), compare_options, report, progress)
             found = compare_feeds(spark, left, right, compare_options, report)
-    if arguments.json:
-        try:
-            Path(arguments.json).write_text(json_text(found), encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise UsageError(f"{arguments.json}: {error.strerror}") from error
+    write_reports(arguments, found)
     print(text(found), end="")
     return EQUAL if found.is_equal else DIFFERENT
 

@@ -39,6 +39,8 @@ def test_without_pyspark_one_line_says_what_to_install(
         (["craft:file:FEED", "craft:file:FEED", "--conf", "x"], "is not KEY=VALUE"),
         (["craft:file:FEED", "craft:file:FEED", "--limit", "-1"], "is a number from 0"),
         (["craft:file:FEED", "craft:file:FEED", "--include", "orders"], "is not SCHEMA.TABLE"),
+        (["craft:file:FEED", "craft:file:FEED", "--json", "FEED/no/x"], "cannot be written"),
+        (["craft:file:FEED", "craft:file:FEED", "--junit", "FEED"], "cannot be written"),
     ],
 )
 def test_mistakes_are_reported_in_one_line_before_spark_starts(

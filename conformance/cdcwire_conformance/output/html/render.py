@@ -24,6 +24,23 @@ def require_jinja() -> None:
 
 def render_page(page: Page) -> str:
     """Return a page as text. Raises: MissingExtraError without Jinja2."""
+    script = _own_file("page.js")
+    digest = hashlib.sha256(script.encode()).digest()
+    return render_template(
+        "page.html",
+        page=page,
+        sections=[
+            (section, list(lines))
+            for section, lines in groupby(page.groups, lambda line: line.section)
+        ],
+        script=script,
+        script_sum=base64.b64encode(digest).decode(),
+        data=script_json(page.data),
+    )
+
+
+def render_template(name: str, **values: object) -> str:
+    """Return a template of this package, filled. Raises: MissingExtraError without Jinja2."""
     jinja2 = load_extra("jinja2", "html", PURPOSE)
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_own_file),
@@ -33,20 +50,8 @@ def render_page(page: Page) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    script = _own_file("page.js")
-    digest = hashlib.sha256(script.encode()).digest()
-    text: str = environment.get_template("page.html").render(
-        page=page,
-        sections=[
-            (section, list(lines))
-            for section, lines in groupby(page.groups, lambda line: line.section)
-        ],
-        style=_own_file("page.css"),
-        script=script,
-        script_sum=base64.b64encode(digest).decode(),
-        data=script_json(page.data),
-        version=__version__,
-    )
+    template = environment.get_template(name)
+    text: str = template.render(style=_own_file("page.css"), version=__version__, **values)
     return text
 
 

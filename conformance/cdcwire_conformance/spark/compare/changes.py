@@ -4,8 +4,9 @@ Each change becomes a narrow row of its pair (key and position), two hashes of i
 side that it comes from. One shuffle by pair brings both sides together. Hashes that one side has
 more often are differences; the rest of a pair on both sides is a change. Only counts come to the
 driver. Where places are known, both sides come together by key, so that changes which come too late
-are seen as well (see ``order``). If there are differences, the first pairs are looked up again in
-both frames, with all columns (see ``difference``).
+are seen as well (see ``order``). If there are differences, their pairs are looked up again in both
+frames, with all columns (see ``differences``). The first ones are shown, and all are grouped by
+their causes (see ``patterns``).
 
 ``exact`` groups by all columns instead of their hashes: dearer, and beyond any doubt.
 """
@@ -38,6 +39,7 @@ from cdcwire_conformance.spark.compare.pairing import (
     passing_name,
     wide_changes,
 )
+from cdcwire_conformance.spark.compare.patterns import patterns_in, patterns_of
 from cdcwire_conformance.spark.compare.result import Counts, TableComparison
 from cdcwire_conformance.spark.compare.rules import DEFAULT_LIMIT, ComparisonRules, Window
 from cdcwire_conformance.spark.compare.splitting import PairLayout, layout_of
@@ -108,18 +110,20 @@ def compare_frames(
         if not counts.differing:
             return found
         pairs = summary.where("pair IS NOT NULL")
-        if limit:
-            report(f"{table}: looking up the first of {counts.differing:,} differences")
-            first = F.broadcast(pairs.orderBy("pair").limit(limit))
-            with _differences(left, right, layout, first) as rows:
-                found_rows = texts_of(
-                    rows.orderBy("pair", "rank").limit(limit), layout, LONGEST_TEXT
-                ).collect()
-            differences = tuple(difference_of(row, table, layout) for row in found_rows)
-            found = replace(found, differences=differences)
-        if differences_to is not None:
-            report(f"{table}: writing all of {counts.differing:,} differences")
-            with _differences(left, right, layout, pairs) as rows:
+        report(f"{table}: looking up {counts.differing:,} differences")
+        with _differences(left, right, layout, pairs) as rows:
+            first = rows.orderBy("pair", "rank").limit(limit)
+            shown = tuple(
+                difference_of(row, table, layout)
+                for row in texts_of(first, layout, LONGEST_TEXT).collect()
+            )
+            if counts.differing <= limit:
+                patterns = patterns_of(shown)
+            else:
+                patterns = patterns_in(texts_of(rows, layout, LONGEST_TEXT), table, layout)
+            found = replace(found, differences=shown, patterns=patterns)
+            if differences_to is not None:
+                report(f"{table}: writing all of {counts.differing:,} differences")
                 write_differences(texts_of(rows, layout), table, layout, differences_to)
         return found
     finally:
@@ -235,7 +239,11 @@ def _differences(
 ) -> Iterator[DataFrame]:
     """Give the differences of some pairs, a row each, as ``texts_of`` takes them."""
     if layout.rules.is_final:
-        yield states_of_pairs(left, right, layout, pairs)
+        found = states_of_pairs(left, right, layout, pairs).persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            yield found
+        finally:
+            found.unpersist()
         return
     rows = rows_of_pairs(left, right, layout, pairs).persist(StorageLevel.MEMORY_AND_DISK)
     try:

@@ -12,21 +12,29 @@ from cdcwire_conformance.spark.compare.result import (
     ColumnDifference,
     Comparison,
     Counts,
+    Pattern,
+    PatternExample,
     RowDifference,
     RowPlace,
     Shown,
     TableComparison,
 )
+from cdcwire_conformance.spark.compare.shown_text import (
+    column_name,
+    first_difference,
+    key_text,
+    told_apart,
+    value_text,
+)
+from cdcwire_conformance.spark.compare.value_causes import cause_of
 from cdcwire_conformance.visible import visible
 
 DOCUMENT_VERSION = 1
 
-_LONGEST = 100  # characters of a value in the text
-_BEFORE = 20  # the number of these before the first one that differs
 _COLUMNS_SHOWN = 12  # of a row that only one side has
+_PATTERNS_SHOWN = 10
 _COPIES = ("repeated", "doubled")
-_PLAIN = ("int", "float", "decimal", "year", "bit", "bool", "field", "image")
-_COUNTED = (
+COUNTED = (
     ("same", "{} same"),
     ("changed", "{} changed"),
     ("only_left", "{} only left"),
@@ -104,30 +112,82 @@ def verdict_line(found: Comparison) -> str:
     return f"DIFFERENT: {', '.join(reasons)}"
 
 
+def table_text(table: TableComparison) -> list[str]:
+    """Return what the text says of a table."""
+    return [] if table.counts is None else list(_table_lines(table, table.counts))
+
+
+def about_table(table: TableComparison) -> str:
+    """Return how many rows were compared, and how they paired."""
+    return "" if table.counts is None else f"{_sizes(table, table.counts)}, {_pairing(table)}"
+
+
+def rest_line(table: TableComparison) -> str | None:
+    """Return the line about the differences that are not shown."""
+    if table.counts is None or not table.differences:
+        return None
+    left = table.counts.differing - sum(each.weight for each in table.differences)
+    return f"and {_counted(left, 'more difference')} (--limit shows more)" if left > 0 else None
+
+
 def _table_lines(table: TableComparison, counts: Counts) -> Iterator[str]:
     if not counts.differing and not counts.unreadable:
-        yield f"{visible(table.table)}: equal, {_sizes(table, counts)}, {_pairing(table)}"
+        yield f"{visible(table.table)}: equal, {about_table(table)}"
     else:
         word = (
             "equal, as far as it can be read" if counts.unreadable else "equal except for repeats"
         )
         word = "different" if table.differing else word
         yield f"{visible(table.table)}: {word}"
-        yield f"  {_sizes(table, counts)}, {_pairing(table)}"
-        parts = [form.format(f"{getattr(counts, name):,}") for name, form in _COUNTED]
-        numbers = [getattr(counts, name) for name, _ in _COUNTED]
+        yield f"  {about_table(table)}"
+        parts = [form.format(f"{getattr(counts, name):,}") for name, form in COUNTED]
+        numbers = [getattr(counts, name) for name, _ in COUNTED]
         yield "  " + ", ".join(part for part, n in zip(parts, numbers, strict=True) if n)
+    if counts.differing > 1:
+        yield from _pattern_lines(table, counts)
     for difference in table.differences:
         yield ""
         yield from (f"  {line}" for line in _difference_lines(difference))
-    if table.differences:
-        shown = sum(map(_weight, table.differences))
-        left = counts.differing - shown
-        if left > 0:
-            yield ""
-            yield f"  and {_counted(left, 'more difference')} (--limit shows more)"
+    rest = rest_line(table)
+    if rest is not None:
+        yield ""
+        yield f"  {rest}"
     yield from (f"  not compared: {name} ({reason})" for name, reason in table.left_out)
     yield from (f"  note: {note}" for note in table.notes)
+
+
+def _pattern_lines(table: TableComparison, counts: Counts) -> Iterator[str]:
+    for pattern in table.patterns[:_PATTERNS_SHOWN]:
+        yield ""
+        name = "" if pattern.column is None else f"{visible(pattern.column)}: "
+        times = f"{_counted(pattern.count, 'row')} ({share_text(pattern, counts)})"
+        yield f"  pattern: {times}, {name}{visible(pattern.text)}"
+        if pattern.option is not None:
+            yield f"    accepted with {pattern.option}"
+        for example in pattern.examples:
+            key = key_text(example.key)
+            values = "" if pattern.column is None else f": {example_text(pattern, example)}"
+            yield f"    {key}{values}".rstrip()
+    rest = len(table.patterns) - _PATTERNS_SHOWN
+    if rest > 0:
+        yield ""
+        yield f"  and {_counted(rest, 'more pattern')} (--json has all)"
+
+
+def example_text(pattern: Pattern, example: PatternExample) -> str:
+    """Return both values of an example on one line."""
+    start = first_difference(example.left.text, example.right.text)
+    left, right = (
+        value_text(told_apart(shown, pattern.kind), pattern.type, start)
+        for shown in (example.left, example.right)
+    )
+    return f"{left} on the left, {right} on the right"
+
+
+def share_text(pattern: Pattern, counts: Counts) -> str:
+    """Return how many of all differences a pattern has."""
+    share = 100 * pattern.count / counts.differing
+    return "under 1 %" if share < 1 else f"{min(share, 100):.0f} %"
 
 
 def _sizes(table: TableComparison, counts: Counts) -> str:
@@ -172,20 +232,16 @@ def _pairing(table: TableComparison) -> str:
     return f"paired by {position} and {names}"
 
 
-def _weight(difference: RowDifference) -> int:
-    """Return how many differences of ``Counts`` one shown difference stands for."""
-    if difference.verdict in _COPIES:
-        return abs(difference.left_count - difference.right_count)
-    if difference.verdict == "out of order":
-        return min(difference.left_count, 1) + min(difference.right_count, 1)
-    return max(difference.left_count, difference.right_count)
-
-
-def _difference_lines(difference: RowDifference) -> Iterator[str]:
-    key = ", ".join(f"{name}={_short(shown.text)}" for name, shown in difference.key)
+def change_line(difference: RowDifference) -> str:
+    """Return what differs: the verdict, the operation, the key and the position."""
+    key = key_text(difference.key)
     position = ", ".join(f"{name} {value}" for name, value in difference.position)
     what = f"{difference.op} {key}".rstrip()
-    yield f"{difference.verdict}: {what}" + (f" at {position}" if position else "")
+    return f"{difference.verdict}: {what}" + (f" at {position}" if position else "")
+
+
+def place_lines(difference: RowDifference) -> Iterator[str]:
+    """Yield where each side has the row."""
     places = (("left", difference.left_place), ("right", difference.right_place))
     counts = (difference.left_count, difference.right_count)
     for (side, place), count in zip(places, counts, strict=True):
@@ -195,7 +251,12 @@ def _difference_lines(difference: RowDifference) -> Iterator[str]:
             where = [times] if is_counted else []
             if difference.verdict == "out of order":
                 where.append("after a later change of its key")
-            yield f"  {side:<5}  {', '.join([*where, *([str(place)] if place else [])])}"
+            yield f"{side:<5}  {', '.join([*where, *([visible(str(place))] if place else [])])}"
+
+
+def _difference_lines(difference: RowDifference) -> Iterator[str]:
+    yield change_line(difference)
+    yield from (f"  {line}" for line in place_lines(difference))
     if difference.verdict == "changed":
         for column in difference.columns:
             yield from (f"  {line}" for line in _column_lines(column))
@@ -205,64 +266,21 @@ def _difference_lines(difference: RowDifference) -> Iterator[str]:
     side = difference.verdict.removeprefix("only ")
     shown = [c for c in difference.columns if getattr(c, side).text is not None]
     for column in shown[:_COLUMNS_SHOWN]:
-        yield f"  {_name_of(column)}  {_value(getattr(column, side), column.kind, 0)}"
+        yield f"  {column_name(column)}  {value_text(getattr(column, side), column.kind, 0)}"
     if len(shown) > _COLUMNS_SHOWN:
         yield f"  and {len(shown) - _COLUMNS_SHOWN} more columns"
 
 
 def _column_lines(column: ColumnDifference) -> Iterator[str]:
-    start = _first_difference(column.left.text, column.right.text)
-    yield _name_of(column)
-    for side, shown in (("left", column.left), ("right", column.right)):
-        yield f"  {side:<5}  {_value(shown, column.kind, start)}"
+    cause = cause_of(column.left, column.right, column.kind)
+    left, right = (told_apart(shown, cause.kind) for shown in (column.left, column.right))
+    start = first_difference(left.text, right.text)
+    yield column_name(column)
+    for side, shown in (("left", left), ("right", right)):
+        yield f"  {side:<5}  {value_text(shown, column.kind, start)}"
     texts = column.left.text, column.right.text
     if texts[0] is not None and texts[0] == texts[1]:
         yield f"  they differ after the first {len(texts[0]):,} characters"
-
-
-def _name_of(column: ColumnDifference) -> str:
-    if column.column is None:
-        return f"{column.image} image"
-    name = visible(column.column)
-    return name if column.image is None else f"{column.image}.{name} ({column.kind})"
-
-
-def _first_difference(left: str | None, right: str | None) -> int:
-    """Return the first character from which two texts differ, or where the shorter ends."""
-    if left is None or right is None:
-        return 0
-    for number, (ours, theirs) in enumerate(zip(left, right, strict=False)):
-        if ours != theirs:
-            return number
-    return min(len(left), len(right))
-
-
-def _value(shown: Shown, kind: str, start: int) -> str:
-    """Return a value on one line. ``start``: the character that has to be seen."""
-    if shown.is_absent:
-        return "absent"
-    if shown.text is None:
-        return "NULL"
-    if kind.startswith(_PLAIN):
-        return visible(shown.text)
-    if kind.startswith(("bytes", "unknown")):
-        start -= start % 2
-        return f"0x{_excerpt(shown.text, start)} ({(shown.length or len(shown.text)) // 2} bytes)"
-    length = shown.length or len(shown.text)
-    size = f" ({length:,} characters)" if length > _LONGEST else ""
-    return f'"{visible(_excerpt(shown.text, start))}"{size}'
-
-
-def _excerpt(value: str, start: int) -> str:
-    if len(value) <= _LONGEST:
-        return value
-    first = max(0, min(start - _BEFORE, len(value) - _LONGEST))
-    cut = value[first : first + _LONGEST]
-    return f"{'…' if first else ''}{cut}{'…' if first + _LONGEST < len(value) else ''}"
-
-
-def _short(value: str | None) -> str:
-    return "NULL" if value is None else visible(_excerpt(value, 0))
 
 
 def _counted(number: int, word: str) -> str:
@@ -312,6 +330,7 @@ def _table_document(table: TableComparison) -> dict[str, Json]:
         "last_rows": table.is_final,
         "repeats_allowed": table.allows_repeats,
         "schema_differences": list(table.schema_differences),
+        "patterns": [_pattern_document(each) for each in table.patterns],
         "differences": [_difference_document(each) for each in table.differences],
         "left_out": _left_out(table.left_out),
         "notes": list(table.notes),
@@ -322,11 +341,34 @@ def _left_out(pairs: Iterable[tuple[str, str]]) -> Json:
     return [{"name": name, "reason": reason} for name, reason in pairs]
 
 
+def _pattern_document(pattern: Pattern) -> dict[str, Json]:
+    return {
+        "column": pattern.column,
+        "type": pattern.type,
+        "cause": pattern.kind,
+        "text": pattern.text,
+        "count": pattern.count,
+        "option": pattern.option,
+        "examples": [
+            {
+                "key": _key_document(each.key),
+                "left": _shown_document(each.left),
+                "right": _shown_document(each.right),
+            }
+            for each in pattern.examples
+        ],
+    }
+
+
+def _key_document(key: Iterable[tuple[str, Shown]]) -> Json:
+    return [{"column": name, **_shown_document(shown)} for name, shown in key]
+
+
 def _difference_document(difference: RowDifference) -> dict[str, Json]:
     return {
         "verdict": difference.verdict,
         "op": difference.op,
-        "key": [{"column": name, **_shown_document(shown)} for name, shown in difference.key],
+        "key": _key_document(difference.key),
         "position": dict(difference.position),
         "copies": {"left": difference.left_count, "right": difference.right_count},
         "places": {

@@ -89,6 +89,42 @@ class RowDifference:
     left_place: RowPlace | None = None
     right_place: RowPlace | None = None
 
+    @property
+    def weight(self) -> int:
+        """The number of differences in ``Counts`` that this one represents."""
+        if self.verdict in ("repeated", "doubled"):
+            return abs(self.left_count - self.right_count)
+        if self.verdict == "out of order":
+            return min(self.left_count, 1) + min(self.right_count, 1)
+        return max(self.left_count, self.right_count)
+
+
+@dataclass(frozen=True, slots=True)
+class PatternExample:
+    """One difference of a pattern: the key of its row, and both values of the column."""
+
+    key: tuple[tuple[str, Shown], ...]
+    left: Shown
+    right: Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Differences of one column with one cause, or rows that differ as a whole in one way.
+
+    ``column``: a column, a field of the event, or None for whole rows and images. ``type``: of the
+    column. ``kind``: a stable name of the cause. ``text``: the cause in words. ``count``: the
+    number of row differences that have it. ``option``: accepts these differences.
+    """
+
+    column: str | None
+    type: str
+    kind: str
+    text: str
+    count: int
+    examples: tuple[PatternExample, ...] = ()
+    option: str | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Counts:
@@ -152,6 +188,7 @@ class TableComparison:
     the columns of the key by which rows met; without a key they met only their equals.
     ``in_halves``: an update counts as two changes. ``is_final``: last rows were compared.
     ``allows_repeats``: copies that were sent again are counted and do not make a difference.
+    ``patterns``: all differences by their cause, the most frequent first; a row may be in several.
     """
 
     table: str
@@ -164,6 +201,7 @@ class TableComparison:
     in_halves: bool = False
     is_final: bool = False
     allows_repeats: bool = False
+    patterns: tuple[Pattern, ...] = ()
 
     @property
     def is_equal(self) -> bool:
