@@ -6,10 +6,13 @@ Numbers meet as numbers where both are exact in one type. Text meets any kind by
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 from cdcwire.model import kinds
 from cdcwire.model.kind_text import kind_text
-from cdcwire_conformance.arrow.types import UTC, canonical_kind
+from cdcwire_conformance.arrow.types import UTC, canonical_kind, has_labels
 
+_NO_LABELS = "{} values by number meet labels only if the labels are known (--ddl)"
 _EXACT_DIGITS = {32: 24, 64: 53}  # bits of an integer that a float holds exactly
 
 
@@ -39,6 +42,25 @@ def describe_kind(kind: kinds.Type) -> str:
     return text if zone is None else f"{text} in zone {zone}"
 
 
+def types_differ(left: kinds.Type, right: kinds.Type) -> bool:
+    """Return whether two kinds say different things of a column.
+
+    One that says less than the other, as a decimal without its precision, does not differ.
+    """
+    left, right = canonical_kind(left), canonical_kind(right)
+    if isinstance(left, kinds.UnknownType) or isinstance(right, kinds.UnknownType):
+        return False
+    if type(left) is not type(right):
+        return True
+    for each in fields(left):
+        ours, theirs = getattr(left, each.name), getattr(right, each.name)
+        if each.name == "form" or ours is None or theirs is None or ours == theirs:
+            continue
+        if not isinstance(ours, kinds.Type) or types_differ(ours, theirs):
+            return True
+    return False
+
+
 def _common(left: kinds.Type, right: kinds.Type) -> kinds.Type | None:
     """Return the kind for this order of arguments, or None where no rule is written that way."""
     match left, right:
@@ -50,8 +72,19 @@ def _common(left: kinds.Type, right: kinds.Type) -> kinds.Type | None:
             return kinds.BytesType(_longer(ours, theirs))
         case kinds.TextType(), (kinds.BytesType() | kinds.JsonType()):
             return right
+        case kinds.TextType(), (
+            kinds.DateType()
+            | kinds.TimeType(zone=None)
+            | kinds.DatetimeType()
+            | kinds.TimestampType()
+        ):
+            return right  # a text of another form stays as it is
         case kinds.TextType(), (kinds.ArrayType() | kinds.MapType() | kinds.StructType()):
             return None
+        case kinds.TextType(), (kinds.EnumType() | kinds.SetType()) if not has_labels(right):
+            raise NoCommonType(
+                _NO_LABELS.format("enum" if isinstance(right, kinds.EnumType) else "set")
+            )
         case kinds.TextType(), _:
             return left
         case (
@@ -152,12 +185,15 @@ def _common_decimals(left: kinds.DecimalType, right: kinds.DecimalType) -> kinds
 def _common_labels(
     left: kinds.EnumType | kinds.SetType, right: kinds.EnumType | kinds.SetType
 ) -> kinds.Type:
-    word = "enum" if isinstance(left, kinds.EnumType) else "set"
     if left.labels is not None and right.labels is not None:
         raise NoCommonType(f"the labels differ: {kind_text(left)} and {kind_text(right)}")
     if left.labels is not None or right.labels is not None:
         return left if left.labels is not None else right
-    raise NoCommonType(f"{word} values by number meet labels only if the labels are known (--ddl)")
+    raise NoCommonType(_NO_LABELS.format(_label_word(left)))
+
+
+def _label_word(kind: kinds.Type) -> str:
+    return "enum" if isinstance(kind, kinds.EnumType) else "set"
 
 
 def _longer(left: int | None, right: int | None) -> int | None:

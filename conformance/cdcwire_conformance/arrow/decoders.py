@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import PurePath
 from typing import TypeAlias
 
 from cdcwire.core.errors import DecodeError
@@ -13,6 +12,7 @@ from cdcwire.core.message import Message
 from cdcwire.model.events import Event, Table
 from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.compressions import with_compressions
+from cdcwire_conformance.sources.line_files import stem_of
 
 DecoderAt: TypeAlias = "Callable[[MessagePlace], MessageDecoder]"
 
@@ -71,10 +71,10 @@ class _TopicDecoders:
 
 
 def topic_name(place: MessagePlace) -> str:
-    """Return the topic of Kafka's record, else the file's name without its suffix."""
+    """Return the topic of Kafka's record, else the file's name without its suffixes."""
     if place.topic is not None or place.file is None:
         return place.topic or ""
-    return PurePath(place.file).stem
+    return stem_of(place.file)
 
 
 def table_of_topic(name: str, tables: Sequence[Table]) -> Table | None:

@@ -16,7 +16,12 @@ import pyarrow as pa
 from cdcwire.core.format import TableName
 from cdcwire.model import kinds
 from cdcwire.model.events import Column, Table
-from cdcwire_conformance.arrow.common_type import NoCommonType, common_type, describe_kind
+from cdcwire_conformance.arrow.common_type import (
+    NoCommonType,
+    common_type,
+    describe_kind,
+    types_differ,
+)
 from cdcwire_conformance.arrow.types import (
     Profile,
     SchemaError,
@@ -168,13 +173,15 @@ class Merged:
     """A table that two sides are converted to.
 
     ``left_out``: columns that can't be compared, with the reason. ``notes``: what was taken for
-    granted, to be printed. ``differences``: what the two schemas say differently.
+    granted, to be printed. ``differences``: what the two schemas say differently. ``met``: columns
+    whose types differ and have a type in common, a line each.
     """
 
     table: CanonicalTable
     differences: tuple[str, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    met: tuple[str, ...] = ()
 
 
 def merge_tables(
@@ -191,6 +198,7 @@ def merge_tables(
     columns: list[Column] = []
     left_out: list[tuple[str, str]] = []
     notes: list[str] = []
+    met: list[str] = []
     theirs = {column.name: column for column in right.columns}
     declared = {column.name: column for column in defined.columns} if defined else {}
     for ours in left.columns:
@@ -204,13 +212,17 @@ def merge_tables(
             left_out.append((ours.name, str(error)))
             continue
         notes += _zone_notes(ours, other, columns[-1], time_zone)
+        if types_differ(ours.type, other.type):
+            kinds_of = (describe_kind(each.type) for each in (ours, other, columns[-1]))
+            met.append("{} {} and {} as {}".format(ours.name, *kinds_of))
     names = set(left.column_names)
     left_out += [(n, "only the right side has it") for n in right.column_names if n not in names]
     key = left.key if left.key is not None else right.key
     if defined is not None and defined.key is not None:
         key = defined.key
     table = CanonicalTable(left.schema, left.table, tuple(columns), key)
-    return Merged(table, tuple(schema_difference(left, right)), tuple(left_out), tuple(notes))
+    differences = tuple(schema_difference(left, right))
+    return Merged(table, differences, tuple(left_out), tuple(notes), tuple(met))
 
 
 def union_tables(first: CanonicalTable, second: CanonicalTable) -> CanonicalTable:
@@ -257,10 +269,15 @@ def apply_definition(table: CanonicalTable, defined: CanonicalTable) -> Canonica
     declared = {column.name: column for column in defined.columns}
     columns = []
     for column in table.columns:
+        own = declared.get(column.name)
         try:
-            columns.append(_merge_columns(column, column, declared.get(column.name)))
-        except NoCommonType as error:
-            raise SchemaError(f"table {table}: column {column.name}: {error}") from None
+            columns.append(_merge_columns(column, column, own))
+        except NoCommonType:
+            assert own is not None
+            raise SchemaError(
+                f"table {table}: column {column.name}: the definition (--ddl or --tables) has "
+                f"{describe_kind(own.type)}, the feed has {describe_kind(column.type)}"
+            ) from None
     place = {name: number for number, name in enumerate(declared)}
     columns.sort(key=lambda column: place.get(column.name, len(place)))
     key = table.key if defined.key is None else defined.key
@@ -331,7 +348,7 @@ def _zone_notes(left: Column, right: Column, merged: Column, time_zone: str) -> 
     return [
         f"column {left.name}: the {side} side does not state its zone; it is read in {time_zone}"
         for side, column in (("left", left), ("right", right))
-        if isinstance(column.type, kinds.DatetimeType)
+        if isinstance(column.type, (kinds.DatetimeType, kinds.TextType))
         or (isinstance(column.type, kinds.TimestampType) and column.type.zone is None)
     ]
 

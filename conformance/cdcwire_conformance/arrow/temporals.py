@@ -12,6 +12,7 @@ a zone has twice is read as the first of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -37,6 +38,7 @@ _TIME = (
     r"^(?P<sign>-?)(?P<hours>[0-9]{1,4}):(?P<minutes>[0-5][0-9]):(?P<seconds>[0-5][0-9])"
     r"(?:\.(?P<fraction>[0-9]{1,6}))?$"
 )
+_HAS_ZONE = re.compile(r":[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$")
 _DAY_US = 86_400_000_000
 
 
@@ -107,6 +109,29 @@ def _with_last_byte(texts: pa.Array, wanted: bytes) -> Any:
     ends = np.frombuffer(offsets, np.int32)[texts.offset + 1 : texts.offset + len(texts) + 1]
     last = np.frombuffer(data, np.uint8)[np.maximum(ends, 1) - 1]
     return np.flatnonzero(np.isin(last, np.frombuffer(wanted, np.uint8)))
+
+
+def free_texts(values: Sequence[Any], *, canonical: TemporalType, time_zone: str) -> pa.Array:
+    """Return texts of no stated type as a date or time has them.
+
+    An instant with its zone becomes its text in UTC. One without a zone is read in ``time_zone`` if
+    the canonical kind is an instant in UTC. Any other text stays as it is. Raises: TypeError.
+    """
+    texts = pa.array(values, pa.string())
+    if not isinstance(canonical, TimestampType):
+        return cut_fractions(texts)
+    kind = TimestampType(None, "text", time_zone)
+
+    @lru_cache(maxsize=4096)
+    def convert(value: str) -> str:
+        if canonical.zone is None and not _HAS_ZONE.search(value):
+            return value
+        try:
+            return utc_text(kind, value)
+        except ValueError:
+            return value
+
+    return cut_fractions(texts_of(values, convert))
 
 
 def native_array(texts: pa.Array, target: pa.DataType) -> pa.Array:

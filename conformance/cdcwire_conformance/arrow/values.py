@@ -9,6 +9,7 @@ the builder is made, before any value is seen.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -61,6 +62,7 @@ from cdcwire_conformance.arrow.numbers import NUMBER_TYPES, number_builder, plai
 from cdcwire_conformance.arrow.temporals import (
     TemporalType,
     cut_fractions,
+    free_texts,
     native_array,
     text_converter,
     texts_of,
@@ -140,6 +142,10 @@ def _builder(wire: Type, canonical: Type, target: pa.DataType, time_zone: str) -
             return plain(target) if isinstance(canonical, UnknownType) else _only_nulls(target)
         case TextType(), EnumType() | SetType() if canonical.labels is not None:
             return _builder(replace(canonical, form="label"), canonical, target, time_zone)
+        case TextType(), DateType() | TimeType() | DatetimeType() | TimestampType() if (
+            pa.types.is_string(target)
+        ):
+            return partial(free_texts, canonical=canonical, time_zone=time_zone)
         case _, TextType():
             return _to_text(wire, target, time_zone)
         case TextType(), _:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +13,12 @@ from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.core.registry import get_format
 from cdcwire_conformance.cli.auto import identified, with_found
 from cdcwire_conformance.cli.compare_reports import check_reports, write_reports
+from cdcwire_conformance.cli.compare_rules import (
+    add_rule_arguments,
+    add_window_arguments,
+    meaning_from,
+    window_from,
+)
 from cdcwire_conformance.cli.configuration import AUTO, add_configuration_arguments, configure_sides
 from cdcwire_conformance.cli.context import (
     UsageError,
@@ -23,7 +27,9 @@ from cdcwire_conformance.cli.context import (
     parse_option_arguments,
 )
 from cdcwire_conformance.cli.follow import add_follow_arguments, check_follow_arguments, follow
-from cdcwire_conformance.cli.progress import ProgressLine
+from cdcwire_conformance.cli.looks_like import named_formats
+from cdcwire_conformance.cli.progress import ProgressLine, watched_jobs
+from cdcwire_conformance.cli.recorded import recorded_format, with_recorded
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.registry import open_schemas
@@ -31,12 +37,13 @@ from cdcwire_conformance.sources.source_urls import Source, parse_source
 from cdcwire_conformance.sources.stores import scheme_of
 from cdcwire_conformance.spark.jars import with_connectors
 from cdcwire_conformance.spark.session import readable_errors, spark_session
+from cdcwire_conformance.visible import visible
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cdcwire_conformance.spark.compare.feed import ComparedFeed
-    from cdcwire_conformance.spark.compare.rules import CompareOptions, Window
+    from cdcwire_conformance.spark.compare.rules import CompareOptions
 
 NAME = "compare"
 HELP = "compare two feeds, in the same or different formats, on Spark"
@@ -53,7 +60,8 @@ With auto as FORMAT the format and the options that the messages show are used.
 Tables and columns are compared first. If they differ, the difference is reported and no row is
 read. Rows pair by the first position that both formats carry and by their key. An update of a key
 equals its delete and insert. These count as differences: NULL and an absent column, -0.0 and 0.0,
-1.0 and 1.00, a row sent twice and once. Schema changes and progress are not compared.
+1.0 and 1.00, a row sent twice and once. DDL and progress events are
+counted. A directory with feed.json, as generate writes it, needs no options.
 
 The report counts for each table the changes that are the same, changed or on one side only. It also
 counts those that are repeated (sent again later), doubled, or out of order among those of their
@@ -92,7 +100,6 @@ examples:
 
 EQUAL, DIFFERENT = 0, 1
 _AUTO = f"{AUTO}:"
-_SECONDS_BETWEEN = 0.25
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -121,20 +128,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="events",
         help="compare all changes (the default), or the last row of each key",
     )
-    parser.add_argument(
-        "--from",
-        dest="start",
-        type=integer_argument,
-        metavar="N",
-        help="only changes from this commit_ts, sequence_id or lsn on, as both feeds carry it",
-    )
-    parser.add_argument(
-        "--to",
-        dest="end",
-        type=integer_argument,
-        metavar="N",
-        help="only changes before this position",
-    )
+    add_window_arguments(parser)
     parser.add_argument(
         "--allow-repeats",
         action="store_true",
@@ -208,6 +202,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="a setting of Spark: spark.driver.memory=4g",
     )
+    add_rule_arguments(parser)
     add_follow_arguments(parser)
 
 
@@ -225,23 +220,29 @@ def run(arguments: argparse.Namespace) -> int:
     context = context_from(arguments)
     schemas = _schemas(arguments, context)
     load_extra("pyspark", "spark", "compare")
+    sides = list(zip(sources, options, schemas, strict=True))
+    left, right, compare_options = _asked(arguments, context, sides)
     with ProgressLine() as progress:
         progress.show("looking for Spark's connectors")
-        settings = with_connectors(settings, [source.scheme for source in sources])
+        schemes = [source.scheme for source in sources]
+        settings = with_connectors(settings, schemes, report=_announced)
         progress.show("starting Spark")
         spark = spark_session(arguments.master, settings, "cdcwire compare")
-        sides = list(zip(sources, options, schemas, strict=True))
-        left, right, compare_options = _asked(arguments, context, sides)
         from cdcwire_conformance.spark.compare.feeds import compare_feeds
         from cdcwire_conformance.spark.compare.report import text
 
-        with readable_errors(), _watched(spark, progress) as report:
+        read = [(each.source, each.context) for each in (left, right)]
+        with named_formats(read), readable_errors(), watched_jobs(spark, progress) as report:
             if arguments.follow:
                 return follow(spark, arguments, (left, right), compare_options, report, progress)
             found = compare_feeds(spark, left, right, compare_options, report)
     write_reports(arguments, found)
     print(text(found), end="")
     return EQUAL if found.is_equal else DIFFERENT
+
+
+def _announced(text: str) -> None:
+    print(visible(f"cdcwire compare: {text}"), file=sys.stderr)
 
 
 def _identify_sides(arguments: argparse.Namespace, settings: Mapping[str, str]) -> None:
@@ -251,12 +252,18 @@ def _identify_sides(arguments: argparse.Namespace, settings: Mapping[str, str]) 
     def session(scheme: str) -> SparkSession:
         load_extra("pyspark", "spark", "compare")
         return spark_session(
-            arguments.master, with_connectors(settings, schemes), "cdcwire compare"
+            arguments.master,
+            with_connectors(settings, schemes, report=_announced),
+            "cdcwire compare",
         )
 
     for side in ("left", "right"):
         place = getattr(arguments, side)
         if not place.startswith(_AUTO):
+            continue
+        recorded = recorded_format(place.removeprefix(_AUTO))
+        if recorded is not None:
+            setattr(arguments, side, f"{recorded}:{place.removeprefix(_AUTO)}")
             continue
         own = getattr(arguments, f"{side}_option")
         context = _context_of(arguments, side, parse_option_arguments(own))
@@ -286,15 +293,19 @@ def _asked(
 ) -> tuple[ComparedFeed, ComparedFeed, CompareOptions]:
     """Return both feeds, and what is wanted of their comparison."""
     from cdcwire_conformance.spark.compare.feed import ComparedFeed
-    from cdcwire_conformance.spark.compare.rules import CompareOptions
+    from cdcwire_conformance.spark.compare.rules import CompareOptions, terms_of
 
     selection = context.selection
     # Workers find their compressions themselves; what to select is a wish.
     context = replace(context, selection=EVERYTHING, compressions={})
     left, right = (
-        ComparedFeed(source, replace(context, options=chosen, schemas=schemas))
+        ComparedFeed(
+            source, with_recorded(NAME, source, replace(context, options=chosen, schemas=schemas))
+        )
         for source, chosen, schemas in sides
     )
+    meaning = meaning_from(arguments)
+    terms = terms_of(left.side, right.side, meaning=meaning)
     compare_options = CompareOptions(
         definitions=context.tables,
         include=selection.tables,
@@ -308,10 +319,14 @@ def _asked(
         time_zone=arguments.time_zone,
         look_into_text=arguments.look_into_text,
         mode=arguments.mode,
-        window=_window(arguments),
+        window=window_from(arguments, terms.rules.position),
         order=not arguments.no_order,
         allow_repeats=arguments.allow_repeats,
         differences_to=arguments.differences,
+        min_rows=arguments.min_rows,
+        strict_types=arguments.strict_types,
+        ddl_events=arguments.ddl_events,
+        meaning=meaning,
     )
     return left, right, compare_options
 
@@ -347,17 +362,6 @@ def _schemas(arguments: argparse.Namespace, context: Context) -> list[Mapping[st
     ]
 
 
-def _window(arguments: argparse.Namespace) -> Window | None:
-    from cdcwire_conformance.spark.compare.rules import Window
-
-    if arguments.start is None and arguments.end is None:
-        return None
-    try:
-        return Window(arguments.start, arguments.end)
-    except ValueError as error:
-        raise UsageError(f"--from and --to: {error}") from error
-
-
 def _name_of(option: str) -> str:
     return option.rpartition(".")[2]  # a section of the configuration may stand before it
 
@@ -370,32 +374,3 @@ def _settings(arguments: Sequence[str]) -> dict[str, str]:
             raise UsageError(f"--conf {argument!r} is not KEY=VALUE")
         settings[key] = value
     return settings
-
-
-@contextmanager
-def _watched(spark: SparkSession, progress: ProgressLine) -> Iterator[Callable[[str], None]]:
-    """Yield the function that reports a step; on a terminal it also counts the job's tasks."""
-    if not sys.stderr.isatty():
-        yield lambda text: None
-        return
-    doing = ["starting"]
-    ended = threading.Event()
-    tracker = spark.sparkContext.statusTracker()
-
-    def watch() -> None:
-        while not ended.wait(_SECONDS_BETWEEN):
-            stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
-            tasks = sum(stage.numTasks for stage in stages if stage is not None)
-            done = sum(stage.numCompletedTasks for stage in stages if stage is not None)
-            progress.show(f"{doing[0]}: {done} of {tasks} tasks" if tasks else doing[0])
-
-    def report(text: str) -> None:
-        doing[0] = text
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield report
-    finally:
-        ended.set()
-        watcher.join()

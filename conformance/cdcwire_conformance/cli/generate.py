@@ -24,6 +24,7 @@ from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.ddl import read_ddl_file, sent_columns
 from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.sources import topics
+from cdcwire_conformance.sources.feed_file import TABLES_FILE, write_feed_file
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
@@ -44,8 +45,9 @@ from cdcwire_generators.workloads.stream import stream
 NAME = "generate"
 HELP = "write a seeded change stream in a format"
 DESCRIPTION = """\
-Write a change stream to DIR/messages.jsonl (and DIR/tables.json, its table definitions). One seed
-gives the same changes in every format and on every Python.
+Write a change stream to DIR/messages.jsonl. DIR/tables.json gets its table definitions, and
+DIR/feed.json its format and options, so that compare needs none. One seed gives the same changes in
+every format and on every Python.
 
 csv, and canal-json with --option transport=storage, give a storage prefix instead, in a directory
 or at a URL (s3://…; needs the extra "storage"). The prefix must be empty. It gets schema files,
@@ -149,7 +151,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(list(map(table_to_json, tables)), ensure_ascii=False, indent=1)
-        (folder / "tables.json").write_text(text, encoding="utf-8")
+        (folder / TABLES_FILE).write_text(text, encoding="utf-8")
+        write_feed_file(folder, arguments.format, context)
         if is_sharded or (format_.topic_tables is not None and len(tables) > 1):
             topics.write_topics(folder, arguments.format, events, context, tables, arguments.shards)
         else:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from typing import TextIO
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
 
 from cdcwire_conformance.visible import unfiltered, visible
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 _SECONDS_BETWEEN = 0.1
+_SECONDS_BETWEEN_LOOKS = 0.25
 
 
 class ProgressLine:
@@ -43,3 +50,32 @@ class ProgressLine:
         self._stream.write("\r" + shown.ljust(self._width))
         self._stream.flush()
         self._width = len(shown)
+
+
+@contextmanager
+def watched_jobs(spark: SparkSession, progress: ProgressLine) -> Iterator[Callable[[str], None]]:
+    """Yield the function that reports a step; on a terminal it also counts the job's tasks."""
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    doing = ["starting"]
+    ended = threading.Event()
+    tracker = spark.sparkContext.statusTracker()
+
+    def watch() -> None:
+        while not ended.wait(_SECONDS_BETWEEN_LOOKS):
+            stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
+            tasks = sum(stage.numTasks for stage in stages if stage is not None)
+            done = sum(stage.numCompletedTasks for stage in stages if stage is not None)
+            progress.show(f"{doing[0]}: {done} of {tasks} tasks" if tasks else doing[0])
+
+    def report(text: str) -> None:
+        doing[0] = text
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield report
+    finally:
+        ended.set()
+        watcher.join()

@@ -29,7 +29,7 @@ line: file, byte if there is one, problem, and the clause of docs/formats. Repea
 faults, and neither are rows at or above the checkpoint. Rows after a fault in the same table are
 not checked. Memory grows with the number of files, not with their size.
 
-Exit code: 0 no fault, 1 faults, 2 could not run.
+Exit code: 0 no fault, 1 faults or no file metadata, 2 could not run, as with an empty directory.
 """
 EXAMPLES = """\
 examples:
@@ -88,6 +88,8 @@ def _check(arguments: argparse.Namespace) -> int:
             atomic_tables=arguments.transaction_atomicity == "table",
             on_progress=lambda done, count: line.show(f"{done:,} of {count:,} files"),
         )
+    if not found.files:
+        raise UsageError(f"{arguments.prefix}: there is no file in this prefix")
     if arguments.json:
         print(json.dumps(_document(arguments.prefix, found), ensure_ascii=False, indent=1))
     else:
@@ -96,7 +98,7 @@ def _check(arguments: argparse.Namespace) -> int:
         for note in found.notes:
             print(visible(f"note: {note}"))
         print(_summary(found))
-    return 1 if found.faults else 0
+    return 0 if found.has_metadata and not found.faults else 1
 
 
 def _summary(found: Checked) -> str:
@@ -106,7 +108,8 @@ def _summary(found: Checked) -> str:
     if found.beyond:
         parts.append(f"{found.beyond:,} of them not below the checkpoint")
     faults = len(found.faults)
-    return f"{', '.join(parts)}: {faults or 'no'} fault{'' if faults == 1 else 's'}"
+    lacking = "" if found.has_metadata else ", but no metadata"
+    return f"{', '.join(parts)}: {faults or 'no'} fault{'' if faults == 1 else 's'}{lacking}"
 
 
 def _document(prefix: str, found: Checked) -> Json:

@@ -10,19 +10,24 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
 from cdcwire.core.format import Carrier
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.model.text import Json
 from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.protocol.messages import message_from_json, message_to_json
+from cdcwire_conformance.sources.line_files import is_lines
+from cdcwire_conformance.sources.stores import open_here
 
-__all__ = ["InputError", "message_from_json", "message_to_json", "read_messages", "write_messages"]
+__all__ = ["InputError", "line_message", "message_to_json", "read_messages", "write_messages"]
 
 STANDARD_STREAM = "-"
 
+_OF_KCAT = {"topic", "partition", "offset", "payload"}
 _MEMBERS = {"key", "value", "headers", "path"}
 
 
@@ -36,6 +41,37 @@ class InputError(ValueError):
 
     def __str__(self) -> str:
         return f"{self.where}: {self.problem}"
+
+
+def line_message(document: Json) -> Message:
+    """Return the message of a line of a feed. Raises: ValueError.
+
+    In a feed a message names its key or its value, if only to say that it is null; any other
+    object is something else. A line of ``kcat -J`` has them as text, and its headers in a row.
+    """
+    if isinstance(document, Mapping) and document.keys() >= _OF_KCAT:
+        return _message_of_kcat(document)
+    if isinstance(document, Mapping) and not {"key", "value"} & document.keys():
+        raise ValueError("it has neither key nor value")
+    return message_from_json(document)
+
+
+def _message_of_kcat(document: Mapping[str, Json]) -> KafkaMessage:
+    """Return the message of a line of ``kcat -J``. Raises: ValueError."""
+    key, value = document.get("key"), document["payload"]
+    row = document.get("headers", [])
+    if not isinstance(row, list) or len(row) % 2:
+        raise ValueError("headers of kcat are names and values in turn")
+    texts = [key, value, *row]
+    if not all(text is None or isinstance(text, str) for text in texts):
+        raise ValueError("key, payload and headers of kcat are text or null")
+    pairs = zip(row[::2], row[1::2], strict=True)
+    headers = tuple((str(name), _bytes_of(text) or b"") for name, text in pairs)
+    return KafkaMessage(_bytes_of(key), _bytes_of(value), headers)
+
+
+def _bytes_of(text: Json) -> bytes | None:
+    return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else None
 
 
 def read_messages(
@@ -54,7 +90,7 @@ def read_messages(
     """
     path = Path(source)
     is_folder = source != STANDARD_STREAM and path.is_dir()
-    if is_folder or path.suffix == ".jsonl":
+    if is_folder or is_lines(path.name):
         if key is not None or hex:
             raise InputError("JSON lines have their own keys, in base64", source)
         yield from _read_folder(path) if is_folder else _read_lines(path)
@@ -89,7 +125,7 @@ def write_messages(target: str, messages: Iterable[Message]) -> int:
 
 
 def _read_folder(folder: Path) -> Iterator[tuple[str, Message]]:
-    files = sorted(folder.glob("*.jsonl"))
+    files = sorted(file for file in folder.glob("*.jsonl*") if is_lines(file.name))
     if not files:
         raise InputError("there is no *.jsonl in this directory", str(folder))
     for file in files:
@@ -122,10 +158,11 @@ def _read_all(source: str) -> bytes:
 
 def _read_lines(file: Path) -> Iterator[tuple[str, Message]]:
     try:
-        with file.open("rb") as lines:
+        with open_here(str(file)) as lines:
             yield from _messages_of(lines, str(file))
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror}", str(file)) from error
+    except (OSError, EOFError, zlib.error) as error:
+        problem = error.strerror if isinstance(error, OSError) else None
+        raise InputError(f"can't be read: {problem or error}", str(file)) from error
 
 
 def _messages_of(lines: BinaryIO, name: str) -> Iterator[tuple[str, Message]]:
@@ -138,9 +175,9 @@ def _messages_of(lines: BinaryIO, name: str) -> Iterator[tuple[str, Message]]:
         except (ValueError, RecursionError) as error:
             raise InputError(f"is {json_problem(error)}", where) from error
         try:
-            message = message_from_json(document)
+            message = line_message(document)
         except ValueError as error:
-            raise InputError(str(error), where) from error
+            raise InputError(f"the line is not a message: {error}", where) from error
         yield where, message
 
 

@@ -1,11 +1,12 @@
 """Where a feed is, and how it is cut into pieces that workers read.
 
-A source is a topic, ``FORMAT:kafka://HOST:PORT/TOPIC``, or a directory, ``FORMAT:file:DIR``: of
-messages, either JSON lines (``*.jsonl``) or Parquet with Kafka's columns (``*.parquet``), in one
-format. JSON lines are cut by bytes: a piece begins at the first line that begins in it. Thus many
-workers share a large file, and one worker reads its share of small files. With a format of a
-storage sink the directory may be a prefix of it, with the sink's own folders and files. It may be
-in a bucket or on any other file system that Spark knows, by its URL; files there are not cut.
+A source is a topic, ``FORMAT:kafka://HOST:PORT/TOPIC``, or a directory, ``FORMAT:file:DIR``. The
+directory has messages of one format: JSON lines (``*.jsonl``, also ``.gz`` or ``.zst``), or Parquet
+with Kafka's columns (``*.parquet``). JSON lines are cut by bytes: a piece begins at the first line
+that begins in it. Thus many workers share a large file, and one worker reads its share of small
+files. Compressed files are not cut. With a format of a storage sink the directory may be a prefix
+of it, with the sink's own folders and files. It may be in a bucket or on any other file system that
+Spark knows, by its URL; files there are not cut.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from cdcwire.storage.paths import DATA_PREFIX, METADATA_NAME
 from cdcwire_conformance.sources.hadoop import check_for_spark
 from cdcwire_conformance.sources.kafka_url import SCHEME as KAFKA
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, parse_kafka_url
+from cdcwire_conformance.sources.line_files import is_lines
 from cdcwire_conformance.sources.stores import (
     LocalStore,
     Store,
@@ -138,7 +140,7 @@ def source_in(format_: Format, store: Store) -> Source:
     of_spark = is_url(store.root)
     folder = store.root if of_spark else store.url
     found: dict[Kind, list[str]] = {
-        "jsonl": sorted(name for name in top if name.endswith(".jsonl")),
+        "jsonl": sorted(name for name in top if is_lines(name)),
         "parquet": sorted(name for name in top if name.endswith(".parquet")),
     }
     if found["jsonl"] and found["parquet"]:

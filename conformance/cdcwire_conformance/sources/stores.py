@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, Protocol, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from cdcwire_conformance.extras import MissingExtraError, load_extra
+from cdcwire_conformance.sources.line_files import plain
 
 OpenFile: TypeAlias = Callable[[str], BinaryIO]
 """Opens a file by its full name."""
@@ -121,20 +122,20 @@ def is_hidden(path: str) -> bool:
 
 
 def open_here(path: str) -> BinaryIO:
-    """Open a file of this machine."""
-    return open(path, "rb")
+    """Open a file of this machine; lines come without their compression."""
+    return plain(path, open(path, "rb"))
 
 
 def opener_of(content: bytes | None) -> OpenFile:
     """Return a function that opens a file of this content; None: a file of this machine."""
-    return open_here if content is None else lambda path: io.BytesIO(content)
+    return open_here if content is None else lambda path: plain(path, io.BytesIO(content))
 
 
 def opener_in(store: Store) -> OpenFile:
     """Return a function that opens the files of a store by their full names."""
     if not is_url(store.root):
         return open_here
-    return lambda path: store.open(path.removeprefix(f"{store.root}/"))
+    return lambda path: plain(path, store.open(path.removeprefix(f"{store.root}/")))
 
 
 class LocalStore:
@@ -159,6 +160,8 @@ class LocalStore:
         if not top.is_dir():
             if under:
                 return
+            if top.exists():
+                raise StoreError(f"{self.folder}: is a file; name its directory")
             raise StoreError(f"{self.folder}: there is no such directory")
         # One directory's names at a time: no list of all of them is held here.
         waiting = [(str(top), f"{under}/" if under else "")]

@@ -8,9 +8,10 @@ they give their own: by ``spark.jars``, ``spark.jars.packages``, or among the in
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeAlias
 
 from cdcwire_conformance.maven import Artifact, FetchError, cache_folder, fetch_all
 from cdcwire_conformance.spark.session import SparkUnavailable
@@ -117,18 +118,28 @@ _OWN_KAFKA = "jars/spark-sql-kafka-0-10_*.jar"
 _OWN_S3A = "jars/hadoop-aws-*.jar"
 
 
-def kafka_jars() -> str:
+Report: TypeAlias = "Callable[[str], None]"
+
+
+def _silent(text: str) -> None:
+    pass
+
+
+def kafka_jars(report: Report = _silent) -> str:
     """Return the connector for Kafka as ``spark.jars`` has it; it is fetched the first time.
 
+    ``report`` is called with a line before anything is fetched.
     Raises: SparkUnavailable where it can't be had.
     """
-    return _fetched(KAFKA_CONNECTOR, f"spark-{SPARK_VERSION}-kafka", "connector for Kafka")
+    folder = f"spark-{SPARK_VERSION}-kafka"
+    return _fetched(KAFKA_CONNECTOR, folder, "connector for Kafka", report)
 
 
-def s3a_jars() -> str:
+def s3a_jars(report: Report = _silent) -> str:
     """Return the file system ``s3a://`` as ``spark.jars`` has it; it is fetched the first time.
 
-    With Kafka: ``f"{kafka_jars()},{s3a_jars()}"``.
+    ``report`` is called with a line before anything is fetched. With Kafka:
+    ``f"{kafka_jars()},{s3a_jars()}"``.
     Raises: SparkUnavailable where it can't be had, or would not fit Spark's Hadoop.
     """
     for file in _own_jars("jars/hadoop-client-api-*.jar"):
@@ -138,12 +149,16 @@ def s3a_jars() -> str:
                 f"Spark's Hadoop is {version}, and s3a:// is here for {HADOOP_VERSION}: give "
                 f"org.apache.hadoop:hadoop-aws:{version} by spark.jars.packages"
             )
-    return _fetched(S3A_CONNECTOR, f"hadoop-{HADOOP_VERSION}-s3a", "file system s3a://")
+    return _fetched(S3A_CONNECTOR, f"hadoop-{HADOOP_VERSION}-s3a", "file system s3a://", report)
 
 
-def _fetched(artifacts: Iterable[Artifact], folder: str, what: str) -> str:
+def _fetched(artifacts: Iterable[Artifact], folder: str, what: str, report: Report) -> str:
+    target = cache_folder() / folder
+    artifacts = tuple(artifacts)
+    if not all((target / artifact.file).is_file() for artifact in artifacts):
+        report(f"fetching Spark's {what} into {target}, once")
     try:
-        found = fetch_all(artifacts, cache_folder() / folder)
+        found = fetch_all(artifacts, target)
     except FetchError as error:
         raise SparkUnavailable(
             f"Spark's {what} is missing: {error}; or give your own by --conf spark.jars=FILE,FILE"
@@ -160,8 +175,11 @@ def with_connectors(
     settings: Mapping[str, str],
     schemes: Iterable[str],
     environ: Mapping[str, str] = os.environ,
+    report: Report = _silent,
 ) -> dict[str, str]:
     """Return a session's settings with what sources of these schemes need: ``kafka``, ``s3a``.
+
+    ``report`` is called with a line before anything is fetched.
 
     Jars that somebody gives already are not fetched. The bucket's address may be in the
     environment, as AWS's own tools have it; S3A finds the keys in the environment itself. Raises:
@@ -175,9 +193,9 @@ def with_connectors(
         return found
     jars = []
     if "kafka" in schemes and not has_own_connector():
-        jars.append(kafka_jars())
+        jars.append(kafka_jars(report))
     if "s3a" in schemes and not any(_own_jars(_OWN_S3A)):
-        jars.append(s3a_jars())
+        jars.append(s3a_jars(report))
     return {**found, "spark.jars": ",".join(jars)} if jars else found
 
 

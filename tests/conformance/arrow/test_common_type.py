@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 
 from cdcwire.model.kind_text import parse_kind
-from cdcwire.model.kinds import DatetimeType, EnumType, SetType, TimestampType, TimeType, Type
-from cdcwire_conformance.arrow.common_type import NoCommonType, common_type
+from cdcwire.model.kinds import (
+    DatetimeType,
+    EnumType,
+    SetType,
+    TextType,
+    TimestampType,
+    TimeType,
+    Type,
+)
+from cdcwire_conformance.arrow.common_type import NoCommonType, common_type, types_differ
 from cdcwire_conformance.arrow.types import UTC
 
 MEETINGS = [
@@ -28,7 +36,7 @@ MEETINGS = [
     ("text(3)", "text", "text"),
     ("text", "bytes(4)", "bytes(4)"),
     ("text", "int32", "text"),
-    ("text", "datetime", "text"),
+    ("text", "datetime", "datetime"),
     ("text", "json", "json"),
     ("bit", "bit(3)", "bit(3)"),
     ("bit(3)", "int8", "int64"),
@@ -95,3 +103,35 @@ def test_index_meets_label_only_with_labels(kind: type[EnumType | SetType]) -> N
     with pytest.raises(NoCommonType, match="--ddl"):
         common_type(kind(), kind(form="label"))
     assert common_type(kind(), kind(("a",), "label")) == kind(("a",))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "is_different"),
+    [
+        ("int32", "int32", False),
+        ("int32", "int64", True),
+        ("int32", "int32 unsigned", True),
+        ("float32", "float64", True),
+        ("text", "bytes", True),
+        ("text(3)", "text(4)", True),
+        ("text(3)", "text", False),
+        ("decimal(10,2)", "decimal", False),
+        ("decimal(10,2)", "decimal(10,3)", True),
+        ("datetime(3)", "datetime", False),
+        ("datetime(3)", "datetime(6)", True),
+        ("enum(a,b)", "enum", False),
+        ("array<int32>", "array<int64>", True),
+        ("unknown", "int32", False),
+    ],
+)
+def test_types_that_say_different_things_differ(left: str, right: str, is_different: bool) -> None:
+    ours, theirs = parse_kind(left), parse_kind(right)
+    assert types_differ(ours, theirs) is types_differ(theirs, ours) is is_different
+
+
+@pytest.mark.parametrize("kind", ["enum", "set"])
+def test_labels_in_text_meet_numbers_only_with_a_definition(kind: str) -> None:
+    with pytest.raises(NoCommonType, match=f"{kind} values by number meet labels only if .*--ddl"):
+        common_type(parse_kind("text"), parse_kind(kind))
+    labelled = parse_kind(f"{kind}(a,b)")
+    assert common_type(parse_kind("text"), labelled) == TextType()

@@ -15,6 +15,8 @@ from cdcwire.model.kinds import (
     BitType,
     BoolType,
     BytesType,
+    DatetimeType,
+    DateType,
     DecimalType,
     EnumType,
     FloatType,
@@ -23,6 +25,8 @@ from cdcwire.model.kinds import (
     SetType,
     StructType,
     TextType,
+    TimestampType,
+    TimeType,
     Type,
     UnknownType,
     VectorType,
@@ -209,3 +213,23 @@ def test_array_with_a_value_that_does_not_fit_is_refused() -> None:
     builder = column_builder(IntType(8), IntType(8), pa.int8())
     with pytest.raises(ConversionError):
         builder.finish(pa.array([300], pa.int64()))
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    [
+        (DatetimeType(3), "2024-01-01 10:00:00.500", "2024-01-01 10:00:00.5"),
+        (DatetimeType(3), "soon", "soon"),
+        (TimeType(3), "10:00:00.000", "10:00:00"),
+        (TimestampType(None), "2024-01-01 10:00:00.50", "2024-01-01 10:00:00.5"),
+        (TimestampType(None), "2024-01-01T10:00:00Z", "2024-01-01 10:00:00"),
+        (TimestampType(zone="+00:00"), "2024-01-01T10:00:00.000+02:00", "2024-01-01 08:00:00"),
+        (TimestampType(zone="+00:00"), "2024-01-01 10:00:00.5", "2024-01-01 02:00:00.5"),
+        (TimestampType(zone="+00:00"), "soon", "soon"),
+        (DateType(), "2024-01-01", "2024-01-01"),
+    ],
+)
+def test_text_becomes_the_one_text_of_a_date_or_time(kind: Type, value: str, expected: str) -> None:
+    builder = column_builder(TextType(), kind, pa.string(), "+08:00")
+    assert builder.build([value, None]).to_pylist() == [expected, None]
+    assert builder.finish(pa.array([value, None])).to_pylist() == [expected, None]

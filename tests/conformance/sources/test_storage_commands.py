@@ -221,3 +221,28 @@ def test_check_refuses_an_option_that_is_none(
     code, _, err = run(capsys, "storage", "check", "csv", str(good["csv"]), "--option", "x=1")
     assert code == 2
     assert err.count("\n") == 1
+
+
+def test_check_passes_no_prefix_without_files_or_metadata(
+    prefix: Path, format_name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    check = ("storage", "check", format_name)
+    code, out, err = run(capsys, *check, str(tmp_path / "empty"), *OPTIONS[format_name])
+    assert (code, out) == (2, "")
+    assert err.endswith("empty: there is no file in this prefix\n")
+    assert run(capsys, *check, str(prefix), *OPTIONS[format_name])[0] == 0
+    (prefix / "metadata").unlink()
+    code, out, err = run(capsys, *check, str(prefix), *OPTIONS[format_name])
+    assert (code, err) == (1, "")
+    assert "note: there is no file metadata: " in out
+    assert out.endswith(" no faults, but no metadata\n")
+
+
+def test_line_that_is_not_a_message_is_no_null(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.jsonl").write_text('{"payload": "abc"}\n')
+    code, out, err = run(capsys, "decode", "craft", str(tmp_path))
+    assert (code, out) == (2, "")
+    assert err.endswith("a.jsonl:1: the line is not a message: it has neither key nor value\n")

@@ -364,7 +364,7 @@ def test_parquet_that_does_not_tell_all_of_a_place_has_no_more_order_than_it_tel
 def test_key_that_one_side_tells_is_compared(spark: Any, tmp_path: Path, is_left: bool) -> None:
     source = write(tmp_path / "a", "craft", inserts(4))
     feed = ComparedFeed(parse_source(source)).open(spark, DEFAULT_OPTIONS)
-    tables = feed.tables(spark, DEFAULT_OPTIONS)
+    feed, tables = feed.described(spark, DEFAULT_OPTIONS)
     strangers = {
         name: replace(
             table, key=None, columns=tuple(replace(c, roles=frozenset()) for c in table.columns)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.errors import PySparkException
 
 from cdcwire.core.format import Context
 from cdcwire_conformance.cli import main
@@ -265,3 +266,22 @@ def test_options_are_those_of_the_page() -> None:
         for name in re.findall(r"`(\w+)`", row)
     }
     assert given == OPTIONS
+
+
+def test_errors_without_readable_errors_are_short(registered: SparkSession, feed: Path) -> None:
+    """Spark adds its own words, and no traceback."""
+    reader = registered.read.format("cdcwire").option("format", "craft").option("table", "no.such")
+    with pytest.raises(PySparkException, match=r"has no table no\.such") as caught:
+        reader.load(str(feed))
+    assert len(str(caught.value)) < 600
+    assert "Traceback" not in str(caught.value)
+
+
+def test_stream_of_a_data_source_is_refused_in_one_line(
+    registered: SparkSession, feed: Path
+) -> None:
+    stream = registered.readStream.format("cdcwire").option("format", "craft").load(str(feed))
+    query = stream.writeStream.format("noop")
+    with pytest.raises(PySparkException, match="use decode_stream for a topic") as caught:
+        query.start().awaitTermination()
+    assert "Traceback" not in str(caught.value)

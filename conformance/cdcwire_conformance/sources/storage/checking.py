@@ -27,6 +27,7 @@ from cdcwire.storage import (
     parse_path,
 )
 from cdcwire.storage.metadata import row_is_complete
+from cdcwire.storage.paths import METADATA_NAME
 from cdcwire.storage.renames import RENAME_TABLE, RENAME_TABLES, renamed_from
 from cdcwire.storage.replay import TableKey
 from cdcwire.storage.rules import DirectoryKey, StreamKey, directory_of
@@ -40,6 +41,9 @@ OnProgress: TypeAlias = "Callable[[int, int], None]"  # files read, and files in
 NO_COMMIT_TS = (
     "rows have no commit-ts, so that neither their order nor the checkpoint could be checked"
 )
+NO_METADATA = (
+    f"there is no file {METADATA_NAME}: nothing says up to which commit-ts the rows are complete"
+)
 
 
 @dataclass(slots=True)
@@ -47,6 +51,7 @@ class Checked:
     """The results of a check. ``beyond``: rows at or above the checkpoint, which are not faults."""
 
     checkpoint: int | None
+    has_metadata: bool = True
     files: int = 0
     rows: int = 0
     repeats: int = 0
@@ -72,7 +77,10 @@ def check_prefix(
     Source: storage, "transactions" and "replay order".
     """
     prefix = list_prefix(store, get_format(format_name), context, write_order=write_order)
-    found = Checked(prefix.checkpoint, len(prefix.listed), faults=list(prefix.faults))
+    has_metadata = METADATA_NAME in prefix.listed
+    found = Checked(prefix.checkpoint, has_metadata, len(prefix.listed), faults=list(prefix.faults))
+    if not has_metadata:
+        found.notes.append(NO_METADATA)
     if write_order == "data-first":
         found.faults.extend(_indexes_behind(prefix))
     found.faults.extend(_RowCheck(store, prefix, context, atomic_tables).run(found, on_progress))

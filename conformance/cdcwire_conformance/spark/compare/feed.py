@@ -15,13 +15,15 @@ from pyspark.sql.types import StructField, StructType
 
 from cdcwire.core.format import NO_CONTEXT, Context, TableName
 from cdcwire_conformance.arrow.schema import CanonicalTable, Rewrite, rewritten_name
+from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.sources.pieces import line_numbers, lines_of_rows
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.spark.compare.result import RowPlace
 from cdcwire_conformance.spark.compare.rules import CompareOptions, Side
-from cdcwire_conformance.spark.decode.describe import Only, describe_feed
+from cdcwire_conformance.spark.decode.describe import Described, survey_feed
 from cdcwire_conformance.spark.decode.frames import decode_frame
 from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
+from cdcwire_conformance.spark.decode.surveying import Only, OtherEvents
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -134,6 +136,10 @@ class ComparedFeed:
         return OpenedFeed(opened)
 
 
+def _own_name(described: Described) -> TableName:
+    return described.table.schema, described.table.table
+
+
 def side_of(source: Source, context: Context) -> Side:
     """Return the format of a source with its options."""
     return Side(source.format, context.options, source.kind == "prefix")
@@ -142,21 +148,41 @@ def side_of(source: Source, context: Context) -> Side:
 def _included(source: Source, options: CompareOptions) -> frozenset[TableName] | None:
     """Return the tables that are wanted, as the source may name them."""
     rewrite = source.format.rewrite_name
-    if options.include is None or rewrite is None:
-        return options.include
-    return options.include | {rewritten_name(name, rewrite) for name in options.include}
+    if options.include is None:
+        return None
+    renamed = options.meaning.renamed
+    included = options.include | {renamed[name] for name in options.include if name in renamed}
+    if rewrite is None:
+        return included
+    return included | {rewritten_name(name, rewrite) for name in included}
+
+
+@dataclass(frozen=True, slots=True)
+class FeedFacts:
+    """Facts about a feed from the first scan of it, by the feed's own names of tables.
+
+    ``lacks_old_images``: tables whose updates all lack their before image. ``ill_formed``:
+    columns of text that is not UTF-8, as far as that was looked for.
+    """
+
+    others: OtherEvents = field(default_factory=OtherEvents)
+    lacks_old_images: frozenset[TableName] = frozenset()
+    ill_formed: Mapping[TableName, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedFeed:
     """An opened source.
 
-    ``aliases``: for a format that rewrites names, its names by those of the other feed, where they
-    differ.
+    ``renamed``: the feed's own names of tables by those under which they are compared, where the
+    user says that they differ. ``aliases``: all names that differ, for these tables and for a
+    format that rewrites names. ``facts``: of the first pass.
     """
 
     opened: OpenedSource
+    renamed: Mapping[TableName, TableName] = field(default_factory=dict)
     aliases: Mapping[TableName, Alias] = field(default_factory=dict)
+    facts: FeedFacts = field(default_factory=FeedFacts)
 
     @property
     def source(self) -> Source:
@@ -172,20 +198,52 @@ class OpenedFeed:
         """Return the tables that are wanted, as the feed may name them."""
         return _included(self.source, options)
 
-    def tables(
+    def described(
         self, spark: SparkSession, options: CompareOptions, only: Only | None = None
-    ) -> dict[TableName, CanonicalTable]:
-        """Return the tables that the feed has rows of. ``only``: the row changes that count."""
-        found = describe_feed(
+    ) -> tuple[OpenedFeed, dict[TableName, CanonicalTable]]:
+        """Return the feed with its facts, and the tables that it has rows of.
+
+        ``only``: the row changes that count. Raises: SchemaError.
+        """
+        shown = {own: name for name, own in self.renamed.items()}
+        copies = (
+            replace(table, schema=own[0], name=own[1])
+            for table in options.definitions
+            for name, own in self.renamed.items()
+            if (table.schema, table.name) == name
+        )
+        found = survey_feed(
             spark,
             self.opened,
             include=self.included(options),
-            definitions=options.definitions,
+            definitions=(*options.definitions, *copies),
             on_error=options.on_error,
             look_into_text=options.look_into_text,
             only=only,
         )
-        return {(each.table.schema, each.table.table): each.table for each in found}
+        tables: dict[TableName, CanonicalTable] = {}
+        aliases = dict(self.aliases)
+        for each in found.tables:
+            own = each.table.schema, each.table.table
+            name = shown.get(own, own)
+            if name in options.meaning.excluded or own in options.meaning.excluded:
+                continue
+            if name in tables:
+                raise SchemaError(f"--map-table: {self.source} has a table {name_text(name)} too")
+            if name != own:
+                aliases[name] = Alias(self.source.format.name, own, {})
+            tables[name] = _renamed(each.table, name, {})
+        facts = FeedFacts(
+            found.others,
+            frozenset(_own_name(each) for each in found.tables if each.lacks_old_images),
+            {_own_name(each): each.ill_formed for each in found.tables if each.ill_formed},
+        )
+        return replace(self, aliases=aliases, facts=facts), tables
+
+    def own_name(self, name: TableName) -> TableName:
+        """Return the feed's own name of a table."""
+        alias = self.aliases.get(name)
+        return name if alias is None else alias.name
 
     def named_like(
         self,
@@ -197,8 +255,11 @@ class OpenedFeed:
         format_ = self.source.format
         if format_.rewrite_name is None or other.source.format.rewrite_name is not None:
             return self, tables
-        named, aliases = named_like(tables, others, format_.name, format_.rewrite_name)
-        return replace(self, aliases=aliases), named
+        named, found = named_like(tables, others, format_.name, format_.rewrite_name)
+        aliases = {
+            name: replace(alias, name=self.own_name(alias.name)) for name, alias in found.items()
+        }
+        return replace(self, aliases={**self.aliases, **aliases}), named
 
     def frame(
         self, spark: SparkSession, table: CanonicalTable, options: CompareOptions

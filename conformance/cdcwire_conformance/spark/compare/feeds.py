@@ -17,11 +17,25 @@ from pyspark.sql import DataFrame
 
 from cdcwire.core.format import TableName
 from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
-from cdcwire_conformance.arrow.schema import CanonicalTable, Merged, merge_tables
+from cdcwire_conformance.arrow.schema import CanonicalTable, Merged
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.spark.compare.changes import compare_frames
 from cdcwire_conformance.spark.compare.differences import begin_differences
 from cdcwire_conformance.spark.compare.feed import ComparedFeed, OpenedFeed, name_text
+from cdcwire_conformance.spark.compare.hints import hints_of
+from cdcwire_conformance.spark.compare.ill_formed import (
+    replaced_notes,
+    replaced_text,
+    with_bytes,
+    with_readable_text,
+    with_text,
+)
+from cdcwire_conformance.spark.compare.merging import (
+    MergedTable,
+    merged_table,
+    unwanted_tables,
+)
+from cdcwire_conformance.spark.compare.other_events import with_other_events
 from cdcwire_conformance.spark.compare.result import (
     Comparison,
     RowDifference,
@@ -46,7 +60,6 @@ from cdcwire_conformance.spark.decode.reading import error_text
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_KEY_ROLES = frozenset({"primary", "handle", "unique"})
 _UNREADABLE_SHOWN = 5  # of each side
 _ERROR_ORDER = ("topic", "partition", "file", "offset", "byte")
 
@@ -69,13 +82,19 @@ def compare_feeds(
         begin_differences(spark, options.differences_to)
     report("looking for the tables of both feeds")
     ours, theirs = left.open(spark, options), right.open(spark, options)
-    own, others = ours.tables(spark, options), theirs.tables(spark, options)
+    theirs = replace(theirs, renamed=options.meaning.renamed)
+    (ours, own), (theirs, others) = (each.described(spark, options) for each in (ours, theirs))
     ours, own = ours.named_like(own, theirs, others)
     theirs, others = theirs.named_like(others, ours, own)
     _check_names({**own, **others}, options)
     found = compare_tables(spark, ours, theirs, own, others, options, report)
+    found = with_other_events(found, ours, theirs, options)
     if not found.is_different and not found.is_equal:
         raise SchemaError(_nothing_compared(found))
+    if not found.is_different and min(found.changes) < options.min_rows:
+        counts = " and ".join(f"{number:,}" for number in found.changes)
+        problem = f"the feeds have {counts} changes to compare, fewer than --min-rows"
+        raise SchemaError(f"nothing was decided: {problem} {options.min_rows:,}")
     return replace(found, seconds=time.monotonic() - start)
 
 
@@ -101,10 +120,12 @@ def compare_tables(
 
     Raises: as ``compare_feeds``.
     """
-    merged = [
-        _merge(ours[name], theirs[name], options)
-        for name in sorted(set(ours) & set(theirs), key=str)
-    ]
+    merged = []
+    replaced = {}
+    for name in sorted(set(ours) & set(theirs), key=str):
+        replaced[name] = replaced_text(name, left, right)
+        own, other = (with_text(each[name], replaced[name]) for each in (ours, theirs))
+        merged.append(merged_table(own, other, options))
     terms = _terms(left.side, right.side, options)
     if terms.rules.is_final:
         _check_keys(merged)
@@ -112,20 +133,23 @@ def compare_tables(
     found = Comparison(
         str(left.source),
         str(right.source),
-        tuple(_without_rows(each) for each in merged if each.differences),
+        (),
         tuple(differences),
         ("last rows",) if terms.rules.is_final else terms.rules.compared,
         terms.left_out,
         notes=() if options.window is None else (_window_note(terms.rules, options.window),),
         is_exact=options.exact,
+        unwanted=(*unwanted_tables(options), *(part for each in merged for part in each.unwanted)),
     )
-    comparing = _Comparing(spark, left, right, options, terms.rules, report)
-    if options.common or not found.has_schema_differences:
-        tables = tuple(
-            comparing.table(each, f"table {number} of {len(merged)}, ")
-            for number, each in enumerate(merged, 1)
-        )
-        found = replace(found, tables=tables)
+    comparing = _Comparing(spark, left, right, options, terms.rules, report, replaced)
+    tables = tuple(
+        comparing.table(each.merged, f"table {number} of {len(merged)}, ")
+        if options.common or not each.merged.differences
+        else _without_rows(each.merged)
+        for number, each in enumerate(merged, 1)
+    )
+    found = replace(found, tables=tables)
+    found = replace(found, hints=hints_of(found, terms.rules, left, right))
     if options.on_error == "row":
         everything = {**ours, **theirs}
         lacking = _one_lacking(ours, everything), _one_lacking(theirs, everything)
@@ -139,7 +163,13 @@ def _terms(left: Side, right: Side, options: CompareOptions) -> Terms:
     Raises: SchemaError for a window that the formats can't have.
     """
     is_windowed = options.window is not None
-    terms = terms_of(left, right, split_keys=options.split_keys, is_windowed=is_windowed)
+    terms = terms_of(
+        left,
+        right,
+        split_keys=options.split_keys,
+        is_windowed=is_windowed,
+        meaning=options.meaning,
+    )
     if is_windowed and terms.rules.position is None:
         reasons = [f"{name}: {reason}" for name, reason in terms.left_out if name in POSITIONS]
         why = f" ({'; '.join(reasons)})" if reasons else ""
@@ -155,7 +185,7 @@ def _terms(left: Side, right: Side, options: CompareOptions) -> Terms:
     return Terms(final_rules(terms.rules), tuple(left_out))
 
 
-def _check_keys(merged: Iterable[Merged]) -> None:
+def _check_keys(merged: Iterable[MergedTable]) -> None:
     """Check that each table has a key, by which its last rows are found. Raises: SchemaError."""
     lacking = [
         str(each.table)
@@ -185,36 +215,18 @@ def _check_names(tables: dict[TableName, CanonicalTable], options: CompareOption
     strange = strange_columns(tables.values(), options)
     if strange:
         raise SchemaError(f"no table has a column {', '.join(strange)}")
+    unknown = options.meaning.unknown(tables.values())
+    if unknown:
+        raise SchemaError(unknown[0])
+    renamed = [name for name in options.meaning.renamed if name not in tables]
+    if renamed:
+        raise SchemaError(f"--map-table: neither feed has rows of {name_text(renamed[0])}")
 
 
 def strange_columns(tables: Iterable[CanonicalTable], options: CompareOptions) -> list[str]:
     """Return the wanted columns that none of the tables has."""
     known = {name for table in tables for name in table.column_names}
     return sorted((options.columns or frozenset()) - known)
-
-
-def _merge(ours: CanonicalTable, theirs: CanonicalTable, options: CompareOptions) -> Merged:
-    """Return the table in which two meet, of the columns that are wanted.
-
-    The columns of keys are always wanted: rows pair by them, and updates are split by them.
-    """
-    notes: list[str] = []
-    if options.columns is not None:
-        wanted = set(options.columns)
-        for table in (ours, theirs):
-            wanted |= {c.name for c in table.columns if c.roles & _KEY_ROLES}
-            wanted |= set(table.key or ())
-        for table in (ours, theirs):
-            if not wanted & set(table.column_names):
-                raise SchemaError(f"table {table} has none of the columns that are wanted")
-        ours, theirs = (
-            table.with_columns(wanted & set(table.column_names)) for table in (ours, theirs)
-        )
-        added = [name for name in ours.column_names if name not in options.columns]
-        if added:
-            notes.append(f"key columns are compared too: {', '.join(added)}")
-    merged = merge_tables(ours, theirs, time_zone=options.time_zone)
-    return replace(merged, notes=(*merged.notes, *notes))
 
 
 def _missing_tables(ours: Iterable[TableName], theirs: Iterable[TableName]) -> list[str]:
@@ -247,14 +259,17 @@ class _Comparing:
     options: CompareOptions
     rules: ComparisonRules
     report: Callable[[str], None]
+    replaced: Mapping[TableName, frozenset[str]]
 
     def table(self, merged: Merged, which: str) -> TableComparison:
         """Compare one table. Columns that don't meet are left out. ``which``: for the report."""
+        name = merged.table.schema, merged.table.table
+        rules, without = rules_of_table(self.rules, name, self.left, self.right)
         found = compare_frames(
-            self.left.placed(self.left.frame(self.spark, merged.table, self.options)),
-            self.right.placed(self.right.frame(self.spark, merged.table, self.options)),
+            self._frame(self.left, merged.table),
+            self._frame(self.right, merged.table),
             merged.table,
-            self.rules,
+            rules,
             limit=self.options.limit,
             exact=self.options.exact,
             window=self.options.window,
@@ -262,10 +277,9 @@ class _Comparing:
             differences_to=self.options.differences_to,
             report=lambda text: self.report(f"{which}{text}"),
         )
-        notes = list(merged.notes)
+        notes = [*merged.notes, *replaced_notes(self.replaced.get(name, frozenset()))]
         if not set(merged.table.key or ()) <= set(merged.table.column_names):
             notes.append("not all key columns are on both sides: rows do not pair by key")
-        name = merged.table.schema, merged.table.table
         for side, feed in (("left", self.left), ("right", self.right)):
             if name in feed.aliases:
                 notes += feed.aliases[name].notes(merged.table)
@@ -275,15 +289,22 @@ class _Comparing:
             found,
             differences=self._located(found.differences),
             schema_differences=(*merged.differences, *found.schema_differences),
-            left_out=(*merged.left_out, *found.left_out),
+            left_out=(*merged.left_out, *without, *found.left_out),
             notes=tuple(notes),
             allows_repeats=self.options.allow_repeats,
         )
 
+    def _frame(self, feed: OpenedFeed, table: CanonicalTable) -> DataFrame:
+        """Return the rows of a table as they are compared."""
+        name = table.schema, table.table
+        replaced = self.replaced.get(name, frozenset())
+        frame = feed.placed(feed.frame(self.spark, with_bytes(table, replaced), self.options))
+        return self.options.meaning.cut(with_readable_text(frame, replaced), table)
+
     def with_errors(
         self,
         found: Comparison,
-        merged: Iterable[Merged],
+        merged: Iterable[MergedTable],
         lacking: tuple[CanonicalTable, CanonicalTable],
     ) -> Comparison:
         """Return the comparison with what can't be read of both feeds, in whatever table.
@@ -349,6 +370,25 @@ class _Comparing:
             replace(each, left_place=ours, right_place=theirs)
             for each, ours, theirs in zip(differences, left, right, strict=True)
         )
+
+
+def rules_of_table(
+    rules: ComparisonRules, name: TableName, left: OpenedFeed, right: OpenedFeed
+) -> tuple[ComparisonRules, list[tuple[str, str]]]:
+    """Return the rules of one table, and what they leave out of it.
+
+    Where deletes have only their key, updates may come without old values too. If all updates of a
+    table lack them in such a feed, they are not compared.
+    """
+    if not rules.has_old_values or rules.is_final:
+        return rules, []
+    for side, feed in (("left", left), ("right", right)):
+        is_bare = feed.own_name(name) in feed.facts.lacks_old_images
+        if is_bare and feed.side.lacks("before of delete") is not None:
+            reason = f"no update of the {side} feed has one, as with REPLICA IDENTITY DEFAULT"
+            out = [("before images of updates", reason)]
+            return replace(rules, has_old_values=False), out
+    return rules, []
 
 
 def _error_line(error: dict[str, Any]) -> str:

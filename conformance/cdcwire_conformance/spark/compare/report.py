@@ -33,6 +33,7 @@ DOCUMENT_VERSION = 1
 
 _COLUMNS_SHOWN = 12  # of a row that only one side has
 _PATTERNS_SHOWN = 10
+_UNWANTED_SHOWN = 5  # parts in the verdict
 _COPIES = ("repeated", "doubled")
 COUNTED = (
     ("same", "{} same"),
@@ -66,6 +67,8 @@ def _lines(found: Comparison) -> Iterator[str]:
             yield from (f"  {table.table}: {line}" for line in table.schema_differences)
         if all(table.counts is None for table in found.tables):
             yield "No row was compared. --common compares what both sides have."
+        elif any(table.counts is None for table in found.tables):
+            yield "Tables with different columns were not compared (--common compares them)."
         yield ""
     is_dense = False  # whether the last table took one line
     for table in found.tables:
@@ -86,12 +89,26 @@ def _lines(found: Comparison) -> Iterator[str]:
         facts = [name for name in found.compared if name != "half"]  # few formats have any
         yield f"compared: {', '.join(facts)}"
     yield from (f"not compared: {name} ({reason})" for name, reason in found.left_out)
+    for name, numbers in (("DDL", found.ddl), ("progress", found.progress)):
+        if any(numbers):
+            what = "" if name in found.compared else "not compared: "
+            left, right = numbers
+            yield f"{what}{name} events ({left:,} on the left, {right:,} on the right)"
+    yield from (visible(line) for line in found.ddl_differences)
     yield from (f"note: {note}" for note in found.notes)
+    yield from (f"hint: {visible(hint)}" for hint in found.hints)
     yield verdict_line(found)
 
 
 def verdict_line(found: Comparison) -> str:
-    """Return the one line that says it all."""
+    """Return the one line that says it all, with what the options leave out."""
+    unwanted = [visible(part) for part in found.unwanted[:_UNWANTED_SHOWN]]
+    more = len(found.unwanted) - len(unwanted)
+    left_out = "; ".join([*unwanted, *([f"and {more} more"] if more else [])])
+    return _verdict(found) + (f"; left out: {left_out}" if left_out else "")
+
+
+def _verdict(found: Comparison) -> str:
     compared = [table.counts for table in found.tables if table.counts is not None]
     tables = _counted(len(compared), "table")
     if found.is_equal:
@@ -107,6 +124,8 @@ def verdict_line(found: Comparison) -> str:
         reasons.append("the schemas differ")
     if differing:
         reasons.append(f"{_counted(differing, 'difference')} in {tables}")
+    if found.ddl_differences:
+        reasons.append(_counted(len(found.ddl_differences), "DDL event") + " of one side")
     if found.errors:
         reasons.append(f"{found.errors:,} unreadable")
     return f"DIFFERENT: {', '.join(reasons)}"
@@ -307,6 +326,13 @@ def document(found: Comparison) -> dict[str, Json]:
         "errors": {"left": found.errors_left, "right": found.errors_right},
         "unreadable": list(found.unreadable),
         "left_out": _left_out(found.left_out),
+        "left_out_by_options": list(found.unwanted),
+        "events": {
+            side: {"ddl": found.ddl[number], "progress": found.progress[number]}
+            for number, side in enumerate(("left", "right"))
+        },
+        "ddl_differences": list(found.ddl_differences),
+        "hints": list(found.hints),
         "notes": list(found.notes),
     }
 

@@ -249,6 +249,11 @@ class Comparison:
     notes: tuple[str, ...] = ()
     is_exact: bool = False
     seconds: float = 0.0
+    unwanted: tuple[str, ...] = ()
+    ddl: tuple[int, int] = (0, 0)
+    progress: tuple[int, int] = (0, 0)
+    ddl_differences: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
 
     @property
     def is_equal(self) -> bool:
@@ -258,13 +263,19 @@ class Comparison:
     @property
     def is_different(self) -> bool:
         """True if anything differs or could not be read."""
-        if self.differences or self.errors:
+        if self.differences or self.errors or self.ddl_differences:
             return True
         return not all(table.is_equal for table in self.tables)
 
     def has_changes(self, side: SideName) -> bool:
         """Return whether any change of a side was compared."""
         return any(table.has_changes(side) for table in self.tables)
+
+    @property
+    def changes(self) -> tuple[int, int]:
+        """How many changes of the left and of the right feed were compared."""
+        counts = [table.counts for table in self.tables if table.counts is not None]
+        return sum(each.left_rows for each in counts), sum(each.right_rows for each in counts)
 
     @property
     def errors(self) -> int:

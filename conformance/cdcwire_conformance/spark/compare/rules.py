@@ -28,6 +28,7 @@ from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.model.carries import Carries
 from cdcwire.model.events import Table
 from cdcwire_conformance.arrow.types import Temporal
+from cdcwire_conformance.spark.compare.meaning import NO_MEANING, Meaning
 from cdcwire_conformance.spark.decode.reading import OnError
 
 Mode: TypeAlias = Literal["events", "final"]
@@ -58,8 +59,13 @@ class Window:
         end = [] if self.end is None else [f"below {self.end}"]
         return " and ".join(start + end) or "all"
 
-    def holds(self, position: Column) -> Column:
+    def has(self, position: int) -> bool:
         """Return whether the window has a position."""
+        starts = self.start is None or position >= self.start
+        return starts and (self.end is None or position < self.end)
+
+    def holds(self, position: Column) -> Column:
+        """Return whether the window has the position of a row."""
         bounds = []
         if self.start is not None:
             bounds.append(position >= F.lit(str(self.start)).cast(_POSITION))
@@ -88,7 +94,9 @@ class CompareOptions:
     only changes in it. ``mode``: compare all changes, or the last row of each key. ``order``: find
     changes that come too late among those of their key. ``allow_repeats``: a row that is sent again
     later is not a difference. ``differences_to``: a directory to which all differences are written
-    as Parquet.
+    as Parquet. ``min_rows``: feeds with fewer changes on a side are never equal. ``strict_types``:
+    column types that differ are a difference, even if they have a type in common. ``ddl_events``:
+    compare the statements of schema changes. ``meaning``: what the user says of both feeds.
     """
 
     definitions: tuple[Table, ...] = ()
@@ -107,6 +115,10 @@ class CompareOptions:
     order: bool = True
     allow_repeats: bool = False
     differences_to: str | None = None
+    min_rows: int = 1
+    strict_types: bool = False
+    ddl_events: bool = False
+    meaning: Meaning = NO_MEANING
 
 
 DEFAULT_OPTIONS = CompareOptions()
@@ -233,16 +245,30 @@ class Side:
 
 
 def terms_of(
-    left: Side, right: Side, *, split_keys: bool = True, is_windowed: bool = False
+    left: Side,
+    right: Side,
+    *,
+    split_keys: bool = True,
+    is_windowed: bool = False,
+    meaning: Meaning = NO_MEANING,
 ) -> Terms:
     """Return what feeds of two formats with these options can be compared by.
 
     A column that neither has is not left out: there is nothing to compare. ``is_windowed``: only
-    changes of some positions are compared.
+    changes of some positions are compared. ``meaning``: the user's rules for pairs and old values.
     """
     left_out: list[tuple[str, str]] = []
+    refused: dict[str, str] = {}  # fields that the user leaves out, with the option
+    if not meaning.has_before:
+        refused["before of update"] = "--no-before"
+    if meaning.pairs_by_key:
+        refused |= dict.fromkeys((*POSITIONS, *_COMPARED_FIELDS), "--pair-by key")
 
     def have_both(field: str, name: str) -> bool:
+        if field in refused and not (left.lacks(field) and right.lacks(field)):
+            left_out.append((name, refused[field]))
+        if field in refused:
+            return False
         reasons = [reason for side in (left, right) if (reason := side.lacks(field)) is not None]
         if len(reasons) == 1:
             left_out.append((name, reasons[0]))

@@ -7,12 +7,19 @@ before rows are decoded. A feed that needs a session, such as a topic or a bucke
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    InputPartition,
+)
 from pyspark.sql.types import StructType
 
 from cdcwire.core.format import Context, TableName
@@ -90,11 +97,29 @@ class FeedSource(DataSource):  # type: ignore[misc]  # PySpark's types are not l
             )
         return _Reader(plan)
 
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        """Return a reader that refuses to begin: Spark shows no error of this method itself."""
+        return _NoStream()
+
     def _planned(self) -> _Plan:
         """Return the plan. It is made once: Spark keeps this object."""
         if self._plan is None:
-            self._plan = _plan_of(self.options)
+            with _short_errors():
+                self._plan = _plan_of(self.options)
         return self._plan
+
+
+@contextlib.contextmanager
+def _short_errors() -> Iterator[None]:
+    """Let Spark report an error of this process by its line, without the traceback.
+
+    Spark runs a data source in processes of its workers, and has a switch for each of them.
+    """
+    try:
+        yield
+    except (SourceError, FeedError, SchemaError):
+        os.environ["SPARK_HIDE_TRACEBACK"] = "1"
+        raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +156,21 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, _Share)
-        if partition.share is None:
-            return problem_batches(self._job, self._problems)
-        if self._folder is None:
-            return decode_pieces(self._job, partition.share)
-        return decode_files(self._job, self._folder, self._checkpoint, partition.share)
+        with _short_errors():
+            if partition.share is None:
+                yield from problem_batches(self._job, self._problems)
+            elif self._folder is None:
+                yield from decode_pieces(self._job, partition.share)
+            else:
+                yield from decode_files(self._job, self._folder, self._checkpoint, partition.share)
+
+
+class _NoStream(DataSourceStreamReader):  # type: ignore[misc]
+    def initialOffset(self) -> dict[str, str]:  # noqa: N802
+        with _short_errors():
+            raise SourceError(
+                "format cdcwire reads a feed at rest; use decode_stream for a topic as a stream"
+            )
 
 
 def _plan_of(options: Mapping[str, str]) -> _Plan:

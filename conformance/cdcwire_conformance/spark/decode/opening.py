@@ -26,7 +26,7 @@ from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.arrow.decoders import table_of_topic, topic_name
 from cdcwire_conformance.registry import RegistryError
 from cdcwire_conformance.sources.hadoop import store_at
-from cdcwire_conformance.sources.messages_io import message_from_json
+from cdcwire_conformance.sources.messages_io import line_message
 from cdcwire_conformance.sources.pieces import Piece, line_numbers, read_lines
 from cdcwire_conformance.sources.source_urls import Source, SourceError, source_in
 from cdcwire_conformance.sources.stores import OpenFile, Store, open_here, opener_in
@@ -151,7 +151,7 @@ def _found_in(piece: Piece) -> Iterator[StoredFile]:
     for _, line in read_lines(piece):
         if _SCHEMA_FILE in line:
             try:
-                message = message_from_json(json.loads(line))
+                message = line_message(json.loads(line))
             except (ValueError, RecursionError):
                 continue
             if isinstance(message, StoredFile):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cdcwire.core.errors import DecodeError, path_text
 from cdcwire.core.format import Context, Format, Selection, TableName
-from cdcwire.model.events import Table
+from cdcwire.model.events import Position, Table
 from cdcwire.storage.feeds import completed
 from cdcwire.storage.form import StoredSettings
 from cdcwire.storage.paths import DataPath, IndexPath, PathLayout, SchemaPath, parse_path
@@ -28,6 +28,7 @@ from cdcwire_conformance.sources.storage.query_labels import tables_of_queries
 from cdcwire_conformance.sources.stores import Store, is_url, path_under
 from cdcwire_conformance.spark.decode.reading import OnError
 from cdcwire_conformance.spark.decode.stored_rows import FileCounts, StoredData, count_files
+from cdcwire_conformance.spark.decode.surveying import DdlEvent
 from cdcwire_conformance.spark.decode.work import work_of_files
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class PrefixPlan:
 
     ``folder`` is its root; ``files`` are in the order of replay. ``problems``: unreadable files,
     each with its path and the problem. ``context``: with the definitions of the tables' versions.
-    ``counts``: by file, after the first pass.
+    ``counts``: by file, after the first pass. ``ddl``: the statements of schema files.
     """
 
     folder: str
@@ -50,6 +51,7 @@ class PrefixPlan:
     context: Context
     settings: StoredSettings
     counts: tuple[FileCounts, ...] | None = None
+    ddl: tuple[DdlEvent, ...] = ()
 
     def files_of(self, tables: Iterable[TableName] | None) -> tuple[StoredData, ...]:
         """Return the files that may have rows of these tables; None: of all."""
@@ -131,10 +133,19 @@ def read_prefix(source: Source, context: Context, store: Store) -> PrefixPlan:
         check_for_spark(folder, {file.name: file.size for file in data})
     known = {(table.schema, table.name, table.version) for table in context.tables}
     own = (t for t in found.tables if (t.schema, t.name, t.version) not in known)
-    labelled = tables_of_queries(step.file for step in found.steps if isinstance(step, ApplySchema))
+    applied = [step for step in found.steps if isinstance(step, ApplySchema)]
+    labelled = tables_of_queries(step.file for step in applied)
     tables = tuple(_with_labels(table, labelled) for table in (*context.tables, *own))
     context = replace(context, tables=tables)
-    return PrefixPlan(folder, tuple(data), problems, found.checkpoint, context, found.settings)
+    ddl = tuple(_ddl_event(step) for step in applied if step.file.query)
+    plan = PrefixPlan(folder, tuple(data), problems, found.checkpoint, context, found.settings)
+    return replace(plan, ddl=ddl)
+
+
+def _ddl_event(step: ApplySchema) -> DdlEvent:
+    file = step.file
+    name = ".".join(part for part in (file.schema, file.table) if part)
+    return DdlEvent(Position(commit_ts=step.parsed.version), name, file.query)
 
 
 def counted(

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import json
 import sys
+import zlib
 from binascii import a2b_base64
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.problems import json_problem
-from cdcwire_conformance.sources.messages_io import message_from_json
+from cdcwire_conformance.sources.messages_io import line_message
 from cdcwire_conformance.sources.pieces import Piece, line_number, read_lines
 from cdcwire_conformance.sources.stores import OpenFile, open_here
 from cdcwire_conformance.suite import get_suite
@@ -95,7 +96,7 @@ def message_of_line(line: bytes) -> Message | RowProblem:
     except (ValueError, RecursionError) as error:
         return _line_problem(f"the line is {json_problem(error)}")
     try:
-        return message_from_json(document)
+        return line_message(document)
     except ValueError as error:
         return _line_problem(f"the line is not a message: {error}")
 
@@ -103,8 +104,9 @@ def message_of_line(line: bytes) -> Message | RowProblem:
 def _lines_of(piece: Piece) -> Iterator[tuple[int, bytes]]:
     try:
         yield from read_lines(piece)
-    except OSError as error:
-        raise FeedError(f"{piece.file}: can't be read: {error.strerror}") from error
+    except (OSError, EOFError, zlib.error) as error:
+        problem = error.strerror if isinstance(error, OSError) else None
+        raise FeedError(f"{piece.file}: can't be read: {problem or error}") from error
 
 
 def _usual_message(line: bytes) -> KafkaMessage | None:

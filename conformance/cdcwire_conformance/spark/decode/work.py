@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import pyarrow as pa
 
+from cdcwire_conformance.sources.line_files import is_compressed
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.sources.stores import is_url, path_under
@@ -145,6 +146,11 @@ def shares_of(files: Iterable[str], share_bytes: int = SHARE_BYTES) -> list[tupl
     room = share_bytes
     for file in files:
         start, size = 0, Path(file).stat().st_size
+        if is_compressed(file):
+            shares += [tuple(share)] if share else []
+            shares.append((Piece.whole(file),))
+            share, room = [], share_bytes
+            continue
         while start < size:
             end = min(size, start + room)
             share.append(Piece(file, start, end))

@@ -350,9 +350,10 @@ class _Following:
             self._opened(side, progress.ranges_below(window.end), options)
             for side, progress in enumerate(state.topics)
         )
-        ours, theirs = (
-            feed.tables(self.spark, options, only_in(self.pair.position, window))
-            for feed in (left, right)
+        right = replace(right, renamed=options.meaning.renamed)
+        only = only_in(self.pair.position, window)
+        (left, ours), (right, theirs) = (
+            feed.described(self.spark, options, only) for feed in (left, right)
         )
         if not ours and not theirs:
             return Comparison(str(left.source), str(right.source), ())

@@ -1,0 +1,219 @@
+"""The arguments of ``compare`` for windows, and for differences that are meant."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from cdcwire.core.format import TableName
+from cdcwire.model.instants import instant_of
+from cdcwire.model.kinds import TimestampType
+from cdcwire_conformance.problems import integer_argument
+from cdcwire_conformance.usage import UsageError
+
+if TYPE_CHECKING:
+    from cdcwire_conformance.spark.compare.meaning import Meaning
+    from cdcwire_conformance.spark.compare.rules import PositionName, Window
+
+_TSO_BITS = 18  # of a commit_ts, below its milliseconds
+# Seconds and milliseconds from 2000 to 2100. As a commit_ts each is in the first hour of 1970.
+_SECONDS = range(946_684_800, 4_102_444_800)
+_MILLISECONDS = range(946_684_800_000, 4_102_444_800_000)
+
+
+def add_window_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --from and --to."""
+    parser.add_argument(
+        "--from",
+        dest="start",
+        metavar="N|TIME",
+        help="only changes from this position on: the commit_ts, sequence_id or lsn that both "
+        "feeds carry. A commit_ts may be an ISO time: 2024-04-13T09:20:00Z (without zone: UTC)",
+    )
+    parser.add_argument(
+        "--to",
+        dest="end",
+        metavar="N|TIME",
+        help="only changes before this position, in the same form",
+    )
+
+
+def add_rule_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that accept or refuse a kind of difference."""
+    group = parser.add_argument_group("differences that are meant, and stricter rules")
+    group.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="SCHEMA.TABLE",
+        help="do not compare this table (may be given again)",
+    )
+    group.add_argument(
+        "--ignore-column",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="do not compare this column: updated_at, or shop.orders.updated_at for one table "
+        "(may be given again)",
+    )
+    group.add_argument(
+        "--map-table",
+        action="append",
+        default=[],
+        metavar="LEFT=RIGHT",
+        help="compare a table with one of another name on the right: shop.orders=dw.orders (may "
+        "be given again)",
+    )
+    group.add_argument(
+        "--as-text",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="compare this column by the text of its values, on both sides (may be given again)",
+    )
+    group.add_argument(
+        "--precision",
+        action="append",
+        default=[],
+        metavar="COLUMN=ms",
+        help="compare the times of this column only down to s, ms or us: made_at=ms (may be given "
+        "again)",
+    )
+    group.add_argument(
+        "--no-before",
+        action="store_true",
+        help="do not compare before images of updates",
+    )
+    group.add_argument(
+        "--pair-by",
+        choices=("position", "key"),
+        default="position",
+        help="pair rows by position and key (default), or by key and the order of its changes: "
+        "for feeds of two clusters, whose positions never match",
+    )
+    group.add_argument(
+        "--min-rows",
+        type=integer_argument,
+        default=1,
+        metavar="N",
+        help="stop with exit code 2 if nothing differs but a side has fewer than N changes "
+        "(default: 1)",
+    )
+    group.add_argument(
+        "--strict-types",
+        action="store_true",
+        help="report columns of different types as a difference, even if they can be compared",
+    )
+    group.add_argument(
+        "--ddl-events",
+        action="store_true",
+        help="compare the statements of DDL events too; without it they are only counted",
+    )
+
+
+def meaning_from(arguments: argparse.Namespace) -> Meaning:
+    """Return the rules that the arguments give. Raises: UsageError."""
+    from cdcwire_conformance.spark.compare.meaning import Meaning
+
+    try:
+        instant_of(TimestampType(None, "text", arguments.time_zone), "2000-01-01 00:00:00")
+    except ValueError:
+        raise UsageError(
+            f"--time-zone {arguments.time_zone!r} is not a time zone: UTC, +08:00, Europe/Berlin"
+        ) from None
+    if arguments.min_rows < 1:
+        raise UsageError("--min-rows is a number from 1")
+    if arguments.precision and arguments.temporal != "text":
+        raise UsageError("--precision compares texts; leave out --temporal native")
+    if arguments.pair_by == "key" and (arguments.start or arguments.end):
+        raise UsageError(
+            "--from and --to need positions that both feeds share; --pair-by key "
+            "is for feeds without"
+        )
+    return Meaning(
+        frozenset(arguments.ignore_column),
+        frozenset(_table("--exclude", name) for name in arguments.exclude),
+        dict(_renamed(each) for each in arguments.map_table),
+        frozenset(arguments.as_text),
+        dict(_precision(each) for each in arguments.precision),
+        arguments.pair_by == "key",
+        not arguments.no_before,
+    )
+
+
+def window_from(arguments: argparse.Namespace, position: PositionName | None) -> Window | None:
+    """Return the window of positions that the arguments give, if any. Raises: UsageError.
+
+    ``position``: by which the rows of both feeds pair; None: the feeds have no windows.
+    """
+    from cdcwire_conformance.spark.compare.rules import Window
+
+    if arguments.start is None and arguments.end is None:
+        return None
+    start, end = (
+        None if text is None else _position(option, text, position)
+        for option, text in (("--from", arguments.start), ("--to", arguments.end))
+    )
+    try:
+        return Window(start, end)
+    except ValueError as error:
+        raise UsageError(f"--from and --to: {error}") from error
+
+
+def _position(option: str, text: str, position: PositionName | None) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        return _commit_ts(option, text, position)
+    is_time = number in _SECONDS or number in _MILLISECONDS
+    if position == "commit_ts" and is_time:
+        ms = number if number in _MILLISECONDS else number * 1000
+        moment = datetime.fromtimestamp(ms // 1000, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        unit = "milliseconds" if ms == number else "seconds"
+        raise UsageError(
+            f"{option} {text}: {unit} in place of a TSO, which a commit_ts is; write "
+            f"{ms << _TSO_BITS} or {moment}"
+        )
+    return number
+
+
+def _commit_ts(option: str, text: str, position: PositionName | None) -> int:
+    """Return the first commit_ts of a moment. Raises: UsageError."""
+    try:
+        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        raise UsageError(
+            f"{option} {text!r} is neither a number nor an ISO time such as 2024-04-13T09:20:00Z"
+        ) from None
+    if position not in ("commit_ts", None):
+        raise UsageError(f"{option} {text}: rows pair by {position}, which is a number, not a time")
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    since = moment - datetime(1970, 1, 1, tzinfo=timezone.utc)
+    return (
+        since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000
+    ) << _TSO_BITS
+
+
+def _table(option: str, name: str) -> TableName:
+    schema, dot, table = name.partition(".")
+    if not dot or not table:
+        raise UsageError(f"{option} {name!r} is not SCHEMA.TABLE")
+    return schema or None, table
+
+
+def _renamed(text: str) -> tuple[TableName, TableName]:
+    left, equals, right = text.partition("=")
+    if not equals:
+        raise UsageError(f"--map-table {text!r} is not LEFT=RIGHT: shop.orders=dw.orders")
+    return _table("--map-table", left), _table("--map-table", right)
+
+
+def _precision(text: str) -> tuple[str, int]:
+    from cdcwire_conformance.spark.compare.meaning import PRECISIONS
+
+    column, _, unit = text.rpartition("=")
+    if not column or unit not in PRECISIONS:
+        raise UsageError(f"--precision {text!r} is not COLUMN=s, COLUMN=ms or COLUMN=us")
+    return column, PRECISIONS[unit]

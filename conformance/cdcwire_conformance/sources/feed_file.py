@@ -1,0 +1,71 @@
+"""``feed.json``: the format and the options of the messages in a directory, as ``generate`` has it.
+
+With ``tables.json``, the definitions of the tables, it lets a feed be read without any option.
+Options of the user override those of the file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cdcwire.core.format import Context
+from cdcwire.core.options import OptionError, OptionValue, parse_options
+from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.model.events import Table
+from cdcwire_conformance.problems import json_problem
+from cdcwire_conformance.sources.stores import SourceError, is_url
+from cdcwire_conformance.usage import read_tables
+
+FEED_FILE = "feed.json"
+TABLES_FILE = "tables.json"
+
+
+@dataclass(frozen=True, slots=True)
+class FeedFile:
+    """The file of a directory. ``tables``: the definitions, if the format needs them."""
+
+    path: str
+    format: str
+    options: Mapping[str, OptionValue]
+    tables: tuple[Table, ...] = ()
+
+    def applied(self, context: Context) -> Context:
+        """Return the context with what it does not have itself."""
+        given = {name.rpartition(".")[2] for name in context.options}
+        own = {name: value for name, value in self.options.items() if name not in given}
+        options = {**own, **context.options}
+        return replace(context, options=options, tables=context.tables or self.tables)
+
+
+def write_feed_file(folder: Path, format_name: str, context: Context) -> None:
+    """Write the file. Raises: OSError."""
+    options = {name: context.options[name] for name in sorted(context.options)}
+    text = json.dumps({"feed": 1, "format": format_name, "options": options}, indent=1)
+    (folder / FEED_FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def read_feed_file(folder: str) -> FeedFile | None:
+    """Return the file of a local directory, if it has one. Raises: SourceError; UsageError."""
+    path = Path(folder, FEED_FILE)
+    if not folder or is_url(folder) or not path.is_file():
+        return None
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        problem = json_problem(error) if isinstance(error, ValueError) else str(error)
+        raise SourceError(f"{path}: is {problem}") from error
+    if not isinstance(document, dict) or document.get("feed") != 1:
+        raise SourceError(f'{path}: is not a description of a feed, with "feed": 1')
+    name, options = document.get("format"), document.get("options", {})
+    if name not in FORMAT_NAMES or not isinstance(options, dict):
+        raise SourceError(f"{path}: format or options are not known: {name!r:.80}")
+    try:
+        parse_options(get_format(name).options, options)
+    except OptionError as error:
+        raise SourceError(f"{path}: {error}") from error
+    tables = Path(folder, TABLES_FILE)
+    has_tables = get_format(name).needs_tables and tables.is_file()
+    return FeedFile(str(path), name, options, read_tables(str(tables)) if has_tables else ())

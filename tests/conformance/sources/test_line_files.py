@@ -1,0 +1,149 @@
+"""Feeds as they lie: compressed lines, lines of kcat, and a directory that describes its feed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cdcwire.core.format import Context
+from cdcwire.core.message import KafkaMessage
+from cdcwire.model.text import Json
+from cdcwire_conformance.cli import main
+from cdcwire_conformance.sources.feed_file import read_feed_file
+from cdcwire_conformance.sources.line_files import is_compressed, is_lines, stem_of
+from cdcwire_conformance.sources.messages_io import line_message, read_messages
+from cdcwire_conformance.sources.stores import SourceError
+
+ROWS = 50
+
+
+def zstd(data: bytes) -> bytes:
+    cramjam = pytest.importorskip("cramjam", reason="needs the extra compression")
+    return bytes(cramjam.zstd.compress(data))
+
+
+COMPRESSIONS = {".gz": gzip.compress, ".zst": zstd}
+
+
+@pytest.fixture(scope="module")
+def feed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("feed")
+    assert main(["generate", "craft", "--rows", str(ROWS), "--to", str(folder)]) == 0
+    return folder / "messages.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "compressed", "stem"),
+    [
+        ("a/orders.0.jsonl", True, False, "orders.0"),
+        ("a/orders.0.jsonl.gz", True, True, "orders.0"),
+        ("orders.jsonl.zst", True, True, "orders"),
+        ("orders.json.gz", False, True, "orders"),
+        ("jsonl", False, False, "jsonl"),
+    ],
+)
+def test_names_of_files(name: str, lines: bool, compressed: bool, stem: str) -> None:
+    assert (is_lines(name), is_compressed(name), stem_of(name)) == (lines, compressed, stem)
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_compressed_lines_are_the_lines(feed: Path, tmp_path: Path, suffix: str) -> None:
+    compress: Callable[[bytes], bytes] = COMPRESSIONS[suffix]
+    file = tmp_path / f"messages.jsonl{suffix}"
+    file.write_bytes(compress(feed.read_bytes()))
+    wanted = [message for _, message in read_messages(str(feed))]
+    assert [message for _, message in read_messages(str(file))] == wanted
+    assert [message for _, message in read_messages(str(tmp_path))] == wanted
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_compressed_feed_is_described_as_the_plain_one(
+    feed: Path, tmp_path: Path, suffix: str
+) -> None:
+    pytest.importorskip("pyspark", reason="needs the extra spark")
+    from cdcwire_conformance.sources.source_urls import parse_source
+    from cdcwire_conformance.spark.decode.describe import describe_feed
+
+    file = tmp_path / f"messages.jsonl{suffix}"
+    file.write_bytes(COMPRESSIONS[suffix](feed.read_bytes()))
+    found = describe_feed(None, parse_source(f"craft:file:{tmp_path}"), share_bytes=100)
+    assert found == describe_feed(None, parse_source(f"craft:file:{feed.parent}"))
+    assert [each.rows for each in found] == [ROWS]
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_cut_off_file_is_one_line(
+    feed: Path, tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / f"messages.jsonl{suffix}"
+    file.write_bytes(COMPRESSIONS[suffix](feed.read_bytes())[:-100])
+    assert main(["decode", "craft", str(file)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"cdcwire decode: {file}: can't be read: ")
+    assert error.count("\n") == 1
+
+
+_WRONG: list[tuple[str, Json]] = [("headers", ["a"]), ("payload", 1), ("headers", {})]
+
+
+def test_line_of_kcat_is_a_message() -> None:
+    line: dict[str, Json] = {
+        "topic": "orders",
+        "partition": 0,
+        "offset": 7,
+        "tstype": "create",
+        "ts": 1713000000000,
+        "broker": 1,
+        "headers": ["trace", "é", "empty", None],
+        "key": "k",
+        "payload": '{"a":"é"}',
+    }
+    headers = (("trace", "é".encode()), ("empty", b""))
+    assert line_message(line) == KafkaMessage(b"k", '{"a":"é"}'.encode(), headers)
+    assert line_message({**line, "payload": None, "key": None}).value is None
+    for name, value in _WRONG:
+        with pytest.raises(ValueError, match="of kcat are"):
+            line_message({**line, name: value})
+
+
+@pytest.mark.parametrize("document", [{}, {"a": 1}, {"payload": "abc"}, {"headers": {}}])
+def test_other_objects_are_not_messages(document: Json) -> None:
+    with pytest.raises(ValueError, match="it has neither key nor value"):
+        line_message(document)
+    assert line_message({"key": None}) == KafkaMessage(None, None)
+
+
+def test_directory_of_a_generated_feed_describes_it(tmp_path: Path) -> None:
+    option = ["--option", "replica-identity=full"]
+    words = ["--rows", "5", "--to", str(tmp_path), *option]
+    assert main(["generate", "debezium-json", *words]) == 0
+    found = read_feed_file(str(tmp_path))
+    assert found is not None
+    assert (found.format, found.options, found.tables) == (
+        "debezium-json",
+        {"replica-identity": "full"},
+        (),
+    )
+    mine = Context(options={"replica-identity": "default"})
+    assert found.applied(mine).options == mine.options
+    assert read_feed_file(str(tmp_path.parent)) is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "{",
+        "[]",
+        json.dumps({"feed": 2, "format": "craft"}),
+        json.dumps({"feed": 1, "format": "unheard-of"}),
+        json.dumps({"feed": 1, "format": "craft", "options": {"no-such": "1"}}),
+    ],
+)
+def test_description_that_is_not_one_is_refused(content: str, tmp_path: Path) -> None:
+    (tmp_path / "feed.json").write_text(content)
+    with pytest.raises(SourceError, match=r"feed\.json"):
+        read_feed_file(str(tmp_path))
