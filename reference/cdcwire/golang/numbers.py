@@ -77,7 +77,7 @@ def float_text(value: float, bits: Literal[32, 64]) -> str:
     """
     magnitude = abs(value)
     if 1e-3 <= magnitude < 1e16:  # Python writes these as Go does
-        text = repr(value if bits == 64 else _shortest32(value))
+        text = repr(value if bits == 64 else shortest32(value))
         return text.removesuffix(".0")
     sign, digits, exponent = shortest_digits(value, bits)
     low = narrow_float32(1e-6) if bits == 32 else 1e-6
@@ -87,7 +87,7 @@ def float_text(value: float, bits: Literal[32, 64]) -> str:
     return sign + plain_digits(digits, exponent)
 
 
-def _shortest32(value: float) -> float:
+def shortest32(value: float) -> float:
     """Return the double with the shortest digits that a float32 has, from 1e-3 to 1e16.
 
     Every decimal number of 6 digits comes back from a float32, so fewer digits need no look.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import TypeAlias
 
 from cdcwire.core.format import TableName
 from cdcwire.core.message import StoredFile
@@ -16,31 +17,53 @@ from cdcwire.model.events import Event, RowChange, Table
 from cdcwire.model.tso import ms_of_tso
 from cdcwire.storage.gathering import StoredRow, gather_files
 
+UsualRecords: TypeAlias = "Callable[[RowChange, Table | None], bytes | None]"
+
+
+def _no_records(event: RowChange, definition: Table | None) -> bytes | None:
+    return None
+
 
 def messages_of(
-    events: Iterable[Event], settings: Settings = DEFAULT_SETTINGS, tables: Iterable[Table] = ()
+    events: Iterable[Event],
+    settings: Settings = DEFAULT_SETTINGS,
+    tables: Iterable[Table] = (),
+    usual_records: UsualRecords = _no_records,
 ) -> Iterator[StoredFile]:
     """Yield the files of events, in the order in which they end.
 
     ``tables``: definitions; they give the order of columns, and labels for indexes. Checkpoints
-    come last: what they promise is stored by then.
+    come last: what they promise is stored by then. ``usual_records``: the fast encoder's; the
+    records that it does not make are made here.
     Raises: EncodeError for what the format can't carry, with the number of the event in the path.
     """
-    rows = _Rows(settings, tables)
+    rows = Rows(settings, tables, usual_records)
     yield from gather_files(events, rows, settings.layout, settings.file_size, "csv: files")
 
 
-class _Rows:
-    def __init__(self, settings: Settings, tables: Iterable[Table]) -> None:
+class Rows:
+    """Encodes rows under the definitions of their tables, which schema changes replace."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        tables: Iterable[Table],
+        usual_records: UsualRecords = _no_records,
+    ) -> None:
         self.settings = settings
         self.definitions = Definitions(tables)
         self.records = RecordWriter(settings)
+        self.usual_records = usual_records
         self.changed: dict[TableName, tuple[int, Table | None]] = {}
 
     def row(self, event: RowChange) -> StoredRow:
-        version, definition = self._definition(event)
+        """Return the records of a row change. Raises: EncodeError."""
+        version, definition = self.definition(event)
         settings, position = self.settings, event.position
-        records = self.records.records(event, definition)
+        records = self.usual_records(event, definition)
+        if records is None:
+            found = self.records.records(event, definition)
+            records = b"".join(write_record(record, settings) for record in found)
         image = event.after or event.before
         assert image is not None  # it has a record
         names = self.records.plan(image.columns, definition).names
@@ -50,12 +73,13 @@ class _Rows:
             event.table.name or "",
             version,
             ms_of_tso(position.commit_ts or 0),  # rows without one count as of 0, as readers do it
-            b"".join(write_record(record, settings) for record in records),
+            records,
             header_line(settings, names) + settings.terminator if has_header else b"",
             names,
         )
 
     def change(self, table: Table, version: int) -> Table:
+        """Take a schema change; return the table with its columns, where they are known."""
         name = table.name or ""
         known = self.definitions.of(table.schema or "", name)
         definition = next((each for each in known if each.version == version), None)
@@ -65,7 +89,7 @@ class _Rows:
         self.changed[table.schema, name] = (version, definition or table)
         return table
 
-    def _definition(self, event: RowChange) -> tuple[int, Table | None]:
+    def definition(self, event: RowChange) -> tuple[int, Table | None]:
         """Return the version that a row is written under, and its definition if there is one."""
         schema, name = event.table.schema or "", event.table.name or ""
         changed = self.changed.get((schema, name))

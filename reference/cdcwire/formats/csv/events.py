@@ -339,7 +339,7 @@ class RecordWriter:
         if settings.include_commit_ts:
             commit_ts = _commit_ts(event.position)
         if settings.output_handle_key:
-            handle_key = _handle_key(event, image, definition)
+            handle_key = handle_key_of(event, image, definition)
         for name, text in (("table", table), ("schema", schema)):
             if not _is_text(text):
                 raise EncodeError(f"the name {text!r:.80} is not UTF-8", CLAUSE_RECORD, (name,))
@@ -373,8 +373,11 @@ def _commit_ts(position: Position) -> int:
     return commit_ts
 
 
-def _handle_key(event: RowChange, image: Image, definition: Table | None) -> Handle:
-    """Return the row's handle: the one that the event has, else the integer primary key."""
+def handle_key_of(event: RowChange, image: Image, definition: Table | None) -> Handle:
+    """Return the row's handle: the one that the event has, else the integer primary key.
+
+    Raises: EncodeError.
+    """
     clause = "csv: handle key"
     path = ("extra", "handle_key")
     handle = event.extra.get("handle_key")

@@ -13,6 +13,7 @@ from cdcwire.formats.csv.carries import CARRIES
 from cdcwire.formats.csv.events import read_events
 from cdcwire.formats.csv.explain import explain
 from cdcwire.formats.csv.fast import JoiningDecoder
+from cdcwire.formats.csv.fast_encoder import RowEncoder
 from cdcwire.formats.csv.identify import identify
 from cdcwire.formats.csv.settings import OPTIONS, read_settings
 from cdcwire.formats.csv.stored import STORED
@@ -115,6 +116,7 @@ FORMAT = Format(
     needs_tables=True,
     carriers=("storage",),
     fast_decoder=JoiningDecoder,
+    fast_encoder=RowEncoder,
     skips_columns=True,
     joins_halves=True,
 )

@@ -215,7 +215,7 @@ def write_record(record: Record, settings: Settings) -> bytes:
     if record.is_update is not None:
         parts.append(b"true" if record.is_update else b"false")
     if record.handle_key is not None:
-        parts.append(write_string(_handle_bytes(record.handle_key), settings))
+        parts.append(write_handle(record.handle_key, settings))
     parts += (write_field(field, settings) for field in record.fields)
     return settings.delimiter.join(parts) + settings.terminator
 
@@ -225,11 +225,12 @@ def is_clustered(handle: bytes) -> bool:
     return handle.startswith(b"{") and handle.endswith(b"}")
 
 
-def _handle_bytes(handle: Handle) -> bytes:
+def write_handle(handle: Handle, settings: Settings) -> bytes:
+    """Return the bytes of a handle. Raises: EncodeError."""
     raw = handle if isinstance(handle, bytes) else str(handle).encode()
     if not isinstance(handle, int) and not is_clustered(raw):
         raise EncodeError(f"{handle!r:.80} is not in braces", "csv: handle key", ("handle_key",))
-    return raw
+    return write_string(raw, settings)
 
 
 def text_of(field: Field, settings: Settings) -> bytes:

@@ -20,7 +20,13 @@ from cdcwire.formats.csv.escapes import escape, unescape
 from cdcwire.formats.csv.message import Field
 from cdcwire.formats.csv.records import field_of, text_of
 from cdcwire.formats.csv.settings import Settings
-from cdcwire.golang.numbers import narrow_float32, plain_digits, read_float32, shortest_digits
+from cdcwire.golang.numbers import (
+    narrow_float32,
+    plain_digits,
+    read_float32,
+    shortest32,
+    shortest_digits,
+)
 from cdcwire.model import kinds
 from cdcwire.model.events import UNAVAILABLE, Value
 from cdcwire.model.kind_text import kind_text
@@ -146,6 +152,10 @@ def float_text(value: float, kind: kinds.FloatType) -> str:
     Shape: shortest digits; ``d[.ddd]e±XX`` from an exponent of 6 on and below -4.
     Source: csv, "float values".
     """
+    magnitude = abs(value)
+    if 1e-3 <= magnitude < 1e6 or (magnitude >= 1e16 and kind.bits == 64):
+        # Python writes these in the same way.
+        return repr(value if kind.bits == 64 else shortest32(value)).removesuffix(".0")
     sign, digits, exponent = shortest_digits(value, kind.bits)
     if -4 <= exponent < 6:
         return sign + plain_digits(digits, exponent)

@@ -1,0 +1,203 @@
+"""The fast encoder: records of rows by one function for each column of a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from sys import maxsize
+from typing import Any, TypeAlias
+
+from cdcwire.core.base64_text import write_base64
+from cdcwire.core.compiled import IRREGULARITIES, FastEncoder, ImagePlans, Irregular, Memo
+from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.message import Message
+from cdcwire.formats.csv.batching import Rows, messages_of
+from cdcwire.formats.csv.escapes import escape
+from cdcwire.formats.csv.events import handle_key_of
+from cdcwire.formats.csv.fields import write_field
+from cdcwire.formats.csv.message import Operation
+from cdcwire.formats.csv.records import write_handle, write_string
+from cdcwire.formats.csv.settings import Settings, read_settings
+from cdcwire.formats.csv.tables import write_plan
+from cdcwire.formats.csv.values import ColumnCodec, file_kind, float_text
+from cdcwire.golang.numbers import narrow_float32
+from cdcwire.model import kinds
+from cdcwire.model.events import Column, Event, Image, RowChange, Table
+from cdcwire.mysql.json_members import UINT64_END
+from cdcwire.mysql.usual_texts import Write, usual_text
+
+_Start: TypeAlias = "tuple[Operation, str | None, str | None]"  # operation, schema, table
+
+_SINGLE, _DOUBLE = kinds.FloatType(32), kinds.FloatType(64)
+_MAX_LABELS = 256  # of one column
+_UNDEFINED = Table(None)
+_PUNCTUATION = frozenset("\"'`|")  # no number, date or base64 has these
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Where the value of each field is, and what writes it. ``never_null``: places of values."""
+
+    fields: tuple[tuple[int, Write], ...]
+    never_null: tuple[int, ...]
+
+
+class RowEncoder(FastEncoder[bytes]):
+    """Encodes rows of tables whose columns it has seen; all else by the plain encoder."""
+
+    def __init__(self, context: Context = NO_CONTEXT) -> None:
+        self._settings = settings = read_settings(context)
+        self._tables = context.tables
+        self._rows = Rows(settings, context.tables)
+        self._delimiter = settings.delimiter.decode()
+        self._null = settings.null.decode()
+        self._string = _string_writer(settings)
+        self._plans: ImagePlans[_Plan] = ImagePlans(self._plan)
+        self._starts: Memo[_Start, str] = Memo(self._start)
+
+    def _messages(self, events: Iterable[Event]) -> Iterator[Message]:
+        return messages_of(events, self._settings, self._tables, self._usual_records)
+
+    def _usual_records(self, change: RowChange, definition: Table | None) -> bytes | None:
+        try:
+            return self._records(change, definition)
+        except IRREGULARITIES:
+            return None
+
+    def _piece(self, change: RowChange) -> bytes:
+        return self._records(change, self._rows.definition(change)[1])
+
+    def _records(self, change: RowChange, definition: Table | None) -> bytes:
+        before, after = change.before, change.after
+        if change.half or change.sent or (definition is not None and definition.columns is None):
+            raise Irregular
+        if change.op == "insert" and before is None and after is not None:
+            return self._record("I", change, after, definition)
+        if change.op == "delete" and before is not None and after is None:
+            return self._record("D", change, before, definition)
+        if change.op != "update" or before is None or after is None:
+            raise Irregular
+        if not self._settings.output_old_value:
+            return self._record("U", change, after, definition)
+        old = self._record("D", change, before, definition)
+        return old + self._record("I", change, after, definition)
+
+    def _record(
+        self, op: Operation, change: RowChange, image: Image, definition: Table | None
+    ) -> bytes:
+        settings, null, values = self._settings, self._null, image.values
+        plan = self._plans.of(definition or _UNDEFINED, image.columns)
+        for place in plan.never_null:
+            if values[place] is None:
+                raise Irregular
+        fields = [self._starts[op, change.table.schema, change.table.name]]
+        if settings.include_commit_ts:
+            ts = change.position.commit_ts
+            if type(ts) is not int or not 0 <= ts < UINT64_END:
+                raise Irregular
+            fields.append(str(ts))
+        if settings.output_old_value:
+            fields.append("true" if change.op == "update" else "false")
+        if settings.output_handle_key:
+            handle = handle_key_of(change, image, definition)
+            fields.append(write_handle(handle, settings).decode())
+        fields += [
+            null if (value := values[place]) is None else write(value)
+            for place, write in plan.fields
+        ]
+        return self._delimiter.join(fields).encode() + settings.terminator
+
+    def _start(self, start: _Start) -> str:
+        """Return the fields that begin a record."""
+        op, schema, name = start
+        if not schema or not name:
+            raise Irregular
+        fields = (write_string(text.encode(), self._settings) for text in (op, name, schema))
+        return self._settings.delimiter.join(fields).decode()
+
+    def _plan(self, table: Table, columns: tuple[Column, ...]) -> _Plan:
+        definition = None if table is _UNDEFINED else table
+        fields = write_plan(columns, definition, self._settings).fields
+        return _Plan(
+            tuple((place, self._writer(columns[place], codec)) for place, codec in fields),
+            tuple(place for place, codec in fields if codec.null_is_text),
+        )
+
+    def _writer(self, column: Column, codec: ColumnCodec) -> Write:
+        """Return what writes the fields of a column that are not NULL."""
+        sent, kind, settings, string = column.type, codec.kind, self._settings, self._string
+
+        def plainly(value: Any) -> str:
+            return write_field(codec.write(sent, value), settings).decode()
+
+        def double(value: Any) -> str:
+            if type(value) is float and value - value == 0:  # finite
+                return float_text(value, _DOUBLE)
+            return plainly(value)
+
+        def single(value: Any) -> str:
+            if type(value) is float and value - value == 0 and narrow_float32(value) == value:
+                return float_text(value, _SINGLE)
+            return plainly(value)
+
+        def json(value: Any) -> str:
+            return string(value) if value else plainly(value)
+
+        match sent, kind:
+            case (kinds.EnumType(), kinds.EnumType()) | (kinds.SetType(), kinds.SetType()):
+                return lru_cache(_MAX_LABELS, typed=True)(plainly)
+            case kinds.TextType(), kinds.TextType():
+                return string
+            case kinds.JsonType(), kinds.JsonType():
+                return json
+            case kinds.BytesType(), kinds.BytesType(length):
+                return _bytes_writer(length, settings, string)
+            case kinds.FloatType(), kinds.FloatType(bits):
+                return single if bits == 32 else double
+            case _:
+                pass
+        quote = "" if codec.is_bare else settings.quote.decode()
+        usual = usual_text(sent, settings.time_zone, quote)
+        if usual is None or file_kind(sent, settings) != kind:
+            return plainly
+        return usual if codec.is_bare or quote in _PUNCTUATION else plainly
+
+
+def _string_writer(settings: Settings) -> Write:
+    """Return what makes the field of a string of its text."""
+    delimiter, quote = settings.delimiter, settings.quote.decode()
+    needs_escape = re.compile(rf"[\n\r\\{re.escape(delimiter[:1].decode())}]").search
+    doubled = quote + quote
+
+    def quoted(text: Any) -> str:
+        if type(text) is not str:
+            raise Irregular
+        return f"{quote}{text.replace(quote, doubled)}{quote}"
+
+    def escaped(text: Any) -> str:
+        if type(text) is not str:
+            raise Irregular
+        return escape(text.encode(), delimiter).decode() if needs_escape(text) else text
+
+    return quoted if quote else escaped
+
+
+def _bytes_writer(length: int | None, settings: Settings, string: Write) -> Write:
+    """Return what writes binary values; those too long for the column are not usual."""
+    encode = bytes.hex if settings.binary_encoding == "hex" else write_base64
+    quote = settings.quote.decode()
+    longest = maxsize if length is None else length
+
+    def quoted(value: Any) -> str:
+        if type(value) is not bytes or len(value) > longest:
+            raise Irregular
+        return f"{quote}{encode(value)}{quote}"
+
+    def general(value: Any) -> str:
+        if type(value) is not bytes or len(value) > longest:
+            raise Irregular
+        return string(encode(value))
+
+    return quoted if quote in _PUNCTUATION else general

@@ -1,0 +1,79 @@
+"""Usual values of MySQL columns as TiDB's text, for fast encoders; see ``value_texts``.
+
+The functions here give the same text as ``value_text``. They raise ``Irregular`` for every value
+that is not a usual one, whether it has a text or not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from cdcwire.core.compiled import Irregular
+from cdcwire.model import kinds
+from cdcwire.mysql.value_texts import integer_range, pattern
+
+Write: TypeAlias = Callable[[Any], str]
+
+_FIRST_YEAR, _LAST_YEAR = 1901, 2155
+
+
+def usual_text(kind: kinds.Type, time_zone: str | None, quote: str = "") -> Write | None:
+    """Return the function that writes values of a kind; None if ``value_text`` has to.
+
+    ``time_zone``: where the text of an instant is to be read. ``quote``: is put around texts.
+    """
+    match kind:
+        case kinds.IntType() | kinds.BitType():
+            return _integer_writer(*integer_range(kind), quote)
+        case kinds.YearType():
+            return _integer_writer(_FIRST_YEAR, _LAST_YEAR + 1, quote)
+        case kinds.DecimalType():
+            return _decimal_writer(kind, quote)
+        case kinds.TimeType(zone=str()):
+            return None
+        case kinds.TimestampType(zone=str() as zone) if zone != time_zone:
+            return None
+        case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():
+            return _temporal_writer(pattern(kind), quote) if kind.form == "text" else None
+        case _:
+            return None
+
+
+def _integer_writer(low: int, high: int, quote: str) -> Write:
+    def write(value: Any) -> str:
+        if type(value) is not int or not low <= value < high:
+            raise Irregular
+        return f"{quote}{value}{quote}"
+
+    return write
+
+
+def _decimal_writer(kind: kinds.DecimalType, quote: str) -> Write:
+    """Return the writer of decimals that have all digits of their scale and no exponent."""
+    matches = re.compile(pattern(kind)).fullmatch
+    scale = kind.scale or 0
+    point = -scale - 1
+
+    def write(value: Any) -> str:
+        text = str(value)
+        if type(value) is not Decimal or not matches(text):
+            raise Irregular
+        if scale and text[point] != ".":
+            raise Irregular
+        return f"{quote}{text}{quote}"
+
+    return write
+
+
+def _temporal_writer(texts: str, quote: str) -> Write:
+    matches = re.compile(texts, re.ASCII).fullmatch
+
+    def write(value: Any) -> str:
+        if type(value) is not str or not matches(value):
+            raise Irregular
+        return f"{quote}{value}{quote}"
+
+    return write
