@@ -13,9 +13,13 @@ from typing import Any
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Compression, Context
+from cdcwire.core.limits import MAX_DECOMPRESSED_BYTES, SizeLimitError
 from cdcwire.core.reader import Reader
 from cdcwire.core.varints import read_uvarint
 
+_NO_ROOM = "failed to write whole buffer"
+_FIRST_ROOM = 1 << 12
+_USUAL_RATIO = 8
 _SNAPPY_MOST = 64  # a snappy copy of 3 bytes gives 64 at the most: what announces more is a lie
 
 
@@ -29,15 +33,23 @@ def known_compressions() -> Mapping[str, Compression]:
         import cramjam
     except ImportError:
         return MappingProxyType({})
-    snappy = _Checked(cramjam.snappy.decompress_raw, cramjam.DecompressionError)
-    lz4 = _Checked(cramjam.lz4.decompress, cramjam.DecompressionError)
-    lz4_block = _Checked(cramjam.lz4.decompress_block, cramjam.DecompressionError)
+    error = cramjam.DecompressionError
+    lz4 = _Checked(cramjam.lz4.decompress, error)
+    lz4_block = _Checked(cramjam.lz4.decompress_block, error)
+    snappy = _Checked(cramjam.snappy.decompress_raw, error)
+    growing = partial(_growing, cramjam.lz4.decompress_into, error)
     return MappingProxyType(
         {
-            "lz4": Compression(partial(_bytes_of, cramjam.lz4.compress), lz4),
-            "lz4-block": Compression(partial(_bytes_of, cramjam.lz4.compress_block), lz4_block),
+            "lz4": Compression(partial(_bytes_of, cramjam.lz4.compress), lz4, growing),
+            "lz4-block": Compression(
+                partial(_bytes_of, cramjam.lz4.compress_block),
+                lz4_block,
+                partial(_announced, lz4_block, _size_of_block),
+            ),
             "snappy": Compression(
-                partial(_bytes_of, cramjam.snappy.compress_raw), _bounded_snappy(snappy)
+                partial(_bytes_of, cramjam.snappy.compress_raw),
+                partial(_announced, snappy, _size_of_snappy, limit=MAX_DECOMPRESSED_BYTES),
+                partial(_announced, snappy, _size_of_snappy),
             ),
         }
     )
@@ -61,19 +73,46 @@ class _Checked:
             raise ValueError(str(error)) from error
 
 
-def _bounded_snappy(decompress: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
-    """Refuse a block whose announced size no block of these bytes can have."""
-
-    def bounded(data: bytes) -> bytes:
+def _growing(
+    into: Callable[[bytes, bytearray], int], error: type[Exception], data: bytes, limit: int
+) -> bytes:
+    """Decompress into growing buffers, since frames of LZ4 need not announce their size."""
+    size = min(limit, _FIRST_ROOM + _USUAL_RATIO * len(data))
+    while True:
+        out = bytearray(size)
         try:
-            size = read_uvarint(Reader(data), "snappy")
-        except DecodeError as error:
-            raise ValueError(error.problem) from error
-        if size > _SNAPPY_MOST * len(data):
-            raise ValueError(f"{size} bytes are announced in a block of {len(data)}")
-        return decompress(data)
+            return bytes(memoryview(out)[: into(data, out)])
+        except error as problem:
+            if _NO_ROOM not in str(problem):
+                raise ValueError(str(problem)) from problem
+            if size == limit:
+                raise SizeLimitError(limit) from problem
+        size = min(limit, _USUAL_RATIO * size)
 
-    return bounded
+
+def _announced(
+    decompress: Callable[[bytes], bytes], size_of: Callable[[bytes], int], data: bytes, limit: int
+) -> bytes:
+    """Decompress a block that announces its size."""
+    size = size_of(data)
+    if size > limit:
+        raise SizeLimitError(limit)
+    return decompress(data)
+
+
+def _size_of_block(data: bytes) -> int:
+    return int.from_bytes(data[:4], "little")
+
+
+def _size_of_snappy(data: bytes) -> int:
+    """Return the announced size, which is at most 64 times the size of the block."""
+    try:
+        size = read_uvarint(Reader(data), "snappy")
+    except DecodeError as error:
+        raise ValueError(error.problem) from error
+    if size > _SNAPPY_MOST * len(data):
+        raise ValueError(f"{size} bytes are announced in a block of {len(data)}")
+    return size
 
 
 def with_compressions(context: Context) -> Context:

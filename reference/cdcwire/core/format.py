@@ -15,6 +15,7 @@ from cdcwire.core.compiled import FastDecoder, FastEncoder
 from cdcwire.core.configuration import Connector
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.guess import Guess
+from cdcwire.core.limits import MAX_DECOMPRESSED_BYTES, SizeLimitError
 from cdcwire.core.message import Message
 from cdcwire.core.options import Option, OptionValue, parse_options
 from cdcwire.core.reader import Span
@@ -58,12 +59,24 @@ EVERYTHING = Selection()
 class Compression:
     """The two functions of one compression, which the standard library lacks.
 
-    ``decompress`` raises ValueError for bytes that are not compressed so. How large its result may
-    get is its own business.
+    ``decompress`` raises ValueError for bytes that are not compressed so. ``decompress_within``
+    does the same within a size: it raises SizeLimitError before it allocates more.
+    ``limit``: the largest size of a result, in bytes.
     """
 
     compress: Callable[[bytes], bytes]
     decompress: Callable[[bytes], bytes]
+    decompress_within: Callable[[bytes, int], bytes] | None = None
+    limit: int = MAX_DECOMPRESSED_BYTES
+
+    def open(self, data: bytes) -> bytes:
+        """Return decompressed bytes. Raises: SizeLimitError beyond the limit, ValueError."""
+        if self.decompress_within is not None:
+            return self.decompress_within(data, self.limit)
+        raw = self.decompress(data)
+        if len(raw) > self.limit:
+            raise SizeLimitError(self.limit)
+        return raw
 
 
 @dataclass(frozen=True, slots=True)

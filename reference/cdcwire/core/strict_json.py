@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from cdcwire.core.errors import DecodeError, TruncatedError
+from cdcwire.core.limits import check_json_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,9 @@ def read_json(data: bytes, rules: JsonRules, start: int = 0, end: int | None = N
 
     Raises: TruncatedError where the text ends before its value does; DecodeError.
     """
-    return _Parser(data, rules, start, len(data) if end is None else end).document()
+    stop = len(data) if end is None else end
+    check_json_values(data, start, stop, rules.limits_clause)
+    return _Parser(data, rules, start, stop).document()
 
 
 def read_json_value(
@@ -116,7 +119,9 @@ def read_json_value(
 
     Raises: TruncatedError where the text ends before the value does; DecodeError.
     """
-    parser = _Parser(data, rules, start, len(data) if end is None else end)
+    stop = len(data) if end is None else end
+    check_json_values(data, start, stop, rules.limits_clause)
+    parser = _Parser(data, rules, start, stop)
     value = parser.value()
     return Document(value, start, parser.offset)
 

@@ -49,7 +49,8 @@ class BodySettings:
     """How a body is written, and what its bytes don't say.
 
     ``encoding``: with None the headers decide, else the bytes. ``content_encoding``: where no
-    header says it. ``compressions``: functions for LZ4.
+    header says it. ``compressions``: functions for LZ4. ``max_decompressed_bytes``: of a body, or
+    of all its batches.
     """
 
     encoding: Encoding | None = None
@@ -57,6 +58,7 @@ class BodySettings:
     compression: BatchCompression = "none"
     empty_is_null: bool = False
     compressions: Mapping[str, Compression] = field(default_factory=lambda: _NO_COMPRESSIONS)
+    max_decompressed_bytes: int = MAX_RAW_BYTES
 
 
 DEFAULT_SETTINGS = BodySettings()
@@ -110,10 +112,10 @@ def open_content(data: bytes, settings: BodySettings, headers: Mapping[str, str]
     if stated is not None and not (stated.isascii() and stated.isdigit() and len(stated) < 20):
         problem = f"x-datahub-content-raw-size is {stated!r:.40}, no number of bytes"
         raise DecodeError(problem, 0, CLAUSE_CONTENT)
-    raw_size = None if stated is None else int(stated)
+    raw_size, limit = None if stated is None else int(stated), settings.max_decompressed_bytes
     if coding == "lz4":
-        return open_lz4(data, raw_size, 0, settings.compressions)
-    return inflate(data, raw_size, 0)
+        return open_lz4(data, raw_size, 0, settings.compressions, limit)
+    return inflate(data, raw_size, 0, limit)
 
 
 def encoding_of(data: bytes, settings: BodySettings, headers: Mapping[str, str]) -> Encoding:
@@ -179,7 +181,7 @@ def read_framed(
     entries: list[Record | Batch] = []
     numbers: dict[int, int] = {}
     next_cursor: str | None = None
-    raw_left = MAX_RAW_BYTES
+    raw_left = settings.max_decompressed_bytes
     for item in items:
         if item.id == list_field:
             path: Path = ("records" if encoding == "protobuf" else "batches", len(entries))

@@ -11,9 +11,11 @@ from typing import cast
 
 from cdcwire.core.errors import DecodeError, Path, step
 from cdcwire.core.format import Compression
+from cdcwire.core.limits import decompressed_bytes
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.options import from_context, option
 from cdcwire.datahub.body import BodySettings, ContentEncoding, read_body, write_body
+from cdcwire.datahub.compression import MAX_RAW_BYTES
 from cdcwire.datahub.fields import Field
 from cdcwire.datahub.message import Batch, BatchCompression, Body, Encoding, Record
 
@@ -38,6 +40,7 @@ class BodyOptions:
         "Compression of a whole body without a header that names it; lz4 as above.",
     )
     compressions: Mapping[str, Compression] = from_context()
+    max_decompressed_bytes: int = decompressed_bytes(MAX_RAW_BYTES)
     max_batch_size: int = option("max-batch-size", 16, "Records in one body.")
     empty_is_null: bool = False
 
@@ -50,6 +53,7 @@ class BodyOptions:
             self.compression,
             self.empty_is_null,
             self.compressions,
+            self.max_decompressed_bytes,
         )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from cdcwire.core.configuration import changefeed
 from cdcwire.core.format import Compression
+from cdcwire.core.limits import decompressed_bytes
 from cdcwire.core.options import OptionError, from_context, option
 from cdcwire.model.instants import is_zone
 
@@ -90,6 +91,7 @@ class LargeMessageSettings(QueueSettings):
         settings=changefeed(f"{_LARGE_MESSAGE}.large-message-handle-compression"),
     )
     compressions: Mapping[str, Compression] = from_context()
+    max_decompressed_bytes: int = decompressed_bytes()
     claim_check_storage_uri: str = option(
         "claim-check-storage-uri",
         "",
@@ -106,5 +108,8 @@ class LargeMessageSettings(QueueSettings):
 
     @property
     def compression(self) -> Compression | None:
-        """The functions of the compression, or None without compression."""
-        return self.compressions.get(self.compression_name)
+        """The functions of the compression with their limit, or None without compression."""
+        found = self.compressions.get(self.compression_name)
+        if found is None or found.limit == self.max_decompressed_bytes:
+            return found
+        return replace(found, limit=self.max_decompressed_bytes)

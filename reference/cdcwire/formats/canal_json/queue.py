@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Compression, Context, Selection
+from cdcwire.core.limits import SizeLimitError
 from cdcwire.formats.canal_json.columns import NO_DEFINITIONS, Definitions, definitions_of
+from cdcwire.formats.canal_json.members import RULES
 from cdcwire.formats.canal_json.message import Dialect, Message
 from cdcwire.formats.canal_json.settings import read_settings
 from cdcwire.formats.canal_json.wire import read_object, write_object
@@ -57,7 +59,9 @@ def read_message(
 def decompressed(value: bytes, compression: Compression) -> bytes:
     """Return a message without its compression. Raises: DecodeError."""
     try:
-        return compression.decompress(value)
+        return compression.open(value)
+    except SizeLimitError as error:
+        raise DecodeError(str(error), 0, RULES.limits_clause) from error
     except ValueError as error:
         raise DecodeError(f"the message can't be decompressed: {error}", 0, CLAUSE) from error
 

@@ -17,6 +17,7 @@ from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, FastDecoder, Irr
 from cdcwire.core.compiled.json_pairs import read_pairs
 from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.limits import MAX_FAST_JSON_BYTES
 from cdcwire.core.message import Message
 from cdcwire.core.rows import Row
 from cdcwire.datahub.blob_message import BlobMessage
@@ -56,7 +57,7 @@ class RowDecoder(FastDecoder):
         return self._usual_record(value_of(carrier))
 
     def _usual_record(self, value: bytes) -> list[Row | Event]:
-        if self.selection.columns is not None:
+        if self.selection.columns is not None or len(value) > MAX_FAST_JSON_BYTES:
             raise Irregular
         row = self._usual_row(value)
         return [] if row is None else [row]

@@ -16,7 +16,6 @@ from cdcwire.core.reader import Reader
 from cdcwire.core.rows import Layout, Row, new_row
 from cdcwire.datahub.body import CONTENT_TYPES
 from cdcwire.datahub.carrying import headers_of, queued
-from cdcwire.datahub.compression import MAX_RAW_BYTES
 from cdcwire.datahub.fast_batch import BatchReader
 from cdcwire.datahub.frame import MAGIC, read_frame
 from cdcwire.datahub.protobuf import read_fields
@@ -110,7 +109,7 @@ class RowDecoder(FastDecoder):
         if body.content_encoding != "none" or body.encoding not in (None, "batch"):
             raise Irregular
         rows: list[Row | Event] = []
-        left = MAX_RAW_BYTES
+        left = body.max_decompressed_bytes
         for entry in read_fields(read_frame(Reader(value))):
             if entry.id != _PUT_ENTRIES or entry.region is None:
                 raise Irregular
@@ -123,7 +122,7 @@ class RowDecoder(FastDecoder):
             if raw_size > left:
                 raise Irregular
             left -= raw_size
-            for values in self._reader.read(data):
+            for values in self._reader.read(data, body.max_decompressed_bytes):
                 row = self._row(values)
                 if row is not None:
                     rows.append(row)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from cdcwire.core.compiled import BoundedCache, Credit, FastDecoder, Irregular
 from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.limits import MAX_FAST_JSON_BYTES
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.message import Message as AnyMessage
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, Values, new_row
@@ -125,6 +126,8 @@ class RowDecoder(FastDecoder):
             key_end = key_start + _read_u64(key, key_start - 8)[0]
             value_end = value_start + _read_u64(value, value_start - 8)[0]
             if key_end > len(key) or value_end > len(value):
+                raise Irregular
+            if max(key_end - key_start, value_end - value_start) > MAX_FAST_JSON_BYTES:
                 raise Irregular
             digits_start = key_start + len(_TS)
             comma = key.find(b",", digits_start, key_end)

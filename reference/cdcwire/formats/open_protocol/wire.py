@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from cdcwire.core.errors import DecodeError, EncodeError, step
 from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Compression, Context, Selection
+from cdcwire.core.limits import SizeLimitError
 from cdcwire.formats.open_protocol.framing import (
     ItemBounds,
     check_item_counts,
@@ -17,6 +18,7 @@ from cdcwire.formats.open_protocol.framing import (
     write_value_frame,
 )
 from cdcwire.formats.open_protocol.keys import read_key, write_key
+from cdcwire.formats.open_protocol.members import VALUE_RULES
 from cdcwire.formats.open_protocol.message import (
     EVENT_DDL,
     EVENT_RESOLVED,
@@ -97,7 +99,9 @@ def _read_value_item(
 def decompressed(value: bytes, place: ItemBounds, compression: Compression) -> bytes:
     """Return a value item without its compression. Raises: DecodeError."""
     try:
-        return compression.decompress(value[place[0] : place[1]])
+        return compression.open(value[place[0] : place[1]])
+    except SizeLimitError as error:
+        raise DecodeError(str(error), place[0], VALUE_RULES.limits_clause) from error
     except ValueError as error:
         problem = f"the item can't be decompressed: {error}"
         raise DecodeError(problem, place[0], "open-protocol: compression") from error

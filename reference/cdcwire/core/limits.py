@@ -1,0 +1,62 @@
+"""Limits on what a few bytes can become: decompressed bytes and values of JSON.
+
+Every format has the same ones. A caller sets the first by an option.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.options import option
+
+MAX_DECOMPRESSED_BYTES = 64 * 1024 * 1024
+MAX_JSON_VALUES = 1_000_000
+MAX_FAST_JSON_BYTES = 2 * MAX_JSON_VALUES - 2
+"""A text of more bytes may have too many values, so fast decoders give it to the plain one."""
+
+# A string, or what separates and opens values.
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[,\[{\]}]', re.DOTALL)
+_OPENING, _CLOSING = b"[{", b"]}"
+
+
+class SizeLimitError(ValueError):
+    """Compressed bytes hold more than a caller allows."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"more than {limit} bytes; the option max-decompressed-bytes allows more")
+
+
+def decompressed_bytes(default: int = MAX_DECOMPRESSED_BYTES) -> int:
+    """Return the field of the option ``max-decompressed-bytes``."""
+    return option(
+        "max-decompressed-bytes",
+        default,
+        "Largest size of decompressed bytes, in bytes.",
+    )
+
+
+def check_json_values(data: bytes, start: int, end: int, clause: str) -> None:
+    """Check the number of values of the JSON text at ``start``; an empty container counts as two.
+
+    It reads no further than ``end`` or the end of the value.
+    Raises: DecodeError at the first value too many.
+    """
+    if end - start <= MAX_FAST_JSON_BYTES:
+        return
+    depth, count = 0, 1
+    for found in _TOKEN.finditer(data, start, end):
+        token = found.group()
+        if token in _CLOSING:
+            depth -= 1
+            if not depth:
+                return
+            continue
+        if token in _OPENING:
+            depth += 1
+        elif token != b",":
+            continue
+        count += 1
+        if count > MAX_JSON_VALUES:
+            problem = f"more than {MAX_JSON_VALUES} values"
+            raise DecodeError(problem, found.start(), clause)
