@@ -34,4 +34,4 @@ def usual_base64(text: str) -> bytes:
 
 def write_base64(raw: bytes) -> str:
     """Return bytes as standard base64 with padding."""
-    return base64.b64encode(raw).decode("ascii")
+    return binascii.b2a_base64(raw, newline=False).decode("ascii")

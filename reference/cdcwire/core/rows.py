@@ -43,13 +43,17 @@ class Layout:
 
     def image(self, values: Values) -> Image:
         """Return the neutral image of row values, converted where the model needs it."""
+        return Image(self.columns, self.model_values(values))
+
+    def model_values(self, values: Values) -> Values:
+        """Return row values as the model has them."""
         if not self.conversions:
-            return Image(self.columns, values)
+            return values
         converted = list(values)
         for index, convert in self.conversions:
             if converted[index] is not None:
                 converted[index] = convert(converted[index])
-        return Image(self.columns, tuple(converted))
+        return tuple(converted)
 
 
 class Row(NamedTuple):

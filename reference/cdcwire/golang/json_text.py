@@ -37,13 +37,24 @@ def json_string(text: str, *, escape_html: bool = True) -> str:
     Source: open-protocol, "json strings".
     """
     if text.isascii():
-        quoted = encode_basestring(text)  # differs from Go in what HTML needs, and beyond ASCII
-        if escape_html:
-            quoted = quoted.replace("<", _HTML["<"]).replace(">", _HTML[">"])
-            quoted = quoted.replace("&", _HTML["&"])
-        return quoted
+        return finished_json(encode_basestring(text), escape_html=escape_html)
     special, escapes = (_HTML_SPECIAL, _HTML_ESCAPES) if escape_html else (_SPECIAL, _ESCAPES)
     return f'"{special.sub(lambda found: escapes[found.group()], text)}"'
+
+
+def finished_json(text: str, *, escape_html: bool = True) -> str:
+    """Return JSON with the escapes that Go has in addition to those of Python's ``json``.
+
+    ``text`` is JSON whose strings are as ``json.encoder.encode_basestring`` writes them. It has no
+    lone surrogates.
+    """
+    if escape_html:
+        text = text.replace("<", _HTML["<"]).replace(">", _HTML[">"]).replace("&", _HTML["&"])
+    if text.isascii():
+        return text
+    for char, escape in _LINE_ENDS.items():
+        text = text.replace(char, escape)
+    return text
 
 
 def easyjson_string(text: str) -> str:

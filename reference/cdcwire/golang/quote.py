@@ -9,31 +9,30 @@ from __future__ import annotations
 
 import re
 
+from cdcwire.core.compiled.caches import Memo
 from cdcwire.golang.printable import is_printable
 
 _NAMED = {"\a": "a", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v"}
 _NAMED_BACK = {letter: char for char, letter in _NAMED.items()} | {'"': '"', "\\": "\\"}
 
 
-class _Quoting(dict[int, str]):
-    """A table for ``str.translate``. A character that it does not find (LookupError) stays."""
+def _quoted(char: str) -> str:
+    """Return a character as Go quotes it; a lone surrogate stands for a byte."""
+    code = ord(char)
+    if char in _NAMED:
+        return f"\\{_NAMED[char]}"
+    if char in '"\\':
+        return f"\\{char}"
+    if code < 0x20 or code == 0x7F:
+        return f"\\x{code:02x}"
+    if 0xDC80 <= code < 0xDD00:
+        return f"\\x{code - 0xDC00:02x}"
+    if is_printable(code):
+        return char
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
-    def __missing__(self, code: int) -> str:
-        if is_printable(code):
-            raise LookupError(code)
-        return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
-
-_QUOTING = _Quoting(
-    {
-        **{code: chr(code) for code in range(0x20, 0x7F)},
-        **{code: f"\\x{code:02x}" for code in (*range(0x20), 0x7F)},
-        **{ord(char): f"\\{letter}" for char, letter in _NAMED.items()},
-        **{0xDC00 + byte: f"\\x{byte:02x}" for byte in range(0x80, 0x100)},
-        ord('"'): '\\"',
-        ord("\\"): "\\\\",
-    }
-)
+_QUOTED = Memo(_quoted)
 
 _ESCAPE = re.compile(
     r"\\(?:"
@@ -56,7 +55,7 @@ class QuoteError(ValueError):
 
 def quote(raw: bytes) -> str:
     """Return bytes as the inside of a Go string. Source: open-protocol, "binary quoting"."""
-    return raw.decode("utf-8", "surrogateescape").translate(_QUOTING)
+    return "".join([_QUOTED[char] for char in raw.decode("utf-8", "surrogateescape")])
 
 
 def unquote(text: str) -> bytes:

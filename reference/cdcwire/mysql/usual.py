@@ -7,6 +7,7 @@ columns, and all other values of a usual column, take the way of the plain encod
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Literal, TypeAlias
 
 from cdcwire.core.compiled import Irregular
@@ -71,6 +72,14 @@ def number_of_label(column: Column) -> Callable[[str], int]:
         return found
 
     return number
+
+
+def decimal_text(value: Decimal) -> str:
+    """Return a Decimal without an exponent. Raises: Irregular for NaN and infinities."""
+    if not value.is_finite():
+        raise Irregular
+    text = str(value)
+    return text if "E" not in text else f"{value:f}"
 
 
 _FORMS: dict[type[kinds.Type], tuple[Form, frozenset[int]]] = {

@@ -19,10 +19,11 @@ from __future__ import annotations
 from cdcwire.core.compiled.caches import BoundedCache, Credit, Memo
 from cdcwire.core.compiled.decoder import FastDecoder
 from cdcwire.core.compiled.encoder import FastEncoder, ImagePlans
-from cdcwire.core.compiled.fallback import IRREGULARITIES, Irregular
+from cdcwire.core.compiled.fallback import ENCODE_IRREGULARITIES, IRREGULARITIES, Irregular
 from cdcwire.core.compiled.functions import compile_function, indented
 
 __all__ = [
+    "ENCODE_IRREGULARITIES",
     "IRREGULARITIES",
     "BoundedCache",
     "Credit",

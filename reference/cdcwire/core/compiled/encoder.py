@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 from cdcwire.core.compiled.caches import BoundedCache
-from cdcwire.core.compiled.fallback import IRREGULARITIES
+from cdcwire.core.compiled.fallback import ENCODE_IRREGULARITIES
 from cdcwire.core.message import Message
 from cdcwire.core.rows import Row, event_of
 from cdcwire.model.events import ABSENT, Column, Event, RowChange, Table
@@ -43,7 +43,7 @@ class FastEncoder(ABC, Generic[Piece]):
             return None
         try:
             return self._piece(event)
-        except IRREGULARITIES:
+        except ENCODE_IRREGULARITIES:
             return None
 
     @abstractmethod
@@ -52,7 +52,10 @@ class FastEncoder(ABC, Generic[Piece]):
 
     @abstractmethod
     def _piece(self, change: RowChange) -> Piece:
-        """Return the piece of a regular row. Raises: one of IRREGULARITIES for any other."""
+        """Return the piece of a regular row.
+
+        Raises: one of ENCODE_IRREGULARITIES for any other.
+        """
 
 
 class ImagePlans(Generic[Plan]):

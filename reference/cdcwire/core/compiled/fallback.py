@@ -18,3 +18,6 @@ IRREGULARITIES = (
     RecursionError,  # JSON in too many levels
 )
 """What a fast decoder raises for a message that it does not read."""
+
+ENCODE_IRREGULARITIES = (*IRREGULARITIES, TypeError, AttributeError)
+"""What a fast encoder raises for a row that it does not write: a value may be of any type."""

@@ -36,13 +36,16 @@ def uvarint_bytes(value: int) -> bytes:
     """Return the shortest unsigned varint. Raises: ValueError outside [0, 2**64)."""
     if value < 1 << 14:
         return _LAST[value]
-    raw = b""
+    if value < 1 << 28:
+        return _MORE[value & _MASK] + _LAST[value >> 14]
+    if value < 1 << 42:
+        return _MORE[value & _MASK] + _MORE[value >> 14 & _MASK] + _LAST[value >> 28]
     if value >= 1 << 64:
         raise ValueError(value)
-    while value >= 1 << 14:
-        raw += _MORE[value & _MASK]
-        value >>= _PAIR
-    return raw + _LAST[value]
+    low = _MORE[value & _MASK] + _MORE[value >> 14 & _MASK] + _MORE[value >> 28 & _MASK]
+    if value < 1 << 56:
+        return low + _LAST[value >> 42]
+    return low + _MORE[value >> 42 & _MASK] + _LAST[value >> 56]
 
 
 def varint_bytes(value: int) -> bytes:

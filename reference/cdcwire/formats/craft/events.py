@@ -42,6 +42,7 @@ from cdcwire.model.events import (
 )
 from cdcwire.mysql.ddl import schema_change_kind
 
+AnyInput = TypeVar("AnyInput")
 AnyEvent = TypeVar("AnyEvent")
 
 
@@ -83,8 +84,8 @@ def event_writer(
 
 
 def batches(
-    events: Iterable[Event],
-    wire_event: Callable[[Event], tuple[AnyEvent, int | None]],
+    events: Iterable[AnyInput],
+    wire_event: Callable[[AnyInput], tuple[AnyEvent, int | None]],
     max_message_bytes: int,
     max_batch_size: int,
 ) -> Iterator[tuple[AnyEvent, ...]]:

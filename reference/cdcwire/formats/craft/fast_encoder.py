@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from cdcwire.core.compiled import (
+    ENCODE_IRREGULARITIES,
     IRREGULARITIES,
     BoundedCache,
     FastEncoder,
@@ -27,6 +28,7 @@ from cdcwire.core.compiled.varint_bytes import (
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.message import Message as OutMessage
+from cdcwire.core.rows import Row, event_of
 from cdcwire.formats.craft.events import batches, event_writer
 from cdcwire.formats.craft.headers import NO_PARTITION, Terms
 from cdcwire.formats.craft.image_plan import ImagePlan, PlanMaker
@@ -35,7 +37,7 @@ from cdcwire.formats.craft.message import Event as WireEvent
 from cdcwire.formats.craft.profile import CRAFT
 from cdcwire.formats.craft.settings import read_settings
 from cdcwire.formats.craft.wire import VERSION, encode
-from cdcwire.model.events import Event, RowChange
+from cdcwire.model.events import Column, Event, RowChange, Value
 from cdcwire.mysql.json_members import INT64_END, UINT64_END
 
 _MAX_TERMS = 1 << 15  # of all dictionaries together
@@ -43,6 +45,9 @@ _VERSION = uvarint_bytes(VERSION)
 _NEW = bytes((GROUP_NEW,))
 _OLD = bytes((GROUP_OLD,))
 _ROW = bytes((EVENT_ROW,))
+
+
+_Image: TypeAlias = "tuple[tuple[Column, ...], tuple[Value, ...]]"
 
 
 class _Group(NamedTuple):
@@ -55,7 +60,7 @@ class _Group(NamedTuple):
 class _Part(NamedTuple):
     """A row. ``size``: the producer's estimate."""
 
-    change: RowChange
+    change: RowChange | Row
     commit_ts: int
     partition: int
     plan: ImagePlan
@@ -86,14 +91,18 @@ class RowEncoder(FastEncoder[_Part]):
         self._dictionaries: BoundedCache[tuple[object, ...], _Dictionary]
         self._dictionaries = BoundedCache(_MAX_TERMS)
 
-    def _messages(self, events: Iterable[Event]) -> Iterator[OutMessage]:
+    def encode(self, events: Iterable[Row | Event]) -> Iterator[OutMessage]:
+        """Yield messages, see ``FastEncoder.encode``. Rows need not become events first."""
+        return self._messages(events)
+
+    def _messages(self, events: Iterable[Row | Event]) -> Iterator[OutMessage]:
         limits = self._settings.max_message_bytes, self._settings.max_batch_size
         for batch in batches(events, self._part_or_event, *limits):
             yield KafkaMessage(None, self._message(batch))
 
-    def _part_or_event(self, event: Event) -> tuple[_Part | WireEvent, int | None]:
-        part = self.piece(event)
-        return self._wire_event(event) if part is None else (part, part.size)
+    def _part_or_event(self, event: Row | Event) -> tuple[_Part | WireEvent, int | None]:
+        part = self._part_of_row(event) if isinstance(event, Row) else self.piece(event)
+        return self._wire_event(event_of(event)) if part is None else (part, part.size)
 
     def _message(self, batch: Sequence[_Part | WireEvent]) -> bytes:
         parts = [part for part in batch if isinstance(part, _Part)]
@@ -105,32 +114,62 @@ class RowEncoder(FastEncoder[_Part]):
         return encode(
             Message(
                 tuple(
-                    self._wire_event(each.change)[0] if isinstance(each, _Part) else each
+                    self._wire_event(event_of(each.change))[0] if isinstance(each, _Part) else each
                     for each in batch
                 )
             )
         )
 
     def _piece(self, change: RowChange) -> _Part:
-        table, op, before, after = change.table, change.op, change.before, change.after
+        before, after = change.before, change.after
+        position = change.position
+        return self._part(
+            change,
+            None if after is None else (after.columns, after.values),
+            None if before is None else (before.columns, before.values),
+            position.commit_ts,
+            position.partition,
+        )
+
+    def _part_of_row(self, row: Row) -> _Part | None:
+        new, old = row.new_layout, row.old_layout
+        try:
+            return self._part(
+                row,
+                None if new is None else (new.columns, new.model_values(row.new or ())),
+                None if old is None else (old.columns, old.model_values(row.old or ())),
+                row.commit_ts,
+                row.partition,
+            )
+        except ENCODE_IRREGULARITIES:
+            return None
+
+    def _part(
+        self,
+        change: RowChange | Row,
+        after: _Image | None,
+        before: _Image | None,
+        ts: int | None,
+        partition: int | None,
+    ) -> _Part:
+        table, op = change.table, change.op
         if change.half or (change.sent and (op != "delete" or change.sent == "changed")):
             raise Irregular
         if op == "delete":
             if before is None or after is not None:
                 raise Irregular
-            plan = self._deleted.of(table, before.columns)
-            groups: tuple[_Group, ...] = (_Group(_OLD, plan, *plan.written(before.values)),)
+            plan = self._deleted.of(table, before[0])
+            groups: tuple[_Group, ...] = (_Group(_OLD, plan, *plan.written(before[1])),)
         else:
             if after is None or (before is not None) != (op == "update"):
                 raise Irregular
-            plan = self._plans.of(table, after.columns)
-            groups = (_Group(_NEW, plan, *plan.written(after.values)),)
+            plan = self._plans.of(table, after[0])
+            groups = (_Group(_NEW, plan, *plan.written(after[1])),)
             if before is not None:
-                old = self._plans.of(table, before.columns)
-                groups = (*groups, _Group(_OLD, old, *old.written(before.values)))
+                old = self._plans.of(table, before[0])
+                groups = (*groups, _Group(_OLD, old, *old.written(before[1])))
             elif op != "insert":
                 raise Irregular
-        ts, partition = change.position.commit_ts, change.position.partition
         if type(ts) is not int or not 0 <= ts < UINT64_END:
             raise Irregular
         if partition is None:

@@ -24,7 +24,7 @@ from cdcwire.golang.numbers import narrow_float32
 from cdcwire.model.events import Column, Table, Value
 from cdcwire.mysql.images import Prepared
 from cdcwire.mysql.types import FLAG_HANDLE_KEY, is_unsigned
-from cdcwire.mysql.usual import integer_range, number_of_label, usual_form
+from cdcwire.mysql.usual import decimal_text, integer_range, number_of_label, usual_form
 from cdcwire.mysql.values import wire_value
 
 _Write: TypeAlias = "Callable[[Any], bytes]"
@@ -139,21 +139,16 @@ class PlanMaker:
         def label(value: Any) -> bytes:
             return labels[value] if type(value) is str else integer(value)
 
-        def float32(value: Any) -> bytes:
+        def single(value: Any) -> bytes:
             if type(value) is float and narrow_float32(value) == value:
                 return _double(value)
             return plainly(value)
 
-        def float64(value: Any) -> bytes:
+        def double(value: Any) -> bytes:
             return _double(value) if type(value) is float else plainly(value)
 
         def decimal(value: Any) -> bytes:
-            if type(value) is Decimal and value.is_finite():
-                return f"{value:f}".encode()
-            return plainly(value)
-
-        def text(value: Any) -> bytes:
-            return value.encode() if type(value) is str else plainly(value)
+            return decimal_text(value).encode() if type(value) is Decimal else plainly(value)
 
         def raw(value: Any) -> bytes:
             return value if type(value) is bytes else plainly(value)
@@ -161,11 +156,11 @@ class PlanMaker:
         writers: dict[str, _Write] = {
             "integer": integer,
             "label": label,
-            "float": float32 if self._profile.float_size == 8 else plainly,
-            "double": float64,
+            "float": single if self._profile.float_size == 8 else plainly,
+            "double": double,
             "decimal": decimal,
-            "text": text,
+            "text": str.encode,
             "bytes": raw,
-            "characters": text,
+            "characters": str.encode,
         }
         return writers.get(usual_form(column, code, flags), plainly)

@@ -1,7 +1,8 @@
 """The fast encoder: one template for each row image, one function for each of its columns.
 
 A template is the JSON of an image with a place for each value. It has all that follows from table
-and columns, in the order of the dialect.
+and columns, in the order of the dialect. Strings are escaped in two steps: by Python's ``json``,
+and once for the whole row as Go does in addition.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
 from cdcwire.core.base64_text import write_base64
@@ -18,23 +20,24 @@ from cdcwire.core.message import Message
 from cdcwire.formats.open_protocol.batching import Pair, messages_of
 from cdcwire.formats.open_protocol.images import ColumnWriter
 from cdcwire.formats.open_protocol.keys import write_key
-from cdcwire.formats.open_protocol.members import write_escaped, write_name, write_text
+from cdcwire.formats.open_protocol.members import write_name
 from cdcwire.formats.open_protocol.message import EVENT_ROW, Key
 from cdcwire.formats.open_protocol.settings import Settings, read_settings
 from cdcwire.formats.open_protocol.values import write_value
+from cdcwire.golang.json_text import finished_json
 from cdcwire.golang.numbers import float_text, narrow_float32
 from cdcwire.golang.quote import quote
 from cdcwire.model.events import Column, Event, Image, RowChange, Table
 from cdcwire.mysql.images import Prepared
 from cdcwire.mysql.json_members import UINT64_END
 from cdcwire.mysql.types import FLAG_HANDLE_KEY, LARGE_STRING_TYPES
-from cdcwire.mysql.usual import integer_range, number_of_label, usual_form
+from cdcwire.mysql.usual import decimal_text, integer_range, number_of_label, usual_form
 from cdcwire.mysql.values import wire_value
 
 _Write: TypeAlias = Callable[[Any], str]
 _Keyed: TypeAlias = "tuple[str, str, int | None]"  # schema, table, partition
 
-_MAX_TEXTS = 256  # of the labels of one column
+_MAX_LABELS = 256  # of one column
 _TS = 1 << 63  # the place of the timestamp in a key; it comes before all names
 
 
@@ -98,7 +101,7 @@ class RowEncoder(FastEncoder[Pair]):
             raise Irregular
         start, end = self._keys[table.schema, table.name, partition]
         key = f"{start}{ts}{end}".encode()
-        raw = value.encode()
+        raw = finished_json(value, escape_html=settings.dialect == "tiflow").encode()
         compression = settings.compression
         return key, compression.compress(raw) if compression else raw
 
@@ -142,16 +145,14 @@ def _writer(prepared: Prepared, settings: Settings) -> _Write:
     form = usual_form(column, code, flags)
     low, high = integer_range(column, code, flags)
     is_large = code in LARGE_STRING_TYPES
-    known: Memo[str, str] = Memo(str, 0)
-    if form == "label":
-        number = number_of_label(column)
-        known = Memo(lambda label: str(number(label)), _MAX_TEXTS)
+    number = number_of_label(column)
+    labels: Memo[str, str] = Memo(lambda label: str(number(label)), _MAX_LABELS)
 
     def integer(value: Any) -> str:
         return str(value) if type(value) is int and low <= value < high else plainly(value)
 
     def label(value: Any) -> str:
-        return known[value] if type(value) is str else integer(value)
+        return labels[value] if type(value) is str else integer(value)
 
     def double(value: Any) -> str:
         if type(value) is float and value - value == 0:  # finite
@@ -164,24 +165,16 @@ def _writer(prepared: Prepared, settings: Settings) -> _Write:
         return plainly(value)
 
     def decimal(value: Any) -> str:
-        if type(value) is Decimal and value.is_finite():
-            return f'"{value:f}"'
-        return plainly(value)
-
-    def characters(value: Any) -> str:
-        return write_text(value, dialect) if type(value) is str else plainly(value)
+        return f'"{decimal_text(value)}"' if type(value) is Decimal else plainly(value)
 
     def large_text(value: Any) -> str:
-        if type(value) is str:
-            return f'"{write_base64(value.encode())}"'
-        return plainly(value)
+        return f'"{write_base64(value.encode())}"'
 
-    def raw(value: Any) -> str:
-        if type(value) is not bytes:
-            return plainly(value)
-        if is_large:
-            return f'"{write_base64(value)}"'
-        return write_escaped(quote(value), dialect)
+    def large_bytes(value: Any) -> str:
+        return f'"{write_base64(value)}"' if type(value) is bytes else plainly(value)
+
+    def quoted_bytes(value: Any) -> str:
+        return encode_basestring(quote(value)) if type(value) is bytes else plainly(value)
 
     writers: dict[str, _Write] = {
         "integer": integer,
@@ -189,8 +182,8 @@ def _writer(prepared: Prepared, settings: Settings) -> _Write:
         "float": single,
         "double": double,
         "decimal": decimal,
-        "text": large_text if is_large else characters,
-        "bytes": raw,
-        "characters": characters,
+        "text": large_text if is_large else encode_basestring,
+        "bytes": large_bytes if is_large else quoted_bytes,
+        "characters": encode_basestring,
     }
     return writers.get(form, plainly)
