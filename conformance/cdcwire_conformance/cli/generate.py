@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from cdcwire.core.format import Context
@@ -20,6 +21,7 @@ from cdcwire_conformance.cli.context import (
     add_context_arguments,
     context_from,
 )
+from cdcwire_conformance.cli.generate_parts import Parts, encode_parts, write_parts
 from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.ddl import read_ddl_file, sent_columns
 from cdcwire_conformance.problems import integer_argument
@@ -105,6 +107,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="for DataHub: split each topic into N shards, by the keys of its rows",
     )
+    parser.add_argument(
+        "--jobs",
+        type=integer_argument,
+        default=1,
+        metavar="N",
+        help="encode on N processes; a message then ends every 16,384 changes (default: 1)",
+    )
     prefix = parser.add_argument_group("storage prefixes")
     prefix.add_argument(
         "--restarts",
@@ -129,6 +138,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Generate a feed and write it to a directory or prefix. Returns 0. Raises: UsageError."""
     if arguments.rows < 0:
         raise UsageError("--rows is a number from 0")
+    if arguments.jobs < 1:
+        raise UsageError("--jobs is a number from 1")
     need_format(arguments, NAME)
     context = context_from(arguments)
     is_prefix = _is_stored(arguments.format, context)
@@ -136,6 +147,7 @@ def run(arguments: argparse.Namespace) -> int:
     tables, made = _of_topic(arguments.format, context, tables, made)
     events = _with_progress(made, arguments.rows)
     if is_prefix:
+        _need_one_job(arguments, "a storage prefix")
         _write_prefix(arguments, context, tables, events)
         return 0
     for name in ("restarts", "write_order", "transaction_atomicity"):
@@ -154,7 +166,13 @@ def run(arguments: argparse.Namespace) -> int:
         (folder / TABLES_FILE).write_text(text, encoding="utf-8")
         write_feed_file(folder, arguments.format, context)
         if is_sharded or (format_.topic_tables is not None and len(tables) > 1):
+            _need_one_job(arguments, "a feed of several topics or shards")
             topics.write_topics(folder, arguments.format, events, context, tables, arguments.shards)
+        elif arguments.jobs > 1:
+            if format_.schemas is not None:
+                _need_one_job(arguments, "a feed with numbered schemas")
+            write = partial(_write_share, arguments)
+            write_parts(folder / "messages.jsonl", arguments.rows, arguments.jobs, write)
         else:
             messages = format_.encoder(context)(events)
             write_messages(str(folder / "messages.jsonl"), messages)
@@ -163,6 +181,21 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise UsageError(f"{error.filename or folder}: {error.strerror}") from error
     return 0
+
+
+def _need_one_job(arguments: argparse.Namespace, what: str) -> None:
+    if arguments.jobs > 1:
+        raise UsageError(f"--jobs: {what} is written by one process")
+
+
+def _write_share(arguments: argparse.Namespace, share: Parts) -> None:
+    """Write some parts of a feed, in a process that has the arguments and nothing else."""
+    context = context_from(arguments)
+    tables, made = _changes(arguments, is_prefix=False)
+    tables, events = _of_topic(arguments.format, context, tables, made)
+    format_ = get_format(arguments.format)
+    encode = format_.encoder(replace(context, tables=(*context.tables, *tables)))
+    encode_parts(share, events, format_, encode)
 
 
 def _is_stored(format_name: str, context: Context) -> bool:

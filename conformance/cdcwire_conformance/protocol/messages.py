@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import json
+from binascii import b2a_base64
 from collections.abc import Mapping
 
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
@@ -37,6 +39,20 @@ def message_to_json(message: Message) -> dict[str, Json]:
     if message.headers:
         document["headers"] = {name: bytes_to_json(value) for name, value in message.headers}
     return document
+
+
+def message_line(message: Message) -> bytes:
+    """Return the JSON object of a message as a line, without white space."""
+    if isinstance(message, StoredFile) or message.headers:
+        text = json.dumps(message_to_json(message), separators=(",", ":"))
+        return text.encode("ascii") + b"\n"
+    # Looking for escapes in base64, which has none, would take longer than the rest.
+    key, value = _quoted(message.key), _quoted(message.value)
+    return b'{"key":%b,"value":%b}\n' % (key, value)
+
+
+def _quoted(data: bytes | None) -> bytes:
+    return b"null" if data is None else b'"%b"' % b2a_base64(data, newline=False)
 
 
 def message_from_json(document: Json) -> Message:

@@ -10,12 +10,9 @@ figures with all batches. Schemas and definitions that messages do not have are 
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from typing import TypeAlias
 
 from cdcwire.core.errors import EncodeError
@@ -24,6 +21,7 @@ from cdcwire.core.message import Message
 from cdcwire.core.options import OptionValue
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.model.events import RowChange, Table
+from cdcwire_conformance.processes import process_pool
 from cdcwire_conformance.size.compressions import (
     COMPRESSION_NAMES,
     RAW,
@@ -112,19 +110,13 @@ def _measured(sources: Sequence[OpenInput], plan: _Plan, jobs: int) -> Iterator[
     if jobs < 2:
         yield from (_workload(source, plan) for source in sources)
         return
-    with ProcessPoolExecutor(
-        jobs, mp_context=get_context("spawn"), initializer=_end_when_interrupted
-    ) as pool:
+    with process_pool(jobs) as pool:
         try:
             yield from pool.map(_workload, sources, [plan] * len(sources))
         except BrokenProcessPool as error:
             raise SizeError("a process ended too soon; --jobs 1 measures without others") from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _end_when_interrupted() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback from each process
 
 
 def _text(value: OptionValue) -> str:

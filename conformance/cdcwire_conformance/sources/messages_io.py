@@ -19,7 +19,7 @@ from cdcwire.core.format import Carrier
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.model.text import Json
 from cdcwire_conformance.problems import json_problem
-from cdcwire_conformance.protocol.messages import message_from_json, message_to_json
+from cdcwire_conformance.protocol.messages import message_from_json, message_line, message_to_json
 from cdcwire_conformance.sources.line_files import is_lines
 from cdcwire_conformance.sources.stores import open_here
 
@@ -184,8 +184,7 @@ def _messages_of(lines: BinaryIO, name: str) -> Iterator[tuple[str, Message]]:
 def _write_lines(file: BinaryIO, messages: Iterable[Message]) -> int:
     count = 0
     for message in messages:
-        text = json.dumps(message_to_json(message), separators=(",", ":"))
-        file.write(text.encode("ascii") + b"\n")
+        file.write(message_line(message))
         count += 1
     return count
 

@@ -1,0 +1,60 @@
+"""``cdcwire generate --jobs``: several processes write the same feed as one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cdcwire_conformance.cli import main
+from cdcwire_conformance.cli.generate_parts import PART_ROWS
+
+
+def generate(folder: Path, name: str, *words: str) -> bytes:
+    rows = ("--rows", str(PART_ROWS + 100), "--workload", "tiny")
+    assert main(["generate", name, *rows, "--to", str(folder), *words]) == 0
+    assert not any("messages" in path.name for path in folder.glob(".*"))
+    return (folder / "messages.jsonl").read_bytes()
+
+
+def test_processes_write_the_feed_of_one(tmp_path: Path) -> None:
+    alone = generate(tmp_path / "1", "craft")
+    assert generate(tmp_path / "2", "craft", "--jobs", "2") == alone
+
+
+def test_more_processes_than_parts_write_the_same_messages(tmp_path: Path) -> None:
+    """With batches of another size, a message ends with each part, for any number of processes."""
+    batch = ("--option", "max-batch-size=1000")
+    two = generate(tmp_path / "2", "open-protocol", "--jobs", "2", *batch)
+    assert generate(tmp_path / "9", "open-protocol", "--jobs", "9", *batch) == two
+
+
+def test_error_of_a_process_names_the_event_of_the_whole_feed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--rows", str(PART_ROWS + 9), "--option", "max-message-bytes=1", "--jobs", "2")
+    assert main(["generate", "open-protocol", *words, "--to", str(tmp_path)]) == 2
+    assert "message too large" in capsys.readouterr().err
+    assert not any("messages" in path.name for path in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["avro", "--rows", "10", "--jobs", "2"],
+        ["csv", "--rows", "10", "--jobs", "2"],
+        ["datahub-blob", "--rows", "10", "--shards", "2", "--jobs", "2"],
+        ["craft", "--rows", "10", "--jobs", "0"],
+    ],
+    ids=["avro", "csv", "datahub-blob", "zero"],
+)
+def test_feeds_that_one_process_writes_are_refused(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["generate", *words, "--to", str(tmp_path / "feed")]) == 2
+    assert "--jobs" in capsys.readouterr().err
+
+
+def test_no_rows_make_an_empty_feed(tmp_path: Path) -> None:
+    assert main(["generate", "craft", "--rows", "0", "--jobs", "2", "--to", str(tmp_path)]) == 0
+    assert (tmp_path / "messages.jsonl").read_bytes() == b""
