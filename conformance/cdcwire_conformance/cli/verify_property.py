@@ -57,7 +57,7 @@ def run_property(
     chosen = random.randrange(_SEEDS) if arguments.seed is None else arguments.seed
     settings = SearchSettings(arguments.property, chosen, Path(arguments.examples or _DATABASE))
     results.property_run = PropertyRun(arguments.property, chosen)
-    judge = Judge(results.testee, declared)
+    judge = Judge(results.testee, declared, confirmed=1)
     began = time.monotonic()
     try:
         with ProgressLine() as line:

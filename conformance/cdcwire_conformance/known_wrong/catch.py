@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from cdcwire.core.format import Context
+from cdcwire.core.format import Context, Format
 from cdcwire.core.message import Message
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Event
@@ -26,13 +26,7 @@ def catching_case(known_wrong: KnownWrong, format_name: str, cases: Sequence[Cas
     that name a fault which the decoder repeats come first, then the levels by their force.
     """
     through = get_format(format_name)
-
-    def decode(message: Message, *, context: Context) -> list[Event]:
-        return known_wrong.decode(through, message, context)
-
-    without = frozenset() if known_compressions() else frozenset({"compression"})
-    codec = Codec(decode, without=without, prepared=through.prepared)
-    testee = InProcessTestee(known_wrong.name, {format_name: codec})
+    testee = testee_of(known_wrong, through)
     judge = Judge(testee.start(), Declared(choices=through.choices))
     fit = [case for case in cases if case.format == format_name and case.level in _LEVELS]
     for case in sorted(fit, key=partial(_rank, known_wrong)):
@@ -42,6 +36,17 @@ def catching_case(known_wrong: KnownWrong, format_name: str, cases: Sequence[Cas
         if judge.ask(testee, task).is_bad:
             return case.id
     return None
+
+
+def testee_of(known_wrong: KnownWrong, through: Format) -> InProcessTestee:
+    """Return a known-wrong decoder as a testee of one format."""
+
+    def decode(message: Message, *, context: Context) -> list[Event]:
+        return known_wrong.decode(through, message, context)
+
+    without = frozenset() if known_compressions() else frozenset({"compression"})
+    codec = Codec(decode, without=without, prepared=through.prepared)
+    return InProcessTestee(known_wrong.name, {through.name: codec})
 
 
 def _rank(known_wrong: KnownWrong, case: Case) -> tuple[bool, int]:

@@ -9,7 +9,6 @@ import json
 from collections.abc import Mapping
 
 from cdcwire.model.text import Json
-from cdcwire_conformance.corpus.derive import clauses_of
 from cdcwire_conformance.judge.difference import Difference
 from cdcwire_conformance.run.excerpt import excerpt_of
 from cdcwire_conformance.run.groups import FailureGroup, failure_groups
@@ -128,7 +127,7 @@ def _outcome(outcome: Outcome) -> dict[str, Json]:
         "expect": case.expect,
         "verdict": outcome.verdict,
         "binding": outcome.is_binding,
-        "clause": list(clauses_of(case) if outcome.is_bad else case.clauses),
+        "clause": list(outcome.clauses),
     }
     if outcome.problem:
         shown["problem"] = outcome.problem

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from cdcwire_conformance.corpus.derive import clauses_of
 from cdcwire_conformance.judge.difference import shorten
 from cdcwire_conformance.output.text import describe, remarks, stderr_lines, verdict_line
 from cdcwire_conformance.run.excerpt import excerpt_of
@@ -102,7 +101,7 @@ def _failure(outcome: Outcome, others: int) -> Iterator[str]:
     yield ""
     problem = inline(outcome.problem[:1].upper() + outcome.problem[1:])
     yield f"{inline(case.title)}. {problem}."
-    yield f"Clause: {inline(', '.join(clauses_of(case)))}."
+    yield f"Clause: {inline(', '.join(outcome.clauses))}."
     if others:
         yield f"{others} more fail like this."
     if outcome.differences:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cdcwire_conformance.corpus.case import Case
-from cdcwire_conformance.corpus.derive import clauses_of
 from cdcwire_conformance.judge.difference import shorten
 from cdcwire_conformance.protocol.answers import Description
 from cdcwire_conformance.run.excerpt import excerpt_of
@@ -191,7 +190,7 @@ def failure_lines(outcome: Outcome, *, others: Sequence[Outcome] = ()) -> Iterat
         more = ", …" if len(others) > _IDS_SHOWN else ""
         yield f"  and {len(others)} more like this: {ids}{more}"
     yield from _difference_lines(outcome)
-    yield f"  clause: {', '.join(clauses_of(case))}"
+    yield f"  clause: {', '.join(outcome.clauses)}"
     for note in outcome.notes:
         yield f"  note: {note}"
     excerpt = excerpt_of(outcome)

@@ -92,7 +92,7 @@ def with_clauses(outcome: Outcome) -> Outcome:
     clauses = _clauses(case.messages if focus is None else (focus.message,), focus, case, through)
     if not clauses:
         clauses = _clauses(case.messages, None, case, through)
-    return replace(outcome, case=replace(case, clauses=clauses))
+    return replace(outcome, case=replace(case, clauses=clauses), clauses=clauses)
 
 
 def _clauses(

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.database import DirectoryBasedExampleDatabase
 from hypothesis.errors import Unsatisfiable
 
+from cdcwire.core.format import Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.core.registry import get_format
 from cdcwire_conformance.corpus.store import corpus_version
@@ -118,8 +119,6 @@ class _Search:
         self._answers: dict[str, Outcome | None] = {}
         self._types: dict[Hashable, type[PropertyFailure]] = {}
         self._smallest: dict[Hashable, Outcome] = {}
-        self._confirmed: set[Hashable] = set()
-        self._has_leaked = False
         self._stops_at: float | None = None
         self._timeouts = self._crashes = 0
 
@@ -171,7 +170,7 @@ class _Search:
         task = task_of(sample, self._format, self._cmd, self._since)
         if task.id in self._answers:
             return self._answers[task.id]
-        if self._is_over() or not self._is_fair(task, sample):
+        if self._is_over() or not is_fair(self._judge, task, sample, self._format):
             return None
         outcome = self._ask(task)
         self._findings.asked += 1
@@ -184,50 +183,25 @@ class _Search:
             self._progress(self._findings.asked, len(self._types))
         return self._answers[task.id]
 
-    def _is_fair(self, task: Task, sample: Sample) -> bool:
-        """Return whether the testee claims what the sample needs, and reads choices like us.
-
-        A golden case has no place for headers of Kafka, so no sample has them.
-        """
-        if self._judge.settle(task) is not None or any(map(_has_headers, sample.messages)):
-            return False
-        claim = self._judge.claim(self._format.name)
-        stated = {} if claim is None else claim.choices
-        return all(
-            subject in stated and stated[subject] == self._format.choices.get(subject)
-            for subject in choices_of_sample(sample, self._format)
-        )
-
     def _is_over(self) -> bool:
         """Return whether nothing new is asked: shrinking takes too long."""
         is_late = self._stops_at is not None and time.monotonic() > self._stops_at
         return is_late or self._timeouts >= _MOST_TIMEOUTS or self._crashes >= _MOST_CRASHES
 
     def _ask(self, task: Task) -> Outcome:
-        outcome, is_fresh = self._judge.ask_once(self._testee, task)
+        outcome = self._noted(self._judge.ask(self._testee, task))
         self._timeouts += outcome.verdict == "timed out"
         self._crashes += outcome.verdict == "crashed"
-        if not outcome.is_bad or is_fresh:
-            return outcome
-        if self._stops_at is None:
+        if outcome.is_bad and self._stops_at is None:
             self._stops_at = time.monotonic() + self._settings.seconds_to_shrink
-        key = failure_key(outcome)
-        if key in self._confirmed and not self._has_leaked:
-            return outcome
-        again = self._again(task, outcome)
-        if again.is_bad:
-            self._confirmed.add(key)
-        return again
+        return outcome
 
-    def _again(self, task: Task, outcome: Outcome) -> Outcome:
-        """Ask a fresh process. Its answer counts; another one than before is a state leak."""
-        again, _ = self._judge.ask_once(self._testee, task, fresh=True)
-        if not again.is_like(outcome):
-            if not self._has_leaked and outcome.verdict != "timed out":
-                leak = StateLeak(task.id, outcome.text, again.text or again.verdict)
-                self._findings.leaks.append(leak)
-            self._has_leaked = True
-        return again
+    def _noted(self, outcome: Outcome) -> Outcome:
+        """Remember the first state leak."""
+        if outcome.leak and not self._findings.leaks:
+            leak = StateLeak(outcome.id, outcome.leak, outcome.text or outcome.verdict)
+            self._findings.leaks.append(leak)
+        return outcome
 
     def _failure(self, outcome: Outcome) -> PropertyFailure:
         """Return the exception of a kind of failure, and remember its last sample."""
@@ -246,9 +220,24 @@ class _Search:
         once = {outcome.id: outcome for outcome in found}
         for outcome in once.values():
             task = Task(outcome.id, outcome.case, outcome.cmd)
-            again = self._again(task, outcome)
+            again = self._noted(self._judge.confirm(self._testee, task, outcome))
             if again.is_bad:
                 self._findings.failures.append(with_clauses(again))
+
+
+def is_fair(judge: Judge, task: Task, sample: Sample, through: Format) -> bool:
+    """Return whether the testee claims what the sample needs, and reads choices like us.
+
+    A golden case has no place for headers of Kafka, so no sample has them.
+    """
+    if judge.settle(task) is not None or any(map(_has_headers, sample.messages)):
+        return False
+    claim = judge.claim(through.name)
+    stated = {} if claim is None else claim.choices
+    return all(
+        subject in stated and stated[subject] == through.choices.get(subject)
+        for subject in choices_of_sample(sample, through)
+    )
 
 
 def _has_headers(message: Message) -> bool:

@@ -9,11 +9,12 @@ from typing import Any
 
 from cdcwire.core.format import Format
 from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire_conformance.corpus.derive import clauses_of
 from cdcwire_conformance.judge.cases import Judgement, judge_decoded, judge_encoded
 from cdcwire_conformance.judge.events import EventRules, rules_of
 from cdcwire_conformance.protocol.answers import Claim, Description
 from cdcwire_conformance.run.groups import failure_key
-from cdcwire_conformance.run.results import Outcome, Verdict
+from cdcwire_conformance.run.results import BAD, Outcome, Verdict
 from cdcwire_conformance.run.selection import CaseSelection, Declared, Task
 from cdcwire_conformance.testees.base import NoAnswer, Testee
 
@@ -51,7 +52,8 @@ class Judge:
     def outcome(self, task: Task, verdict: Verdict, **members: Any) -> Outcome:
         """Return an outcome with the members that the question determines."""
         binding = self._selection.is_binding(task.case)
-        return Outcome(task.id, task.case, task.cmd, verdict, binding, **members)
+        clauses = clauses_of(task.case) if verdict in BAD else task.case.clauses
+        return Outcome(task.id, task.case, task.cmd, verdict, binding, clauses, **members)
 
     def ask(self, testee: Testee, task: Task) -> Outcome:
         """Ask a testee and judge its answer; what fails is asked again in a fresh process.
@@ -68,6 +70,10 @@ class Judge:
         if self._confirmed[kind] >= self._limit and not self._has_leaked:
             return outcome
         self._confirmed[kind] += 1
+        return self.confirm(testee, task, outcome)
+
+    def confirm(self, testee: Testee, task: Task, outcome: Outcome) -> Outcome:
+        """Ask a fresh process. Its answer counts; another one than before is a state leak."""
         again, _ = self.ask_once(testee, task, fresh=True)
         if again.is_like(outcome):
             return again

@@ -15,7 +15,6 @@ from typing import Literal, TypeAlias
 from cdcwire.core.errors import Path
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import IntType, Type
-from cdcwire_conformance.corpus.derive import clauses_of
 from cdcwire_conformance.judge.difference import ABSENT_TEXT, Difference
 from cdcwire_conformance.judge.events import FIELDS_TO_DECLINE
 from cdcwire_conformance.protocol.requests import Command
@@ -189,7 +188,7 @@ def size_of(outcome: Outcome) -> int:
 
 
 def _clauses(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
-    counted = Counter(clauses_of(outcome.case)[0] for outcome in outcomes)
+    counted = Counter(outcome.clauses[0] for outcome in outcomes)
     return tuple(clause for clause, _ in counted.most_common())
 
 

@@ -46,6 +46,7 @@ class Outcome:
     """One case and its verdict.
 
     ``id``: that of the case, followed by ``@encode`` when events of an accept case were encoded.
+    ``clauses``: those that the case shows; of a failed malformed message the one that it breaks.
     ``is_binding``: whether a failure fails the run. ``reason``: why it was not claimed, not run,
     skipped or expected to fail. ``leak``: what a process answered that had answered other requests
     before, where a fresh process gave the outcome. ``seconds``: how long the answers took.
@@ -56,6 +57,7 @@ class Outcome:
     cmd: Command
     verdict: Verdict
     is_binding: bool
+    clauses: tuple[str, ...] = ()
     problem: str = ""
     differences: tuple[Difference, ...] = ()
     notes: tuple[str, ...] = ()

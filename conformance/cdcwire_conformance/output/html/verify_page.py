@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from cdcwire.model.text import Json
-from cdcwire_conformance.corpus.derive import clauses_of
 from cdcwire_conformance.corpus.store import case_sums
 from cdcwire_conformance.corpus.witness import read_witnesses
 from cdcwire_conformance.judge.difference import Difference
@@ -62,7 +61,7 @@ def page_of(results: Results, witnesses: Mapping[str, Sequence[str]]) -> Page:
         visible(outcome.id): _details(outcome, witnesses.get(outcome.case.id, ()))
         for outcome in detailed
     }
-    clauses = {clause for outcome in detailed for clause in clauses_of(outcome.case)}
+    clauses = {clause for outcome in detailed for clause in outcome.clauses}
     data: dict[str, Json] = {
         "readers": [visible(describe(results.testee))],
         "rows": rows,
@@ -105,7 +104,7 @@ def _row(outcome: Outcome, witnesses: Mapping[str, Sequence[str]]) -> dict[str, 
         case,
         [outcome.verdict],
         case_id=outcome.id,
-        clauses=clauses_of(case) if outcome.is_bad else (),
+        clauses=outcome.clauses if outcome.is_bad else (),
         witnesses=witnesses.get(case.id, ()),
     )
     if outcome.is_bad and not outcome.is_binding:
