@@ -1,9 +1,9 @@
 """The fast decoder: Blob records to typed rows, with the plain decoder as the fallback.
 
 It accepts and rejects exactly what the plain decoder does, by construction. Unusual input, damaged
-or just rare, is given to the plain decoder. Usual are rows whose schema comes first. A
-schema is known by its bytes, so ``json`` parses the payload only; a plan checks and converts it
-(``row_plans``).
+or just rare, is given to the plain decoder. Usual are rows whose schema comes first. A schema is
+known by its bytes, so a JSON library parses the payload only; a plan checks and converts it
+(``row_plans``). orjson is used where it is installed and loses nothing (``json_objects``).
 
 Not read in the fast way: DDL, markers and heartbeats, members that are null though they may be left
 out, and all rows under a selection of columns. They come as neutral events.
@@ -14,7 +14,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, FastDecoder, Irregular
-from cdcwire.core.compiled.json_pairs import read_pairs
+from cdcwire.core.compiled.json_objects import read_objects
 from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.limits import MAX_FAST_JSON_BYTES
@@ -25,7 +25,7 @@ from cdcwire.datahub.carrying import queued, read_records, value_of
 from cdcwire.datahub.ops import OPS
 from cdcwire.formats.datahub_blob.batching import is_record
 from cdcwire.formats.datahub_blob.events import to_event
-from cdcwire.formats.datahub_blob.row_plans import Pairs, PayloadPlan, payload_plan
+from cdcwire.formats.datahub_blob.row_plans import Members, PayloadPlan, payload_plan
 from cdcwire.formats.datahub_blob.settings import Settings, read_settings
 from cdcwire.formats.datahub_blob.wire import read_record
 from cdcwire.model.events import Event
@@ -90,7 +90,7 @@ class RowDecoder(FastDecoder):
         Raises: one of IRREGULARITIES.
         """
         head, payload, version = _parts(value)
-        op = payload[0][1]
+        op = payload.get("op")
         if type(op) is not str:
             raise Irregular
         for plan in self._plans[head].get(op, ()):
@@ -113,7 +113,7 @@ class RowDecoder(FastDecoder):
     def _learn(self, value: bytes, message: BlobMessage) -> None:
         """Remember how a message is written. Raises: Irregular where that is not as usual."""
         head, payload, _ = _parts(value)
-        if [name for name, _ in read_pairs(head + b"}")] != ["schema"]:
+        if list(read_objects(head + b"}")) != ["schema"]:
             raise Irregular
         plan = payload_plan(payload, message, self.settings.date_digits)
         if head not in self._plans:
@@ -124,16 +124,16 @@ class RowDecoder(FastDecoder):
             plans.append(plan)
 
 
-def _parts(value: bytes) -> tuple[bytes, Pairs, str]:
-    """Return the bytes of the schema, the pairs of the payload, and the version.
+def _parts(value: bytes) -> tuple[bytes, Members, str]:
+    """Return the bytes of the schema, the members of the payload, and the version.
 
     Raises: one of IRREGULARITIES.
     """
     start = value.find(_PAYLOAD)
-    members = read_pairs(b"{" + value[start + 1 :])
-    if type(members) is not tuple or [name for name, _ in members] != ["payload", "version"]:
+    members = read_objects(b"{" + value[start + 1 :])
+    if type(members) is not dict or list(members) != ["payload", "version"]:
         raise Irregular
-    payload, version = (each for _, each in members)
-    if type(payload) is not tuple or not payload or type(version) is not str:
+    payload, version = members.values()
+    if type(payload) is not dict or type(version) is not str:
         raise Irregular
     return value[:start], payload, version

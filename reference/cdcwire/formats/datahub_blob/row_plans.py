@@ -7,7 +7,7 @@ raises one of ``IRREGULARITIES`` or TypeError: it may be good or bad, and the pl
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -23,7 +23,7 @@ from cdcwire.formats.datahub_blob.events import columns_of, extra_of, table_of
 from cdcwire.formats.datahub_blob.payload import MAX_SEQUENCE_DIGITS, MAX_TIME
 from cdcwire.model.events import Extra, Half, Op, Table
 
-Pairs: TypeAlias = "Sequence[tuple[str, Any]]"
+Members: TypeAlias = "dict[str, Any]"
 _Read: TypeAlias = Callable[[Any], Any]
 
 _TIMES = frozenset({"eventTime", "systemTime", "checkpointTime"})
@@ -44,13 +44,15 @@ class ImagePlan:
     order: list[int] | None
 
     def read(self, image: Any) -> Values:
-        """Return the values of an image's pairs."""
-        ((name, cells),) = image
-        if name != "dataColumn" or [each for each, _ in cells] != self.names:
+        """Return the values of an image."""
+        if type(image) is not dict or list(image) != ["dataColumn"]:
+            raise Irregular
+        cells = image["dataColumn"]
+        if type(cells) is not dict or list(cells) != self.names:
             raise Irregular
         values = [
             None if value is None else read(value)
-            for read, (_, value) in zip(self.readers, cells, strict=True)
+            for read, value in zip(self.readers, cells.values(), strict=True)
         ]
         return tuple(values if self.order is None else [values[index] for index in self.order])
 
@@ -71,18 +73,16 @@ class PayloadPlan:
     after: ImagePlan | None
     extra: Extra
 
-    def row(self, payload: Pairs) -> Row:
-        """Return the row of a payload's pairs."""
-        if [name for name, _ in payload] != self.names:
+    def row(self, members: Members) -> Row:
+        """Return the row of a payload's members."""
+        if list(members) != self.names:
             raise Irregular
-        members = dict(payload)
-        timestamp = members["timestamp"]
-        if [name for name, _ in timestamp] != self.times:
+        times = members["timestamp"]
+        if type(times) is not dict or list(times) != self.times:
             raise Irregular
-        for _, time in timestamp:
+        for time in times.values():
             if type(time) is not int or not 0 <= time <= MAX_TIME:
                 raise Irregular
-        times = dict(timestamp)
         digits = members["sequenceId"]
         if type(digits) is not str or _is_sequence_id(digits) is None:
             raise Irregular
@@ -110,15 +110,15 @@ class PayloadPlan:
         )
 
 
-def payload_plan(payload: Pairs, message: BlobMessage, date_digits: int) -> PayloadPlan:
+def payload_plan(payload: Members, message: BlobMessage, date_digits: int) -> PayloadPlan:
     """Return the plan of payloads like one that the plain decoder read as ``message``."""
-    names = [name for name, _ in payload]
+    names = list(payload)
     op, table = OPS[message.op], table_of(message)
     if op.row_op is None or table is None:
         raise Irregular
     members = {"op", "sequenceId", "timestamp"}
     members |= {name for name in ("before", "after") if getattr(op, f"has_{name}")}
-    times = [name for name, _ in dict(payload)["timestamp"]]
+    times = list(payload["timestamp"])
     if names[0] != "op" or set(names) != members or not _TIMES.issuperset(times):
         raise Irregular
     extra = extra_of(message)
@@ -167,6 +167,8 @@ def _date(digits: int, value: object) -> int:
 
 
 def _double(value: object) -> float:
+    if type(value) is float:
+        return value  # orjson reads no infinity and no number that it writes differently
     if type(value) is Real:
         number = float(value)
         if number - number or len(value) > MAX_NUMBER:  # infinity less itself is not a number

@@ -1,0 +1,58 @@
+"""JSON with objects as dictionaries, by orjson where it is installed and loses nothing.
+
+orjson rounds long integers and drops repeated members without a word. What it reads is used only
+if it writes the very same bytes again; then nothing was lost. All other texts are read by the
+standard library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from json import JSONDecoder
+from typing import Any
+
+from cdcwire.core.compiled.fallback import Irregular
+from cdcwire.core.compiled.json_pairs import Real
+
+_orjson: Any = import_module("orjson") if find_spec("orjson") else None
+
+
+def read_objects(data: bytes) -> Any:
+    """Return the value of a JSON text. A number with a fraction is a ``Real`` or a float.
+
+    Raises: ValueError; Irregular for NaN, infinities and repeated members.
+    """
+    found = None if _orjson is None else read_again_written(data, _orjson.loads, _orjson.dumps)
+    return _read(data.decode()) if found is None else found
+
+
+def read_again_written(
+    data: bytes, loads: Callable[[bytes], Any], dumps: Callable[[Any], bytes]
+) -> Any:
+    """Return the value that a library reads, None unless the library writes the same bytes again.
+
+    Texts with Unicode escapes are left out, as libraries differ in the use of them.
+    """
+    if b"\\u" in data:
+        return None
+    try:
+        found = loads(data)
+        return found if dumps(found) == data else None
+    except (TypeError, ValueError):  # also for more levels than it writes
+        return None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise Irregular
+    return found
+
+
+def _refuse(literal: str) -> None:
+    raise Irregular
+
+
+_read = JSONDecoder(object_pairs_hook=_unique, parse_float=Real, parse_constant=_refuse).decode
