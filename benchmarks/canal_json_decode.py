@@ -53,8 +53,9 @@ TABLES = {"10 columns": "orders-10", "29 columns": "proposal-29"}
 SETTINGS = Settings(tidb_extension=True)
 EXTENSION = "enable-tidb-extension"
 JSON_BAR = 1.0
+ORJSON_BAR = 1.0
 CHECKED_BAR = 1.5  # below, the plan would replace the fast decoder
-PLAIN_BAR = 3.0
+MAX_PLAIN = 12.0  # the plain decoder is also what verify and explain run
 PLAIN_ROWS = 128  # the plain decoder is slow, and is measured with fewer rows
 
 
@@ -155,8 +156,8 @@ def compare(
     comparisons = (
         ("json", "Canal-JSON, fast decoder against json and plan", JSON_BAR),
         ("checked", "Canal-JSON, fast decoder against json and a checked plan", CHECKED_BAR),
-        ("orjson", "Canal-JSON, fast decoder against orjson and plan", None),
-        ("plain", "Canal-JSON, fast against plain", PLAIN_BAR),
+        ("orjson", "Canal-JSON, fast decoder against orjson and plan", ORJSON_BAR),
+        ("plain", "Canal-JSON, fast against plain", MAX_PLAIN),
     )
     return [
         Result(
@@ -165,6 +166,7 @@ def compare(
             round(times[slower] / times["fast"], 3),
             "x",
             bar,
+            is_least=slower != "plain",
             workload=what,
             details=per_row,
         )

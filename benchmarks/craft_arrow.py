@@ -35,7 +35,7 @@ Rows: TypeAlias = Iterable[Sequence[Any]]
 
 TABLES = {"10 columns": "orders-10", "29 columns": "proposal-29"}
 LARGE, SMALL = 2048, 16  # rows of a message
-JSON_BARS = {LARGE: 4.0}
+JSON_BARS = {LARGE: 8.0}
 ROWS_BARS = {SMALL: 1.5}
 
 

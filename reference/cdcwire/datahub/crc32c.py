@@ -43,6 +43,18 @@ def crc32c(data: bytes | memoryview) -> int:
     return _by_words(data[whole:], _by_halves(bytes(data[:whole]))) ^ _ONES
 
 
+def joined_crc32c(first: int, second: int, size: int) -> int:
+    """Return the checksum of two parts from both checksums. ``size``: of the second part."""
+    value = first
+    words, rest = divmod(size, _WORD_BYTES)
+    for level in range(words.bit_length()):
+        if words >> level & 1:
+            value = _carry(value, level)
+    for _ in range(rest):
+        value = value >> 8 ^ _FIRST[value & 0xFF]
+    return value ^ second
+
+
 def _by_words(data: bytes | memoryview, value: int) -> int:
     first, second, third, fourth = _FIRST, _SECOND, _THIRD, _FOURTH
     whole = len(data) & -_WORD_BYTES

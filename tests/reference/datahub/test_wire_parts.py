@@ -16,7 +16,7 @@ from cdcwire.core.options import OptionError
 from cdcwire.core.reader import Reader, RecordingReader
 from cdcwire.datahub import compression
 from cdcwire.datahub.compression import LZ4, deflate, inflate, open_lz4, write_lz4
-from cdcwire.datahub.crc32c import crc32c
+from cdcwire.datahub.crc32c import crc32c, joined_crc32c
 from cdcwire.datahub.frame import read_frame, write_frame
 from cdcwire.datahub.protobuf import read_fields, write_bytes, write_integer
 
@@ -273,3 +273,9 @@ def test_lz4_is_not_written_without_functions() -> None:
 
 def test_limit_is_that_of_the_page() -> None:
     assert compression.MAX_RAW_BYTES == 16 * 1024 * 1024
+
+
+@given(st.binary(max_size=40), st.binary(max_size=40), st.integers(0, 300))
+def test_joined_crc32c_is_the_sum_of_both_parts(first: bytes, second: bytes, times: int) -> None:
+    second *= times
+    assert joined_crc32c(crc32c(first), crc32c(second), len(second)) == crc32c(first + second)

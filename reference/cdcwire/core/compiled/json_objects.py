@@ -1,8 +1,7 @@
 """JSON with objects as dictionaries, by orjson where it is installed and loses nothing.
 
-orjson rounds long integers and drops repeated members without a word. What it reads is used only
-if it writes the very same bytes again; then nothing was lost. All other texts are read by the
-standard library.
+orjson rounds long integers and drops repeated members silently. Its value is used only if it writes
+the very same bytes again, since then nothing was lost. The standard library reads all other texts.
 """
 
 from __future__ import annotations

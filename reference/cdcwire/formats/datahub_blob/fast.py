@@ -3,7 +3,7 @@
 It accepts and rejects exactly what the plain decoder does, by construction. Unusual input, damaged
 or just rare, is given to the plain decoder. Usual are rows whose schema comes first. A schema is
 known by its bytes, so a JSON library parses the payload only; a plan checks and converts it
-(``row_plans``). orjson is used where it is installed and loses nothing (``json_objects``).
+(``row_plans``). It is orjson where that is installed and loses nothing.
 
 Not read in the fast way: DDL, markers and heartbeats, members that are null though they may be left
 out, and all rows under a selection of columns. They come as neutral events.

@@ -16,8 +16,9 @@ from cdcwire.core.reader import Reader
 from cdcwire.core.rows import Layout, Row, new_row
 from cdcwire.datahub.body import CONTENT_TYPES
 from cdcwire.datahub.carrying import headers_of, queued
+from cdcwire.datahub.crc32c import crc32c, joined_crc32c
 from cdcwire.datahub.fast_batch import BatchReader
-from cdcwire.datahub.frame import MAGIC, read_frame
+from cdcwire.datahub.frame import MAGIC
 from cdcwire.datahub.protobuf import read_fields
 from cdcwire.datahub.tuple_topic import Topic
 from cdcwire.formats.datahub_tuple.events import ROW_OPS, events_of
@@ -32,6 +33,8 @@ from cdcwire.model.events import Event, Table
 from cdcwire.model.kinds import BytesType
 
 _PUT_ENTRIES, _BATCH = 1, 6
+_FRAME_BYTES = 12  # magic, checksum, length
+_BATCH_HEADER_BYTES = 26
 _SHAPES = {
     (operation, "NY"[before], "NY"[after]): (*ROW_OPS[operation, after], after)
     for operation, before, after in COMBINATIONS
@@ -110,7 +113,11 @@ class RowDecoder(FastDecoder):
             raise Irregular
         rows: list[Row | Event] = []
         left = body.max_decompressed_bytes
-        for entry in read_fields(read_frame(Reader(value))):
+        # The checksum of a frame is that of its batches, which are checked once, and of the rest.
+        total, summed = 0, _FRAME_BYTES
+        if int.from_bytes(value[8:_FRAME_BYTES], "big") != len(value) - _FRAME_BYTES:
+            raise Irregular
+        for entry in read_fields(Reader(value, _FRAME_BYTES)):
             if entry.id != _PUT_ENTRIES or entry.region is None:
                 raise Irregular
             (batch,) = read_fields(entry.region)
@@ -126,6 +133,14 @@ class RowDecoder(FastDecoder):
                 row = self._row(values)
                 if row is not None:
                     rows.append(row)
+            packed = region.offset + _BATCH_HEADER_BYTES
+            total = joined_crc32c(total, crc32c(value[summed:packed]), packed - summed)
+            batch_sum = int.from_bytes(data[16:20], "little")
+            total = joined_crc32c(total, batch_sum, region.end - packed)
+            summed = region.end
+        total = joined_crc32c(total, crc32c(value[summed:]), len(value) - summed)
+        if total != int.from_bytes(value[4:8], "big"):
+            raise Irregular
         return rows
 
     def _row(self, values: tuple[Any, ...]) -> Row | None:
