@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cdcwire.core.format import Context
@@ -37,7 +39,7 @@ from cdcwire.model.kinds import (
 )
 from cdcwire.storage.metadata import write_metadata
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire_conformance.sources.messages_io import read_messages, write_messages
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
@@ -343,3 +345,18 @@ def test_window_up_to_a_checkpoint_is_proposed(
     code, text, _ = compare(left, right, *options, "--to", str(checkpoint + 1))
     assert code == 0, text
     assert "; left out: tables other than shop.items (--include)" in text
+
+
+def test_parquet_with_keys_and_values_as_text_is_read(compare: Compare, tmp_path: Path) -> None:
+    """As a sink of Kafka Connect writes them, whose converters are for text."""
+    events = [insert(LOGS, 10 + n, n, "é", 1) for n in range(3)]
+    right = write(tmp_path / "b", "debezium-json", events)
+    messages = [message for _, message in read_messages(str(tmp_path / "b"))]
+    columns = {
+        name: [(getattr(each, name) or b"").decode() for each in messages]
+        for name in ("key", "value")
+    }
+    (tmp_path / "a").mkdir()
+    pq.write_table(pa.table(columns), tmp_path / "a" / "feed.parquet")
+    code, text, _ = compare(f"debezium-json:file:{tmp_path / 'a'}", right)
+    assert code == 0, text

@@ -11,7 +11,7 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 import pyarrow as pa
 from pyspark.sql.datasource import (
@@ -167,10 +167,23 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
 
 class _NoStream(DataSourceStreamReader):  # type: ignore[misc]
     def initialOffset(self) -> dict[str, str]:  # noqa: N802
-        with _short_errors():
-            raise SourceError(
-                "format cdcwire reads a feed at rest; use decode_stream for a topic as a stream"
-            )
+        _refuse_to_stream()
+
+    def latestOffset(self) -> dict[str, str]:  # noqa: N802
+        _refuse_to_stream()
+
+    def partitions(self, start: object, end: object) -> Sequence[InputPartition]:
+        _refuse_to_stream()
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        _refuse_to_stream()
+
+
+def _refuse_to_stream() -> NoReturn:
+    with _short_errors():
+        raise SourceError(
+            "format cdcwire reads a feed at rest; use decode_stream for a topic as a stream"
+        )
 
 
 def _plan_of(options: Mapping[str, str]) -> _Plan:

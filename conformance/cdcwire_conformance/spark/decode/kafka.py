@@ -282,15 +282,15 @@ def messages_of_records(spark: SparkSession, source: Source) -> DataFrame:
 def records_of(frame: DataFrame, file: Column, where: str) -> DataFrame:
     """Return Kafka's columns of a frame, headers if it has them, and the file.
 
-    Raises: SourceError.
+    Keys and values that were stored as text are taken as their bytes. Raises: SourceError.
     """
     kinds = dict(frame.dtypes)
     for name in ("key", "value"):
-        if kinds.get(name) != "binary":
+        if kinds.get(name) not in ("binary", "string"):
             found = f"column {name} is {kinds[name]}" if name in kinds else f"no column {name}"
-            raise SourceError(f"{where}: {found}; Kafka's key and value are binary")
+            raise SourceError(f"{where}: {found}; Kafka's key and value are binary or text")
     casts = {"topic": "string", "partition": "int", "offset": "bigint"}
-    columns = [F.col(name) for name in ("key", "value")]
+    columns = [F.col(name).cast("binary").alias(name) for name in ("key", "value")]
     for name in KAFKA_COLUMNS[2:]:
         known = F.col(name) if name in kinds else F.lit(None)
         columns.append(known.cast(casts[name]).alias(name))
