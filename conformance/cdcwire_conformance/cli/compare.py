@@ -29,7 +29,7 @@ from cdcwire_conformance.cli.context import (
 from cdcwire_conformance.cli.follow import add_follow_arguments, check_follow_arguments, follow
 from cdcwire_conformance.cli.looks_like import named_formats
 from cdcwire_conformance.cli.progress import ProgressLine, watched_jobs
-from cdcwire_conformance.cli.recorded import recorded_format, with_recorded
+from cdcwire_conformance.cli.recorded import recorded_format, schemas_near, with_recorded
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.registry import open_schemas
@@ -218,7 +218,7 @@ def run(arguments: argparse.Namespace) -> int:
     sources = parse_source(arguments.left), parse_source(arguments.right)
     options = _options(arguments, [source.format.name for source in sources])
     context = context_from(arguments)
-    schemas = _schemas(arguments, context)
+    schemas = _schemas(arguments, context, sources)
     load_extra("pyspark", "spark", "compare")
     sides = list(zip(sources, options, schemas, strict=True))
     left, right, compare_options = _asked(arguments, context, sides)
@@ -354,12 +354,15 @@ def _options(arguments: argparse.Namespace, formats: Sequence[str]) -> list[dict
     return found
 
 
-def _schemas(arguments: argparse.Namespace, context: Context) -> list[Mapping[str, str]]:
+def _schemas(
+    arguments: argparse.Namespace, context: Context, sources: Sequence[Source]
+) -> list[Mapping[str, str]]:
     """Return where each side's schemas are. A side's own place goes before the common one."""
-    places = arguments.left_schema, arguments.right_schema
-    return [
-        open_schemas(place, arguments.ca_file) if place else context.schemas for place in places
-    ]
+    found = []
+    for source, own in zip(sources, (arguments.left_schema, arguments.right_schema), strict=True):
+        place = own or (None if arguments.schema else schemas_near(NAME, source))
+        found.append(open_schemas(place, arguments.ca_file) if place else context.schemas)
+    return found
 
 
 def _name_of(option: str) -> str:

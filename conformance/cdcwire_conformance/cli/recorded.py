@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from cdcwire.core.format import Context
 from cdcwire_conformance.identify.report import option_text
 from cdcwire_conformance.sources.feed_file import read_feed_file
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.sources.stores import directory_of
+from cdcwire_conformance.sources.stores import directory_of, is_url
 from cdcwire_conformance.visible import visible
 
 
@@ -39,3 +40,18 @@ def with_recorded(verb: str, source: Source, context: Context) -> Context:
     if added:
         print(visible(f"cdcwire {verb}: {found.path}: {' '.join(added)}"), file=sys.stderr)
     return known
+
+
+def schemas_near(verb: str, source: Source) -> str | None:
+    """Return the directory ``schemas`` in the directory of a feed, or next to it, if it has any.
+
+    It is printed in one line.
+    """
+    use = source.format.schemas
+    if use is None or not source.folder or is_url(source.folder):
+        return None
+    for folder in (Path(source.folder, "schemas"), Path(source.folder).parent / "schemas"):
+        if any(folder.glob(f"*{use.file_suffix}")):
+            print(visible(f"cdcwire {verb}: {source}: --schema {folder}"), file=sys.stderr)
+            return str(folder)
+    return None

@@ -17,6 +17,8 @@ from cdcwire_conformance.cli.compare_rules import (
     meaning_from,
     window_from,
 )
+from cdcwire_conformance.cli.recorded import schemas_near
+from cdcwire_conformance.sources.source_urls import parse_source
 from cdcwire_conformance.spark.compare.meaning import Meaning
 from cdcwire_conformance.spark.compare.rules import Window
 from cdcwire_conformance.usage import UsageError
@@ -127,3 +129,18 @@ def test_mistakes_are_one_line_with_exit_code_2(
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("place", ["feed/schemas", "schemas"])
+def test_schemas_in_a_feed_or_next_to_it_are_found(
+    place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "feed").mkdir()
+    (tmp_path / "feed" / "a.jsonl").write_text("")
+    source = parse_source(f"avro:file:{tmp_path / 'feed'}")
+    (tmp_path / place).mkdir()
+    assert schemas_near("compare", source) is None
+    (tmp_path / place / "1.avsc").write_text('"string"')
+    assert schemas_near("compare", source) == str(tmp_path / place)
+    assert capsys.readouterr().err == (f"cdcwire compare: {source}: --schema {tmp_path / place}\n")
+    assert schemas_near("compare", parse_source(f"craft:file:{tmp_path / 'feed'}")) is None
