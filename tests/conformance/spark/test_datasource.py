@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,7 +27,7 @@ from cdcwire_conformance.spark import (
     readable_errors,
     register_datasource,
 )
-from cdcwire_conformance.spark.decode.datasource import OPTIONS
+from cdcwire_conformance.spark.decode.datasource import OPTIONS, FeedSource
 from cdcwire_conformance.spark.decode.reading import FeedError
 
 if TYPE_CHECKING:
@@ -278,10 +279,12 @@ def test_errors_without_readable_errors_are_short(registered: SparkSession, feed
 
 
 def test_stream_of_a_data_source_is_refused_in_one_line(
-    registered: SparkSession, feed: Path
+    feed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stream = registered.readStream.format("cdcwire").option("format", "craft").load(str(feed))
-    query = stream.writeStream.format("noop")
-    with pytest.raises(PySparkException, match="use decode_stream for a topic") as caught:
-        query.start().awaitTermination()
-    assert "Traceback" not in str(caught.value)
+    """Spark asks a reader for its first offset, and shows the error of that."""
+    monkeypatch.setenv("SPARK_HIDE_TRACEBACK", "")
+    source = FeedSource({"format": "craft", "path": str(feed)})
+    reader = source.streamReader(source.schema())
+    with pytest.raises(SourceError, match="use decode_stream for a topic as a stream"):
+        reader.initialOffset()
+    assert os.environ["SPARK_HIDE_TRACEBACK"] == "1"
