@@ -27,6 +27,7 @@ BENCHMARKS = (
     "connect_decode",
     "avro_decode",
     "datahub_decode",
+    "encode",
     "craft_arrow",
     "csv_arrow",
     "memory",

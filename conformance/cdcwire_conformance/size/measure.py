@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from cdcwire.core.errors import EncodeError
-from cdcwire.core.format import Context, Format
+from cdcwire.core.format import Context, Format, MessageEncoder
 from cdcwire.core.message import Message
 from cdcwire.core.options import OptionValue
 from cdcwire.core.registry import FORMAT_NAMES, get_format
@@ -45,6 +45,7 @@ _BATCH_OPTION = "max-batch-size"
 _SIZE_OPTION = "max-message-bytes"
 
 OpenInput: TypeAlias = Callable[[], Input]
+_Encoders: TypeAlias = "dict[TableName | None, MessageEncoder]"  # by topic
 Watcher: TypeAlias = Callable[[str], None]
 
 
@@ -184,19 +185,20 @@ def _messages(
     """Yield the messages of rows, up to ``batch`` in each; of files each has one table's."""
     context = _context(format_, batch, each, given)
     if not (_has_files(format_, given) or format_.updates_are_two_records):
-        messages = format_.from_events(rows, context=context)
+        messages = format_.encoder(context)(rows)
         yield from (message for message in messages if is_counted(message, format_))
         return
     topics = topics_of(rows, each.tables) if format_.needs_tables else {}
+    encoders: _Encoders = {}
     waiting: dict[object, list[RowChange]] = {}
     for row in rows:
         group = _group(format_, row)
         together = waiting.setdefault(group, [])
         together.append(row)
         if len(together) == batch:
-            yield from _encoded(format_, waiting.pop(group), context, topics)
+            yield from _encoded(format_, waiting.pop(group), context, topics, encoders)
     for together in waiting.values():
-        yield from _encoded(format_, together, context, topics)
+        yield from _encoded(format_, together, context, topics, encoders)
 
 
 def _group(format_: Format, row: RowChange) -> object:
@@ -211,12 +213,16 @@ def _encoded(
     rows: Sequence[RowChange],
     context: Context,
     topics: Mapping[TableName, Table],
+    encoders: _Encoders,
 ) -> Iterator[Message]:
     """Yield the messages of rows of one group, with the definition of their topic."""
+    topic: TableName | None = None
     if format_.updates_are_two_records and format_.needs_tables:
-        table = rows[0].table
-        context = replace(context, tables=(topics[table.schema, table.name],))
-    return format_.from_events(rows, context=context)
+        topic = rows[0].table.schema, rows[0].table.name
+    if topic not in encoders:
+        own = context if topic is None else replace(context, tables=(topics[topic],))
+        encoders[topic] = format_.encoder(own)
+    return encoders[topic](rows)
 
 
 def _has_files(format_: Format, given: Mapping[str, OptionValue]) -> bool:
@@ -270,9 +276,10 @@ def _refused_rows(
     left_out: set[int] = set()
     first_reason = ""
     topics = topics_of(rows, context.tables) if format_.needs_tables else {}
+    encoders: _Encoders = {}
     for index, row in enumerate(rows):
         try:
-            for _ in _encoded(format_, (row,), context, topics):
+            for _ in _encoded(format_, (row,), context, topics, encoders):
                 pass
         except EncodeError as error:
             first_reason = first_reason or str(error)
