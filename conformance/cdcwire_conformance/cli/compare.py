@@ -19,6 +19,7 @@ from cdcwire_conformance.cli.compare_rules import (
     meaning_from,
     window_from,
 )
+from cdcwire_conformance.cli.compare_table import needs, table_argument
 from cdcwire_conformance.cli.configuration import AUTO, add_configuration_arguments, configure_sides
 from cdcwire_conformance.cli.context import (
     UsageError,
@@ -63,6 +64,9 @@ equals its delete and insert. These count as differences: NULL and an absent col
 1.0 and 1.00, a row sent twice and once. DDL and progress events are
 counted. A directory with feed.json, as generate writes it, needs no options.
 
+RIGHT may be a table: the last row of each key of LEFT is compared with its rows. The password of
+a database is in the environment variable CDCWIRE_TABLE_PASSWORD.
+
 The report counts for each table the changes that are the same, changed or on one side only. It also
 counts those that are repeated (sent again later), doubled, or out of order among those of their
 key. It shows the first differences, with both values of each column that differs.
@@ -95,6 +99,8 @@ examples:
     --to 449227000000000000 --allow-repeats
   cdcwire compare craft:kafka://broker1/orders open-protocol:kafka://broker1/orders-old --follow \\
     --every 60 --state orders.state --json windows.jsonl
+  cdcwire compare craft:kafka://broker1/orders iceberg:s3a://lake/orders --html found.html
+  cdcwire compare craft:file:a 'jdbc:mariadb://db:3306/shop?table=orders&user=reader'
   cdcwire compare craft:file:a craft:file:b --master 'local[2]' --conf spark.driver.memory=4g
 """
 
@@ -106,7 +112,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire compare``."""
     sources = "FORMAT:file:DIR, FORMAT:kafka://HOST:PORT/TOPIC or FORMAT:s3a://BUCKET/DIR"
     parser.add_argument("left", metavar="LEFT", help=sources)
-    parser.add_argument("right", metavar="RIGHT", help="the other feed, in the same form")
+    tables = "parquet:DIR, iceberg:DIR, table:NAME or jdbc:URL?table=NAME"
+    parser.add_argument(
+        "right", metavar="RIGHT", help=f"the other feed, in the same form, or a table: {tables}"
+    )
     add_context_arguments(parser)
     for side in ("left", "right"):
         parser.add_argument(
@@ -213,6 +222,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_follow_arguments(arguments)
     check_reports(arguments)
     settings = _settings(arguments.conf)
+    table = table_argument(arguments)
     configure_sides(arguments, NAME)
     _identify_sides(arguments, settings)
     sources = parse_source(arguments.left), parse_source(arguments.right)
@@ -224,18 +234,22 @@ def run(arguments: argparse.Namespace) -> int:
     left, right, compare_options = _asked(arguments, context, sides)
     with ProgressLine() as progress:
         progress.show("looking for Spark's connectors")
-        schemes = [source.scheme for source in sources]
+        schemes = [*(source.scheme for source in sources), *needs(table)]
         settings = with_connectors(settings, schemes, report=_announced)
         progress.show("starting Spark")
         spark = spark_session(arguments.master, settings, "cdcwire compare")
         from cdcwire_conformance.spark.compare.feeds import compare_feeds
         from cdcwire_conformance.spark.compare.report import text
+        from cdcwire_conformance.spark.compare.table import compare_table
 
         read = [(each.source, each.context) for each in (left, right)]
         with named_formats(read), readable_errors(), watched_jobs(spark, progress) as report:
             if arguments.follow:
                 return follow(spark, arguments, (left, right), compare_options, report, progress)
-            found = compare_feeds(spark, left, right, compare_options, report)
+            if table is None:
+                found = compare_feeds(spark, left, right, compare_options, report)
+            else:
+                found = compare_table(spark, left, table, compare_options, report)
     write_reports(arguments, found)
     print(text(found), end="")
     return EQUAL if found.is_equal else DIFFERENT

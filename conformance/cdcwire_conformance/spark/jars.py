@@ -113,6 +113,34 @@ S3A_CONNECTOR = (
     ),
 )
 
+# Iceberg names the Spark that it was built for; Spark 4.1 runs it too.
+TABLE_CONNECTORS: Mapping[str, tuple[Artifact, ...]] = {
+    "iceberg": (
+        Artifact(
+            "org.apache.iceberg",
+            "iceberg-spark-runtime-4.0_2.13",
+            "1.10.0",
+            "0480f1248e0a8b50ae2a730d7ad3e1a727351c362ca63f4a0c35182087a49323",
+        ),
+    ),
+    "mariadb": (
+        Artifact(
+            "org.mariadb.jdbc",
+            "mariadb-java-client",
+            "3.5.3",
+            "85c4ba2f221d0dfd439c26affbb294f784960763544263c65aba9c2c76858706",
+        ),
+    ),
+    "postgresql": (
+        Artifact(
+            "org.postgresql",
+            "postgresql",
+            "42.7.5",
+            "69020b3bd20984543e817393f2e6c01a890ef2e37a77dd11d6d8508181d079ab",
+        ),
+    ),
+}
+
 _GIVEN_BY = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
 _OWN_KAFKA = "jars/spark-sql-kafka-0-10_*.jar"
 _OWN_S3A = "jars/hadoop-aws-*.jar"
@@ -196,6 +224,9 @@ def with_connectors(
         jars.append(kafka_jars(report))
     if "s3a" in schemes and not any(_own_jars(_OWN_S3A)):
         jars.append(s3a_jars(report))
+    for name in sorted(schemes & TABLE_CONNECTORS.keys()):
+        artifacts = TABLE_CONNECTORS[name]
+        jars.append(_fetched(artifacts, f"spark-{name}", f"connector for {name}", report))
     return {**found, "spark.jars": ",".join(jars)} if jars else found
 
 

@@ -105,6 +105,7 @@ def compare_frames(
         paired_by=layout.paired_by,
         in_halves=rules.in_halves,
         is_final=rules.is_final,
+        against_table=rules.against_table,
     )
     try:
         if not counts.differing:
@@ -121,7 +122,9 @@ def compare_frames(
                 patterns = patterns_of(shown)
             else:
                 patterns = patterns_in(texts_of(rows, layout, LONGEST_TEXT), table, layout)
-            found = replace(found, differences=shown, patterns=patterns)
+            if rules.against_table:
+                counts = replace(counts, stale=rows.where("kind = 'stale'").count())
+            found = replace(found, counts=counts, differences=shown, patterns=patterns)
             if differences_to is not None:
                 report(f"{table}: writing all of {counts.differing:,} differences")
                 write_differences(texts_of(rows, layout), table, layout, differences_to)

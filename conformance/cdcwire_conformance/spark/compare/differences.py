@@ -146,6 +146,9 @@ LONGEST_TEXT = 1 << 16  # characters of one value
 _IMAGES: tuple[ImageName, ...] = ("before", "after")
 _SIDES = ("left", "right")
 _EVENT_FIELDS = ("op", "half")
+_CHANGED = ("changed", "stale")
+
+_OF_TABLE: dict[RowVerdict, RowVerdict] = {"only left": "missing", "only right": "left over"}
 
 Collected: TypeAlias = Any  # a Row of pyspark, whose attributes have no types
 
@@ -166,6 +169,8 @@ def texts_of(differences: DataFrame, layout: PairLayout, longest: int | None = N
         (pair.getField(place).cast("string") if place else nothing).alias("position"),
     ]
     is_final = layout.rules.is_final
+    if layout.rules.against_table:
+        columns += [F.col("due"), F.col("explained")]
     for side in _SIDES:
         it = F.col(side)
         row = it.getField("row")
@@ -207,7 +212,7 @@ def _columns_of(image: ImageName, layout: PairLayout, longest: int | None) -> Co
             *(_cut(text, longest).alias(side) for side, text in zip(_SIDES, texts, strict=True)),
         )
         entries.append(F.when(is_shown, entry))
-    nothing = (F.col("kind") != "changed") | (left.isNull() & right.isNull())
+    nothing = ~F.col("kind").isin(*_CHANGED) | (left.isNull() & right.isNull())
     return F.when(~nothing, F.array_compact(F.array(*entries)))
 
 
@@ -222,10 +227,12 @@ def difference_of(row: Collected, table: CanonicalTable, layout: PairLayout) -> 
     left, right = row.left, row.right
     verdict: RowVerdict = row.kind
     columns: tuple[ColumnDifference, ...] = ()
-    if row.kind == "changed":
+    against_table = layout.rules.against_table
+    if row.kind in _CHANGED:
         is_changed = left.is_there and right.is_there
         if not is_changed:
             verdict = "only left" if left.is_there else "only right"
+            verdict = _OF_TABLE[verdict] if against_table else verdict
         columns = tuple(_column_differences(row, table, layout, is_changed=is_changed))
     op = left.op if left.is_there else right.op
     names = [field.name for field in layout.keys]
@@ -239,6 +246,11 @@ def difference_of(row: Collected, table: CanonicalTable, layout: PairLayout) -> 
         columns,
         _place(left.source),
         _place(right.source),
+        due=row.due.position if against_table and row.due else None,
+        due_place=_place(row.due.source) if against_table and row.due else None,
+        explained=frozenset(
+            table.columns[number].name for number in (row.explained or () if against_table else ())
+        ),
     )
 
 

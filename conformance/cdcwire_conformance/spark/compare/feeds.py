@@ -128,7 +128,7 @@ def compare_tables(
         merged.append(merged_table(own, other, options))
     terms = _terms(left.side, right.side, options)
     if terms.rules.is_final:
-        _check_keys(merged)
+        check_keys(merged)
     differences = _missing_tables(ours, theirs)
     found = Comparison(
         str(left.source),
@@ -137,7 +137,7 @@ def compare_tables(
         tuple(differences),
         ("last rows",) if terms.rules.is_final else terms.rules.compared,
         terms.left_out,
-        notes=() if options.window is None else (_window_note(terms.rules, options.window),),
+        notes=() if options.window is None else (window_note(terms.rules, options.window),),
         is_exact=options.exact,
         unwanted=(*unwanted_tables(options), *(part for each in merged for part in each.unwanted)),
     )
@@ -185,7 +185,7 @@ def _terms(left: Side, right: Side, options: CompareOptions) -> Terms:
     return Terms(final_rules(terms.rules), tuple(left_out))
 
 
-def _check_keys(merged: Iterable[MergedTable]) -> None:
+def check_keys(merged: Iterable[MergedTable]) -> None:
     """Check that each table has a key, by which its last rows are found. Raises: SchemaError."""
     lacking = [
         str(each.table)
@@ -198,7 +198,8 @@ def _check_keys(merged: Iterable[MergedTable]) -> None:
         )
 
 
-def _window_note(rules: ComparisonRules, window: Window) -> str:
+def window_note(rules: ComparisonRules, window: Window) -> str:
+    """Return the line that names a window."""
     return f"only changes with {rules.position} {window}"
 
 

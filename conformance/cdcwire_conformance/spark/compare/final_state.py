@@ -12,6 +12,8 @@ Only the after image counts: the last row, or that there is none.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
+from operator import or_
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -41,11 +43,19 @@ def summary_of_keys(
         "changed": is_on_both & ~is_same,
         **{f"only_{side}": is_there[side] & ~is_there[_OTHER[side]] for side in _SIDES},
     }
+    if layout.rules.leaves_left_over:
+        flags["only_right"] = F.lit(False)
     is_readable = F.col("is_readable")
-    is_differing = is_readable & (is_there["left"] | is_there["right"]) & ~flags["same"]
+    is_differing = reduce(or_, (flags[name] for name in ("changed", "only_left", "only_right")))
+    sums = {name: F.count_if(is_readable & flag) for name, flag in flags.items()}
+    if layout.rules.against_table:
+        copies = F.greatest(F.col("right_rows") - 1, F.lit(0))
+        sums["doubled_right"] = F.sum(F.when(is_readable, copies).otherwise(0))
+        is_differing |= F.col("right_rows") > 1
+    is_differing &= is_readable
     pair = F.struct(*layout.key_names)
     return keys.groupBy(F.when(is_differing, pair).alias("pair")).agg(
-        *(F.count_if(is_readable & flag).alias(name) for name, flag in flags.items()),
+        *(value.alias(name) for name, value in sums.items()),
         *(
             F.sum(F.when(is_readable == is_kind, F.col(f"{side}_rows")).otherwise(0)).alias(name)
             for side in _SIDES
@@ -59,12 +69,79 @@ def states_of_pairs(
 ) -> DataFrame:
     """Return the last rows of some keys, side by side, as ``difference.side_by_side`` does."""
     keys = _last_states(left, right, layout, exact_form, pairs)
+    against_table = layout.rules.against_table
+    if against_table:
+        keys = _against_table(left, keys, layout, pairs)
+    else:
+        keys = keys.withColumns({"rank": F.lit(0), "kind": F.lit("changed")})
     return keys.select(
         F.struct(*layout.key_names).alias("pair"),
-        F.lit(0).alias("rank"),
-        F.lit("changed").alias("kind"),
+        "rank",
+        "kind",
+        *(["due", "explained"] if against_table else []),
         *(F.when(_is_there(side), _it(side)).alias(side) for side in _SIDES),
     )
+
+
+def _against_table(
+    left: DataFrame, keys: DataFrame, layout: PairLayout, pairs: DataFrame
+) -> DataFrame:
+    """Return the states of keys with what is wrong with the table's row, and what it lacks.
+
+    A row is stale if an earlier state of the feed has more of its columns than the last one has.
+    ``due`` is the change after that state: its position and source. For a row that is left over,
+    it is the last change, a delete. ``explained``: the columns that are right in that state. A row
+    that the table has more than once is in the answer twice: as it is, and as a double.
+    """
+    states = _states(left, layout, {"": exact_form})
+    states = _of_pairs(states, layout, pairs).where("is_readable")
+    table = keys.select(*layout.key_names, F.col("right.after.row").alias("row"))
+    states = states.join(table, [*layout.key_names])
+    values = F.col("state.after.row"), F.col("row")
+    wrong = F.array(
+        *(
+            ~values[0].getField(f"c{number}").eqNullSafe(values[1].getField(f"c{number}"))
+            for number in range(len(layout.fields))
+        )
+    )
+    states = states.withColumn("wrong", F.when(F.col("state.is_present"), wrong))
+    gone = F.lit(len(layout.fields) + 1)  # a deleted row has no column of the table's row
+    count = F.size(F.filter("wrong", lambda each: each))
+    size = F.when(F.col("wrong").isNull(), gone).otherwise(count)
+    in_order = Window.partitionBy(*layout.key_names).orderBy("order")
+    change = F.struct(F.col("state.position").alias("position"), F.col("state.source"))
+    states = states.withColumns({"size": size, "next": F.lead(change).over(in_order)})
+    best = F.struct(F.col("size"), F.col("wrong"), F.col("next"))
+    of_key = states.groupBy(*layout.key_names).agg(
+        F.max_by(best, F.struct(-F.col("size"), F.col("order"))).alias("best"),
+        F.max_by(F.struct("size", "wrong"), "order").alias("last"),
+        F.max_by(change, "order").alias("last_change"),
+    )
+    found = keys.join(of_key, [*layout.key_names], "left")
+    is_changed = _is_there("left") & _is_there("right")
+    is_stale = is_changed & (F.col("best.size") < F.col("last.size"))
+    is_same = is_changed & F.col("left.after").eqNullSafe(F.col("right.after"))
+    due = F.when(is_stale, F.col("best.next")).when(~_is_there("left"), F.col("last_change"))
+    numbers = F.sequence(F.lit(0), F.lit(len(layout.fields) - 1))
+    explained = F.filter(numbers, lambda n: ~F.get(F.col("best.wrong"), n))
+    kind = F.when(is_same, None).when(is_stale, "stale").otherwise("changed")
+    found = found.withColumns(
+        {
+            "rank": F.lit(0),
+            "kind": kind,
+            "due": due,
+            "explained": F.when(is_stale, explained),
+        }
+    )
+    doubled = found.where("right_rows > 1").withColumns(
+        {"rank": F.lit(1), "kind": F.lit("doubled"), "due": F.when(F.lit(False), F.col("due"))}
+    )
+    return found.where("kind IS NOT NULL").unionByName(doubled)
+
+
+def _of_pairs(states: DataFrame, layout: PairLayout, pairs: DataFrame) -> DataFrame:
+    key = F.struct(*layout.key_names)
+    return states.withColumn("pair", key).join(pairs, "pair", "left_semi").drop("pair")
 
 
 def _is_there(side: str) -> Column:
@@ -74,6 +151,8 @@ def _is_there(side: str) -> Column:
 def _it(side: str) -> Column:
     """Return a row as ``difference.rows_of_pairs`` has it, and the position of its last change."""
     state = F.col(side)
+    is_double = (F.col("kind") == "doubled") & F.lit(side == "right")
+    copies = F.when(is_double, F.col("right_rows")).otherwise(1)
     after = state.getField("after")
     row = F.struct(
         F.lit("row").alias("op"),
@@ -83,7 +162,7 @@ def _it(side: str) -> Column:
     )
     return F.struct(
         row.alias("row"),
-        *(F.lit(int(name == side)).alias(name) for name in _SIDES),
+        *((copies if name == side else F.lit(0)).alias(name) for name in _SIDES),
         *(state.getField("source").alias(f"{name}_source") for name in _SIDES),
         state.getField("position").alias("position"),
     )
@@ -99,11 +178,7 @@ def _last_states(
     """Return each key once, with its last ``left`` and ``right`` state, and how many changes."""
     ours, theirs = (_states(frame, layout, {"": form}) for frame in (left, right))
     if pairs is not None:
-        key = F.struct(*layout.key_names)
-        ours, theirs = (
-            states.withColumn("pair", key).join(pairs, "pair", "left_semi").drop("pair")
-            for states in (ours, theirs)
-        )
+        ours, theirs = (_of_pairs(states, layout, pairs) for states in (ours, theirs))
     union = ours.withColumn("is_left", F.lit(True)).unionByName(
         theirs.withColumn("is_left", F.lit(False))
     )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cdcwire_conformance.output.html.render import render_template
 from cdcwire_conformance.spark.compare.report import (
-    COUNTED,
     about_table,
     change_line,
+    due_line,
+    named_counts,
     place_lines,
     rest_line,
     share_text,
@@ -109,9 +110,9 @@ def html_text(found: Comparison) -> str:
 
 def _page(found: Comparison) -> _Page:
     names = [
-        (name, form.format("").strip().capitalize())
-        for name, form in COUNTED
-        if any(table.counts and getattr(table.counts, name) for table in found.tables)
+        name
+        for name in dict.fromkeys(n for table in found.tables for n, _ in named_counts(table))
+        if any(dict(named_counts(table)).get(name) for table in found.tables)
     ]
     facts = [("Left", found.left), ("Right", found.right)]
     if found.compared:
@@ -124,8 +125,8 @@ def _page(found: Comparison) -> _Page:
         tuple((name, visible(value)) for name, value in facts),
         tuple(f"{visible(name)} ({visible(reason)})" for name, reason in _left_out(found)),
         tuple(map(visible, problems)),
-        tuple(name for _, name in names),
-        tuple(_table(table, tuple(name for name, _ in names)) for table in found.tables),
+        tuple(name.capitalize() for name in names),
+        tuple(_table(table, names) for table in found.tables),
     )
 
 
@@ -135,13 +136,13 @@ def _left_out(found: Comparison) -> Iterator[tuple[str, str]]:
         yield from ((f"{table.table}: {name}", reason) for name, reason in table.left_out)
 
 
-def _table(table: TableComparison, names: tuple[str, ...]) -> _Table:
+def _table(table: TableComparison, names: Sequence[str]) -> _Table:
     counts = table.counts or Counts()
     lines = [*table.schema_differences, *(f"note: {note}" for note in table.notes)]
     return _Table(
         visible(table.table),
         "not compared" if table.counts is None else "equal" if table.is_equal else "different",
-        tuple(f"{getattr(counts, name):,}" for name in names),
+        tuple(f"{dict(named_counts(table)).get(name, 0):,}" for name in names),
         about_table(table),
         tuple(map(visible, lines)),
         tuple(_patterns(table, counts)),
@@ -173,7 +174,8 @@ def _as_value(value: str | _Value) -> _Value:
 
 def _row(difference: RowDifference) -> _Row:
     columns = tuple(_Column(column_name(each), *_values(each)) for each in difference.columns)
-    return _Row(change_line(difference), tuple(place_lines(difference)), columns)
+    places = (*place_lines(difference), *due_line(difference))
+    return _Row(change_line(difference), places, columns)
 
 
 def _values(column: ColumnDifference) -> tuple[_Value, _Value]:

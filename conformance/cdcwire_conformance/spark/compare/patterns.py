@@ -97,12 +97,16 @@ def _grouped(differences: Iterable[RowDifference]) -> _Groups:
 def _names_of(difference: RowDifference) -> dict[_Name, PatternExample]:
     """Return the patterns that a difference is part of, each once, with its values."""
     key = difference.key
+    found: dict[_Name, PatternExample] = {}
     if difference.verdict != "changed":
         cause = Cause("row", amount=f"{difference.verdict}: {difference.op}")
         name = _Name(None, "row", cause, _OPTIONS_OF_ROWS.get(difference.verdict))
-        return {name: PatternExample(key, ABSENT, ABSENT)}
-    found: dict[_Name, PatternExample] = {}
+        found[name] = PatternExample(key, ABSENT, ABSENT)
+        if difference.verdict != "stale":
+            return found
     for each in difference.columns:
+        if each.column in difference.explained:
+            continue
         if each.column is None:
             side: SideName = "right" if each.left.is_absent else "left"
             cause = Cause("image", side, each.image or "")

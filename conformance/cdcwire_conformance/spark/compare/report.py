@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
@@ -35,20 +36,38 @@ _COLUMNS_SHOWN = 12  # of a row that only one side has
 _PATTERNS_SHOWN = 10
 _UNWANTED_SHOWN = 5  # parts in the verdict
 _COPIES = ("repeated", "doubled")
-COUNTED = (
-    ("same", "{} same"),
-    ("changed", "{} changed"),
-    ("only_left", "{} only left"),
-    ("only_right", "{} only right"),
-    ("repeated_left", "{} repeated left"),
-    ("repeated_right", "{} repeated right"),
-    ("doubled_left", "{} doubled left"),
-    ("doubled_right", "{} doubled right"),
-    ("out_of_order_left", "{} out of order left"),
-    ("out_of_order_right", "{} out of order right"),
-    ("unreadable_left", "{} unreadable left"),
-    ("unreadable_right", "{} unreadable right"),
-)
+_COUNTED = {
+    "same": "same",
+    "changed": "changed",
+    "only_left": "only left",
+    "only_right": "only right",
+    "repeated_left": "repeated left",
+    "repeated_right": "repeated right",
+    "doubled_left": "doubled left",
+    "doubled_right": "doubled right",
+    "out_of_order_left": "out of order left",
+    "out_of_order_right": "out of order right",
+    "unreadable_left": "unreadable left",
+    "unreadable_right": "unreadable right",
+}
+_COUNTED_IN_TABLE = {
+    "same": "same",
+    "changed": "different",
+    "stale": "stale",
+    "only_left": "missing",
+    "only_right": "left over",
+    "doubled_right": "doubled",
+    "unreadable_left": "unreadable",
+}
+
+
+def named_counts(table: TableComparison) -> list[tuple[str, int]]:
+    """Return the counts of a table by the names that reports have."""
+    counts = table.counts or Counts()
+    if not table.against_table:
+        return [(word, getattr(counts, name)) for name, word in _COUNTED.items()]
+    counts = replace(counts, changed=counts.changed - counts.stale)
+    return [(word, getattr(counts, name)) for name, word in _COUNTED_IN_TABLE.items()]
 
 
 def text(found: Comparison) -> str:
@@ -159,9 +178,7 @@ def _table_lines(table: TableComparison, counts: Counts) -> Iterator[str]:
         word = "different" if table.differing else word
         yield f"{visible(table.table)}: {word}"
         yield f"  {about_table(table)}"
-        parts = [form.format(f"{getattr(counts, name):,}") for name, form in COUNTED]
-        numbers = [getattr(counts, name) for name, _ in COUNTED]
-        yield "  " + ", ".join(part for part, n in zip(parts, numbers, strict=True) if n)
+        yield "  " + ", ".join(f"{n:,} {name}" for name, n in named_counts(table) if n)
     if counts.differing > 1:
         yield from _pattern_lines(table, counts)
     for difference in table.differences:
@@ -211,6 +228,9 @@ def share_text(pattern: Pattern, counts: Counts) -> str:
 
 def _sizes(table: TableComparison, counts: Counts) -> str:
     left, right, split = counts.left, counts.right, ""
+    if table.against_table:
+        rows = f"{_counted(right, 'row')} of the table"
+        return f"{_counted(left, 'last row')} after {counts.left_rows:,} changes, {rows}"
     if table.is_final:
         rows = f"{counts.left_rows:,} and {counts.right_rows:,} changes"
         if left == right and not counts.differing:
@@ -273,10 +293,19 @@ def place_lines(difference: RowDifference) -> Iterator[str]:
             yield f"{side:<5}  {', '.join([*where, *([visible(str(place))] if place else [])])}"
 
 
+def due_line(difference: RowDifference) -> list[str]:
+    """Return the line about the change that a table does not have; none if there is no such."""
+    if difference.due is None and difference.due_place is None:
+        return []
+    where = " ".join(map(str, filter(None, (difference.due, difference.due_place))))
+    return [f"the table lacks the change at {visible(where)}"]
+
+
 def _difference_lines(difference: RowDifference) -> Iterator[str]:
     yield change_line(difference)
     yield from (f"  {line}" for line in place_lines(difference))
-    if difference.verdict == "changed":
+    yield from (f"  {line}" for line in due_line(difference))
+    if difference.verdict in ("changed", "stale"):
         for column in difference.columns:
             yield from (f"  {line}" for line in _column_lines(column))
         return
@@ -354,6 +383,7 @@ def _table_document(table: TableComparison) -> dict[str, Json]:
         else {name: getattr(counts, name) for name in Counts.__dataclass_fields__},
         "paired_by": list(table.paired_by),
         "last_rows": table.is_final,
+        "against_table": table.against_table,
         "repeats_allowed": table.allows_repeats,
         "schema_differences": list(table.schema_differences),
         "patterns": [_pattern_document(each) for each in table.patterns],
@@ -391,11 +421,13 @@ def _key_document(key: Iterable[tuple[str, Shown]]) -> Json:
 
 
 def _difference_document(difference: RowDifference) -> dict[str, Json]:
+    due = {"position": difference.due, "place": _place_document(difference.due_place)}
     return {
         "verdict": difference.verdict,
         "op": difference.op,
         "key": _key_document(difference.key),
         "position": dict(difference.position),
+        "due": due if any(due.values()) else None,
         "copies": {"left": difference.left_count, "right": difference.right_count},
         "places": {
             "left": _place_document(difference.left_place),

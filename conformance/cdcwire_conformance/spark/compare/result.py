@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 RowVerdict: TypeAlias = Literal[
-    "changed", "only left", "only right", "repeated", "doubled", "out of order"
+    "changed",
+    "only left",
+    "only right",
+    "repeated",
+    "doubled",
+    "out of order",
+    "missing",
+    "left over",
+    "stale",
 ]
 ImageName: TypeAlias = Literal["before", "after"]
 SideName: TypeAlias = Literal["left", "right"]
@@ -77,6 +85,10 @@ class RowDifference:
     ``right_count`` say how often each side has this very row. For a row of one side ``columns`` has
     its values, each against an absent one. One that is out of order has counts and places of the
     sides where it is so only. A last row has the op "row".
+
+    Against a table, a row is missing in it, left over or stale: as the feed had it before. ``due``
+    and ``due_place``: position and place of the change that the table does not have. ``explained``:
+    the columns that differ because of it.
     """
 
     verdict: RowVerdict
@@ -88,6 +100,9 @@ class RowDifference:
     columns: tuple[ColumnDifference, ...] = ()
     left_place: RowPlace | None = None
     right_place: RowPlace | None = None
+    due: str | None = None
+    due_place: RowPlace | None = None
+    explained: frozenset[str] = frozenset()
 
     @property
     def weight(self) -> int:
@@ -133,7 +148,8 @@ class Counts:
     ``changed``: pairs of one key and position with different content. ``repeated`` and ``doubled``:
     copies of a row beyond what the other side has of it, which were sent again later, or at once.
     ``out_of_order``: pairs that come after a later change of their key in this feed, and not in the
-    same way in the other. ``unreadable``: messages or rows with an error. For last rows, ``rows``
+    same way in the other. ``stale``: those of the changed rows of a table that are as the feed had
+    them before. ``unreadable``: messages or rows with an error. For last rows, ``rows``
     counts the changes that were replayed.
     """
 
@@ -153,6 +169,7 @@ class Counts:
     out_of_order_right: int = 0
     unreadable_left: int = 0
     unreadable_right: int = 0
+    stale: int = 0
 
     @property
     def differing(self) -> int:
@@ -188,7 +205,8 @@ class TableComparison:
     the columns of the key by which rows met; without a key they met only their equals.
     ``in_halves``: an update counts as two changes. ``is_final``: last rows were compared.
     ``allows_repeats``: copies that were sent again are counted and do not make a difference.
-    ``patterns``: all differences by their cause, the most frequent first; a row may be in several.
+    ``against_table``: the right side is a table. ``patterns``: all differences by their cause, the
+    most frequent first; a row may be in several.
     """
 
     table: str
@@ -201,6 +219,7 @@ class TableComparison:
     in_halves: bool = False
     is_final: bool = False
     allows_repeats: bool = False
+    against_table: bool = False
     patterns: tuple[Pattern, ...] = ()
 
     @property

@@ -150,6 +150,8 @@ class ComparisonRules:
     ``in_halves``: a side sends an update as two records. An update with both images then counts as
     two records, each under the key of that image. ``leaves_deletes``: deletes are not compared, as
     bare ones are in no window. ``is_final``: what is compared is the last row of each key.
+    ``against_table``: the right side is a table, which has rows without a history.
+    ``leaves_left_over``: rows that only the right side has are not compared.
     """
 
     position: PositionName | None = "commit_ts"
@@ -163,6 +165,8 @@ class ComparisonRules:
     in_halves: bool = False
     leaves_deletes: bool = False
     is_final: bool = False
+    against_table: bool = False
+    leaves_left_over: bool = False
 
     @property
     def compared(self) -> tuple[str, ...]:

@@ -1,0 +1,121 @@
+"""URLs of tables that a feed is compared with.
+
+``parquet:DIR`` and ``iceberg:DIR`` are tables in a directory or a bucket. ``table:``
+is a table of Spark's catalog, ``jdbc:`` one of a database. A URL is shown, so it takes no password:
+the password of a database is in the environment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+from urllib.parse import parse_qsl, urlsplit
+
+from cdcwire_conformance.sources.stores import (
+    LocalStore,
+    SourceError,
+    StoreError,
+    directory_of,
+    scheme_of,
+)
+
+TableKind: TypeAlias = Literal["parquet", "iceberg", "table", "jdbc"]
+
+TABLE_KINDS: tuple[TableKind, ...] = ("parquet", "iceberg", "table", "jdbc")
+DRIVERS = {"mariadb": "org.mariadb.jdbc.Driver", "postgresql": "org.postgresql.Driver"}
+PASSWORD_VARIABLE = "CDCWIRE_TABLE_PASSWORD"
+_JDBC_FORM = "jdbc:postgresql://HOST:PORT/DATABASE?table=SCHEMA.TABLE&user=NAME"
+
+
+@dataclass(frozen=True, slots=True)
+class TableUrl:
+    """Where a table is.
+
+    ``place``: a directory, a URL of a store, a name in the catalog, or a URL of JDBC. ``name``:
+    its schema, if known, and its name.
+    """
+
+    kind: TableKind
+    place: str
+    name: tuple[str | None, str]
+    user: str | None = None
+
+    def __str__(self) -> str:
+        if self.kind == "jdbc":
+            schema, table = self.name
+            return f"{self.place}?table={table if schema is None else f'{schema}.{table}'}"
+        return f"{self.kind}:{self.place}"
+
+    @property
+    def connector(self) -> str:
+        """The connector that Spark needs: a kind, a database, or "" for none."""
+        if self.kind == "jdbc":
+            return self.place.split(":")[1]
+        return self.kind if self.kind == "iceberg" else ""
+
+    @property
+    def scheme(self) -> str:
+        """The scheme of the store that has the table, such as ``s3a``; "" for none."""
+        return scheme_of(self.place) if self.kind in ("parquet", "iceberg") else ""
+
+
+def parse_table_url(text: str) -> TableUrl | None:
+    """Return the table of a URL; None if it does not begin with a kind of table.
+
+    Raises: SourceError.
+    """
+    kind, colon, rest = text.partition(":")
+    found = next((each for each in TABLE_KINDS if each == kind), None)
+    if found is None or not colon:
+        return None
+    if found == "jdbc":
+        return _jdbc_table(text)
+    if not rest:
+        raise SourceError(f"{text!r}: the table is missing, as in {kind}:{_EXAMPLES[found]}")
+    if found == "table":
+        return TableUrl(found, rest, _name_of(rest))
+    try:
+        folder = directory_of(rest)
+    except StoreError as error:
+        raise SourceError(f"{text!r}: {error}") from error
+    if folder is None:
+        return TableUrl(found, rest.rstrip("/"), (None, rest.rstrip("/").rpartition("/")[2]))
+    store = LocalStore(folder)
+    if not store.folder.is_dir():
+        raise SourceError(f"{text!r}: there is no such directory")
+    return TableUrl(found, store.root, (None, store.folder.resolve().name))
+
+
+_EXAMPLES = {
+    "parquet": "file:DIR",
+    "iceberg": "file:DIR",
+    "table": "CATALOG.SCHEMA.TABLE",
+}
+
+
+def _name_of(text: str) -> tuple[str | None, str]:
+    schema, _, table = text.rpartition(".")
+    return schema.rpartition(".")[2] or None, table
+
+
+def _jdbc_table(text: str) -> TableUrl:
+    where, _, query = text.partition("?")
+    database = where.split(":")[1]
+    if database not in DRIVERS:
+        known = " and ".join(f"jdbc:{name}" for name in sorted(DRIVERS))
+        raise SourceError(f"{where}: there are drivers for {known}")
+    parameters = dict(parse_qsl(query))
+    table, user = parameters.pop("table", ""), parameters.pop("user", None)
+    parts = urlsplit(where.removeprefix("jdbc:"))
+    if parts.password is not None or "password" in parameters:
+        raise SourceError(
+            f"{database}: a URL is shown, so it takes no password; set {PASSWORD_VARIABLE}"
+        )
+    if not parts.hostname or not parts.path.strip("/") or not table:
+        raise SourceError(f"{where}: a table of a database is {_JDBC_FORM}")
+    if parameters:
+        raise SourceError(f"{where}: {next(iter(parameters))!r} is not a parameter of {_JDBC_FORM}")
+    schema, name = _name_of(table)
+    if schema is None and database == "mariadb":
+        schema = parts.path.strip("/")
+    return TableUrl("jdbc", where, (schema, name), user)

@@ -1,0 +1,291 @@
+"""The last row of each key in a feed against a table: Parquet, Iceberg, JDBC, any DataFrame.
+
+The rows of the table are taken as inserts, without a position, of a side that knows nothing else.
+So both sides have the form of last rows (see ``final_state``). A table has no absent columns: an
+absent column of the feed counts as NULL.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from cdcwire.core.format import TableName
+from cdcwire.model import kinds
+from cdcwire.model.events import Column as TableColumn
+from cdcwire_conformance.arrow.json_form import normal_json_array
+from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.arrow.types import UTC, SchemaError
+from cdcwire_conformance.sources.tables import DRIVERS, PASSWORD_VARIABLE, TableUrl
+from cdcwire_conformance.spark.compare.changes import compare_frames
+from cdcwire_conformance.spark.compare.differences import begin_differences
+from cdcwire_conformance.spark.compare.feed import ComparedFeed, name_text, named_like
+from cdcwire_conformance.spark.compare.feeds import check_keys, window_note
+from cdcwire_conformance.spark.compare.merging import merged_table
+from cdcwire_conformance.spark.compare.result import Comparison, TableComparison
+from cdcwire_conformance.spark.compare.rules import (
+    DEFAULT_OPTIONS,
+    CompareOptions,
+    final_rules,
+    terms_of,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Rows: TypeAlias = "TableUrl | DataFrame"
+
+_NOT_IN_A_TABLE = (
+    ("NULL against absent", "a table has no absent columns"),
+    ("positions and earlier changes", "a table has the last rows only"),
+)
+_FRACTION = 6  # digits of a second in Spark's timestamps
+_PLAIN_KINDS: Mapping[type[T.DataType], kinds.Type] = {
+    T.ByteType: kinds.IntType(8),
+    T.ShortType: kinds.IntType(16),
+    T.IntegerType: kinds.IntType(32),
+    T.LongType: kinds.IntType(64),
+    T.FloatType: kinds.FloatType(32),
+    T.DoubleType: kinds.FloatType(64),
+    T.BooleanType: kinds.BoolType(),
+    T.BinaryType: kinds.BytesType(),
+    T.StringType: kinds.TextType(),
+    T.VarcharType: kinds.TextType(),
+    T.CharType: kinds.TextType(),
+    T.DateType: kinds.DateType(),
+    T.TimestampType: kinds.TimestampType(_FRACTION, zone=UTC),
+    T.TimestampNTZType: kinds.DatetimeType(_FRACTION),
+}
+
+
+def compare_table(
+    spark: SparkSession,
+    feed: ComparedFeed,
+    table: Rows,
+    options: CompareOptions = DEFAULT_OPTIONS,
+    report: Callable[[str], None] = lambda text: None,
+) -> Comparison:
+    """Compare the last row of each key in a feed with the rows of a table.
+
+    ``options.include`` names the table of the feed if it has several, unless the table has the same
+    name. With ``options.window`` only the changes in it are replayed; if it has a start, rows that
+    only the table has are not compared. Raises: SchemaError when there is nothing to compare; as
+    ``compare_feeds``.
+    """
+    start = time.monotonic()
+    if options.differences_to is not None:
+        begin_differences(spark, options.differences_to)
+    frame = table if isinstance(table, DataFrame) else read_table(spark, table)
+    report("looking for the tables of the feed")
+    opened, own = feed.open(spark, options).described(spark, options)
+    name = _table_name(own, table if isinstance(table, TableUrl) else None, options)
+    named, aliases = named_like(
+        {name: _canonical(frame, name)}, {name: own[name]}, "table", str.lower
+    )
+    met = merged_table(own[name], named[name], options)
+    check_keys([met])
+    merged = met.merged
+    terms = terms_of(opened.side, opened.side, is_windowed=options.window is not None)
+    if options.window is not None and terms.rules.position is None:
+        raise SchemaError(f"{opened.side.format.name} has no position here, so it has no window")
+    if terms.rules.leaves_deletes:
+        raise SchemaError(
+            f"deletes of {opened.side.format.name} have no position, so a window has no last rows"
+        )
+    has_start = options.window is not None and options.window.start is not None
+    rules = replace(final_rules(terms.rules), against_table=True, leaves_left_over=has_start)
+    left_out = list(_NOT_IN_A_TABLE)
+    if has_start:
+        reason = "the feed is read from a position on, so it need not have their keys"
+        left_out.append(("rows that only the table has", reason))
+    notes = [] if options.window is None else [window_note(rules, options.window)]
+    found = Comparison(
+        str(feed.source),
+        str(table) if isinstance(table, TableUrl) else "a DataFrame",
+        (),
+        compared=("last rows",),
+        left_out=tuple(left_out),
+        notes=tuple(notes),
+        is_exact=options.exact,
+        unwanted=met.unwanted,
+    )
+    if merged.differences and not options.common:
+        compared = TableComparison(
+            str(merged.table), None, schema_differences=merged.differences, notes=merged.notes
+        )
+    else:
+        rows = opened.frame(spark, merged.table, options).drop("before_has", "after_has")
+        cut = options.meaning.cut
+        alias = aliases.get(name)
+        columns = {} if alias is None else alias.columns
+        compared = compare_frames(
+            cut(opened.placed(rows), merged.table),
+            cut(table_rows(frame, merged.table, rows.schema, columns), merged.table),
+            merged.table,
+            rules,
+            limit=options.limit,
+            exact=options.exact,
+            window=options.window,
+            report=report,
+            differences_to=options.differences_to,
+        )
+        places = opened.with_lines(each.left_place for each in compared.differences)
+        due = opened.with_lines(each.due_place for each in compared.differences)
+        compared = replace(
+            compared,
+            differences=tuple(
+                replace(each, left_place=place, due_place=due_place)
+                for each, place, due_place in zip(compared.differences, places, due, strict=True)
+            ),
+            schema_differences=merged.differences,
+            left_out=merged.left_out,
+            notes=(*merged.notes, *(alias.notes(merged.table) if alias else ())),
+        )
+    found = replace(found, tables=(compared,), seconds=time.monotonic() - start)
+    if not found.is_different and not found.is_equal:
+        raise SchemaError("nothing was compared: the feed or the table has no row")
+    if not found.is_different and min(found.changes) < options.min_rows:
+        raise SchemaError(f"nothing was decided: a side has fewer rows than {options.min_rows:,}")
+    return found
+
+
+def _table_name(
+    tables: Mapping[TableName, CanonicalTable], url: TableUrl | None, options: CompareOptions
+) -> TableName:
+    """Return which table of a feed is compared. Raises: SchemaError if that is not known."""
+    if options.include is not None:
+        missing = sorted(map(name_text, options.include - set(tables)))
+        if missing:
+            raise SchemaError(f"the feed has no rows of {', '.join(missing)}")
+        tables = {name: each for name, each in tables.items() if name in options.include}
+    if not tables:
+        raise SchemaError("the feed has no row change, so there is nothing to compare")
+    if len(tables) == 1:
+        return next(iter(tables))
+    if url is not None:
+        schema, wanted = (part if part is None else part.lower() for part in url.name)
+        same = [
+            name
+            for name in tables
+            if name[1].lower() == wanted and schema in (None, (name[0] or "").lower())
+        ]
+        if len(same) == 1:
+            return same[0]
+    names = ", ".join(sorted(map(name_text, tables)))
+    raise SchemaError(f"the feed has several tables; --include names one of {names}")
+
+
+def _canonical(frame: DataFrame, name: TableName) -> CanonicalTable:
+    """Return a table of Spark as a canonical one. Columns without a kind stay unknown bytes."""
+    columns = tuple(
+        TableColumn(field.name, _kind(field.dataType, field.name)) for field in frame.schema.fields
+    )
+    return CanonicalTable(*name, columns, None)
+
+
+def _kind(kind: T.DataType, name: str) -> kinds.Type:
+    if isinstance(kind, T.DecimalType):
+        return kinds.DecimalType(kind.precision, kind.scale)
+    if isinstance(kind, T.ArrayType):
+        return kinds.ArrayType(_kind(kind.elementType, name))
+    found = _PLAIN_KINDS.get(type(kind))
+    if found is None:
+        raise SchemaError(
+            f"column {name} of the table is {kind.simpleString()}, which no column of a feed is; "
+            "leave it out (--columns)"
+        )
+    return found
+
+
+def table_rows(
+    frame: DataFrame, table: CanonicalTable, feed: T.StructType, columns: Mapping[str, str]
+) -> DataFrame:
+    """Return the rows of a table as inserts, in the form that the feed's frame has.
+
+    ``columns``: the table's names of columns, by the feed's, where they differ.
+    """
+    image = feed["after"].dataType
+    assert isinstance(image, T.StructType)
+    values = [
+        _value(F.col(_quoted(columns.get(name, name))), frame.schema[columns.get(name, name)], kind)
+        for name, kind in zip(table.column_names, image.fields, strict=True)
+    ]
+    rows = frame.select(
+        *(value.alias(field.name) for value, field in zip(values, image.fields, strict=True))
+    )
+    documents = [
+        field.name
+        for column, field in zip(table.columns, image.fields, strict=True)
+        if isinstance(column.type, kinds.JsonType)
+    ]
+    if documents:
+        rows = _with_normal_json(rows, documents)
+    after = F.struct(*(F.col(_quoted(field.name)) for field in image.fields))
+    nothing = {
+        field.name: F.lit(None).cast(field.dataType)
+        for field in feed.fields
+        if field.name not in ("before", "after", "op")
+    }
+    return rows.select(
+        F.lit("insert").alias("op"),
+        F.lit(None).cast(image).alias("before"),
+        after.cast(image).alias("after"),
+        *(value.alias(name) for name, value in nothing.items()),
+    )
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
+
+
+def _value(value: Column, field: T.StructField, wanted: T.StructField) -> Column:
+    """Return a value of a table in the type that the feed's image has."""
+    if isinstance(field.dataType, T.TimestampType) and isinstance(wanted.dataType, T.StringType):
+        value = F.to_utc_timestamp(value, F.current_timezone())
+    return value.cast(wanted.dataType)
+
+
+def _with_normal_json(rows: DataFrame, documents: Sequence[str]) -> DataFrame:
+    """Return the rows with these columns in the one form of their JSON, as feeds have it."""
+
+    def converted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for name in documents:
+                place = batch.schema.get_field_index(name)
+                texts = normal_json_array(batch.column(place).cast(pa.string()))
+                batch = batch.set_column(place, name, texts)
+            yield batch
+
+    return rows.mapInArrow(converted, rows.schema)
+
+
+def read_table(spark: SparkSession, table: TableUrl) -> DataFrame:
+    """Return the rows of a table. Raises: what Spark raises."""
+    if table.kind == "table":
+        return spark.read.table(table.place)
+    if table.kind != "jdbc":
+        return spark.read.format(table.kind).load(table.place)
+    schema, name = table.name
+    options = {
+        "url": table.place,
+        "dbtable": name if schema is None else f"{schema}.{name}",
+        "driver": DRIVERS[table.connector],
+        "preferTimestampNTZ": "true",
+        "fetchsize": "10000",
+    }
+    if table.connector == "mariadb":  # Spark quotes names as the standard has it
+        options["sessionInitStatement"] = "SET SESSION sql_mode = 'ANSI_QUOTES'"
+    if table.user is not None:
+        options["user"] = table.user
+    password = os.environ.get(PASSWORD_VARIABLE)
+    if password:
+        options["password"] = password
+    return spark.read.format("jdbc").options(**options).load()

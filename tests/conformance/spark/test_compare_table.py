@@ -1,0 +1,191 @@
+"""The last rows of a feed against a table of Parquet with every kind of wrong row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pytest
+
+from cdcwire.core.registry import get_format
+from cdcwire.model.events import Column, Image, Position, RowChange, Table
+from cdcwire.model.kinds import DatetimeType, DecimalType, IntType, JsonType, TextType
+from cdcwire_conformance.sources.messages_io import write_messages
+from cdcwire_conformance.sources.stores import SourceError
+from cdcwire_conformance.sources.tables import parse_table_url
+
+pytest.importorskip("pyspark", reason="needs the extra spark")
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Compare: TypeAlias = "Callable[..., tuple[int, str, dict[str, Any]]]"
+
+COLUMNS = (
+    Column("id", IntType(64), nullable=False, roles=frozenset({"primary", "handle"})),
+    Column("userName", TextType()),
+    Column("price", DecimalType(10, 2)),
+    Column("made", DatetimeType(6)),
+    Column("doc", JsonType()),
+)
+ORDERS = Table("orders", "shop", columns=COLUMNS, key=("id",))
+ROWS = 40
+STALE, MISSING, LEFT_OVER, UNKNOWN, DOUBLED = (3, 4, 5), (10, 11), 20, 99, 30
+FIRST = 1000
+
+
+def values(key: int, name: str) -> tuple[object, ...]:
+    made = f"2024-02-29 10:00:{key % 60:02}.{key:03}456"
+    return key, name, Decimal(key) / 4, made, '{"b": [1, 2], "a": null}'
+
+
+def image(key: int, name: str) -> Image:
+    return Image(COLUMNS, values(key, name))
+
+
+def changes() -> list[RowChange]:
+    """Return an insert of each key, an update of each, and the delete of one."""
+    found = [RowChange(ORDERS, "insert", None, image(key, "old")) for key in range(ROWS)]
+    for key in range(ROWS):
+        found.append(RowChange(ORDERS, "update", image(key, "old"), image(key, "new")))
+    found.append(RowChange(ORDERS, "delete", image(LEFT_OVER, "new"), None))
+    return [
+        replace(change, position=Position(commit_ts=FIRST + number))
+        for number, change in enumerate(found)
+    ]
+
+
+@pytest.fixture(scope="module")
+def feed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("feed")
+    write_messages(str(folder / "messages.jsonl"), get_format("craft").from_events(changes()))
+    return f"craft:file:{folder}"
+
+
+def write_table(spark: SparkSession, folder: Path, rows: list[tuple[object, ...]]) -> str:
+    frame = spark.createDataFrame(
+        rows, "id bigint, username string, price decimal(10,2), made string, doc string"
+    )
+    frame = frame.withColumn("made", frame.made.cast("timestamp_ntz"))
+    frame.write.parquet(str(folder))
+    return f"parquet:file:{folder}"
+
+
+@pytest.fixture(scope="module")
+def right_table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
+    rows = [(*values(key, "new")[:4], '{"a":null,"b":[1,2]}') for key in range(ROWS)]
+    rows = [row for row in rows if row[0] != LEFT_OVER]
+    return write_table(spark, tmp_path_factory.mktemp("right") / "orders", rows)
+
+
+@pytest.fixture(scope="module")
+def wrong_table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return a table with stale, missing, left over and doubled rows; ``made`` is cut to ms."""
+    rows: list[tuple[object, ...]] = []
+    for key in (*range(ROWS), DOUBLED, UNKNOWN):
+        if key in MISSING:
+            continue
+        row = list(values(key, "old" if key in STALE else "new"))
+        row[3] = str(row[3])[:-3]
+        rows.append(tuple(row))
+    return write_table(spark, tmp_path_factory.mktemp("wrong") / "orders", rows)
+
+
+def test_equal_table_is_equal(compare: Compare, feed: str, right_table: str) -> None:
+    code, out, document = compare(feed, right_table)
+    assert (code, out.splitlines()[-1]) == (
+        0,
+        "EQUAL: 39 last rows of 1 table, by 128 bits of hash per row",
+    )
+    assert "note: table: column username is userName" in out
+    assert "not compared: NULL against absent (a table has no absent columns)" in out
+    assert document["tables"][0]["counts"]["same"] == ROWS - 1
+
+
+@pytest.fixture(scope="module")
+def found(spark: SparkSession, feed: str, wrong_table: str) -> Any:
+    from cdcwire_conformance.sources.source_urls import parse_source
+    from cdcwire_conformance.spark.compare.feed import ComparedFeed
+    from cdcwire_conformance.spark.compare.rules import CompareOptions
+    from cdcwire_conformance.spark.compare.table import compare_table
+
+    table = parse_table_url(wrong_table)
+    assert table is not None
+    left = ComparedFeed(parse_source(feed))
+    return compare_table(spark, left, table, CompareOptions(limit=100)).tables[0]
+
+
+def test_each_wrong_row_is_counted(found: Any) -> None:
+    from cdcwire_conformance.spark.compare.report import named_counts
+
+    assert {name: count for name, count in named_counts(found) if count} == {
+        "different": ROWS - len(STALE) - len(MISSING) - 1,
+        "stale": len(STALE),
+        "missing": len(MISSING),
+        "left over": 2,
+        "doubled": 1,
+    }
+
+
+def test_stale_row_names_the_change_that_the_table_lacks(found: Any) -> None:
+    stale = {
+        dict(each.key)["id"].text: each for each in found.differences if each.verdict == "stale"
+    }
+    assert {int(key): int(each.due) for key, each in stale.items()} == {
+        key: FIRST + ROWS + key for key in STALE
+    }
+    assert all(each.due_place.line is not None for each in stale.values())
+
+
+def test_row_that_is_left_over_names_its_delete(found: Any) -> None:
+    left_over = {
+        int(dict(each.key)["id"].text): each.due
+        for each in found.differences
+        if each.verdict == "left over"
+    }
+    assert left_over == {LEFT_OVER: str(FIRST + 2 * ROWS), UNKNOWN: None}
+
+
+def test_cut_column_is_one_pattern_and_stale_rows_another(found: Any) -> None:
+    cut = ROWS - len(MISSING) - 1
+    assert [(each.column, each.text, each.count) for each in found.patterns] == [
+        ("made", "cut to milliseconds on the right", cut),
+        (None, "stale: row", 3),
+        (None, "left over: row", 2),
+        (None, "missing: row", 2),
+        (None, "doubled: row", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("parquet:", "the table is missing"),
+        ("iceberg:file:/nowhere/at/all", "there is no such directory"),
+        ("jdbc:oracle://h/d?table=t", "there are drivers for jdbc:mariadb and jdbc:postgresql"),
+        ("jdbc:mariadb://u:secret@h/d?table=t", "takes no password"),
+        ("jdbc:mariadb://h/d?table=t&password=secret", "takes no password"),
+        ("jdbc:mariadb://h/d", "a table of a database is"),
+        ("jdbc:mariadb://h/d?table=t&ssl=1", "'ssl' is not a parameter"),
+    ],
+)
+def test_wrong_url_of_a_table_is_one_line_without_the_password(text: str, said: str) -> None:
+    with pytest.raises(SourceError) as error:
+        parse_table_url(text)
+    assert said in str(error.value)
+    assert "secret" not in str(error.value)
+
+
+def test_url_of_a_table() -> None:
+    table = parse_table_url("jdbc:postgresql://db:5432/shop?table=public.orders&user=reader")
+    assert table is not None
+    assert (table.connector, table.name, table.user) == (
+        "postgresql",
+        ("public", "orders"),
+        "reader",
+    )
+    assert str(table) == "jdbc:postgresql://db:5432/shop?table=public.orders"
+    assert parse_table_url("craft:file:a") is None
