@@ -25,6 +25,8 @@ _BAD_BYTES = {chr(0xDC00 + byte): r"\ufffd" for byte in range(0x80, 0x100)}
 _ESCAPES = {**_CONTROLS, **_LINE_ENDS, **_BAD_BYTES, **_SHORT}
 _HTML_ESCAPES = {**_ESCAPES, **_HTML}
 _EASY_ESCAPES = {**_HTML_ESCAPES, "\b": r"\u0008", "\f": r"\u000c"}
+_EASY_INSTEAD = {r"\b": r"\u0008", r"\f": r"\u000c", r"\\": r"\\"}
+_EASY_DIFFERS = re.compile(r"\\[\\bf]")  # with escaped backslashes, after which b and f are letters
 _SPECIAL = re.compile('[\x00-\x1f"\\\\\u2028\u2029\udc80-\udcff]')
 _HTML_SPECIAL = re.compile('[\x00-\x1f"\\\\\u2028\u2029\udc80-\udcff<>&]')
 
@@ -64,6 +66,17 @@ def easyjson_string(text: str) -> str:
     Source: canal-json, "json strings".
     """
     return f'"{_HTML_SPECIAL.sub(lambda found: _EASY_ESCAPES[found.group()], text)}"'
+
+
+def finished_easyjson(text: str) -> str:
+    """Return JSON with the escapes that easyjson has instead of those of Python's ``json``.
+
+    ``text`` is as ``finished_json`` takes it.
+    """
+    text = finished_json(text)
+    if r"\b" in text or r"\f" in text:
+        text = _EASY_DIFFERS.sub(lambda found: _EASY_INSTEAD[found.group()], text)
+    return text
 
 
 def compact_json(value: SmallValue, *, escape_html: bool = True) -> str:

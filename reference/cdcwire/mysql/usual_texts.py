@@ -17,8 +17,6 @@ from cdcwire.mysql.value_texts import integer_range, pattern
 
 Write: TypeAlias = Callable[[Any], str]
 
-_FIRST_YEAR, _LAST_YEAR = 1901, 2155
-
 
 def usual_text(kind: kinds.Type, time_zone: str | None, quote: str = "") -> Write | None:
     """Return the function that writes values of a kind; None if ``value_text`` has to.
@@ -28,8 +26,6 @@ def usual_text(kind: kinds.Type, time_zone: str | None, quote: str = "") -> Writ
     match kind:
         case kinds.IntType() | kinds.BitType():
             return _integer_writer(*integer_range(kind), quote)
-        case kinds.YearType():
-            return _integer_writer(_FIRST_YEAR, _LAST_YEAR + 1, quote)
         case kinds.DecimalType():
             return _decimal_writer(kind, quote)
         case kinds.TimeType(zone=str()):

@@ -66,7 +66,7 @@ _KINDS: dict[str, SchemaChangeKind] = {
     "QUERY": "query",
 }
 _OPS: dict[str, Op] = {INSERT: "insert", UPDATE: "update", DELETE: "delete"}
-_TYPES = {op: kind for kind, op in _OPS.items()}
+TYPES = {op: kind for kind, op in _OPS.items()}
 _MESSAGE_ID = re.compile(r"-?[0-9]{1,19}")
 
 
@@ -203,7 +203,7 @@ def _ddl_message(event: SchemaChange, settings: Settings) -> Message:
         raise EncodeError("a schema change needs its query", "canal-json: ddl events", ("query",))
     what = event.what if event.code is None else schema_change_kind(event.code)
     schema, name = (event.table.schema, event.table.name) if event.table else (None, None)
-    es, ts = _times(event.position, settings)
+    es, ts = times_of(event.position, settings)
     return Message(
         type=what.upper(),
         database=schema or "",
@@ -213,7 +213,7 @@ def _ddl_message(event: SchemaChange, settings: Settings) -> Message:
         is_ddl=True,
         id=_message_id(event.extra),
         sql=event.query,
-        tidb=Extension(_commit_ts(event.position)) if settings.tidb_extension else None,
+        tidb=Extension(commit_ts_of(event.position)) if settings.tidb_extension else None,
         gtid=_gtid(event.extra, settings),
     )
 
@@ -222,8 +222,8 @@ def _watermark(event: Progress, settings: Settings) -> Message:
     clause = "canal-json: watermarks"
     if not settings.tidb_extension:
         raise EncodeError("a watermark needs enable-tidb-extension", clause, ("what",))
-    es, ts = _times(event.position, settings)
-    watermark_ts = _commit_ts(event.position)
+    es, ts = times_of(event.position, settings)
+    watermark_ts = commit_ts_of(event.position)
     return Message(type=WATERMARK, es=es, ts=ts, tidb=Extension(watermark_ts=watermark_ts))
 
 
@@ -233,7 +233,7 @@ def _row_message(
     clause = "canal-json: event types"
     if event.half is not None:
         raise EncodeError("an update is one event, never two records", clause, ("half",))
-    kind = _TYPES.get(event.op)
+    kind = TYPES.get(event.op)
     if kind is None:
         raise EncodeError(f"there is no event for {event.op!r}", clause, ("op",))
     if not event.table.schema or not event.table.name:
@@ -263,7 +263,7 @@ def _row_message(
         if cut is not None and not columns:
             problem = "the row has no handle key"
             raise EncodeError(problem, "canal-json: handle key only", ("table",))
-    es, ts = _times(event.position, settings)
+    es, ts = times_of(event.position, settings)
     return Message(
         type=kind,
         database=event.table.schema,
@@ -271,7 +271,7 @@ def _row_message(
         es=es,
         ts=ts,
         id=_message_id(event.extra),
-        pk_names=_pk_names(images.pk_names(event.table, image), settings),
+        pk_names=pk_names_of(images.pk_names(event.table, image), settings),
         sql_type=tuple((c.name, c.sql_type) for c in columns) or None,
         mysql_type=tuple((c.name, c.mysql_type) for c in columns),
         data=(_texts(columns),),
@@ -285,8 +285,8 @@ def _texts(columns: tuple[WrittenColumn, ...]) -> Row:
     return tuple((column.name, column.text) for column in columns)
 
 
-def _pk_names(names: tuple[str, ...], settings: Settings) -> tuple[str, ...] | None:
-    # The official Canal has null for a table without a primary key.
+def pk_names_of(names: tuple[str, ...], settings: Settings) -> tuple[str, ...] | None:
+    """Return ``pkNames``. The official Canal has null for a table without a primary key."""
     return None if settings.dialect == "canal" and not names else names
 
 
@@ -313,7 +313,7 @@ def _row_extension(
             raise EncodeError(problem, "canal-json: handle key only", ("sent",))
         return None
     return Extension(
-        _commit_ts(event.position),
+        commit_ts_of(event.position),
         None,
         only_handle_key,
         location or "",
@@ -321,15 +321,19 @@ def _row_extension(
     )
 
 
-def _commit_ts(position: Position) -> int:
+def commit_ts_of(position: Position) -> int:
+    """Return the commit timestamp of an event. Raises: EncodeError."""
     if position.commit_ts is None:
         clause = "canal-json: tidb extension"
         raise EncodeError("_tidb needs the commit_ts", clause, ("position", "commit_ts"))
     return position.commit_ts
 
 
-def _times(position: Position, settings: Settings) -> tuple[int, int]:
-    """Return ``es`` and ``ts``: the event's own, else the commit's, else what the option says."""
+def times_of(position: Position, settings: Settings) -> tuple[int, int]:
+    """Return ``es`` and ``ts``: the event's own, else the commit's, else what the option says.
+
+    Raises: EncodeError.
+    """
     es = position.commit_ms
     if es is None:
         if position.commit_ts is None:

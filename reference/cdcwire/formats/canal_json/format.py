@@ -16,6 +16,7 @@ from cdcwire.formats.canal_json.columns import definitions_of
 from cdcwire.formats.canal_json.events import events_of
 from cdcwire.formats.canal_json.explain import explain
 from cdcwire.formats.canal_json.fast import RowDecoder
+from cdcwire.formats.canal_json.fast_encoder import RowEncoder
 from cdcwire.formats.canal_json.files import read_file, to_files
 from cdcwire.formats.canal_json.identify import identify
 from cdcwire.formats.canal_json.queue import read_message
@@ -139,6 +140,7 @@ FORMAT = Format(
     has_claim_checks=True,
     fixes_bytes="by value",
     fast_decoder=RowDecoder,
+    fast_encoder=RowEncoder,
     skips_columns=True,
     sends_changed_columns=_sends_changed_columns,
 )

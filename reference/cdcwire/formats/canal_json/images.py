@@ -23,7 +23,7 @@ from cdcwire.formats.canal_json.values import Read, same_value, value_reader, wr
 from cdcwire.model.events import Column, Image, Table, Value
 from cdcwire.mysql.declared import DeclaredType
 
-_Prepared: TypeAlias = "tuple[Column, str, DeclaredType]"
+Prepared: TypeAlias = "tuple[Column, str, DeclaredType]"
 
 _KNOWN_LAYOUTS = 256
 
@@ -89,12 +89,12 @@ class ImageWriter:
     def __init__(self, settings: Settings, tables: Iterable[Table] = ()) -> None:
         self.definitions = Definitions(tables)
         self._settings = settings
-        self._layouts: dict[object, tuple[tuple[Column, ...], tuple[_Prepared, ...]]] = {}
+        self._layouts: dict[object, tuple[tuple[Column, ...], tuple[Prepared, ...]]] = {}
 
     def columns(self, table: Table, image: Image) -> tuple[WrittenColumn, ...]:
         """Return the columns of an image. Raises: EncodeError with the column's name as path."""
         written = []
-        prepared = self._prepared(table, image.columns)
+        prepared = self.prepared(table, image.columns)
         for (column, mysql_type, declared), value in zip(prepared, image.values, strict=True):
             with step(column.name):
                 text = write_value(column, value, self._settings)
@@ -103,8 +103,11 @@ class ImageWriter:
             written.append(WrittenColumn(column.name, text, mysql_type, code, column, value))
         return tuple(written)
 
-    def _prepared(self, table: Table, columns: tuple[Column, ...]) -> tuple[_Prepared, ...]:
-        """Return what follows from the columns alone. Equal layouts share one tuple of columns."""
+    def prepared(self, table: Table, columns: tuple[Column, ...]) -> tuple[Prepared, ...]:
+        """Return what follows from the columns alone. Raises: EncodeError.
+
+        Images of one layout share one tuple of columns.
+        """
         place = (id(columns), table.schema, table.name, table.version)
         known = self._layouts.get(place)
         if known is not None:
@@ -116,7 +119,7 @@ class ImageWriter:
         self._layouts[place] = (columns, prepared)  # kept, so that the id stays theirs
         return prepared
 
-    def _prepare(self, column: Column, definition: Definition = NO_DEFINITION) -> _Prepared:
+    def _prepare(self, column: Column, definition: Definition = NO_DEFINITION) -> Prepared:
         with step(column.name):
             found = completed(column, definition.columns.get(column.name))
             return (found, *written_type(found, self._settings.has_full_types))

@@ -130,13 +130,16 @@ def _write_row(row: Row, dialect: Dialect) -> str:
             if name in names:
                 raise EncodeError("a column is duplicated", CLAUSE)
             names.add(name)
-            written = "null" if text is None else _write_value(text, dialect)
+            written = "null" if text is None else write_value_text(text, dialect)
             members.append(f"{write_name(name, dialect)}:{written}")
     return f"{{{','.join(members)}}}"
 
 
-def _write_value(text: str, dialect: Dialect) -> str:
-    """Return the JSON of a value. Lone surrogates of bad bytes become escapes of U+FFFD."""
+def write_value_text(text: str, dialect: Dialect) -> str:
+    """Return the JSON of a value. Lone surrogates of bad bytes become escapes of U+FFFD.
+
+    Raises: EncodeError.
+    """
     try:
         text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:

@@ -10,7 +10,7 @@ from sys import maxsize
 from typing import Any, TypeAlias
 
 from cdcwire.core.base64_text import write_base64
-from cdcwire.core.compiled import IRREGULARITIES, FastEncoder, ImagePlans, Irregular, Memo
+from cdcwire.core.compiled import ENCODE_IRREGULARITIES, FastEncoder, ImagePlans, Irregular, Memo
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import Message
 from cdcwire.formats.csv.batching import Rows, messages_of
@@ -63,7 +63,7 @@ class RowEncoder(FastEncoder[bytes]):
     def _usual_records(self, change: RowChange, definition: Table | None) -> bytes | None:
         try:
             return self._records(change, definition)
-        except IRREGULARITIES:
+        except ENCODE_IRREGULARITIES:
             return None
 
     def _piece(self, change: RowChange) -> bytes:
@@ -146,7 +146,11 @@ class RowEncoder(FastEncoder[bytes]):
             return string(value) if value else plainly(value)
 
         match sent, kind:
-            case (kinds.EnumType(), kinds.EnumType()) | (kinds.SetType(), kinds.SetType()):
+            case (
+                (kinds.EnumType(), kinds.EnumType())
+                | (kinds.SetType(), kinds.SetType())
+                | (kinds.YearType(), kinds.YearType())
+            ):
                 return lru_cache(_MAX_LABELS, typed=True)(plainly)
             case kinds.TextType(), kinds.TextType():
                 return string

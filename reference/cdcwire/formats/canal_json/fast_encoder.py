@@ -1,0 +1,238 @@
+"""The fast encoder: one template for each kind of message of a table, one function for each column.
+
+The templates come from the plain encoder. It writes a message with marks in the places of what
+differs between rows. Strings are escaped in two steps: by Python's ``json``, and once for the
+whole message as the dialect does in addition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from json.encoder import encode_basestring
+from typing import Any, TypeAlias
+
+from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Memo
+from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.message import Message as OutMessage
+from cdcwire.formats.canal_json.batching import messages_of
+from cdcwire.formats.canal_json.columns import sql_type_of
+from cdcwire.formats.canal_json.events import TYPES, commit_ts_of, pk_names_of, times_of
+from cdcwire.formats.canal_json.files import to_files
+from cdcwire.formats.canal_json.images import ImageWriter, Prepared
+from cdcwire.formats.canal_json.members import WRITE_STRING
+from cdcwire.formats.canal_json.message import Extension, Message
+from cdcwire.formats.canal_json.rows import write_value_text
+from cdcwire.formats.canal_json.settings import Settings, read_settings
+from cdcwire.formats.canal_json.values import float_text, write_value
+from cdcwire.formats.canal_json.wire import write_object
+from cdcwire.golang.json_text import finished_easyjson, finished_json
+from cdcwire.model import kinds
+from cdcwire.model.events import Column, Event, Image, RowChange, Table, Value
+from cdcwire.mysql.json_members import INT64_END, UINT64_END
+from cdcwire.mysql.usual_texts import Write, usual_text
+
+_Frame: TypeAlias = "tuple[str, bool]"  # type of the message; whether it has an old row
+
+_MAX_LABELS = 256  # of one column
+_ES, _TS, _COMMIT_TS = INT64_END - 1, INT64_END - 2, INT64_END - 3
+_SQL, _DATA, _OLD = "\x01sql", "\x01data", "\x01old"  # no table has columns with these names
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How an image is written.
+
+    ``members``: the names of the columns as JSON, with a colon. ``codes``: those of ``sqlType``
+    that follow from the columns alone; None for a column of unsigned integers.
+    """
+
+    members: tuple[str, ...]
+    writers: tuple[Write, ...]
+    codes: str | None
+    prepared: tuple[Prepared, ...]
+    types: dict[str, str]
+    frames: Memo[_Frame, str]
+
+    def texts(self, image: Image) -> list[str]:
+        """Return the values of an image as JSON."""
+        return [
+            "null" if value is None else write(value)
+            for write, value in zip(self.writers, image.values, strict=True)
+        ]
+
+    def sql_types(self, values: tuple[Value, ...]) -> str:
+        """Return the members of ``sqlType``."""
+        if self.codes is not None:
+            return self.codes
+        return ",".join(
+            f"{member}{sql_type_of(declared, value if declared.is_unsigned else None)}"
+            for member, (_, _, declared), value in zip(
+                self.members, self.prepared, values, strict=True
+            )
+        )
+
+
+class RowEncoder(FastEncoder[bytes]):
+    """Encodes rows of tables whose columns it has seen; all else by the plain encoder."""
+
+    def __init__(self, context: Context = NO_CONTEXT) -> None:
+        self._settings = settings = read_settings(context)
+        self._tables = context.tables
+        self._images = ImageWriter(settings, context.tables)
+        self._plans: ImagePlans[_Plan] = ImagePlans(self._plan)
+        self._is_canal = settings.dialect == "canal"
+
+    def _messages(self, events: Iterable[Event]) -> Iterator[OutMessage]:
+        make = to_files if self._settings.transport == "storage" else messages_of
+        return make(events, self._settings, self._tables, self.piece)
+
+    def _piece(self, change: RowChange) -> bytes:
+        settings, before, after = self._settings, change.before, change.after
+        if change.half or change.sent == "key" or change.extra:
+            raise Irregular
+        image, other = (before, after) if change.op == "delete" else (after, before)
+        if image is None or (other is not None and change.op != "update"):
+            raise Irregular
+        if change.op == "delete" and settings.delete_only_handle_key:
+            raise Irregular
+        plan = self._plans.of(change.table, image.columns)
+        texts = plan.texts(image)
+        found: dict[str, object] = {
+            "sql": plan.sql_types(image.values),
+            "data": ",".join(map(str.__add__, plan.members, texts)),
+        }
+        if other is not None:
+            found["old"] = self._old(change, other, plan, image, texts)
+        es, ts = times_of(change.position, settings)
+        if type(es) is not int or type(ts) is not int or not (_is_int64(es) and _is_int64(ts)):
+            raise Irregular
+        found["es"], found["ts"] = es, ts
+        if settings.tidb_extension:
+            found["commit_ts"] = commit_ts = commit_ts_of(change.position)
+            if type(commit_ts) is not int or not 0 <= commit_ts < UINT64_END:
+                raise Irregular
+        text = plan.frames[TYPES[change.op], other is not None] % found
+        finished = (
+            finished_json(text, escape_html=False) if self._is_canal else finished_easyjson(text)
+        )
+        return finished.encode()
+
+    def _old(
+        self, change: RowChange, other: Image, plan: _Plan, image: Image, texts: list[str]
+    ) -> str:
+        """Return the members of ``old``."""
+        old = self._plans.of(change.table, other.columns)
+        written = zip(old.members, old.texts(other), strict=True)
+        if old is not plan and not old.types.items() <= plan.types.items():
+            raise Irregular
+        if not self._settings.tells_changed_columns:
+            return ",".join([member + text for member, text in written])
+        new = dict(zip(plan.members, image.values, strict=True))
+        return ",".join(
+            [
+                member + text
+                for (member, text), value in zip(written, other.values, strict=True)
+                if type(value) is not type(new[member]) or value != new[member]
+            ]
+        )
+
+    def _plan(self, table: Table, columns: tuple[Column, ...]) -> _Plan:
+        prepared = self._images.prepared(table, columns)
+        string = WRITE_STRING[self._settings.dialect]
+        types = {column.name: mysql_type for column, mysql_type, _ in prepared}
+        members = tuple(f"{string(column.name)}:" for column in columns)
+        if not columns or len(types) != len(columns):
+            raise Irregular
+        codes = None
+        if not any(declared.is_unsigned for _, _, declared in prepared):
+            pairs = zip(members, prepared, strict=True)
+            codes = ",".join(f"{name}{sql_type_of(each[2], None)}" for name, each in pairs)
+        names = pk_names_of(self._images.pk_names(table, Image(columns, ())), self._settings)
+        message = Message(
+            type="",
+            database=table.schema or "",
+            table=table.name or "",
+            es=_ES,
+            ts=_TS,
+            pk_names=names,
+            sql_type=((_SQL, 0),),
+            mysql_type=tuple(types.items()),
+            data=(((_DATA, None),),),
+            tidb=Extension(_COMMIT_TS) if self._settings.tidb_extension else None,
+            gtid="" if self._is_canal else None,
+        )
+        return _Plan(
+            members,
+            tuple(_writer(column, self._settings) for column, _, _ in prepared),
+            codes,
+            prepared,
+            types,
+            Memo(lambda frame: self._frame(message, *frame)),
+        )
+
+    def _frame(self, message: Message, kind: str, has_old: bool) -> str:
+        """Return the template of messages of a kind; ``message`` is one of them with marks."""
+        if not message.database or not message.table:
+            raise Irregular
+        old = (((_OLD, None),),) if has_old else None
+        dialect = self._settings.dialect
+        text = write_object(replace(message, type=kind, old=old), dialect).decode()
+        text = text.replace("%", "%%")
+        string = WRITE_STRING[dialect]
+        marks = {
+            "es": str(_ES),
+            "ts": str(_TS),
+            "sql": f"{string(_SQL)}:0",
+            "data": f"{string(_DATA)}:null",
+        }
+        if has_old:
+            marks["old"] = f"{string(_OLD)}:null"
+        if message.tidb is not None:
+            marks["commit_ts"] = str(_COMMIT_TS)
+        for name, mark in marks.items():
+            if text.count(mark) != 1:
+                raise Irregular
+            text = text.replace(mark, f"%({name})s")
+        return text
+
+
+def _writer(column: Column, settings: Settings) -> Write:
+    """Return what writes the values of a column that are not NULL, as JSON."""
+
+    def plainly(value: Any) -> str:
+        text = write_value(column, value, settings)
+        return "null" if text is None else write_value_text(text, settings.dialect)
+
+    def double(value: Any) -> str:
+        return f'"{float_text(value, 64)}"' if type(value) is float else plainly(value)
+
+    def single(value: Any) -> str:
+        return f'"{float_text(value, 32)}"' if type(value) is float else plainly(value)
+
+    def binary(value: Any) -> str:
+        return (
+            encode_basestring(value.decode("latin-1")) if type(value) is bytes else plainly(value)
+        )
+
+    def json(value: Any) -> str:
+        return encode_basestring(value) if value else plainly(value)
+
+    match column.type:
+        case kinds.EnumType() | kinds.SetType() | kinds.YearType():
+            return lru_cache(_MAX_LABELS, typed=True)(plainly)
+        case kinds.TextType():
+            return encode_basestring
+        case kinds.JsonType():
+            return json
+        case kinds.BytesType():
+            return binary
+        case kinds.FloatType(bits):
+            return single if bits == 32 else double
+        case _:
+            return usual_text(column.type, settings.time_zone, '"') or plainly
+
+
+def _is_int64(number: int) -> bool:
+    return -INT64_END <= number < INT64_END
