@@ -25,7 +25,7 @@ def usual_text(kind: kinds.Type, time_zone: str | None, quote: str = "") -> Writ
     """
     match kind:
         case kinds.IntType() | kinds.BitType():
-            return _integer_writer(*integer_range(kind), quote)
+            return integer_writer(*integer_range(kind), quote)
         case kinds.DecimalType():
             return _decimal_writer(kind, quote)
         case kinds.TimeType(zone=str()):
@@ -38,7 +38,9 @@ def usual_text(kind: kinds.Type, time_zone: str | None, quote: str = "") -> Writ
             return None
 
 
-def _integer_writer(low: int, high: int, quote: str) -> Write:
+def integer_writer(low: int, high: int, quote: str = "") -> Write:
+    """Return the function that writes integers from ``low`` up to ``high - 1``."""
+
     def write(value: Any) -> str:
         if type(value) is not int or not low <= value < high:
             raise Irregular

@@ -1,6 +1,6 @@
 """The fast encoder: one template for each kind of message of a table, one function for each column.
 
-The templates come from the plain encoder. It writes a message with marks in the places of what
+The plain encoder makes the templates. It encodes a message with a placeholder for each part that
 differs between rows. Strings are escaped in two steps: by Python's ``json``, and once for the
 whole message as the dialect does in addition.
 """
@@ -173,7 +173,7 @@ class RowEncoder(FastEncoder[bytes]):
         )
 
     def _frame(self, message: Message, kind: str, has_old: bool) -> str:
-        """Return the template of messages of a kind; ``message`` is one of them with marks."""
+        """Return the template of messages of a kind; ``message``: one with placeholders."""
         if not message.database or not message.table:
             raise Irregular
         old = (((_OLD, None),),) if has_old else None
@@ -181,20 +181,20 @@ class RowEncoder(FastEncoder[bytes]):
         text = write_object(replace(message, type=kind, old=old), dialect).decode()
         text = text.replace("%", "%%")
         string = WRITE_STRING[dialect]
-        marks = {
+        placeholders = {
             "es": str(_ES),
             "ts": str(_TS),
             "sql": f"{string(_SQL)}:0",
             "data": f"{string(_DATA)}:null",
         }
         if has_old:
-            marks["old"] = f"{string(_OLD)}:null"
+            placeholders["old"] = f"{string(_OLD)}:null"
         if message.tidb is not None:
-            marks["commit_ts"] = str(_COMMIT_TS)
-        for name, mark in marks.items():
-            if text.count(mark) != 1:
+            placeholders["commit_ts"] = str(_COMMIT_TS)
+        for name, placeholder in placeholders.items():
+            if text.count(placeholder) != 1:
                 raise Irregular
-            text = text.replace(mark, f"%({name})s")
+            text = text.replace(placeholder, f"%({name})s")
         return text
 
 

@@ -198,17 +198,18 @@ def _row_messages(event: RowChange, settings: Settings) -> tuple[BlobMessage, ..
             problem = f"{op.name} {'needs' if is_needed else 'has no'} {name}"
             raise EncodeError(problem, CLAUSE_IMAGES, (name,))
     if op.name != "UPDATE" or not settings.split_updates:
-        return (_row_message(event, op, event.before, event.after, settings),)
+        return (row_message(event, op, event.before, event.after, settings),)
     befor, after = OPS["UPDATE_BEFOR"], OPS["UPDATE_AFTER"]
     return (
-        _row_message(event, befor, event.before, None, settings),
-        _row_message(event, after, None, event.after, settings),
+        row_message(event, befor, event.before, None, settings),
+        row_message(event, after, None, event.after, settings),
     )
 
 
-def _row_message(
+def row_message(
     event: RowChange, op: Op, before: Image | None, after: Image | None, settings: Settings
 ) -> BlobMessage:
+    """Return the message of a row, with these images. Raises: EncodeError."""
     message = _message(event, op, settings, event.table)
     columns = _declared(image for image in (event.before, event.after) if image is not None)
     values = []

@@ -15,6 +15,7 @@ from cdcwire.formats.datahub_blob.batching import events_of, messages_of
 from cdcwire.formats.datahub_blob.carries import CARRIES
 from cdcwire.formats.datahub_blob.explain import explain
 from cdcwire.formats.datahub_blob.fast import RowDecoder
+from cdcwire.formats.datahub_blob.fast_encoder import RowEncoder
 from cdcwire.formats.datahub_blob.identify import identify
 from cdcwire.formats.datahub_blob.settings import OPTIONS, read_settings
 from cdcwire.model.events import Column, Event, Value
@@ -100,6 +101,7 @@ FORMAT = Format(
     features=FEATURES,
     choices=CHOICES,
     fast_decoder=RowDecoder,
+    fast_encoder=RowEncoder,
     updates_are_two_records=True,
     shard_text=_shard_text,
 )
