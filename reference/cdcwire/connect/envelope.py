@@ -7,7 +7,7 @@ more than its payload. The memory of schemas is bounded, in number and in bytes.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from cdcwire.connect.schema import RULES, ConnectValue, Schema
@@ -39,11 +39,13 @@ class Envelope:
     """A message. Without ``schema`` the payload is the JSON value itself.
 
     ``wrapped``: whether it is in an object of schema and payload; a payload alone is not.
+    ``schema_json``: the text of the schema, if it is known.
     """
 
     schema: Schema | None
     payload: ConnectValue
     wrapped: bool = True
+    schema_json: str | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,9 @@ def encode(envelope: Envelope) -> bytes:
     if not envelope.wrapped:
         return payload.encode()
     with step("schema"):
-        schema = "null" if envelope.schema is None else schema_text(envelope.schema)
+        schema = envelope.schema_json or (
+            "null" if envelope.schema is None else schema_text(envelope.schema)
+        )
     return f'{{"schema":{schema},"payload":{payload}}}'.encode()
 
 

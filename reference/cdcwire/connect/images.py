@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from cdcwire.connect.columns import plan_column, row_of, struct_of
 from cdcwire.connect.schema import ConnectValue, Field, Schema
+from cdcwire.connect.schema_text import write_schema
 from cdcwire.connect.style import Style
+from cdcwire.connect.values import WrittenJson
 from cdcwire.core.errors import EncodeError, step
-from cdcwire.model.events import Column, Image, RowChange
+from cdcwire.model.events import Column, Image, RowChange, Table
 
 _STRUCTS = "connect: struct values"
 _NULLS = "connect: null values"
+_MAX_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +23,29 @@ class WrittenRows:
     """``struct`` describes both images; ``key`` the key columns, which have no NULL.
 
     ``key_before`` and ``key_after`` are the key's values in each image; None without image or key.
+    ``kept``: the schemas of messages with such rows.
     """
 
     struct: Schema
-    before: tuple[ConnectValue, ...] | None
-    after: tuple[ConnectValue, ...] | None
+    before: tuple[ConnectValue, ...] | WrittenJson | None
+    after: tuple[ConnectValue, ...] | WrittenJson | None
     key: Schema
     key_before: tuple[ConnectValue, ...] | None
     key_after: tuple[ConnectValue, ...] | None
+    kept: dict[str, tuple[Schema, str]] = field(default_factory=dict, compare=False)
+
+    def envelope(self, name: str, make: Callable[[], Schema]) -> tuple[Schema, str]:
+        """Return the schema of a message with these rows, and its text.
+
+        ``make`` makes the schema, which follows from its name and the schemas of the rows.
+        """
+        found = self.kept.get(name)
+        if found is None:
+            schema = make()
+            if len(self.kept) >= _MAX_KEPT:
+                self.kept.clear()
+            self.kept[name] = found = (schema, write_schema(schema))
+        return found
 
 
 def check_images(event: RowChange, clause: str) -> None:
@@ -46,11 +65,24 @@ def written_rows(event: RowChange, style: Style) -> WrittenRows:
         raise EncodeError("a change has no row", _STRUCTS)
     columns = shown.columns
     before, after = (_row(name, event, columns, style) for name in ("before", "after"))
+    struct, key, places = schemas_of(event.table, columns, style)
+    names = [column.name for column in columns]
+    key_before, key_after = (_key(row, places, names) for row in (before, after))
+    return WrittenRows(struct, before, after, key, key_before, key_after)
+
+
+def schemas_of(
+    table: Table, columns: tuple[Column, ...], style: Style
+) -> tuple[Schema, Schema, list[int]]:
+    """Return the structs of rows and of their key, and the places of the key columns.
+
+    Raises: EncodeError.
+    """
     names = [column.name for column in columns]
     if len(set(names)) != len(names):
         raise EncodeError("two columns have the same name", _STRUCTS)
     places = []
-    for name in event.table.key or ():
+    for name in table.key or ():
         if name not in names:
             raise EncodeError(f"key column {name!r} is not in the row", _STRUCTS, (name,))
         places.append(names.index(name))
@@ -58,10 +90,7 @@ def written_rows(event: RowChange, style: Style) -> WrittenRows:
         Field(names[place], replace(plan_column(columns[place], style).schema, optional=False))
         for place in places
     )
-    keys = [_key(row, places, names) for row in (before, after)]
-    return WrittenRows(
-        struct_of(columns, style), before, after, Schema("struct", fields=fields), *keys
-    )
+    return struct_of(columns, style), Schema("struct", fields=fields), places
 
 
 def _row(

@@ -19,6 +19,10 @@ def java_float_text(value: float, bits: Literal[32, 64]) -> str:
     magnitude = abs(value)
     if magnitude == 0.0:
         return f"{sign}0.0"
+    if 1e-3 <= magnitude < 1e7:  # Python writes these in the same way
+        usual = value if bits == 64 else _usual32(value)
+        if usual is not None:
+            return repr(usual)
     digits, exponent = _shortest(magnitude, bits)
     if -3 <= exponent < 7:
         plain = plain_digits(digits, exponent)
@@ -34,6 +38,21 @@ def _shortest(magnitude: float, bits: Literal[32, 64]) -> tuple[str, int]:
         digits, exponent = _shortest32(magnitude)
     # Java takes the nearest of all numbers with two digits, also where one digit reads back.
     return _split(f"{magnitude:.1e}") if len(digits) == 1 else (digits, exponent)
+
+
+def _usual32(value: float) -> float | None:
+    """Return the double of the digits of a 32-bit float; None where half a step decides."""
+    half = math.ulp(value) * (1 << 28)  # of the gap between two floats of 32 bits
+    if math.frexp(value)[0] in (0.5, -0.5):
+        return None  # a power of two: the gap below it is smaller
+    for digits in range(6, 10):
+        short = float(f"{value:.{digits}g}")
+        distance = abs(short - value) / half
+        if distance < 0.999:
+            return short
+        if distance < 1.001:
+            return None
+    return None
 
 
 def _shortest32(magnitude: float) -> tuple[str, int]:

@@ -28,6 +28,8 @@ def quoted(text: str) -> str:
     plain.
     Raises: EncodeError for a lone surrogate, which UTF-8 cannot hold and no reader here accepts.
     """
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     found = _SURROGATE.search(text)
     if found is not None:
         problem = f"unpaired surrogate U+{ord(found.group()):04X}"

@@ -108,6 +108,8 @@ def write_value(schema: Schema, value: Value, depth: int = 1) -> str:
         if not schema.optional:
             raise EncodeError("a required value is NULL", _NULLS)
         return "null"
+    if type(value) is WrittenJson:
+        return value
     if depth > MAX_VALUE_DEPTH:
         raise EncodeError(f"values are nested deeper than {MAX_VALUE_DEPTH}", _LIMITS)
     match schema.type:
@@ -163,6 +165,12 @@ def _integer_text(schema: Schema, value: Value) -> str:
     if schema.name == CONNECT_TIME and not 0 <= value <= _MAX_MS_OF_DAY:
         raise EncodeError(f"{value} is not a millisecond of a day", _TIMES)
     return str(value)
+
+
+class WrittenJson(str):
+    """The JSON text of a value, instead of the value."""
+
+    __slots__ = ()
 
 
 class SentFloat(float):

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from cdcwire.connect import Envelope, Field, Schema
 from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.cdl import ROW_CHANGE, VERSION_1
-from cdcwire.connect.images import check_images, written_rows
+from cdcwire.connect.images import WrittenRows, check_images, written_rows
 from cdcwire.connect.types import CONNECT_TIMESTAMP
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.format import EVERYTHING, Selection
@@ -86,27 +86,35 @@ def _extra(message: Change, properties: dict[str, int]) -> dict[str, str | bytes
 
 
 def messages_of(
-    events: Iterable[Event], settings: Settings = DEFAULT_SETTINGS
+    events: Iterable[Event],
+    settings: Settings = DEFAULT_SETTINGS,
+    usual_rows: Callable[[Event], WrittenRows | None] = lambda event: None,
 ) -> Iterator[KafkaMessage]:
-    """Yield one message for each event. Raises: EncodeError."""
+    """Yield one message for each event.
+
+    ``usual_rows``: the fast encoder's; rows that it does not make are made here.
+    Raises: EncodeError.
+    """
     for index, event in enumerate(events):
         with step("events", index):
-            message = _message(event, settings)
+            message = _message(event, settings, usual_rows(event))
         yield message
 
 
-def _message(event: Event, settings: Settings) -> KafkaMessage:
+def _message(event: Event, settings: Settings, rows: WrittenRows | None) -> KafkaMessage:
     if isinstance(event, Marker) and event.what == "tombstone":
         key = event.extra.get("message_key")
         return KafkaMessage(key if isinstance(key, bytes) else None, None)
     if not isinstance(event, RowChange):
         raise EncodeError("only changes of rows have a form here", "cdl-json: fields")
     wrapped = settings.schemas_enable != "false"
-    return KafkaMessage(None, encode_envelope(write_change(event, settings, wrapped)))
+    return KafkaMessage(None, encode_envelope(write_change(event, settings, wrapped, rows)))
 
 
-def write_change(event: RowChange, settings: Settings, wrapped: bool = True) -> Envelope:
-    """Return the envelope of a change. Raises: EncodeError."""
+def write_change(
+    event: RowChange, settings: Settings, wrapped: bool = True, rows: WrittenRows | None = None
+) -> Envelope:
+    """Return the envelope of a change. ``rows``: if they are written. Raises: EncodeError."""
     if event.half is not None:
         problem = "an update is one event, never two records"
         raise EncodeError(problem, "cdl-json: operation", ("half",))
@@ -117,7 +125,7 @@ def write_change(event: RowChange, settings: Settings, wrapped: bool = True) -> 
     table, extra = event.table, event.extra
     if table.name is None or table.schema is None:
         raise EncodeError("a row needs the names of schema and table", "cdl-json: fields")
-    rows = written_rows(event, settings.style)
+    rows = rows or written_rows(event, settings.style)
     store = extra.get("connector")
     payload = (
         store.upper() if isinstance(store, str) else settings.data_store,
@@ -134,6 +142,12 @@ def write_change(event: RowChange, settings: Settings, wrapped: bool = True) -> 
         _text(event, "message_type") or ROW_CHANGE,
         _text(event, "heartbeat_identifier"),
     )
+    name = f"{table.schema}.{table.name}"
+    schema, schema_json = rows.envelope(name, lambda: _schema(name, rows.struct, rows.key))
+    return Envelope(schema, payload, wrapped, schema_json)
+
+
+def _schema(name: str, struct: Schema, key: Schema) -> Schema:
     fields = (
         Field("DATA_STORE", _STRING),
         Field("SEG_OWNER", _STRING),
@@ -142,15 +156,14 @@ def write_change(event: RowChange, settings: Settings, wrapped: bool = True) -> 
         Field("OPERATION", _STRING),
         Field("LOB_COLUMNS", _TEXT),
         Field("transaction", _TRANSACTION),
-        Field("unique", replace(rows.key, name="unique", optional=True)),
-        Field("data", replace(rows.struct, name="data")),
-        Field("before", replace(rows.struct, name="before")),
+        Field("unique", replace(key, name="unique", optional=True)),
+        Field("data", replace(struct, name="data")),
+        Field("before", replace(struct, name="before")),
         Field("message_version", _STRING),
         Field("message_type", _STRING),
         Field("HEARTBEAT_IDENTIFIER", _TEXT),
     )
-    schema = Schema("struct", name=f"{table.schema}.{table.name}", fields=fields)
-    return Envelope(schema, payload, wrapped)
+    return Schema("struct", name=name, fields=fields)
 
 
 def commit_ms(position: Position) -> int:

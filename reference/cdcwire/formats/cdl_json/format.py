@@ -13,6 +13,7 @@ from cdcwire.formats.cdl_json.carries import CARRIES
 from cdcwire.formats.cdl_json.events import events_of, messages_of
 from cdcwire.formats.cdl_json.explain import explain
 from cdcwire.formats.cdl_json.fast import RowDecoder
+from cdcwire.formats.cdl_json.fast_encoder import RowEncoder
 from cdcwire.formats.cdl_json.identify import identify
 from cdcwire.formats.cdl_json.message import Tombstone
 from cdcwire.formats.cdl_json.settings import OPTIONS, read_settings
@@ -101,5 +102,6 @@ FORMAT = Format(
     choices=CHOICES,
     warnings=_warnings,
     fast_decoder=RowDecoder,
+    fast_encoder=RowEncoder,
     snapshot_rows_are_inserts=True,
 )
