@@ -14,6 +14,7 @@ from cdcwire.formats.debezium_json.carries import CARRIES
 from cdcwire.formats.debezium_json.events import events_of
 from cdcwire.formats.debezium_json.explain import explain
 from cdcwire.formats.debezium_json.fast import RowDecoder
+from cdcwire.formats.debezium_json.fast_encoder import RowEncoder
 from cdcwire.formats.debezium_json.identify import identify
 from cdcwire.formats.debezium_json.message import Tombstone
 from cdcwire.formats.debezium_json.settings import OPTIONS, read_settings
@@ -150,4 +151,5 @@ FORMAT = Format(
     choices=CHOICES,
     warnings=_warnings,
     fast_decoder=RowDecoder,
+    fast_encoder=RowEncoder,
 )

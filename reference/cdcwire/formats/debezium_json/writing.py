@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import TypeAlias
 
 from cdcwire.connect import ConnectValue, Envelope, Field, Schema
 from cdcwire.connect.cdl import OPTIONAL_STRING, ROW_CHANGE, STRING, VERSION_2
@@ -19,7 +20,7 @@ from cdcwire.formats.debezium_json.schemas import (
     safe_name,
     source_schema,
 )
-from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Settings
+from cdcwire.formats.debezium_json.settings import DEFAULT_SETTINGS, Dialect, Settings
 from cdcwire.formats.debezium_json.transactions import moved_behind, with_transactions
 from cdcwire.formats.debezium_json.writing_others import write_heartbeat, write_marker
 from cdcwire.formats.debezium_json.writing_parts import (
@@ -41,6 +42,7 @@ from cdcwire.model.events import (
 )
 
 _OPERATION = "debezium-json: operation"
+_UsualRows: TypeAlias = "Callable[[Event], WrittenRows | None]"
 _OPS = {"insert": "c", "update": "u", "delete": "d", "read": "r"}
 
 
@@ -48,10 +50,12 @@ def messages_of(
     events: Iterable[Event],
     settings: Settings = DEFAULT_SETTINGS,
     tables: tuple[Table, ...] = (),
+    usual_rows: _UsualRows = lambda event: None,
 ) -> Iterator[KafkaMessage]:
     """Yield the messages of events; an update that changes its key is a delete and an insert.
 
     ``tables``: definitions, from which a delete that has its key only takes the other columns.
+    ``usual_rows``: the fast encoder's; rows that it does not make are made here.
     Raises: EncodeError.
     """
     definitions = {(table.schema, table.name): table for table in tables}
@@ -61,7 +65,7 @@ def messages_of(
         ordered = with_transactions(numbered, settings)
     for event in ordered:
         with step("events", numbered.index):
-            messages = list(_messages(event, settings, definitions))
+            messages = list(_messages(event, settings, definitions, usual_rows))
         yield from messages
 
 
@@ -79,11 +83,14 @@ class _Numbered:
 
 
 def _messages(
-    event: Event, settings: Settings, definitions: dict[tuple[str | None, str | None], Table]
+    event: Event,
+    settings: Settings,
+    definitions: dict[tuple[str | None, str | None], Table],
+    usual_rows: _UsualRows,
 ) -> Iterator[KafkaMessage]:
     match event:
         case RowChange():
-            yield from _row_messages(event, settings, definitions)
+            yield from _row_messages(event, settings, definitions, usual_rows)
         case SchemaChange():
             yield _truncate(event, settings, definitions)
         case Progress():
@@ -93,7 +100,10 @@ def _messages(
 
 
 def _row_messages(
-    event: RowChange, settings: Settings, definitions: dict[tuple[str | None, str | None], Table]
+    event: RowChange,
+    settings: Settings,
+    definitions: dict[tuple[str | None, str | None], Table],
+    usual_rows: _UsualRows,
 ) -> Iterator[KafkaMessage]:
     if event.half is not None:
         raise EncodeError("an update is one event, never two records", _OPERATION, ("half",))
@@ -103,7 +113,7 @@ def _row_messages(
     known = definitions.get((event.table.schema, event.table.name))
     if event.op == "delete" and event.sent == "key" and known is not None:
         event = replace(event, before=filled(event.before, known, settings))
-    rows = written_rows(event, settings.style)
+    rows = usual_rows(event) or written_rows(event, settings.style)
     if settings.dialect == "cdl":
         yield KafkaMessage(None, envelope_bytes(cdl_envelope(event, rows, settings), settings))
         return
@@ -122,17 +132,10 @@ def _row_message(event: RowChange, rows: WrittenRows, op: str, settings: Setting
     name, key = _name(event.table, settings, event.extra), None
     values = rows.key_after if rows.after is not None else rows.key_before
     if values is not None:
-        schema = replace(rows.key, name=safe_name(settings.dialect, name, "Key"))
-        key = envelope_bytes(Envelope(schema, values), settings)
-    envelope = _envelope(
-        event.table,
-        event.position,
-        event.extra,
-        rows.struct,
-        (rows.before, rows.after),
-        op,
-        settings,
-    )
+        key_name = safe_name(settings.dialect, name, "Key")
+        schema, text = rows.envelope(f"key of {name}", lambda: replace(rows.key, name=key_name))
+        key = envelope_bytes(Envelope(schema, values, schema_json=text), settings)
+    envelope = _envelope(event.table, event.position, event.extra, rows, op, settings)
     return KafkaMessage(key, envelope_bytes(envelope, settings))
 
 
@@ -146,33 +149,36 @@ def _envelope(
     table: Table,
     position: Position,
     extra: Extra,
-    struct: Schema,
-    images: tuple[ConnectValue, ConnectValue],
+    rows: WrittenRows,
     op: str,
     settings: Settings,
 ) -> Envelope:
     dialect = settings.dialect
     name = _name(table, settings, extra)
-    row = replace(struct, name=safe_name(dialect, name, "Value"))
     block = block_values(position, extra)
     source = source_values(table, position, extra, settings, op)
-    fields = [Field("before", row), Field("after", row), Field("source", source_schema(dialect))]
-    members: list[ConnectValue] = [*images, source]
+    moments_of = moment_values(position, extra, settings)
+    images = (rows.before, rows.after, source)
     if is_new(dialect):
-        fields += [Field("transaction", block_schema(dialect)), Field("op", STRING)]
-        members += [block, op]
-        fields += moments(dialect)
-        members += moment_values(position, extra, settings)
-        version: int | None = 2
+        members: tuple[ConnectValue, ...] = (*images, block, op, *moments_of)
     else:
-        fields += [Field("op", STRING), *moments(dialect)]
-        members += [op, *moment_values(position, extra, settings), block]
-        fields.append(Field("transaction", block_schema(dialect)))
-        version = None
-    schema = Schema(
-        "struct", False, safe_name(dialect, name, "Envelope"), version, fields=tuple(fields)
-    )
-    return Envelope(schema, tuple(members))
+        members = (*images, op, *moments_of, block)
+    schema, text = rows.envelope(name, lambda: _schema(name, rows.struct, dialect))
+    return Envelope(schema, members, schema_json=text)
+
+
+def _schema(name: str, struct: Schema, dialect: Dialect) -> Schema:
+    """Return the schema of an envelope."""
+    row = replace(struct, name=safe_name(dialect, name, "Value"))
+    fields = [Field("before", row), Field("after", row), Field("source", source_schema(dialect))]
+    transaction = Field("transaction", block_schema(dialect))
+    if is_new(dialect):
+        fields += [transaction, Field("op", STRING), *moments(dialect)]
+    else:
+        fields += [Field("op", STRING), *moments(dialect), transaction]
+    version = 2 if is_new(dialect) else None
+    full_name = safe_name(dialect, name, "Envelope")
+    return Schema("struct", False, full_name, version, fields=tuple(fields))
 
 
 def cdl_envelope(event: RowChange, rows: WrittenRows, settings: Settings) -> Envelope:
@@ -181,17 +187,6 @@ def cdl_envelope(event: RowChange, rows: WrittenRows, settings: Settings) -> Env
     op = "c" if event.op == "read" else _OPS[event.op]
     source = source_values(table, position, extra, settings, "r" if event.op == "read" else op)
     sent_ms = position.sent_ms if position.sent_ms is not None else source[3]
-    fields = [
-        Field("before", replace(rows.struct, name="before")),
-        Field("after", replace(rows.struct, name="data")),
-        Field("source", source_schema("cdl")),
-        Field("op", STRING),
-        Field("ts_ms", Schema("int64")),
-        Field("message_version", STRING),
-        Field("message_type", STRING),
-        Field("LOB_COLUMNS", OPTIONAL_STRING),
-        Field("unique", replace(rows.key, name="unique", optional=True)),
-    ]
     members: list[ConnectValue] = [
         rows.before,
         rows.after,
@@ -203,11 +198,29 @@ def cdl_envelope(event: RowChange, rows: WrittenRows, settings: Settings) -> Env
         extra_text(extra, "lob_columns"),
         rows.key_after if rows.after is not None else rows.key_before,
     ]
-    if settings.heartbeat_identifier == "append":
-        fields.append(Field("HEARTBEAT_IDENTIFIER", OPTIONAL_STRING))
+    has_heartbeat = settings.heartbeat_identifier == "append"
+    if has_heartbeat:
         members.append(extra_text(extra, "heartbeat_identifier"))
     name = f"{table.schema}.{table.name}"
-    return Envelope(Schema("struct", name=name, fields=tuple(fields)), tuple(members))
+    schema, text = rows.envelope(name, lambda: _cdl_schema(name, rows, has_heartbeat))
+    return Envelope(schema, tuple(members), schema_json=text)
+
+
+def _cdl_schema(name: str, rows: WrittenRows, has_heartbeat: bool) -> Schema:
+    fields = [
+        Field("before", replace(rows.struct, name="before")),
+        Field("after", replace(rows.struct, name="data")),
+        Field("source", source_schema("cdl")),
+        Field("op", STRING),
+        Field("ts_ms", Schema("int64")),
+        Field("message_version", STRING),
+        Field("message_type", STRING),
+        Field("LOB_COLUMNS", OPTIONAL_STRING),
+        Field("unique", replace(rows.key, name="unique", optional=True)),
+    ]
+    if has_heartbeat:
+        fields.append(Field("HEARTBEAT_IDENTIFIER", OPTIONAL_STRING))
+    return Schema("struct", name=name, fields=tuple(fields))
 
 
 def _truncate(
@@ -222,5 +235,6 @@ def _truncate(
     known = definitions.get((table.schema, table.name), table)
     struct = struct_of(known.columns or (), settings.style)
     position, extra = event.position, event.extra
-    envelope = _envelope(table, position, extra, struct, (None, None), "t", settings)
+    rows = WrittenRows(struct, None, None, Schema("struct"), None, None)
+    envelope = _envelope(table, position, extra, rows, "t", settings)
     return KafkaMessage(None, envelope_bytes(envelope, settings))
