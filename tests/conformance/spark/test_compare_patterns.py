@@ -15,9 +15,16 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.spark.compare.changes import compare_frames
-from cdcwire_conformance.spark.compare.patterns import OPTIONS
+from cdcwire_conformance.spark.compare.patterns import OPTIONS, patterns_of
 from cdcwire_conformance.spark.compare.report import text
-from cdcwire_conformance.spark.compare.result import Comparison, TableComparison
+from cdcwire_conformance.spark.compare.result import (
+    ABSENT,
+    ColumnDifference,
+    Comparison,
+    RowDifference,
+    Shown,
+    TableComparison,
+)
 from cdcwire_conformance.spark.compare.rules import ComparisonRules
 
 if TYPE_CHECKING:
@@ -67,6 +74,7 @@ def test_three_causes_in_ten_thousand_rows_are_three_patterns(found: TableCompar
         ("seen", "later by 8 h on the right", ROWS),
         ("note", "trailing spaces on the right", ROWS // 4),
     ]
+    assert [each.option for each in found.patterns] == ["--precision made=ms", None, None]
     assert all(len(each.examples) == 2 for each in found.patterns)
     assert len(found.differences) == 3
 
@@ -86,3 +94,13 @@ def test_patterns_name_options_that_exist(capsys: pytest.CaptureFixture[str]) ->
     assert OPTIONS
     for option in OPTIONS:
         assert f" {option.partition(' ')[0]}" in known
+
+
+def test_missing_before_images_of_updates_name_their_option() -> None:
+    image = ColumnDifference("before", None, "", Shown("{}"), ABSENT)
+    found = {
+        op: patterns_of([RowDifference("changed", op, (), (), 1, 1, (image,))])
+        for op in ("update", "delete")
+    }
+    assert [each.option for each in found["update"]] == ["--no-before"]
+    assert [each.option for each in found["delete"]] == [None]

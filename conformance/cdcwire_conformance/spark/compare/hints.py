@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from cdcwire_conformance.spark.compare.feed import OpenedFeed
-from cdcwire_conformance.spark.compare.result import (
-    ColumnDifference,
-    Comparison,
-    TableComparison,
-)
+from cdcwire_conformance.spark.compare.result import Comparison, TableComparison
 from cdcwire_conformance.spark.compare.rules import ComparisonRules
-
-_TIME = re.compile(r"(.*:[0-9]{2})(?:\.([0-9]+))?(Z|[+-][0-9]{2}:[0-9]{2})?")
-_UNITS = {0: "s", 3: "ms", 6: "us"}
 
 
 def hints_of(
@@ -58,35 +50,3 @@ def _table_hints(table: TableComparison, rules: ComparisonRules) -> Iterator[str
             f"no two rows have the same {rules.position} and key; feeds of two clusters are "
             "compared with --pair-by key"
         )
-    changed = [each for each in table.differences if each.verdict == "changed"]
-    columns = [column for each in changed for column in each.columns]
-    if columns and all(each.column is None and each.image == "before" for each in columns):
-        yield "all shown differences are before images that one side lacks: --no-before"
-    by_name: dict[str, list[ColumnDifference]] = {}
-    for column in columns:
-        if column.column is not None and column.image is not None:
-            by_name.setdefault(column.column, []).append(column)
-    for name, found in by_name.items():
-        digits = {_digits_kept(each) for each in found}
-        kept = max((each for each in digits if each is not None), default=None)
-        if kept is not None and None not in digits:
-            yield (
-                f"all shown differences of {table.table}.{name} are times cut to {_UNITS[kept]}: "
-                f"--precision {name}={_UNITS[kept]}"
-            )
-
-
-def _digits_kept(column: ColumnDifference) -> int | None:
-    """Return to how many digits of a second one value is the other one cut; None if it is not."""
-    texts = column.left.text, column.right.text
-    if texts[0] is None or texts[1] is None:
-        return None
-    ours, theirs = (_TIME.fullmatch(text) for text in texts if text is not None)
-    if ours is None or theirs is None or ours[1] != theirs[1] or ours[3] != theirs[3]:
-        return None
-    fractions = sorted(((each[2] or "").rstrip("0") for each in (ours, theirs)), key=len)
-    for digits in _UNITS:
-        short, long = fractions
-        if len(short) <= digits < len(long) and long[:digits].rstrip("0") == short:
-            return digits
-    return None

@@ -30,14 +30,19 @@ _EXAMPLES = 2
 _LONGEST_EXAMPLE = 200  # characters of a value
 _NAMED_FIELDS = ("op", "half")  # fields with a few values, each a pattern
 
-# The option that accepts differences of a cause.
-_OPTIONS: Mapping[CauseKind, str] = {"time-form": "--temporal native"}
+# The option that accepts differences of a cause, with the column and what is cut.
+_OPTIONS: Mapping[CauseKind, str] = {
+    "time-form": "--temporal native",
+    "time-cut": "--precision {column}={unit}",
+}
 _OPTIONS_OF_ROWS: Mapping[RowVerdict, str] = {
     "repeated": "--allow-repeats",
     "out of order": "--no-order",
 }
-OPTIONS = frozenset((*_OPTIONS.values(), *_OPTIONS_OF_ROWS.values()))
-_UNIT_ORDER = ("seconds", "milliseconds", "microseconds")
+_OPTION_OF_BEFORE = "--no-before"
+OPTIONS = frozenset((*_OPTIONS.values(), *_OPTIONS_OF_ROWS.values(), _OPTION_OF_BEFORE))
+_UNITS = {"seconds": "s", "milliseconds": "ms", "microseconds": "us"}
+_UNIT_ORDER = tuple(_UNITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +120,18 @@ def _names_of(difference: RowDifference) -> dict[_Name, PatternExample]:
             cause = Cause("event-field", amount=values)
         else:
             cause = cause_of(each.left, each.right, each.kind)
-        name = _Name(each.column, each.kind, cause, _OPTIONS.get(cause.kind))
+        name = _Name(each.column, each.kind, cause, _option(difference, each.column, cause))
         if name not in found:
             found[name] = PatternExample(key, _beginning(each.left), _beginning(each.right))
     return found
+
+
+def _option(difference: RowDifference, column: str | None, cause: Cause) -> str | None:
+    """Return the option that accepts a difference of this cause."""
+    if cause.kind == "image" and cause.amount == "before" and difference.op == "update":
+        return _OPTION_OF_BEFORE
+    option = _OPTIONS.get(cause.kind)
+    return option and option.format(column=column, unit=_UNITS.get(cause.amount))
 
 
 def _beginning(shown: Shown) -> Shown:
