@@ -24,7 +24,7 @@ from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import canonical_table
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
 from cdcwire_conformance.sources.source_urls import Source, SourceError, parse_source
-from cdcwire_conformance.spark.compare.feed import ComparedFeed
+from cdcwire_conformance.spark.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.spark.compare.result import Comparison, Counts, TableComparison
 from cdcwire_conformance.spark.compare.rules import (
     DEFAULT_OPTIONS,
@@ -377,8 +377,8 @@ class Topics:
             "compare_tables": self.compared,
         }.items():
             monkeypatch.setattr(f"cdcwire_conformance.spark.follow.following.{name}", fake)
-        monkeypatch.setattr(ComparedFeed, "open", lambda feed, *_: feed)
-        monkeypatch.setattr(ComparedFeed, "tables", lambda *_: tables, raising=False)
+        monkeypatch.setattr(ComparedFeed, "open", lambda feed, *_: OpenedFeed(feed))
+        monkeypatch.setattr(OpenedFeed, "described", lambda feed, *_: (feed, tables))
 
     def partitions_of(self, topic: KafkaTopic) -> list[list[int]]:
         return self.rows["ab".index(topic.topic)]
@@ -397,9 +397,7 @@ class Topics:
         partitions = self.partitions_of(source.topic)
         return [seen_of(partitions, each, look.reported_to, look.since) for each in ranges]
 
-    def compared(
-        self, _: object, left: ComparedFeed, right: ComparedFeed, *asked: Any
-    ) -> Comparison:
+    def compared(self, _: object, left: OpenedFeed, right: OpenedFeed, *asked: Any) -> Comparison:
         window = asked[2].window
         rows = []
         for feed in (left, right):
