@@ -15,6 +15,13 @@ from typing import Any, TextIO, cast
 
 UNSEEN = str.maketrans({"\r": "\\r", "\n": "\\n", "\t": "\\t"})
 LONGEST_ERROR = 2000  # characters
+HIDDEN = "***"
+_USER = re.compile(r"(\w:/{1,2})[^\s'\"]*@")  # a path has one slash where its URL had two
+_PARAMETER = re.compile(
+    r"([\w.-]*(?:password|passwd|secret|token|access-key|account-key|credential|jaas)[\w.-]*=)"
+    r"[^\s&'\"]+",
+    re.IGNORECASE,
+)
 
 
 def visible(text: str) -> str:
@@ -38,9 +45,14 @@ def shortened(text: str, limit: int = LONGEST_ERROR) -> str:
     return f"{text[:limit]}… ({len(text) - limit} more characters)"
 
 
+def without_secrets(text: str) -> str:
+    """Return text with stars in place of users and passwords of URLs, and of secret parameters."""
+    return _PARAMETER.sub(rf"\1{HIDDEN}", _USER.sub(rf"\1{HIDDEN}@", text))
+
+
 def print_error(text: str) -> None:
-    """Print one line on standard error, visible and not too long."""
-    print(shortened(visible(text)), file=sys.stderr)
+    """Print one line on standard error: visible, without secrets and not too long."""
+    print(shortened(visible(without_secrets(text))), file=sys.stderr)
 
 
 class VisibleStream:

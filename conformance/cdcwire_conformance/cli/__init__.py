@@ -23,7 +23,13 @@ from typing import NoReturn
 
 from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire_conformance.suite import get_suite
-from cdcwire_conformance.visible import print_error, shortened, visible, visible_output
+from cdcwire_conformance.visible import (
+    print_error,
+    shortened,
+    visible,
+    visible_output,
+    without_secrets,
+)
 
 VERBS: tuple[str, ...] = (
     "verify",
@@ -87,7 +93,7 @@ def _run_shown(module: ModuleType, words: list[str]) -> int:
         return OUTPUT_CLOSED
     except Exception as error:  # noqa: BLE001  (the edge: no traceback reaches a user unasked)
         if os.environ.get("CDCWIRE_TRACEBACK"):
-            traceback.print_exc()
+            print(without_secrets(traceback.format_exc()), file=sys.stderr)
         print_error(f"cdcwire {module.NAME}: {_line_of(error)}")
         return COULD_NOT_RUN
 
@@ -112,7 +118,7 @@ def parser_of(module: ModuleType) -> argparse.ArgumentParser:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        super().error(shortened(visible(message)))
+        super().error(shortened(visible(without_secrets(message))))
 
 
 def _parser(name: str, description: str, examples: str | None) -> argparse.ArgumentParser:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from cdcwire.core.claim_check import ClaimChecks
+from cdcwire_conformance.sources.stores import LocalStore
 from cdcwire_conformance.usage import UsageError
 
 
@@ -16,8 +17,8 @@ def read_claim_checks(folder: str | None) -> Mapping[str, bytes]:
     root = Path(folder)
     if not root.is_dir():
         raise UsageError(f"--blobs {folder}: there is no such directory")
-    files = (file for file in root.rglob("*") if file.is_file())
-    return ClaimChecks({file.relative_to(root).as_posix(): file.read_bytes() for file in files})
+    store = LocalStore(root)
+    return ClaimChecks({each.path: store.read(each.path) for each in store.list()})
 
 
 class RecordedClaimChecks(Mapping[str, bytes]):

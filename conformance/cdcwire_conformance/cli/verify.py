@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, TypedDict
 from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire_conformance.cli import verify_arguments
 from cdcwire_conformance.cli.verify_arguments import DEFAULT_JOBS, SUMMARY_FILE
-from cdcwire_conformance.visible import print_error
+from cdcwire_conformance.cli.verify_results import check_outputs, write_results
+from cdcwire_conformance.visible import print_error, without_secrets
 
 if TYPE_CHECKING:
     from cdcwire_conformance.corpus.case import Case
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
         timeout: float
         memory_limit: int | None
+        line_limit: int
 
 
 NAME = "verify"
@@ -123,7 +125,7 @@ def _verify_property(arguments: argparse.Namespace) -> int:
     from cdcwire_conformance.cli.verify_property import run_property
     from cdcwire_conformance.run.expected_failures import ExpectedFailures
 
-    _check_outputs(arguments)
+    check_outputs(arguments)
     declared = _declared(arguments)
     testee = _open_testees(arguments)[0]
     description = _start(testee)
@@ -135,8 +137,8 @@ def _verify_property(arguments: argparse.Namespace) -> int:
     try:
         run_property(arguments, testee, results, declared)
     finally:
-        _report(arguments, results, ExpectedFailures())
-    return _exit_code(results)
+        all_written = write_results(arguments, results, ExpectedFailures())
+    return _exit_code(results) if all_written else 2
 
 
 def _start(testee: Testee) -> Description:
@@ -161,7 +163,7 @@ def _results(
     from cdcwire_conformance.output.paths import without_machine_paths
     from cdcwire_conformance.run.results import Results
 
-    command = " ".join(arguments.command or ["(reference)"])
+    command = without_secrets(" ".join(arguments.command or ["(reference)"]))
     return Results(
         description,
         without_machine_paths(command, Path.cwd()),
@@ -187,7 +189,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     root = _root(arguments)
     if root is not None and not root.is_dir():
         raise UsageError(f"--root: {root} is not a directory")
-    _check_outputs(arguments)
+    check_outputs(arguments)
     expected = _expected_failures(arguments.expected_failures, root)
     declared = _declared(arguments)
     testees = _open_testees(arguments)
@@ -232,40 +234,13 @@ def _verify(arguments: argparse.Namespace) -> int:
             )
     except KeyboardInterrupt:
         arguments.write_expected_failures = None  # a list of some failures would lose the others
-        _report(arguments, results, expected)
+        write_results(arguments, results, expected)
         raise
-    _report(arguments, results, expected)
-    return _exit_code(results)
+    return _exit_code(results) if write_results(arguments, results, expected) else 2
 
 
 def _root(arguments: argparse.Namespace) -> Path | None:
     return Path(arguments.root) if arguments.root else None
-
-
-def _check_outputs(arguments: argparse.Namespace) -> None:
-    """Check that each result can be made and written, so that no run is lost at its end.
-
-    Raises: UsageError, MissingExtraError.
-    """
-    from cdcwire_conformance.usage import check_writable
-
-    if arguments.html:
-        from cdcwire_conformance.output.html.render import require_jinja
-
-        require_jinja()
-    for name in ("json", "junit", "markdown", "badge", "html", "write_expected_failures"):
-        file = getattr(arguments, name)
-        if file:
-            check_writable(Path(file), f"--{name.replace('_', '-')}")
-
-
-def _report(arguments: argparse.Namespace, results: Results, expected: ExpectedFailures) -> None:
-    """Write the files, then the text: a closed pipe does not lose the files."""
-    from cdcwire_conformance.output.text import report_lines
-
-    _write_files(arguments, results, expected)
-    for text in report_lines(results, failures_shown=arguments.show):
-        print(text)
 
 
 def _nothing(arguments: argparse.Namespace, description: Description) -> str:
@@ -292,7 +267,8 @@ def _wants_derived(arguments: argparse.Namespace) -> bool:
 def _open_testees(arguments: argparse.Namespace) -> list[Testee]:
     from cdcwire_conformance.protocol.check import ProtocolChecker
     from cdcwire_conformance.testees import KeptAliveTestee, OneShotTestee
-    from cdcwire_conformance.testees.memory import MEBIBYTE, default_limit
+    from cdcwire_conformance.testees.limits import MEBIBYTE
+    from cdcwire_conformance.testees.memory import default_limit
 
     checker = ProtocolChecker() if arguments.check_protocol else None
     jobs = arguments.jobs or min(os.cpu_count() or 1, DEFAULT_JOBS)
@@ -301,13 +277,22 @@ def _open_testees(arguments: argparse.Namespace) -> list[Testee]:
         command = [sys.executable, "-m", "cdcwire_conformance.testees.reference"]
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     memory = default_limit(jobs) if arguments.memory is None else arguments.memory * MEBIBYTE
-    limits: Limits = {"timeout": arguments.timeout, "memory_limit": memory or None}
+    limits: Limits = {
+        "timeout": arguments.timeout,
+        "memory_limit": memory or None,
+        "line_limit": arguments.answer_size,
+    }
     if arguments.one_shot:
         return [
             OneShotTestee(command, raw=arguments.raw, env=env, checker=checker, **limits)
             for _ in range(jobs)
         ]
-    return [KeptAliveTestee(command, env=env, checker=checker, **limits) for _ in range(jobs)]
+    return [
+        KeptAliveTestee(
+            command, start_timeout=arguments.start_timeout, env=env, checker=checker, **limits
+        )
+        for _ in range(jobs)
+    ]
 
 
 def _declared(arguments: argparse.Namespace) -> Declared:
@@ -354,48 +339,3 @@ def _expected_failures(file: str | None, root: Path | None) -> ExpectedFailures:
     expected = read_expected_failures(Path(file))
     check_ids(expected, case_sums(root), retired_ids(root))
     return expected
-
-
-def _write_files(
-    arguments: argparse.Namespace, results: Results, expected: ExpectedFailures
-) -> None:
-    from cdcwire_conformance.run.expected_failures import expected_failures_text
-
-    if arguments.write_expected_failures:
-        failures = {
-            outcome.id: outcome.text
-            for outcome in results.outcomes
-            if outcome.fails_run or outcome.verdict == "expected failure"
-        }
-        text = expected_failures_text(failures, expected)
-        _write(arguments.write_expected_failures, text)
-    if arguments.json:
-        from cdcwire_conformance.output.json_document import json_text
-
-        _write(arguments.json, json_text(results))
-    if arguments.junit:
-        from cdcwire_conformance.output.junit import junit_text
-
-        _write(arguments.junit, junit_text(results))
-    if arguments.badge:
-        from cdcwire_conformance.output.badge import badge_text
-
-        _write(arguments.badge, badge_text(results))
-    if arguments.html:
-        from cdcwire_conformance.output.html.verify_page import html_text, witness_names_of
-
-        _write(arguments.html, html_text(results, witness_names_of(_root(arguments))))
-    if arguments.markdown or arguments.github_summary:
-        from cdcwire_conformance.output.markdown import markdown_text
-
-        text = markdown_text(results)
-        if arguments.markdown:
-            _write(arguments.markdown, text)
-        if arguments.github_summary:
-            _write(os.environ[SUMMARY_FILE], text, "a")
-
-
-def _write(file: str, text: str, mode: str = "w") -> None:
-    # What a testee says may hold lone surrogates, which have no form in UTF-8.
-    with open(file, mode, encoding="utf-8", errors="backslashreplace") as stream:
-        stream.write(text)

@@ -9,6 +9,7 @@ from cdcwire.core.registry import FORMAT_NAMES
 
 DEFAULT_JOBS = 4
 MOST_JOBS = 256
+MOST_MEBIBYTES = 4096  # of one answer
 MAX_CRASHES = 3
 SUMMARY_FILE = "GITHUB_STEP_SUMMARY"
 _SHOWN = 10
@@ -17,6 +18,7 @@ _SHOWN = 10
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire verify``."""
     from cdcwire_conformance.corpus.case import Level
+    from cdcwire_conformance.testees.limits import LINE_LIMIT, MEBIBYTE, START_TIMEOUT, TIMEOUT
 
     parser.usage = "cdcwire verify [FORMAT ...] [options] [-- COMMAND ...]"
     parser.add_argument("formats", nargs="*", metavar="FORMAT", help=", ".join(FORMAT_NAMES))
@@ -74,9 +76,24 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     testee.add_argument(
         "--timeout",
         type=_seconds,
-        default=10.0,
+        default=TIMEOUT,
         metavar="S",
-        help="wait S seconds for one answer (10); a testee has a minute to start",
+        help=f"wait S seconds for one answer ({TIMEOUT:g})",
+    )
+    testee.add_argument(
+        "--start-timeout",
+        type=_seconds,
+        default=START_TIMEOUT,
+        metavar="S",
+        help=f"wait S seconds for the answer to start ({START_TIMEOUT:g})",
+    )
+    testee.add_argument(
+        "--answer-size",
+        type=_answer_size,
+        default=LINE_LIMIT,
+        metavar="MIB",
+        help="kill a testee that writes an answer, or output without a request, of more than MIB "
+        f"mebibytes ({LINE_LIMIT // MEBIBYTE})",
     )
     testee.add_argument(
         "--jobs",
@@ -192,6 +209,15 @@ def _jobs(text: str) -> int:
     if not 1 <= number <= MOST_JOBS:
         raise argparse.ArgumentTypeError(f"{number} is not a number from 1 to {MOST_JOBS}")
     return number
+
+
+def _answer_size(text: str) -> int:
+    from cdcwire_conformance.testees.limits import MEBIBYTE
+
+    number = _count(text)
+    if not 1 <= number <= MOST_MEBIBYTES:
+        raise argparse.ArgumentTypeError(f"{number} is not a number from 1 to {MOST_MEBIBYTES}")
+    return number * MEBIBYTE
 
 
 def _mebibytes(text: str) -> int:

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Protocol
 from zipfile import ZipFile
 
+from cdcwire_conformance.inside import file_inside, is_inside
+
 
 class CorpusFiles(Protocol):
     """Read access to the files of a corpus."""
@@ -51,10 +53,10 @@ class FolderFiles:
 
     def read(self, name: str) -> bytes:
         """Return the content of a file. Raises: OSError."""
-        return (self.root / name).read_bytes()
+        return file_inside(self.root, name).read_bytes()
 
     def __contains__(self, name: str) -> bool:
-        return (self.root / name).is_file()
+        return is_inside(self.root, self.root / name) and (self.root / name).is_file()
 
 
 class ArchiveFiles:

@@ -20,7 +20,9 @@ from typing import Any, BinaryIO, Protocol, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from cdcwire_conformance.extras import MissingExtraError, load_extra
+from cdcwire_conformance.inside import OutsideError, file_inside, is_inside
 from cdcwire_conformance.sources.line_files import plain
+from cdcwire_conformance.visible import without_secrets
 
 OpenFile: TypeAlias = Callable[[str], BinaryIO]
 """Opens a file by its full name."""
@@ -165,11 +167,14 @@ class LocalStore:
             raise StoreError(f"{self.folder}: there is no such directory")
         # One directory's names at a time: no list of all of them is held here.
         waiting = [(str(top), f"{under}/" if under else "")]
+        followed: set[str] = set()
         try:
             while waiting:
                 folder, prefix = waiting.pop()
                 with os.scandir(folder) as entries:
                     for entry in entries:
+                        if entry.is_symlink():
+                            self._check_link(entry, followed)
                         if not entry.is_dir():
                             yield _listed(f"{prefix}{entry.name}", entry.stat())
                         elif recursive:
@@ -177,10 +182,22 @@ class LocalStore:
         except OSError as error:
             raise _store_error(error, folder) from error
 
+    def _check_link(self, entry: os.DirEntry[str], followed: set[str]) -> None:
+        """Check that a link stays in the store and in no circle. Raises: OSError."""
+        if not is_inside(self.folder, entry.path):
+            raise OutsideError(entry.path)
+        if entry.is_dir():
+            real = os.path.realpath(entry.path)
+            if real in followed or is_inside(Path(real), Path(entry.path).parent):
+                raise OSError(
+                    None, "the link leads to a directory that is read already", entry.path
+                )
+            followed.add(real)
+
     def look(self, path: str) -> Listed | None:
         """Return the current file; None for none. Raises: StoreError."""
         try:
-            return _listed(path, os.stat(self.folder / path))
+            return _listed(path, os.stat(file_inside(self.folder, path)))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
@@ -189,7 +206,7 @@ class LocalStore:
     def read(self, path: str) -> bytes:
         """Return a file's bytes. Raises: FileNotFoundError; StoreError."""
         try:
-            return (self.folder / path).read_bytes()
+            return file_inside(self.folder, path).read_bytes()
         except FileNotFoundError:
             raise
         except OSError as error:
@@ -197,12 +214,12 @@ class LocalStore:
 
     def open(self, path: str) -> BinaryIO:
         """Open a file, to be read and sought. Raises: OSError."""
-        return open_here(path_under(self.root, path))
+        return open_here(str(file_inside(Path(self.root), path)))
 
     def put(self, path: str, value: bytes) -> None:
         """Write a file whole, over an existing one. Raises: StoreError."""
-        file = self.folder / path
         try:
+            file = file_inside(self.folder, path)
             file.parent.mkdir(parents=True, exist_ok=True)
             _write_whole(file, value)
         except OSError as error:
@@ -234,14 +251,14 @@ class _FsspecStore:
     """
 
     def __init__(self, url: str) -> None:
-        core = load_extra("fsspec.core", "storage", f"Storage at {url!r}")
+        core = load_extra("fsspec.core", "storage", f"Storage at {without_secrets(url)!r}")
         self._url = url.rstrip("/")
         scheme = url.partition("://")[0]
         try:
             # Without its cache of listings, which would hide what other writers do meanwhile.
             self._store, root = core.url_to_fs(self._url, use_listings_cache=False)
         except ImportError as error:
-            problem = f"Storage at {url!r} needs another package: {error}"
+            problem = f"Storage at {without_secrets(url)!r} needs another package: {error}"
             raise MissingExtraError(" ".join(problem.split())) from error
         except ValueError as error:
             raise StoreError(f"{url}: fsspec knows no {scheme}:// ({error})") from error

@@ -19,16 +19,15 @@ from cdcwire_conformance.protocol.answers import (
 from cdcwire_conformance.protocol.check import ProtocolChecker
 from cdcwire_conformance.protocol.requests import START_LINE, STOP_LINE, Request
 from cdcwire_conformance.testees.base import CannotStartError, FailureKind, NoAnswer, Reply
+from cdcwire_conformance.testees.limits import LINE_LIMIT, START_TIMEOUT, TIMEOUT
 from cdcwire_conformance.testees.memory import over_limit_text
 from cdcwire_conformance.testees.pipes import (
-    LINE_LIMIT,
     Ended,
     LineProcess,
     TooMuch,
     exit_text,
 )
 
-START_TIMEOUT = 60.0  # a virtual machine may need its time
 _STOP_PATIENCE = 5.0
 _ENDING_PATIENCE = 1.0
 
@@ -43,7 +42,7 @@ class KeptAliveTestee:
         self,
         command: Sequence[str],
         *,
-        timeout: float = 10.0,
+        timeout: float = TIMEOUT,
         start_timeout: float = START_TIMEOUT,
         line_limit: int = LINE_LIMIT,
         memory_limit: int | None = None,
@@ -132,7 +131,10 @@ class KeptAliveTestee:
                 problem = f"no answer within {timeout:g} s"
             case TooMuch():
                 size = self._line_limit
-                problem = f"more than {size} bytes came without being asked for, or in one answer"
+                problem = (
+                    f"more than {size} bytes came without being asked for, or in one answer"
+                    " (--answer-size)"
+                )
             case ProtocolError():
                 problem = str(error)
             case _:

@@ -7,12 +7,10 @@ more than they use. The numbers come from ``/proc``; where there is none, nothin
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from pathlib import Path
 
-MEBIBYTE = 1 << 20
-DEFAULT_LIMIT = 2048 * MEBIBYTE
-_PROC = Path("/proc")
+from cdcwire_conformance.testees.limits import MEBIBYTE, MEMORY_LIMIT
+from cdcwire_conformance.testees.processes import PROC, process_tree
+
 _SHARE = 0.75  # of the machine's memory, for all testees together
 
 
@@ -23,7 +21,7 @@ def over_limit_text(limit: int | None) -> str:
 
 def can_measure() -> bool:
     """Return whether this platform shows the memory of processes."""
-    return (_PROC / "self" / "statm").exists()
+    return (PROC / "self" / "statm").exists()
 
 
 def default_limit(jobs: int) -> int | None:
@@ -31,29 +29,7 @@ def default_limit(jobs: int) -> int | None:
     if not can_measure():
         return None
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return min(DEFAULT_LIMIT, int(total * _SHARE / max(1, jobs)))
-
-
-def process_tree(pid: int) -> Iterator[int]:
-    """Yield a process and all that it has started, directly or through others."""
-    waiting = [pid]
-    seen: set[int] = set()
-    while waiting:
-        current = waiting.pop()
-        if current in seen:
-            continue
-        seen.add(current)
-        yield current
-        waiting.extend(_children(current))
-
-
-def _children(pid: int) -> Iterator[int]:
-    try:
-        for task in os.listdir(_PROC / str(pid) / "task"):
-            text = (_PROC / str(pid) / "task" / task / "children").read_text(encoding="ascii")
-            yield from map(int, text.split())
-    except (OSError, ValueError):  # it ended meanwhile
-        return
+    return min(MEMORY_LIMIT, int(total * _SHARE / max(1, jobs)))
 
 
 def resident_memory(pid: int) -> int:
@@ -64,6 +40,6 @@ def resident_memory(pid: int) -> int:
 
 def _resident_pages(pid: int) -> int:
     try:
-        return int((_PROC / str(pid) / "statm").read_text(encoding="ascii").split()[1])
+        return int((PROC / str(pid) / "statm").read_text(encoding="ascii").split()[1])
     except (OSError, ValueError, IndexError):
         return 0

@@ -29,8 +29,9 @@ from cdcwire_conformance.protocol.check import ProtocolChecker
 from cdcwire_conformance.protocol.messages import bytes_from_json
 from cdcwire_conformance.protocol.requests import Request
 from cdcwire_conformance.testees.base import CannotStartError, NoAnswer, Reply
+from cdcwire_conformance.testees.limits import LINE_LIMIT, TIMEOUT
 from cdcwire_conformance.testees.memory import over_limit_text
-from cdcwire_conformance.testees.pipes import LINE_LIMIT, RunResult, exit_text, run_once
+from cdcwire_conformance.testees.pipes import RunResult, exit_text, run_once
 
 ACCEPTED, REJECTED = 0, 1
 _NOBODY_CAUGHT_IT = re.compile(
@@ -58,7 +59,7 @@ class OneShotTestee:
         self,
         command: Sequence[str],
         *,
-        timeout: float = 10.0,
+        timeout: float = TIMEOUT,
         raw: bool = False,
         line_limit: int = LINE_LIMIT,
         memory_limit: int | None = None,
@@ -117,7 +118,7 @@ class OneShotTestee:
 
     def _answer(self, result: RunResult, cmd: str) -> Answer:
         if result.too_much:
-            raise ProtocolError(f"the answer is longer than {self._limit} bytes")
+            raise ProtocolError(f"the answer is longer than {self._limit} bytes (--answer-size)")
         code, output = result.code, result.stdout.strip()
         if code not in (ACCEPTED, REJECTED):
             raise ProtocolError(f"neither accepted (0) nor rejected (1): {exit_text(code)}")

@@ -20,9 +20,15 @@ from typing import IO
 
 from cdcwire_conformance.testees.base import CannotStartError
 from cdcwire_conformance.testees.captured import CapturedText
-from cdcwire_conformance.testees.memory import process_tree, resident_memory
+from cdcwire_conformance.testees.limits import LINE_LIMIT
+from cdcwire_conformance.testees.memory import resident_memory
+from cdcwire_conformance.testees.processes import (
+    kill,
+    kill_marked,
+    marked_environment,
+    process_tree,
+)
 
-LINE_LIMIT = 64 * 1024 * 1024
 _FITS_INTO_A_PIPE = 16 * 1024 if os.name == "posix" else 0
 _PIECE = 64 * 1024
 _SECONDS_BETWEEN_MEASUREMENTS = 0.05
@@ -50,7 +56,7 @@ def _interrupts_wait() -> Iterator[None]:
         signal.raise_signal(held[0])
 
 
-def _start(command: Sequence[str], env: Mapping[str, str] | None) -> subprocess.Popen[bytes]:
+def _start(command: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Start a command with three pipes. Raises: CannotStartError."""
     try:
         # A session of its own: killing the group also ends what the command has started.
@@ -59,7 +65,7 @@ def _start(command: Sequence[str], env: Mapping[str, str] | None) -> subprocess.
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=None if env is None else dict(env),
+            env=dict(env),
             bufsize=0,
             start_new_session=os.name == "posix",
         )
@@ -100,8 +106,9 @@ class LineProcess:
         self._produced = 0  # bytes put into _lines; written by the reading thread only
         self._consumed = 0  # bytes taken out of it
         self.stderr = CapturedText()
+        marked, self._mark = marked_environment(env)
         with _interrupts_wait():
-            self._process = _start(command, env)
+            self._process = _start(command, marked)
             assert self._process.stdout is not None
             assert self._process.stderr is not None
             self._threads = [
@@ -143,9 +150,7 @@ class LineProcess:
         while not self._has_ended.wait(_SECONDS_BETWEEN_MEASUREMENTS):
             if resident_memory(self._process.pid) > self._memory_limit:
                 self.is_over_memory = True
-                for pid in process_tree(self._process.pid):
-                    with contextlib.suppress(OSError):
-                        os.kill(pid, signal.SIGKILL)
+                kill(list(process_tree(self._process.pid)))
                 return
 
     def write(self, data: bytes, deadline: float) -> None:
@@ -209,7 +214,7 @@ class LineProcess:
         return code
 
     def _kill(self) -> None:
-        """Kill what is left of the process and its children, and let the threads finish."""
+        """Kill what is left of the process and of all it started, and let the threads finish."""
         _LIVE.discard(self)
         self._has_ended.set()
         with contextlib.suppress(OSError):
@@ -218,8 +223,9 @@ class LineProcess:
             else:
                 self._process.kill()
         self._process.wait()
+        kill_marked(self._mark)  # a grandchild in another session may hold the pipes
         for thread in self._threads:
-            thread.join(0.5)  # a grandchild in a session of its own may hold the pipe
+            thread.join(0.5)
         for thread, stream in zip(
             self._threads, (self._process.stdout, self._process.stderr), strict=False
         ):

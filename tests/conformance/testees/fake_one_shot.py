@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 
@@ -33,6 +34,10 @@ match MODE:
     case "hang-after-answer":
         print('{"events":[]}', flush=True)
         time.sleep(60)
+    case "orphan":  # leaves a process that keeps the pipes open
+        sleep = "import time; time.sleep(600)"
+        subprocess.Popen([sys.executable, "-c", sleep], start_new_session=True)
+        print('{"events":[]}')
     case "too-much":
         print("x" * 500_000)
     case "echo":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -60,6 +61,15 @@ def answer(mode: str, request: dict[str, object]) -> None:
                 say({"seq": seq, "events": [], "more": "x" * 1000})
         case "grandchild":
             subprocess.run([sys.executable, "-c", "import time; time.sleep(60)"], check=False)
+        case "orphan":  # the grandchild leaves session and group, and keeps the pipes open
+            sleep = "import time; time.sleep(600)"
+            subprocess.Popen([sys.executable, "-c", sleep], start_new_session=True)
+            say({"seq": seq, "events": []})
+            sys.exit(3)
+        case "late":
+            time.sleep(2)
+            say({"seq": seq, "events": []})
+            say({"seq": int(str(seq)) + 1, "events": [{"kind": "late"}]})
         case "loud":
             print("e" * 1_000_000, file=sys.stderr, flush=True)
             say({"seq": seq, "rejected": {}})
@@ -85,11 +95,16 @@ def answer(mode: str, request: dict[str, object]) -> None:
 
 
 def main(mode: str) -> int:
+    if mode == "stubborn":
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
     if mode == "no-start":
         print("cannot find my library", file=sys.stderr, flush=True)
         return 5
     for line in sys.stdin:
         request = json.loads(line)
+        if request["cmd"] == "stop" and mode == "stubborn":
+            time.sleep(600)
         if request["cmd"] == "stop":
             return 4 if mode == "bad-end" else 0
         if request["cmd"] == "start":
@@ -98,7 +113,7 @@ def main(mode: str) -> int:
             protocol = 2 if mode == "protocol-2" else 1
             say({**DESCRIPTION, "protocol": protocol, "formats": {"toy": {"encode": True}}})
         else:
-            answer("good" if mode in ("bad-end", "deaf") else mode, request)
+            answer("good" if mode in ("bad-end", "deaf", "stubborn") else mode, request)
         if mode == "deaf":
             time.sleep(60)
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +14,9 @@ import pytest
 from cdcwire_conformance.protocol import Description, Events, Rejected, Request
 from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee, NoAnswer
 from cdcwire_conformance.testees.captured import STDERR_LIMIT
-from cdcwire_conformance.testees.memory import MEBIBYTE, can_measure
-from cdcwire_conformance.testees.pipes import LINE_LIMIT
+from cdcwire_conformance.testees.limits import LINE_LIMIT, MEBIBYTE
+from cdcwire_conformance.testees.memory import can_measure
+from cdcwire_conformance.testees.processes import marked_processes
 
 FAKE = str(Path(__file__).with_name("fake_testee.py"))
 GOOD = Request("decode", "toy", {"messages": [{"key": None, "value": "Z29vZA=="}]})
@@ -45,10 +47,20 @@ class Opened:
 
 @pytest.fixture
 def opened() -> Iterator[Opened]:
+    """A function that opens fakes; after the test nothing of them may be left."""
+    threads, descriptors = set(threading.enumerate()), open_descriptors()
     fakes = Opened()
     yield fakes
     for testee in fakes.testees:
         testee.close()
+    assert list(marked_processes()) == []
+    assert set(threading.enumerate()) <= threads
+    assert open_descriptors() <= descriptors
+
+
+def open_descriptors() -> int:
+    folder = Path("/proc/self/fd")
+    return len(list(folder.iterdir())) if folder.exists() else 0
 
 
 def test_start_gives_the_description(opened: Opened) -> None:
@@ -82,6 +94,7 @@ def test_ask_gives_answers_in_turn(opened: Opened) -> None:
         ("deep", "crashed", "nested too deep"),
         ("hang", "timed out", "no answer within"),
         ("grandchild", "timed out", "no answer within"),
+        ("late", "timed out", "no answer within"),
         ("error", "crashed", "the testee reports an error: what is this"),
     ],
 )
@@ -208,6 +221,22 @@ def test_close_tells_an_odd_end() -> None:
     bad = KeptAliveTestee([sys.executable, FAKE, "bad-end"])
     bad.start()
     assert "exit code 4" in str(bad.close())
+
+
+def test_grandchild_in_another_session_ends_with_the_testee(opened: Opened) -> None:
+    testee = opened("orphan", timeout=1.0)
+    testee.start()
+    testee.ask(BAD)
+    with pytest.raises(NoAnswer, match=r"no answer within 1 s|exit code 3"):
+        testee.ask(GOOD)
+    assert list(marked_processes()) == []
+
+
+def test_close_kills_a_testee_that_ignores_stop_and_signals(opened: Opened) -> None:
+    testee = opened("stubborn")
+    testee.start()
+    assert testee.ask(GOOD).answer == Events([])
+    assert "did not end by itself" in str(testee.close())
 
 
 def test_close_before_start_is_nothing() -> None:

@@ -11,6 +11,7 @@ import pytest
 from cdcwire_conformance.protocol import Events, Messages, Rejected, Request
 from cdcwire_conformance.testees import NoAnswer, OneShotTestee
 from cdcwire_conformance.testees.one_shot import raw_bytes
+from cdcwire_conformance.testees.processes import marked_processes
 
 FAKE = str(Path(__file__).with_name("fake_one_shot.py"))
 MESSAGE = {"key": None, "value": "AAH/"}
@@ -49,6 +50,7 @@ def test_ask_exit_1_with_an_answer_is_rejected() -> None:
         ("hang", "timed out", r"no end within 1 s"),
         ("hang-after-answer", "timed out", r"no end within 1 s"),
         ("too-much", "crashed", "longer than 100000 bytes"),
+        ("orphan", "timed out", r"no end within 1 s"),
     ],
 )
 def test_ask_anything_else_is_a_failure(mode: str, kind: str, problem: str) -> None:
@@ -56,6 +58,7 @@ def test_ask_anything_else_is_a_failure(mode: str, kind: str, problem: str) -> N
     with pytest.raises(NoAnswer, match=problem) as caught:
         testee.ask(DECODE)
     assert caught.value.kind == kind
+    assert list(marked_processes()) == []
 
 
 def test_ask_raw_bare_exit_1_is_rejected() -> None:

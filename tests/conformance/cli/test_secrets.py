@@ -1,0 +1,120 @@
+"""Credentials appear in nothing that verbs print or write, with tracebacks and with all logs."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+
+import pytest
+
+from cdcwire_conformance.cli import main
+from cdcwire_conformance.visible import without_secrets
+
+USER, PASSWORD = "alice-user", "p4ss-w0rd"
+SINK = f"kafka://{USER}:{PASSWORD}@broker:9092/t?protocol=craft&sasl-password={PASSWORD}"
+S3 = f"s3://bucket/prefix?access-key={USER}&secret-access-key={PASSWORD}"
+REGISTRY = f"http://{USER}:{PASSWORD}@registry.invalid:8081"
+CONNECTOR = {
+    "connector.class": "io.debezium.connector.mysql.MySqlConnector",
+    "database.user": USER,
+    "database.password": PASSWORD,
+    "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+    "value.converter.basic.auth.user.info": f"{USER}:{PASSWORD}",
+    "schema.history.internal.consumer.sasl.jaas.config": f'x required password="{PASSWORD}";',
+    "unknown.secret": PASSWORD,
+}
+CHANGEFEED = f"""
+[sink]
+protocol = "craft"
+password = "{PASSWORD}"
+[sink.kafka-config]
+sasl-password = "{PASSWORD}"
+sasl-oauth-client-secret = "{PASSWORD}"
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with configurations and a feed; tracebacks and all logs are asked for."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CDCWIRE_TRACEBACK", "1")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", USER)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", PASSWORD)
+    Path("connector.json").write_text(json.dumps(CONNECTOR))
+    Path("changefeed.toml").write_text(CHANGEFEED)
+    main(["generate", "craft", "--rows", "3", "--to", "feed"])
+    return tmp_path
+
+
+COMMANDS = [
+    ["decode", "auto", "feed", "--sink-uri", SINK],
+    ["decode", "auto", "none", "--sink-uri", SINK],
+    ["decode", "auto", "feed", "--sink-uri", SINK.replace("craft", "none")],
+    ["decode", "auto", "feed", "--sink-uri", S3 + "&protocol=csv"],
+    ["decode", "auto", "feed", "--connector", "connector.json"],
+    ["decode", "auto", "feed", "--changefeed", "changefeed.toml"],
+    ["generate", "auto", "--rows", "2", "--to", "new", "--sink-uri", SINK],
+    ["generate", "auto", "--rows", "2", "--to", "new-2", "--connector", "connector.json"],
+    ["decode", "csv", S3],
+    ["decode", "csv", f"s3://{USER}:{PASSWORD}@bucket/prefix"],
+    ["decode", "csv", f"none://{USER}:{PASSWORD}@bucket/prefix"],
+    ["decode", "craft", f"kafka://{USER}:{PASSWORD}@broker/t"],
+    ["storage", "check", "csv", S3],
+    ["storage", "check", "auto", S3, "--sink-uri", S3],
+    ["identify", S3],
+    ["identify", SINK],
+    ["identify", f"s3://{USER}:{PASSWORD}@bucket/prefix"],
+    ["size", S3],
+    ["compare", f"craft:{SINK}", f"craft:{SINK}"],
+    ["compare", f"csv:s3a://{USER}:{PASSWORD}@bucket/x", "csv:file:feed"],
+    ["compare", "auto:file:feed", "auto:file:feed", "--left-sink-uri", SINK],
+    ["decode", "avro", "feed", "--schema", f"{REGISTRY}/?x=1"],
+    ["decode", "avro", "feed", "--schema", REGISTRY, "--ca-file", "none.pem"],
+    ["decode", "avro", "feed", "--schema", REGISTRY.replace("http", "ftp")],
+    ["decode", "craft", "feed", "--option", f"sasl-password={PASSWORD}"],
+    ["decode", "craft", "feed", "--blobs", f"s3://{USER}:{PASSWORD}@bucket/blobs"],
+    ["corpus", "list", "--root", f"s3://{USER}:{PASSWORD}@bucket/golden"],
+    ["verify", "craft", "--root", f"s3://{USER}:{PASSWORD}@bucket/golden"],
+    ["verify", "craft", "--", f"none?password={PASSWORD}", f"--token={PASSWORD}"],
+    ["unknown", f"--token={PASSWORD}"],
+    ["decode", "craft", f"--token={PASSWORD}", "feed"],
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words)[:50])
+def test_nothing_printed_or_written_has_a_secret(
+    words: list[str],
+    folder: Path,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    before = set(folder.rglob("*"))
+    with caplog.at_level(logging.DEBUG):
+        main(words)
+    shown = capfd.readouterr()
+    output = shown.out + shown.err + caplog.text
+    assert PASSWORD not in output
+    written = [file for file in set(folder.rglob("*")) - before if file.is_file()]
+    assert not any(PASSWORD.encode() in file.read_bytes() for file in written)
+
+
+def test_command_of_a_testee_is_shown_without_secrets(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import sys
+
+    command = [sys.executable, "-c", "pass", f"--api-token={PASSWORD}", SINK]
+    words = ["verify", "craft", "--one-shot", "--case", "craft/values/year-2024", "--jobs", "1"]
+    reports = [f"--{name}={tmp_path / name}" for name in ("json", "junit", "markdown")]
+    assert main([*words, *reports, "--", *command]) == 1
+    for name in ("json", "junit", "markdown"):
+        assert PASSWORD not in (tmp_path / name).read_text("utf-8")
+    assert PASSWORD not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "text", ["a@b", "3 secret rows", "token: x", "http://host/path", "--option a=b"]
+)
+def test_other_texts_stay_as_they_are(text: str) -> None:
+    assert without_secrets(text) == text
