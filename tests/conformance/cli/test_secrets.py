@@ -82,6 +82,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # py4j leaves a socket to the collector
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words)[:50])
 def test_nothing_printed_or_written_has_a_secret(
     words: list[str],
