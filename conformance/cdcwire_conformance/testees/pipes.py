@@ -24,8 +24,8 @@ from cdcwire_conformance.testees.limits import LINE_LIMIT
 from cdcwire_conformance.testees.memory import resident_memory
 from cdcwire_conformance.testees.processes import (
     kill,
-    kill_marked,
-    marked_environment,
+    kill_labelled,
+    labelled_environment,
     process_tree,
 )
 
@@ -106,7 +106,7 @@ class LineProcess:
         self._produced = 0  # bytes put into _lines; written by the reading thread only
         self._consumed = 0  # bytes taken out of it
         self.stderr = CapturedText()
-        marked, self._mark = marked_environment(env)
+        marked, self._mark = labelled_environment(env)
         with _interrupts_wait():
             self._process = _start(command, marked)
             assert self._process.stdout is not None
@@ -223,7 +223,7 @@ class LineProcess:
             else:
                 self._process.kill()
         self._process.wait()
-        kill_marked(self._mark)  # a grandchild in another session may hold the pipes
+        kill_labelled(self._mark)  # a grandchild in another session may hold the pipes
         for thread in self._threads:
             thread.join(0.5)
         for thread, stream in zip(

@@ -1,4 +1,4 @@
-"""The processes that a command has started, so that nothing of it is left.
+"""The processes that a command has started, so that all of them can be ended.
 
 Children are found by their parents, and those that have left their parents by a variable in their
 environment. Both need ``/proc``; elsewhere only the group of the command is killed.
@@ -15,16 +15,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 PROC = Path("/proc")
-MARK_VARIABLE = "CDCWIRE_TESTEE"
+LABEL_VARIABLE = "CDCWIRE_TESTEE"
 _RUN = secrets.token_hex(8)
 _numbers = itertools.count(1)
 _ROUNDS = 5  # a process may fork while it is looked for
 
 
-def marked_environment(env: Mapping[str, str] | None) -> tuple[dict[str, str], str]:
-    """Return an environment with a new mark, and the mark."""
-    mark = f"{_RUN}.{next(_numbers)}."
-    return {**(os.environ if env is None else env), MARK_VARIABLE: mark}, mark
+def labelled_environment(env: Mapping[str, str] | None) -> tuple[dict[str, str], str]:
+    """Return an environment with a new label, and the label."""
+    label = f"{_RUN}.{next(_numbers)}."
+    return {**(os.environ if env is None else env), LABEL_VARIABLE: label}, label
 
 
 def process_tree(pid: int) -> Iterator[int]:
@@ -49,9 +49,9 @@ def _children(pid: int) -> Iterator[int]:
         return
 
 
-def marked_processes(mark: str = _RUN) -> Iterator[int]:
-    """Yield the running processes with a mark in their environment; by default of any command."""
-    wanted = f"{MARK_VARIABLE}={mark}".encode()
+def labelled_processes(label: str = _RUN) -> Iterator[int]:
+    """Yield the running processes with a label in their environment; by default of any command."""
+    wanted = f"{LABEL_VARIABLE}={label}".encode()
     try:
         names = os.listdir(PROC)
     except OSError:
@@ -65,10 +65,10 @@ def marked_processes(mark: str = _RUN) -> Iterator[int]:
                     yield int(name)
 
 
-def kill_marked(mark: str) -> None:
-    """Kill all processes with a mark."""
+def kill_labelled(label: str) -> None:
+    """Kill all processes with a label."""
     for _ in range(_ROUNDS):
-        found = list(marked_processes(mark))
+        found = list(labelled_processes(label))
         if not found:
             return
         kill(found)

@@ -16,7 +16,7 @@ from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee, NoAns
 from cdcwire_conformance.testees.captured import STDERR_LIMIT
 from cdcwire_conformance.testees.limits import LINE_LIMIT, MEBIBYTE
 from cdcwire_conformance.testees.memory import can_measure
-from cdcwire_conformance.testees.processes import marked_processes
+from cdcwire_conformance.testees.processes import labelled_processes
 
 FAKE = str(Path(__file__).with_name("fake_testee.py"))
 GOOD = Request("decode", "toy", {"messages": [{"key": None, "value": "Z29vZA=="}]})
@@ -53,7 +53,7 @@ def opened() -> Iterator[Opened]:
     yield fakes
     for testee in fakes.testees:
         testee.close()
-    assert list(marked_processes()) == []
+    assert list(labelled_processes()) == []
     assert set(threading.enumerate()) <= threads
     assert open_descriptors() <= descriptors
 
@@ -229,7 +229,7 @@ def test_grandchild_in_another_session_ends_with_the_testee(opened: Opened) -> N
     testee.ask(BAD)
     with pytest.raises(NoAnswer, match=r"no answer within 1 s|exit code 3"):
         testee.ask(GOOD)
-    assert list(marked_processes()) == []
+    assert list(labelled_processes()) == []
 
 
 def test_close_kills_a_testee_that_ignores_stop_and_signals(opened: Opened) -> None:

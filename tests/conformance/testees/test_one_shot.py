@@ -11,7 +11,7 @@ import pytest
 from cdcwire_conformance.protocol import Events, Messages, Rejected, Request
 from cdcwire_conformance.testees import NoAnswer, OneShotTestee
 from cdcwire_conformance.testees.one_shot import raw_bytes
-from cdcwire_conformance.testees.processes import marked_processes
+from cdcwire_conformance.testees.processes import labelled_processes
 
 FAKE = str(Path(__file__).with_name("fake_one_shot.py"))
 MESSAGE = {"key": None, "value": "AAH/"}
@@ -58,7 +58,7 @@ def test_ask_anything_else_is_a_failure(mode: str, kind: str, problem: str) -> N
     with pytest.raises(NoAnswer, match=problem) as caught:
         testee.ask(DECODE)
     assert caught.value.kind == kind
-    assert list(marked_processes()) == []
+    assert list(labelled_processes()) == []
 
 
 def test_ask_raw_bare_exit_1_is_rejected() -> None:
