@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 DEFAULT_MASTER = "local[*]"
 NEEDED_JAVA = 17  # of Spark 4
 
-# What failed in a Python worker, as its traceback ends.
+# The error of a Python worker. It begins a line of a traceback, or follows Spark's own words.
 _FEED_ERROR = re.compile(
-    r"^(?:[\w.]*\.)?(FeedError|SchemaError|InputError|SourceError|StoreError|OptionError): (.+)$",
+    r"(?:^|^\[PYTHON_DATA_SOURCE_ERROR\] .*?: )"
+    r"(?:[\w.]*\.)?(FeedError|SchemaError|InputError|SourceError|StoreError|OptionError): (.+)$",
     re.MULTILINE,
 )
 _WORKER_ERROR = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception)\b.*$", re.MULTILINE)
