@@ -152,7 +152,7 @@ def _as_after(before: Image, after: Image | None) -> Image:
     return Image(
         before.columns,
         tuple(
-            new[column.name] if new.get(column.name) == value else value
+            new[column.name] if column.name in new and new[column.name] == value else value
             for column, value in before.pairs
         ),
     )
