@@ -249,7 +249,7 @@ def table_of(points: Iterable[Point]) -> str:
 
 
 def draw(points: Sequence[Point], file: Path) -> None:
-    """Draw the cost of a row and the driver's memory over the size."""
+    """Draw the cost of a row and the memory over the size, on log axes with labels at the lines."""
     purpose = "drawing a picture"
     matplotlib: Any = load_extra("matplotlib", "size", purpose)
     figures: Any = load_extra("matplotlib.figure", "size", purpose)
@@ -263,33 +263,40 @@ def draw(points: Sequence[Point], file: Path) -> None:
     plain = [point for point in points if point.partitions is None]
     rows = [point.rows for point in plain]
     panels = (
-        ("CPU a row, µs", [("all processes", "#1b6ca8", [p.cpu_us_a_row for p in plain])]),
+        ("CPU per row, µs", [("", "#1b6ca8", [p.cpu_us_a_row for p in plain])]),
         (
             "Memory, MiB",
             [
                 ("driver: Python, peak", "#1b6ca8", [p.driver_python for p in plain]),
-                ("driver: Java's heap, kept", "#7fb7dd", [p.driver_java_kept for p in plain]),
-                ("executor: Java, peak", "#e08a3c", [p.executor_java for p in plain]),
-                ("executor: a Python worker, peak", "#6a9f58", _workers(plain)),
+                ("driver: Java's heap, kept", "#4f9ac9", [p.driver_java_kept for p in plain]),
+                ("executor: Java, peak", "#c96a1b", [p.executor_java for p in plain]),
+                ("executor: one Python worker, peak", "#4d8a40", _workers(plain)),
             ],
         ),
     )
     with matplotlib.rc_context(settings):
         figure = figures.Figure(figsize=(8.4, 3.4), layout="constrained")
         for axes, (title, lines) in zip(figure.subplots(1, 2), panels, strict=True):
-            top = 0.0
             for label, color, values in lines:
-                axes.plot(rows, values, marker="o", color=color, label=label)
-                top = max(top, *values)
+                axes.plot(rows, values, marker="o", ms=4, color=color)
+                for x, y in zip(rows, values, strict=True):
+                    above = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center"}
+                    axes.annotate(f"{y:,.0f}", (x, y), color=color, **above)
+                after = {"xytext": (16, -3), "textcoords": "offset points"}
+                axes.annotate(label, (rows[-1], values[-1]), color=color, **after)
             axes.set_xscale("log")
-            axes.set_ylim(0, top * 1.25)
+            axes.set_yscale("log")
+            low = min(min(values) for _, _, values in lines)
+            high = max(max(values) for _, _, values in lines)
+            axes.set_ylim(low / 2, high * 2)
+            axes.set_xlim(rows[0] / 2, rows[-1] * 2)
+            axes.set_xticks(rows, [f"{each:,}" for each in rows])
+            axes.set_yticks([])
+            axes.minorticks_off()
             axes.set_title(title, loc="left", color="#222222")
-            axes.set_xlabel("rows of each side")
-            axes.grid(color="#d8d8d8", lw=0.6)
-            for side in ("top", "right"):
+            axes.set_xlabel("rows per side")
+            for side in ("top", "right", "left"):
                 axes.spines[side].set_visible(False)
-            if len(lines) > 1:
-                axes.legend(frameon=False, fontsize=7.5)
         metadata = {"Date": None} if file.suffix.lower() == ".svg" else {"Software": None}
         figure.savefig(file, dpi=150, metadata=metadata, facecolor="white")
 
