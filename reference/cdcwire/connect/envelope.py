@@ -7,15 +7,16 @@ more than its payload. The memory of schemas is bounded, in number and in bytes.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from cdcwire.connect.schema import RULES, ConnectValue, Schema
 from cdcwire.connect.schema_reader import read_schema
 from cdcwire.connect.schema_text import schema_text
 from cdcwire.connect.schemaless import json_text
-from cdcwire.connect.values import read_value, write_value
+from cdcwire.connect.values import Reading, read_value, write_value
 from cdcwire.core.errors import DecodeError, Path, step
+from cdcwire.core.limits import MAX_DECIMAL_DIGITS
 from cdcwire.core.strict_json import (
     JsonArray,
     JsonObject,
@@ -39,13 +40,11 @@ class Envelope:
     """A message. Without ``schema`` the payload is the JSON value itself.
 
     ``wrapped``: whether it is in an object of schema and payload; a payload alone is not.
-    ``schema_json``: the text of the schema, if it is known.
     """
 
     schema: Schema | None
     payload: ConnectValue
     wrapped: bool = True
-    schema_json: str | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,25 +92,28 @@ def encode(envelope: Envelope) -> bytes:
     if not envelope.wrapped:
         return payload.encode()
     with step("schema"):
-        schema = envelope.schema_json or (
-            "null" if envelope.schema is None else schema_text(envelope.schema)
-        )
+        schema = "null" if envelope.schema is None else schema_text(envelope.schema)
     return f'{{"schema":{schema},"payload":{payload}}}'.encode()
 
 
 def parse(
-    data: bytes, schemas_enable: SchemasEnable = "auto", null_is_default: bool = False
+    data: bytes,
+    schemas_enable: SchemasEnable = "auto",
+    null_is_default: bool = False,
+    max_decimal_digits: int = MAX_DECIMAL_DIGITS,
 ) -> Parsed:
     """Return the envelope with its places.
 
     ``schemas_enable``: ``auto`` takes an object of exactly ``schema`` and ``payload`` for an
     envelope, and everything else for a payload alone. Raises: TruncatedError, DecodeError.
     """
+    reading = Reading(null_is_default, max_decimal_digits)
     if schemas_enable != "false":
         known = known_schema(data)
-        found = None if known is None else _parse_known(data, *known, null_is_default)
+        found = None if known is None else _parse_known(data, *known, reading)
         if found is not None:
             return found
+        reading = Reading(null_is_default, max_decimal_digits)
     document = read_json(data, RULES)
     value = document.value
     members = value.by_name() if isinstance(value, JsonObject) else {}
@@ -127,15 +129,14 @@ def parse(
     head, body = members["schema"], members["payload"]
     if head.value is None:
         return Parsed(Envelope(None, body.value), body.value, body.start, body.end)
-    warnings: list[str] = []
     with step("schema"):
-        schema = read_schema(head.value, head.start, head.end, warnings)
+        schema = read_schema(head.value, head.start, head.end, reading.warnings)
     with step("payload"):
-        payload = read_value(schema, body.value, body.start, body.end, null_is_default, warnings)
-    if not warnings:
+        payload = read_value(schema, body.value, body.start, body.end, reading)
+    if not reading.warnings:
         _SCHEMAS.add(data, head.start, head.end, schema)
     envelope = Envelope(schema, payload)
-    return Parsed(envelope, body.value, body.start, body.end, tuple(warnings))
+    return Parsed(envelope, body.value, body.start, body.end, tuple(reading.warnings))
 
 
 def _described(value: JsonValue) -> str:
@@ -179,18 +180,17 @@ def known_schema(data: bytes) -> tuple[int, Schema] | None:
     return None if schema is None else (start, schema)
 
 
-def _parse_known(data: bytes, start: int, schema: Schema, null_is_default: bool) -> Parsed | None:
+def _parse_known(data: bytes, start: int, schema: Schema, reading: Reading) -> Parsed | None:
     """Return the part after a known schema; None if it is broken: reading all says how."""
-    warnings: list[str] = []
     try:
         found = read_json_value(data, _INNER_RULES, _after_space(data, start))
         if data[found.end :].strip(b" \t\n\r") != b"}":
             return None
         place = found.start, found.end
-        payload = read_value(schema, found.value, *place, null_is_default, warnings)
+        payload = read_value(schema, found.value, *place, reading)
     except DecodeError:
         return None
-    return Parsed(Envelope(schema, payload), found.value, *place, tuple(warnings))
+    return Parsed(Envelope(schema, payload), found.value, *place, tuple(reading.warnings))
 
 
 # The payload is one level down.

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from cdcwire.connect.envelope import Envelope, Parsed, SchemasEnable, parse
+from cdcwire.connect.envelope import Envelope, Parsed, parse
 from cdcwire.connect.identity import MadeOfSchemas
 from cdcwire.connect.schema import ConnectValue, Field, Schema
 from cdcwire.connect.schemaless import inferred_schema
-from cdcwire.connect.values import read_value
+from cdcwire.connect.settings import ConnectSettings
+from cdcwire.connect.values import Reading, read_value
 from cdcwire.core.errors import DecodeError, Path, TruncatedError, step
+from cdcwire.core.limits import MAX_DECIMAL_DIGITS
 from cdcwire.core.strict_json import JsonObject, JsonValue
 from cdcwire.model.events import Table
 
@@ -139,8 +141,7 @@ class Fields:
 def read_part(
     data: bytes,
     part: str,
-    schemas_enable: SchemasEnable,
-    null_is_default: bool = False,
+    settings: ConnectSettings,
     other_keys: str = "StringConverter is not read",
 ) -> Parsed:
     """Return the envelope of a message's key or value. Raises: TruncatedError, DecodeError.
@@ -149,7 +150,9 @@ def read_part(
     """
     with step(part):
         try:
-            return parse(data, schemas_enable, null_is_default)
+            null_is_default = settings.null_is_default and part == "value"
+            digits = settings.max_decimal_digits
+            return parse(data, settings.schemas_enable, null_is_default, digits)
         except DecodeError as error:
             if part == "key" and data[:1] != b"{" and not isinstance(error, TruncatedError):
                 problem = f"{error.problem} (JsonConverter writes an object; {other_keys})"
@@ -157,7 +160,11 @@ def read_part(
             raise
 
 
-def typed(origin: Origin, images: Mapping[str, Schema]) -> tuple[Envelope, Origin]:
+def typed(
+    origin: Origin,
+    images: Mapping[str, Schema],
+    max_decimal_digits: int = MAX_DECIMAL_DIGITS,
+) -> tuple[Envelope, Origin]:
     """Return an envelope with a schema in any case: its own, or what the payload shows.
 
     ``images``: structs of members of the payload, known from elsewhere. A column that only one of
@@ -170,17 +177,21 @@ def typed(origin: Origin, images: Mapping[str, Schema]) -> tuple[Envelope, Origi
         return envelope, origin
     schema = inferred_schema(parsed.json)
     members = parsed.json.by_name() if isinstance(parsed.json, JsonObject) else {}
-    warnings = list(parsed.warnings)
+    reading = Reading(max_decimal_digits=max_decimal_digits)
+    reading.warnings += parsed.warnings
     fields = tuple(
-        Field(field.name, _as_sent(images[field.name], members[field.name].value, warnings))
+        Field(
+            field.name,
+            _as_sent(images[field.name], members[field.name].value, reading.warnings),
+        )
         if field.name in images
         else field
         for field in schema.fields
     )
     schema = Schema(schema.type, True, fields=fields, items=schema.items)
     with step(origin.part, *(("payload",) if envelope.wrapped else ())):
-        payload = read_value(schema, parsed.json, parsed.start, parsed.end, False, warnings)
-    origin = replace(origin, parsed=replace(parsed, warnings=tuple(warnings)))
+        payload = read_value(schema, parsed.json, parsed.start, parsed.end, reading)
+    origin = replace(origin, parsed=replace(parsed, warnings=tuple(reading.warnings)))
     return Envelope(schema, payload, envelope.wrapped), origin
 
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from cdcwire.connect.columns import plan_column, row_of, struct_of
 from cdcwire.connect.schema import ConnectValue, Field, Schema
-from cdcwire.connect.schema_text import write_schema
 from cdcwire.connect.style import Style
-from cdcwire.connect.values import WrittenJson
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.model.events import Column, Image, RowChange, Table
 
 _STRUCTS = "connect: struct values"
 _NULLS = "connect: null values"
-_MAX_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,29 +19,14 @@ class WrittenRows:
     """``struct`` describes both images; ``key`` the key columns, which have no NULL.
 
     ``key_before`` and ``key_after`` are the key's values in each image; None without image or key.
-    ``kept``: the schemas of messages with such rows.
     """
 
     struct: Schema
-    before: tuple[ConnectValue, ...] | WrittenJson | None
-    after: tuple[ConnectValue, ...] | WrittenJson | None
+    before: tuple[ConnectValue, ...] | None
+    after: tuple[ConnectValue, ...] | None
     key: Schema
     key_before: tuple[ConnectValue, ...] | None
     key_after: tuple[ConnectValue, ...] | None
-    kept: dict[str, tuple[Schema, str]] = field(default_factory=dict, compare=False)
-
-    def envelope(self, name: str, make: Callable[[], Schema]) -> tuple[Schema, str]:
-        """Return the schema of a message with these rows, and its text.
-
-        ``make`` makes the schema, which follows from its name and the schemas of the rows.
-        """
-        found = self.kept.get(name)
-        if found is None:
-            schema = make()
-            if len(self.kept) >= _MAX_KEPT:
-                self.kept.clear()
-            self.kept[name] = found = (schema, write_schema(schema))
-        return found
 
 
 def check_images(event: RowChange, clause: str) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from math import frexp, ulp
 from typing import Literal
 
 from cdcwire.golang.numbers import plain_digits, read_float32
+
+_USUAL_FORMS = ("%.6g", "%.7g", "%.8g", "%.9g")
 
 
 def java_float_text(value: float, bits: Literal[32, 64]) -> str:
@@ -15,14 +18,14 @@ def java_float_text(value: float, bits: Literal[32, 64]) -> str:
     Shape: one digit or more after the point; plain from 0.001 up to below 10**7, else ``1.0E20``.
     Where one digit would do, the nearest number of two digits is written (``4.9E-324``).
     """
-    sign = "-" if math.copysign(1.0, value) < 0 else ""
     magnitude = abs(value)
-    if magnitude == 0.0:
-        return f"{sign}0.0"
     if 1e-3 <= magnitude < 1e7:  # Python writes these in the same way
         usual = value if bits == 64 else _usual32(value)
         if usual is not None:
             return repr(usual)
+    sign = "-" if math.copysign(1.0, value) < 0 else ""
+    if magnitude == 0.0:
+        return f"{sign}0.0"
     digits, exponent = _shortest(magnitude, bits)
     if -3 <= exponent < 7:
         plain = plain_digits(digits, exponent)
@@ -42,15 +45,16 @@ def _shortest(magnitude: float, bits: Literal[32, 64]) -> tuple[str, int]:
 
 def _usual32(value: float) -> float | None:
     """Return the double of the digits of a 32-bit float; None where half a step decides."""
-    half = math.ulp(value) * (1 << 28)  # of the gap between two floats of 32 bits
-    if math.frexp(value)[0] in (0.5, -0.5):
+    if frexp(value)[0] in (0.5, -0.5):
         return None  # a power of two: the gap below it is smaller
-    for digits in range(6, 10):
-        short = float(f"{value:.{digits}g}")
-        distance = abs(short - value) / half
-        if distance < 0.999:
+    half = ulp(value) * (1 << 28)  # of the gap between two floats of 32 bits
+    near, far = half * 0.999, half * 1.001
+    for form in _USUAL_FORMS:
+        short = float(form % value)
+        distance = abs(short - value)
+        if distance < near:
             return short
-        if distance < 1.001:
+        if distance < far:
             return None
     return None
 

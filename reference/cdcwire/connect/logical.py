@@ -107,7 +107,7 @@ def kind_of(schema: Schema) -> kinds.Type:
                 kind_of(schema.keys or Schema("string")), kind_of(schema.values or Schema("string"))
             )
         case _:
-            if is_variable_scale(schema):
+            if types.is_variable_scale(schema):
                 return kinds.DecimalType()
             return kinds.StructType(columns_of(schema))
 
@@ -185,15 +185,6 @@ def _plan(
 _PLANS = MadeOfSchemas(_plan)
 
 
-def is_variable_scale(schema: Schema) -> bool:
-    """Return whether a schema is Debezium's VariableScaleDecimal: a scale and a value."""
-    names = {field.name: field.schema.type for field in schema.fields}
-    return schema.name == types.VARIABLE_SCALE_DECIMAL and names == {
-        "scale": "int32",
-        "value": "bytes",
-    }
-
-
 def _string_kind(schema: Schema) -> kinds.Type:
     if types.is_cdc_decimal(schema.name):
         return kinds.DecimalType()
@@ -243,7 +234,7 @@ def _converter(schema: Schema) -> Convert:
     if schema.type == "map" and schema.keys is not None and schema.values is not None:
         return _map(model_converter(schema.keys, ""), model_converter(schema.values, ""))
     if schema.type == "struct":
-        if is_variable_scale(schema):
+        if types.is_variable_scale(schema):
             return _variable_scale(schema)
         return lambda value: image_of(schema, value, "")
     return as_it_is

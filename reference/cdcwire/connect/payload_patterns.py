@@ -27,8 +27,14 @@ from typing import Any, TypeAlias
 from cdcwire.connect.decimals import EXACT, MAX_DECIMAL_BYTES, decimal_of
 from cdcwire.connect.schema import INT_BITS, ConnectValue, Field, Schema
 from cdcwire.connect.strings import quoted
-from cdcwire.connect.types import CONNECT_DECIMAL, CONNECT_TIME, decimal_scale
+from cdcwire.connect.types import (
+    CONNECT_DECIMAL,
+    CONNECT_TIME,
+    decimal_scale,
+    is_variable_scale,
+)
 from cdcwire.core.compiled import Irregular, compile_function, indented
+from cdcwire.core.limits import FREE_SCALE
 from cdcwire.golang.numbers import read_float32
 
 Convert: TypeAlias = Callable[["tuple[str | None, ...]"], ConnectValue]
@@ -149,6 +155,9 @@ class _Writer:
             else:
                 lines += parts[index].lines
                 index += 1
+        if is_variable_scale(schema):
+            scale = parts[schema.index("scale") or 0].name
+            lines.append(f"if {scale} and abs({scale}) > {FREE_SCALE}: raise Irregular")
         lines.append(f"{name} = {_tuple(parts)}")
         return _Part(rf"\{{(){members}\}}", name, lines, parts)
 
@@ -219,7 +228,7 @@ def _primitive(schema: Schema, name: str) -> _Part:
             lines = [f"{name} = float32({name})"]
         case _ if schema.name == CONNECT_DECIMAL:
             fits = f"0 < len({name}) <= {MAX_DECIMAL_BYTES}"
-            scale = decimal_scale(schema) or 0
+            scale = _small_scale(schema)
             lines = [
                 f"if len({name}) & 3 or not {fits}: raise Irregular",
                 f"{name} = scaleb(Decimal(from_bytes(a2b({name}), 'big', signed=True)), {-scale})",
@@ -353,7 +362,15 @@ def _or_null(schema: Schema) -> Read:
 
 def _struct_reader(schema: Schema) -> Read:
     readers = [_or_null(each.schema) for each in schema.fields]
-    return lambda pairs: tuple(read(value) for read, (_, value) in zip(readers, pairs, strict=True))
+    scale_at = schema.index("scale") if is_variable_scale(schema) else None
+
+    def read_struct(pairs: Any) -> Any:
+        values = tuple(read(value) for read, (_, value) in zip(readers, pairs, strict=True))
+        if scale_at is not None and abs(values[scale_at] or 0) > FREE_SCALE:
+            raise Irregular
+        return values
+
+    return read_struct
 
 
 def _map_reader(item: Read) -> Read:
@@ -368,7 +385,7 @@ def _map_reader(item: Read) -> Read:
 
 def _bytes_reader(schema: Schema) -> Read:
     is_decimal = schema.name == CONNECT_DECIMAL
-    scale = (decimal_scale(schema) or 0) if is_decimal else 0
+    scale = _small_scale(schema) if is_decimal else 0
 
     def read(text: str) -> Any:
         if len(text) % 4 or (is_decimal and not 0 < len(text) <= MAX_DECIMAL_BYTES):
@@ -377,6 +394,14 @@ def _bytes_reader(schema: Schema) -> Read:
         return decimal_of(raw, scale) if is_decimal else raw
 
     return read
+
+
+def _small_scale(schema: Schema) -> int:
+    """Return the scale of decimals whose digits are not counted. Raises: Irregular for others."""
+    scale = decimal_scale(schema) or 0
+    if abs(scale) > FREE_SCALE:
+        raise Irregular
+    return scale
 
 
 def _text(value: str) -> str:

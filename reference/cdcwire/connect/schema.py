@@ -79,6 +79,12 @@ class Schema:
     values: Schema | None = None
     # Compared in place of the default: 0.0 and -0.0 are equal, and are written differently.
     default_text: str = dataclass_field(init=False, repr=False)
+    default_size: int = dataclass_field(default=0, compare=False, repr=False, kw_only=True)
+    """The bytes of the default as it was read, with those that defaults inside it add."""
+    # The place of each field by its name, made when it is first needed.
+    _places: dict[str, int] | None = dataclass_field(
+        default=None, init=False, compare=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "default_text", repr(self.default))
@@ -94,7 +100,13 @@ class Schema:
 
     def index(self, name: str) -> int | None:
         """Return the place of a field of this name; None if the struct has none."""
-        return next((i for i, field in enumerate(self.fields) if field.name == name), None)
+        places = self._places
+        if places is None:
+            places = {}
+            for place, field in enumerate(self.fields):
+                places.setdefault(field.name, place)
+            object.__setattr__(self, "_places", places)
+        return places.get(name)
 
     def field(self, name: str) -> Schema | None:
         """Return the schema of the field of this name; None if the struct has none."""

@@ -11,7 +11,7 @@ from typing import cast
 
 from cdcwire.connect.schema import MAX_SCHEMA_DEPTH, PRIMITIVES, ConnectType, Field, Schema
 from cdcwire.connect.types import check_logical_name
-from cdcwire.connect.values import read_value
+from cdcwire.connect.values import Reading, read_value
 from cdcwire.core.errors import DecodeError, Path, step
 from cdcwire.core.strict_json import (
     JsonArray,
@@ -52,6 +52,7 @@ class _Schemas:
     def __init__(self, warnings: list[str] | None) -> None:
         self.warnings = warnings
         self.path: list[str | int] = []
+        self.defaults = Reading()  # all defaults of a schema have one limit
 
     def read(
         self, value: JsonValue, start: int, end: int, depth: int, *, inside_struct: bool
@@ -85,8 +86,10 @@ class _Schemas:
         if default is None or default.value is None:
             return schema
         with step("default"):
-            value = read_value(schema, default.value, default.start, default.end)
-        return replace(schema, default=value)
+            before = self.defaults.added
+            value = read_value(schema, default.value, default.start, default.end, self.defaults)
+        size = default.end - default.start + self.defaults.added - before
+        return replace(schema, default=value, default_size=size)
 
     def type_of(self, members: dict[str, Member], end: int) -> ConnectType:
         member = members.get("type")

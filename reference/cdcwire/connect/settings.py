@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from cdcwire.connect.envelope import SchemasEnable
 from cdcwire.core.configuration import JSON_CONVERTER, Connector, connector
+from cdcwire.core.limits import decimal_digits
 from cdcwire.core.options import option
 
 # The sinks that read a format's messages. Decimals are bytes in base64 here.
@@ -29,6 +30,7 @@ class ConnectSettings:
     null_is_default: bool = option(
         "replace-null-with-default", False, "Read a null as its column's default, if there is one."
     )
+    max_decimal_digits: int = decimal_digits()
     name_prefix: str = option(
         "name-prefix", "com.xxx", "Text before .cdc.data in the names of CDL's own types."
     )

@@ -103,3 +103,12 @@ def decimal_scale(schema: Schema) -> int | None:
         return None
     scale = int(text)
     return scale if abs(scale) <= MAX_SCALE else None
+
+
+def is_variable_scale(schema: Schema) -> bool:
+    """Return whether a schema is Debezium's VariableScaleDecimal: a scale and a value."""
+    names = {field.name: field.schema.type for field in schema.fields}
+    return schema.name == VARIABLE_SCALE_DECIMAL and names == {
+        "scale": "int32",
+        "value": "bytes",
+    }

@@ -19,9 +19,17 @@ from cdcwire.connect.java_numbers import java_float_text
 from cdcwire.connect.schema import INT_BITS, Field, Schema
 from cdcwire.connect.schema import ConnectValue as Value
 from cdcwire.connect.strings import quoted
-from cdcwire.connect.types import CONNECT_DECIMAL, CONNECT_TIME, decimal_scale
+from cdcwire.connect.types import (
+    CONNECT_DECIMAL,
+    CONNECT_TIME,
+    MAX_SCALE,
+    VARIABLE_SCALE_DECIMAL,
+    decimal_scale,
+    is_variable_scale,
+)
 from cdcwire.core.base64_text import write_base64
 from cdcwire.core.errors import DecodeError, EncodeError, step
+from cdcwire.core.limits import MAX_DECIMAL_DIGITS, DecimalDigits
 from cdcwire.core.strict_json import JsonArray, JsonObject, JsonValue, Number, json_kind
 from cdcwire.golang.numbers import is_float32, read_float32
 
@@ -58,6 +66,38 @@ _SPECIAL_TEXTS = {"inf": '"Infinity"', "-inf": '"-Infinity"', "nan": '"NaN"'}
 _JAVA_FLOAT = re.compile(r"-?[0-9]+\.[0-9]+(?:E-?[0-9]+)?")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 MAX_VALUE_DEPTH = 64
+MAX_DEFAULT_BYTES = 1 << 24
+
+
+class Reading:
+    """The reading of one key or value: how nulls are read, and what is collected and counted.
+
+    ``null_is_default``: a null of a schema with a default is the default, as JsonConverter has it.
+    ``warnings``: members that the schemas do not have.
+    """
+
+    __slots__ = ("_default_bytes", "digits", "null_is_default", "warnings")
+
+    def __init__(
+        self, null_is_default: bool = False, max_decimal_digits: int = MAX_DECIMAL_DIGITS
+    ) -> None:
+        self.null_is_default = null_is_default
+        self.warnings: list[str] = []
+        self.digits = DecimalDigits(max_decimal_digits, _LIMITS)
+        self._default_bytes = 0
+
+    @property
+    def added(self) -> int:
+        """The bytes that defaults, and the digits that decimals, have added so far."""
+        return self._default_bytes + self.digits.added
+
+    def default_of(self, schema: Schema, offset: int) -> Value:
+        """Return the default of a schema, and count its bytes. Raises: DecodeError."""
+        self._default_bytes += schema.default_size
+        if self._default_bytes > MAX_DEFAULT_BYTES:
+            problem = f"defaults add more than {MAX_DEFAULT_BYTES} bytes"
+            raise DecodeError(problem, offset, _LIMITS)
+        return schema.default
 
 
 def read_value(
@@ -65,17 +105,14 @@ def read_value(
     json: JsonValue,
     start: int,
     end: int,
-    null_is_default: bool = False,
-    warnings: list[str] | None = None,
+    reading: Reading | None = None,
 ) -> Value:
-    """Return the value of the JSON value from ``start`` to ``end``.
-
-    ``null_is_default``: a null of a schema with a default is the default, as JsonConverter has it.
-    Raises: DecodeError.
-    """
+    """Return the value of the JSON value from ``start`` to ``end``. Raises: DecodeError."""
+    if reading is None:
+        reading = Reading()
     if json is None:
-        if null_is_default and schema.has_default:
-            return schema.default
+        if reading.null_is_default and schema.has_default:
+            return reading.default_of(schema, start)
         if not schema.optional:
             raise DecodeError("null where a value is required", start, _NULLS)
         return None
@@ -93,13 +130,13 @@ def read_value(
         case "float" | "double":
             return _read_float(schema, json, start)
         case "bytes":
-            return _read_bytes(schema, json, start)
+            return _read_bytes(schema, json, start, reading)
         case "struct":
-            return _read_struct(schema, json, start, end, null_is_default, warnings)
+            return _read_struct(schema, json, start, end, reading)
         case "array":
-            return _read_array(schema, json, start, null_is_default, warnings)
+            return _read_array(schema, json, start, reading)
         case _:
-            return _read_map(schema, json, start, null_is_default, warnings)
+            return _read_map(schema, json, start, reading)
 
 
 def write_value(schema: Schema, value: Value, depth: int = 1) -> str:
@@ -108,8 +145,6 @@ def write_value(schema: Schema, value: Value, depth: int = 1) -> str:
         if not schema.optional:
             raise EncodeError("a required value is NULL", _NULLS)
         return "null"
-    if type(value) is WrittenJson:
-        return value
     if depth > MAX_VALUE_DEPTH:
         raise EncodeError(f"values are nested deeper than {MAX_VALUE_DEPTH}", _LIMITS)
     match schema.type:
@@ -167,12 +202,6 @@ def _integer_text(schema: Schema, value: Value) -> str:
     return str(value)
 
 
-class WrittenJson(str):
-    """The JSON text of a value, instead of the value."""
-
-    __slots__ = ()
-
-
 class SentFloat(float):
     """A number that came in other digits than ours, as Java before 19 wrote it; ``text`` has them.
 
@@ -225,10 +254,12 @@ def _means(text: str, bits: int) -> float:
     return float(text) if bits == 64 else read_float32(text)
 
 
-def _read_bytes(schema: Schema, json: JsonValue, start: int) -> bytes | Decimal:
+def _read_bytes(schema: Schema, json: JsonValue, start: int, reading: Reading) -> bytes | Decimal:
     scale = decimal_scale(schema) if schema.name == CONNECT_DECIMAL else None
+    if scale is not None:
+        reading.digits.add(scale, start)
     if scale is not None and isinstance(json, Number):
-        return _decimal_number(json, scale, start)
+        return _decimal_number(json, scale, start, reading)
     if not isinstance(json, str):
         raise _mismatch(schema, json, start)
     if _BASE64.fullmatch(json) is None or len(json) % 4:
@@ -245,18 +276,22 @@ def _read_bytes(schema: Schema, json: JsonValue, start: int) -> bytes | Decimal:
     return decimal_of(raw, scale)
 
 
-def _decimal_number(json: Number, scale: int, start: int) -> Decimal:
+def _decimal_number(json: Number, scale: int, start: int, reading: Reading) -> Decimal:
     """Read a Decimal that is written as a JSON number, by JsonConverter's NUMERIC form."""
     if len(json.text) > _MAX_NUMBER_TEXT:
         problem = f"a number of more than {_MAX_NUMBER_TEXT} characters"
         raise DecodeError(problem, start, _LIMITS)
     try:
         value = Decimal(json.text)
-        return decimal_of(unscaled_bytes(value, scale, _DECIMALS), scale)
+        raw = unscaled_bytes(value, scale, _DECIMALS)
     except InvalidOperation as error:  # an exponent beyond what Decimal holds
         raise DecodeError(f"{json.text:.40} is out of range", start, _DECIMALS) from error
     except EncodeError as error:
         raise DecodeError(error.problem, start, _DECIMALS) from error
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)  # JSON has finite numbers only
+    reading.digits.add(exponent, start)
+    return decimal_of(raw, scale)
 
 
 def _bytes_text(schema: Schema, value: Value) -> str:
@@ -275,8 +310,7 @@ def _read_struct(
     json: JsonValue,
     start: int,
     end: int,
-    null_is_default: bool,
-    warnings: list[str] | None,
+    reading: Reading,
 ) -> tuple[Value, ...]:
     if not isinstance(json, JsonObject):
         raise _mismatch(schema, json, start)
@@ -285,25 +319,25 @@ def _read_struct(
     for field in schema.fields:
         member = members.pop(field.name, None)
         if member is None:
-            values.append(_missing(field, end))
+            values.append(_missing(field, end, reading))
             continue
         with step(field.name):
-            values.append(
-                read_value(
-                    field.schema, member.value, member.start, member.end, null_is_default, warnings
-                )
-            )
-    if warnings is not None:
-        warnings.extend(
-            f"member {name!r:.40} is not in the schema ({_UNKNOWN})" for name in members
-        )
+            values.append(read_value(field.schema, member.value, member.start, member.end, reading))
+    reading.warnings.extend(
+        f"member {name!r:.40} is not in the schema ({_UNKNOWN})" for name in members
+    )
+    if schema.name == VARIABLE_SCALE_DECIMAL and is_variable_scale(schema):
+        scale = values[schema.index("scale") or 0]
+        if isinstance(scale, int) and abs(scale) <= MAX_SCALE:  # others are refused as decimals
+            reading.digits.add(scale, start)
     return tuple(values)
 
 
-def _missing(field: Field, end: int) -> Value:
+def _missing(field: Field, end: int, reading: Reading) -> Value:
     """Return the value of a field that the object has no member for."""
     if field.schema.has_default:
-        return field.schema.default
+        with step(field.name):
+            return reading.default_of(field.schema, end - 1)
     if not field.schema.optional:
         raise DecodeError(f"field {field.name!r:.40} is required", end - 1, _STRUCTS, (field.name,))
     return None
@@ -324,8 +358,7 @@ def _read_array(
     schema: Schema,
     json: JsonValue,
     start: int,
-    null_is_default: bool,
-    warnings: list[str] | None,
+    reading: Reading,
 ) -> tuple[Value, ...]:
     if not isinstance(json, JsonArray) or schema.items is None:
         raise _mismatch(schema, json, start)
@@ -333,7 +366,7 @@ def _read_array(
     for index, item in enumerate(json.items):
         with step(index):
             place = json.places[2 * index], json.places[2 * index + 1]
-            values.append(read_value(schema.items, item, *place, null_is_default, warnings))
+            values.append(read_value(schema.items, item, *place, reading))
     return tuple(values)
 
 
@@ -349,8 +382,7 @@ def _read_map(
     schema: Schema,
     json: JsonValue,
     start: int,
-    null_is_default: bool,
-    warnings: list[str] | None,
+    reading: Reading,
 ) -> tuple[tuple[Value, Value], ...]:
     keys, values = schema.keys, schema.values
     assert keys is not None  # a map's schema has both
@@ -362,7 +394,7 @@ def _read_map(
         for member in json.members:
             with step(member.name):
                 place = member.start, member.end
-                value = read_value(values, member.value, *place, null_is_default, warnings)
+                value = read_value(values, member.value, *place, reading)
             pairs.append((member.name, value))
         return tuple(pairs)
     if not isinstance(json, JsonArray):
@@ -373,10 +405,8 @@ def _read_map(
             if not isinstance(item, JsonArray) or len(item.items) != 2:
                 raise DecodeError("an entry of a map is an array of two", begin, _MAPS)
             places = item.places
-            key = read_value(keys, item.items[0], places[0], places[1], null_is_default, warnings)
-            value = read_value(
-                values, item.items[1], places[2], places[3], null_is_default, warnings
-            )
+            key = read_value(keys, item.items[0], places[0], places[1], reading)
+            value = read_value(values, item.items[1], places[2], places[3], reading)
         pairs.append((key, value))
     return tuple(pairs)
 

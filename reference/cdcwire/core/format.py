@@ -19,6 +19,7 @@ from cdcwire.core.limits import MAX_DECOMPRESSED_BYTES, SizeLimitError
 from cdcwire.core.message import Message
 from cdcwire.core.options import Option, OptionValue, parse_options
 from cdcwire.core.reader import Span
+from cdcwire.core.registry import get_format
 from cdcwire.core.rows import Row, event_of
 from cdcwire.model.carries import Carries
 from cdcwire.model.events import Column, Event, Table, Value
@@ -234,6 +235,10 @@ class Format:
     schemas: SchemaUse | None = None
     protocols: tuple[str, ...] = ()
     connectors: tuple[Connector, ...] = ()
+
+    def __reduce__(self) -> tuple[Callable[[str], Format], tuple[str]]:
+        """Return how another process gets the format: by its name, as functions can't travel."""
+        return get_format, (self.name,)
 
     def decoder(self, context: Context) -> MessageDecoder:
         """Return the fastest decoder of messages to rows and events.

@@ -1,6 +1,6 @@
-"""Limits on what a few bytes can become: decompressed bytes and values of JSON.
+"""Limits on what a few bytes can become: decompressed bytes, values of JSON, digits of decimals.
 
-Every format has the same ones. A caller sets the first by an option.
+Every format has the same ones. A caller sets the first and the last by options.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from cdcwire.core.options import option
 
 MAX_DECOMPRESSED_BYTES = 64 * 1024 * 1024
 MAX_JSON_VALUES = 1_000_000
+MAX_DECIMAL_DIGITS = 1_000_000
+FREE_SCALE = 64
+"""A scale or exponent up to this, in either direction, is not counted."""
 MAX_FAST_JSON_BYTES = 2 * MAX_JSON_VALUES - 2
 """A text of more bytes may have too many values, so fast decoders give it to the plain one."""
 
@@ -34,6 +37,44 @@ def decompressed_bytes(default: int = MAX_DECOMPRESSED_BYTES) -> int:
         default,
         "Largest size of decompressed bytes, in bytes.",
     )
+
+
+def decimal_digits() -> int:
+    """Return the field of the option ``max-decimal-digits``."""
+    return option(
+        "max-decimal-digits",
+        MAX_DECIMAL_DIGITS,
+        "Largest number of digits that scales and exponents add to the decimals of a message. "
+        f"Those up to {FREE_SCALE} are not counted.",
+    )
+
+
+class DecimalDigits:
+    """Counts the digits that scales and exponents add to the decimals of one message."""
+
+    __slots__ = ("_clause", "_left", "_limit")
+
+    def __init__(self, limit: int, clause: str) -> None:
+        self._limit = self._left = limit
+        self._clause = clause
+
+    @property
+    def added(self) -> int:
+        """The digits counted so far."""
+        return self._limit - self._left
+
+    def add(self, scale: int, offset: int) -> None:
+        """Count a decimal at ``offset``. Raises: DecodeError if the sum is too large."""
+        digits = abs(scale)
+        if digits <= FREE_SCALE:
+            return
+        self._left -= digits
+        if self._left < 0:
+            problem = (
+                f"scales and exponents add more than {self._limit} digits to decimals; "
+                "the option max-decimal-digits allows more"
+            )
+            raise DecodeError(problem, offset, self._clause)
 
 
 def check_json_values(data: bytes, start: int, end: int, clause: str) -> None:

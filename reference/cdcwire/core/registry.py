@@ -6,14 +6,11 @@ when it is first used. The imports for type checkers make ``from cdcwire import 
 
 from __future__ import annotations
 
-import copyreg
-from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
 
-from cdcwire.core.format import Format
-
+TYPE_CHECKING = False  # as in typing, which takes longer to import than this module
 if TYPE_CHECKING:
+    from cdcwire.core.format import Format
     from cdcwire.formats import avro as avro
     from cdcwire.formats import canal_json as canal_json
     from cdcwire.formats import cdl_json as cdl_json
@@ -63,14 +60,5 @@ def get_format(name: str) -> Format:
         'Storage sink CSV'
 
     """
-    found = import_module(f"cdcwire.formats.{package_of(name)}.format").FORMAT
-    assert isinstance(found, Format)
+    found: Format = import_module(f"cdcwire.formats.{package_of(name)}.format").FORMAT
     return found
-
-
-def _by_name(format_: Format) -> tuple[Callable[[str], Format], tuple[str]]:
-    return get_format, (format_.name,)
-
-
-# A format travels to other processes by its name, as its functions can't.
-copyreg.pickle(Format, _by_name)

@@ -17,7 +17,14 @@ from cdcwire.core.options import from_context, option
 from cdcwire.datahub.body import BodySettings, ContentEncoding, read_body, write_body
 from cdcwire.datahub.compression import MAX_RAW_BYTES
 from cdcwire.datahub.fields import Field
-from cdcwire.datahub.message import Batch, BatchCompression, Body, Encoding, Record
+from cdcwire.datahub.message import (
+    Batch,
+    BatchCompression,
+    Body,
+    Encoding,
+    ReadyRecord,
+    Record,
+)
 
 CLAUSE_BATCHING = "datahub: batching"
 CLAUSE_BODIES = "datahub: bodies"
@@ -124,6 +131,8 @@ def write_records(
 
 
 def _weight(record: Record) -> int:
+    if isinstance(record, ReadyRecord):
+        return record.weight
     if isinstance(record.data, bytes):
         return len(record.data) * 4 // 3 + 64
     return sum(len(value) * 3 if isinstance(value, str) else 24 for value in record.data) + 64

@@ -105,7 +105,7 @@ def check_value(type_: FieldType, value: FieldValue) -> str:
     """Return what is wrong with a value of a type (not NULL), "" if nothing is."""
     match type_:
         case "TINYINT" | "SMALLINT" | "INTEGER" | "BIGINT":
-            return "" if _is_integer(value, 1 << _BITS[type_] - 1) else _not_a(type_, value)
+            return "" if _is_integer(value, integer_end(type_)) else _not_a(type_, value)
         case "TIMESTAMP":
             if not _is_integer(value, 1 << 63):
                 return _not_a(type_, value)
@@ -136,6 +136,11 @@ def is_unicode(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def integer_end(type_: FieldType) -> int:
+    """Return the first integer above the largest one of an integer type."""
+    return 1 << _BITS[type_] - 1
 
 
 def _is_integer(value: FieldValue, end: int) -> bool:

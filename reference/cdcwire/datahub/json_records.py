@@ -23,7 +23,7 @@ from cdcwire.core.strict_json import (
     read_json,
 )
 from cdcwire.datahub.fields import Field, FieldValue, is_unicode
-from cdcwire.datahub.message import Attributes, Body, Record
+from cdcwire.datahub.message import Attributes, Body, ReadyRecord, Record
 from cdcwire.datahub.records import (
     CLAUSE_ATTRIBUTES,
     CLAUSE_RECORDS,
@@ -180,25 +180,29 @@ def write_json_body(body: Body, fields: Sequence[Field] | None) -> bytes:
     for index, record in enumerate(body.records()):
         with step("Records", index):
             records.append(_record(record, fields))
-    document: dict[str, object]
+    start: dict[str, object] = {"Action": "pub"}
     if body.is_answer:
-        document = _present(
+        start = _present(
             NextCursor=body.next_cursor,
             RecordCount=len(records),
             StartSeq=body.start_sequence,
-            Records=records,
         )
-    else:
-        document = {"Action": "pub", "Records": records}
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    text = f'{_text_of(start)[:-1]},"Records":[{",".join(records)}]}}'
+    return text.encode("utf-8")
 
 
-def _record(record: Record, fields: Sequence[Field] | None) -> object:
+def _text_of(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _record(record: Record, fields: Sequence[Field] | None) -> str:
+    if isinstance(record, ReadyRecord):
+        return record.text
     check_record(record)
     texts = texts_of(record, fields)
     blob = texts[0]
     written = write_base64(blob) if isinstance(blob, bytes) else texts
-    return _present(
+    members = _present(
         ShardId=record.shard_id,
         HashKey=record.hash_key,
         PartitionKey=record.partition_key,
@@ -209,6 +213,7 @@ def _record(record: Record, fields: Sequence[Field] | None) -> object:
         Data=written,
         Attributes=dict(record.attributes) or None,
     )
+    return _text_of(members)
 
 
 def _present(**members: object) -> dict[str, object]:

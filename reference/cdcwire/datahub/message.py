@@ -34,6 +34,15 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadyRecord(Record):
+    """A record whose text in a body of JSON is known. ``weight``: its size as estimated."""
+
+    data: tuple[FieldValue, ...] | bytes = ()
+    text: str = ""
+    weight: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """Records in one binary batch; the service's words about them are those of the whole.
 

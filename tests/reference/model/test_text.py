@@ -62,6 +62,14 @@ VALUES: list[tuple[str, Type, Any, Any]] = [
     ("float32-shortest", FloatType(32), 0.10000000149011612, {"type": "float32", "value": "0.1"}),
     ("float64-minus-zero", FloatType(64), -0.0, {"type": "float64", "value": "-0.0"}),
     ("float64-inf", FloatType(64), math.inf, {"type": "float64", "value": "inf"}),
+    *(
+        (name, DecimalType(), text, {"type": "decimal", "value": text})
+        for name, text in (
+            ("decimal-two-points", "1.2.3"),
+            ("decimal-zero-first", "007"),
+            ("decimal-empty", ""),
+        )
+    ),
     (
         "decimal-end-zeros",
         DecimalType(6, 3),

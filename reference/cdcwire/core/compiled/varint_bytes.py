@@ -53,6 +53,20 @@ def varint_bytes(value: int) -> bytes:
     return uvarint_bytes(value << 1 if value >= 0 else (~value << 1) | 1)
 
 
+class _Lengths(dict[int, bytes]):
+    """Zigzag varints of lengths; the short ones are kept."""
+
+    def __missing__(self, length: int) -> bytes:
+        raw = varint_bytes(length)
+        if length < 1 << 12:
+            self[length] = raw
+        return raw
+
+
+LENGTHS = _Lengths()
+"""``LENGTHS[length]`` is the zigzag varint of a length."""
+
+
 def uvarint_array(values: Sequence[int]) -> bytes:
     """Return unsigned varints, one after the other. Raises: ValueError."""
     if max(values, default=0) < 0x80:

@@ -5,19 +5,40 @@ from the neutral model. A ``SchemaSource`` is the registry, as far as the codec 
 of the format is docs/formats/avro.md.
 """
 
-from cdcwire.core.schemas import SchemaId
-from cdcwire.formats.avro.checksum import row_checksum, verify_checksum
-from cdcwire.formats.avro.definitions import Labels
-from cdcwire.formats.avro.explain import explain
-from cdcwire.formats.avro.format import FORMAT, from_events, to_events
-from cdcwire.formats.avro.message import Branch, Checkpoint, Datums, Ddl, DeletedAt, Message
-from cdcwire.formats.avro.names import sanitize
-from cdcwire.formats.avro.schema import parse_schema
-from cdcwire.formats.avro.schema_text import schema_text
-from cdcwire.formats.avro.settings import OPTIONS, Settings, read_settings
-from cdcwire.formats.avro.sources import KnownSchemas, MemorySource, SchemaSource
-from cdcwire.formats.avro.wire import decode, encode
-from cdcwire.formats.avro.writing import MessageWriter, schemas_of
+from cdcwire.core.exports import exports
+
+TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from cdcwire.core.schemas import SchemaId
+    from cdcwire.formats.avro.checksum import row_checksum, verify_checksum
+    from cdcwire.formats.avro.definitions import Labels
+    from cdcwire.formats.avro.format import FORMAT, from_events, to_events
+    from cdcwire.formats.avro.message import Branch, Checkpoint, Datums, Ddl, DeletedAt, Message
+    from cdcwire.formats.avro.names import sanitize
+    from cdcwire.formats.avro.schema import parse_schema
+    from cdcwire.formats.avro.schema_json import schema_text
+    from cdcwire.formats.avro.settings import OPTIONS, Settings, read_settings
+    from cdcwire.formats.avro.sources import KnownSchemas, MemorySource, SchemaSource
+    from cdcwire.formats.avro.spans import explain
+    from cdcwire.formats.avro.wire import decode, encode
+    from cdcwire.formats.avro.writing import MessageWriter, schemas_of
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        ".message",
+        ".settings",
+        ".wire",
+        "cdcwire.core.schemas",
+        ".checksum",
+        ".definitions",
+        ".names",
+        ".schema",
+        ".schema_json",
+        ".sources",
+        ".writing",
+        ".spans",
+        ".format",
+    )
 
 __all__ = [
     "FORMAT",

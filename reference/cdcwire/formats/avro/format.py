@@ -9,25 +9,26 @@ from types import MappingProxyType
 from cdcwire.core.checks import checks
 from cdcwire.core.configuration import Connector
 from cdcwire.core.format import NO_CONTEXT, Context, Format
-from cdcwire.core.message import Message, StoredFile, expect_kafka
+from cdcwire.core.message import Message, expect_kafka
 from cdcwire.core.reader import Reader
 from cdcwire.core.schemas import SchemaId, SchemaUse
 from cdcwire.formats.avro.carries import CARRIES
 from cdcwire.formats.avro.definitions import Labels
 from cdcwire.formats.avro.envelope import CONFLUENT_BYTES, GLUE_BYTES, read_envelope
 from cdcwire.formats.avro.events import events_of
-from cdcwire.formats.avro.explain import explain
 from cdcwire.formats.avro.fast import RowDecoder
+from cdcwire.formats.avro.fast_encoder import RowEncoder
 from cdcwire.formats.avro.identify import identify
 from cdcwire.formats.avro.names import sanitize
 from cdcwire.formats.avro.settings import OPTIONS, read_settings
 from cdcwire.formats.avro.sources import (
     SCHEMA_SUFFIX,
-    SCHEMAS,
     KnownSchemas,
     MemorySource,
     schema_of,
+    with_schema_files,
 )
+from cdcwire.formats.avro.spans import explain
 from cdcwire.formats.avro.wire import decode
 from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import Event
@@ -95,10 +96,7 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
     """Yield messages, batched as the producer does. Raises: EncodeError, OptionError."""
     settings = read_settings(context)
     source = MemorySource(context.schemas, settings.registry)
-    for message in messages_of(events, settings, context.tables, source):
-        for schema_id, text in source.take_new():
-            yield StoredFile(f"{SCHEMAS}/{schema_id}{SCHEMA_SUFFIX}", text.encode("utf-8"))
-        yield message
+    yield from with_schema_files(messages_of(events, settings, context.tables, source), source)
 
 
 def _prepared(messages: Iterable[Message], context: Context) -> Context:
@@ -137,6 +135,7 @@ FORMAT = Format(
     choices=CHOICES,
     prepared=_prepared,
     fast_decoder=RowDecoder,
+    fast_encoder=RowEncoder,
     skips_columns=True,
     deletes_have_position=False,
     rewrite_name=sanitize,

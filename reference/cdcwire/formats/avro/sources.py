@@ -6,14 +6,14 @@ A registry gives the text of an id and an id for a text. Ids never change their 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.message import Message, StoredFile
 from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.avro.schema import parse_schema
-from cdcwire.formats.avro.schema_text import schema_text
+from cdcwire.formats.avro.schema_json import schema_text
 from cdcwire.formats.avro.settings import Registry
 
 CLAUSE = "avro: registry"
@@ -144,6 +144,14 @@ def _common_text(text: str) -> str | None:
         return schema_text(parse_schema(text))
     except (DecodeError, EncodeError):
         return None
+
+
+def with_schema_files(messages: Iterable[Message], source: MemorySource) -> Iterator[Message]:
+    """Yield messages, each after the files of the schemas that it is the first to need."""
+    for message in messages:
+        for schema_id, text in source.take_new():
+            yield StoredFile(f"{SCHEMAS}/{schema_id}{SCHEMA_SUFFIX}", text.encode("utf-8"))
+        yield message
 
 
 def schema_of(message: Message) -> tuple[str, str] | None:

@@ -6,8 +6,9 @@ and progress are not sent, unless the options ask for the producer's test messag
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from cdcwire.core.compiled import BoundedCache
 from cdcwire.core.errors import EncodeError, step
@@ -17,12 +18,13 @@ from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.avro.checksum import row_checksum
 from cdcwire.formats.avro.columns import declared_of, field_of, is_scale_known
 from cdcwire.formats.avro.definitions import Definitions, columns_by_name, completed
+from cdcwire.formats.avro.envelope import write_envelope
 from cdcwire.formats.avro.extension import extension_fields, extension_values
 from cdcwire.formats.avro.message import Checkpoint, Datums, Ddl, Message
 from cdcwire.formats.avro.names import check_unique, namespace_of, sanitize
 from cdcwire.formats.avro.plans import RecordPlan, plan_of
 from cdcwire.formats.avro.schema import Field, Record
-from cdcwire.formats.avro.schema_text import schema_text
+from cdcwire.formats.avro.schema_json import schema_text
 from cdcwire.formats.avro.settings import DEFAULT_SETTINGS, Settings
 from cdcwire.formats.avro.sources import MemorySource, SchemaSource
 from cdcwire.formats.avro.topics import (
@@ -67,11 +69,7 @@ def messages_of(
     one, schemas are numbered from 1. Raises: EncodeError for what the format can't carry, with the
     number of the event in the path.
     """
-    writer = MessageWriter(settings, tables, source)
-    for index, event in enumerate(events):
-        with step("events", index):
-            messages = writer.messages(event)
-        yield from messages
+    yield from MessageWriter(settings, tables, source).all_messages(events)
 
 
 def schemas_of(table: Table, settings: Settings = DEFAULT_SETTINGS) -> tuple[str | None, str]:
@@ -81,32 +79,64 @@ def schemas_of(table: Table, settings: Settings = DEFAULT_SETTINGS) -> tuple[str
     field, with their names in the path.
     """
     columns = tuple(c for c in table.columns or () if "virtual" not in c.roles)
-    layout = _Layout(table, columns, table, settings)
+    layout = Layout(table, columns, table, settings)
     key = layout.key_side().text if layout.key else None
     return key, layout.value_side().text
 
 
+class Body(NamedTuple):
+    """A record that is written, without its envelope."""
+
+    side: Side
+    raw: bytes
+
+
+class Piece(NamedTuple):
+    """The records of a row's message. A delete has no value."""
+
+    key: Body | None
+    value: Body | None
+
+
+def _no_piece(event: Event) -> Piece | None:
+    """Leave every row to the plain encoder."""
+    return None
+
+
 class MessageWriter:
-    """Makes messages of events. It remembers the layouts of tables, up to a limit."""
+    """Makes messages of events. It remembers the layouts of tables, up to a limit.
+
+    ``piece`` gives the records of an event that are written already; None for all others.
+    """
 
     def __init__(
         self,
         settings: Settings = DEFAULT_SETTINGS,
         tables: Iterable[Table] = (),
         source: SchemaSource | None = None,
+        piece: Callable[[Event], Piece | None] = _no_piece,
     ) -> None:
         self.settings = settings
+        self._piece = piece
         self.source = MemorySource(registry=settings.registry) if source is None else source
         self._definitions = Definitions(tables)
-        self._layouts: BoundedCache[object, _Layout] = BoundedCache(_KNOWN_COLUMNS)
+        self._layouts: BoundedCache[object, Layout] = BoundedCache(_KNOWN_COLUMNS)
         self._ids: BoundedCache[tuple[str, str], SchemaId] = BoundedCache(1 << 22)
         self._rule = _topic_rule(settings.topic)
+
+    def all_messages(self, events: Iterable[Event]) -> Iterator[KafkaMessage]:
+        """Yield the messages of events. Raises: EncodeError with the number of the event."""
+        for index, event in enumerate(events):
+            with step("events", index):
+                messages = self.messages(event)
+            yield from messages
 
     def messages(self, event: Event) -> list[KafkaMessage]:
         """Return the messages of one event, often one. Raises: EncodeError."""
         match event:
             case RowChange():
-                return self._row_messages(event)
+                piece = self._piece(event)
+                return self._row_messages(event) if piece is None else [self._joined(event, piece)]
             case SchemaChange() | Progress() if not self.settings.has_watermark:
                 return []
             case SchemaChange():
@@ -154,38 +184,56 @@ class MessageWriter:
         values += extension_values(event.op, event.position, event.extra, checksum, self.settings)
         return self._kafka(Message(key, Datums(schema_id, values, value_side.plan)))
 
-    def _datums(self, layout: _Layout, side: _Side, image: Image, topic: str) -> Datums:
+    def _joined(self, event: RowChange, piece: Piece) -> KafkaMessage:
+        """Return the message of a row whose records are written."""
+        topic = self._rule.topic(event.table.schema or "", event.table.name or "")
+        with step("before" if piece.value is None else "after"):
+            key = piece.key and self._enveloped(piece.key, subject_of(topic, "key"))
+            value = piece.value and self._enveloped(piece.value, subject_of(topic, "value"))
+        return self._within_limit(key, value, has_limit=value is not None)
+
+    def _enveloped(self, body: Body, subject: str) -> bytes:
+        out = bytearray()
+        write_envelope(out, self._schema_id(body.side, subject))
+        return bytes(out) + body.raw
+
+    def _datums(self, layout: Layout, side: Side, image: Image, topic: str) -> Datums:
         schema_id = self._schema_id(side, subject_of(topic, "key"))
         return Datums(schema_id, side.values(image), side.plan)
 
-    def _schema_id(self, side: _Side, subject: str) -> SchemaId:
+    def _schema_id(self, side: Side, subject: str) -> SchemaId:
         known = self._ids.get((subject, side.text))
         if known is None:
             known = self.source.register(subject, side.text)
             self._ids.keep((subject, side.text), known, len(side.text))
         return known
 
-    def _layout(self, table: Table, columns: tuple[Column, ...]) -> _Layout:
+    def _layout(self, table: Table, columns: tuple[Column, ...]) -> Layout:
         """Return what follows from the columns alone."""
         place = (id(columns), table.schema, table.name, table.key)
         known = self._layouts.get(place)
         if known is None:
             definition = self._definitions.of(table, columns)
-            known = _Layout(table, columns, definition, self.settings)
+            known = Layout(table, columns, definition, self.settings)
             self._layouts.keep(place, known, len(columns) + 4)
         return known
 
     def _kafka(self, message: Message) -> KafkaMessage:
         key, value = encode(message)
+        return self._within_limit(key, value, has_limit=isinstance(message.value, Datums))
+
+    def _within_limit(
+        self, key: bytes | None, value: bytes | None, has_limit: bool
+    ) -> KafkaMessage:
         size = RECORD_OVERHEAD + len(key or b"") + len(value or b"")
         limit = self.settings.max_message_bytes
-        if size > limit and isinstance(message.value, Datums):
+        if has_limit and size > limit:
             problem = f"message too large: {size} bytes, {limit} are allowed"
             raise EncodeError(problem, "avro: message size")
         return KafkaMessage(key, value)
 
 
-class _Layout:
+class Layout:
     """The columns of a row: completed, in the table's order, and the two records of them."""
 
     def __init__(
@@ -203,10 +251,11 @@ class _Layout:
         places = sorted(range(len(columns)), key=lambda place: defined[place][0])
         self.columns = [(place, completed(columns[place], defined[place][1])) for place in places]
         self.key = _key_names(table, definition, [column for _, column in self.columns])
-        self._key_side: _Side | None = None
-        self._value_side: _Side | None = None
+        self._key_side: Side | None = None
+        self._value_side: Side | None = None
 
-    def key_side(self) -> _Side:
+    def key_side(self) -> Side:
+        """Return the key's record. Raises: EncodeError."""
         if self._key_side is None:
             chosen = [pair for pair in self.columns if pair[1].name in self.key]
             missing = set(self.key) - {column.name for _, column in chosen}
@@ -216,7 +265,8 @@ class _Layout:
             self._key_side = self._side(chosen, ())
         return self._key_side
 
-    def value_side(self) -> _Side:
+    def value_side(self) -> Side:
+        """Return the value's record. Raises: EncodeError."""
         if self._value_side is None:
             chosen = [pair for pair in self.columns if "virtual" not in pair[1].roles]
             if self.settings.integrity:
@@ -227,13 +277,19 @@ class _Layout:
     def changes_key(self, before: Image, after: Image) -> bool:
         """Return whether an update alters a column of the primary key or of a unique key."""
         new = dict(zip((column.name for column in after.columns), after.values, strict=True))
-        return any(
-            column.name in new and not _same(before.values[place], new[column.name])
+        key = [(place, self.given[place].name) for place in self.key_places]
+        return any(name in new and not _same(before.values[p], new[name]) for p, name in key)
+
+    @property
+    def key_places(self) -> tuple[int, ...]:
+        """The places of the columns of the primary key and of unique keys."""
+        return tuple(
+            place
             for place, column in self.columns
             if column.roles & _KEY_ROLES or column.name in self.key
         )
 
-    def _side(self, chosen: list[tuple[int, Column]], extension: tuple[Field, ...]) -> _Side:
+    def _side(self, chosen: list[tuple[int, Column]], extension: tuple[Field, ...]) -> Side:
         fields = []
         for _, column in chosen:
             with step(column.name):
@@ -263,7 +319,7 @@ class _Layout:
                 bit_size,
             )
             writers.append((place, column.name, writer))
-        return _Side(schema_text(record), plan, tuple(writers), _with_options(plan, writers))
+        return Side(schema_text(record), plan, tuple(writers), _with_options(plan, writers))
 
     def _is_nullable(self, column: Column) -> bool:
         if column.nullable is not None:
@@ -272,7 +328,7 @@ class _Layout:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Side:
+class Side:
     """Key or value of a layout. ``checksum_plan``: with the labels as the definition has them."""
 
     text: str
@@ -281,6 +337,7 @@ class _Side:
     checksum_plan: RecordPlan
 
     def values(self, image: Image) -> tuple[Value, ...]:
+        """Return the record's values of an image. Raises: EncodeError with the column as path."""
         values = []
         for place, name, writer in self.writers:
             try:

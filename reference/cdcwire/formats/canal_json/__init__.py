@@ -5,14 +5,30 @@ of them. ``to_events``, ``from_events`` and ``to_files`` lead to and from the ne
 page of the format is docs/formats/canal-json.md.
 """
 
-from cdcwire.formats.canal_json.columns import Definitions
-from cdcwire.formats.canal_json.events import from_event
-from cdcwire.formats.canal_json.explain import explain
-from cdcwire.formats.canal_json.files import read_file, read_messages, to_files
-from cdcwire.formats.canal_json.format import FORMAT, from_events, to_events
-from cdcwire.formats.canal_json.message import Dialect, Extension, Message, Row
-from cdcwire.formats.canal_json.queue import decode, encode
-from cdcwire.formats.canal_json.settings import OPTIONS, Settings, read_settings
+from cdcwire.core.exports import exports
+
+TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from cdcwire.formats.canal_json.columns import Definitions
+    from cdcwire.formats.canal_json.events import from_event
+    from cdcwire.formats.canal_json.files import read_file, read_messages, to_files
+    from cdcwire.formats.canal_json.format import FORMAT, from_events, to_events
+    from cdcwire.formats.canal_json.message import Dialect, Extension, Message, Row
+    from cdcwire.formats.canal_json.queue import decode, encode
+    from cdcwire.formats.canal_json.settings import OPTIONS, Settings, read_settings
+    from cdcwire.formats.canal_json.spans import explain
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        ".message",
+        ".settings",
+        ".columns",
+        ".files",
+        ".events",
+        ".queue",
+        ".spans",
+        ".format",
+    )
 
 __all__ = [
     "FORMAT",

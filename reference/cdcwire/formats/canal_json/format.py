@@ -14,13 +14,13 @@ from cdcwire.formats.canal_json.batching import messages_of
 from cdcwire.formats.canal_json.carries import CARRIES
 from cdcwire.formats.canal_json.columns import definitions_of
 from cdcwire.formats.canal_json.events import events_of
-from cdcwire.formats.canal_json.explain import explain
 from cdcwire.formats.canal_json.fast import RowDecoder
 from cdcwire.formats.canal_json.fast_encoder import RowEncoder
 from cdcwire.formats.canal_json.files import read_file, to_files
 from cdcwire.formats.canal_json.identify import identify
 from cdcwire.formats.canal_json.queue import read_message
 from cdcwire.formats.canal_json.settings import OPTIONS, read_settings
+from cdcwire.formats.canal_json.spans import explain
 from cdcwire.formats.canal_json.stored import STORED
 from cdcwire.model.events import Event
 from cdcwire.mysql.features import MYSQL_FEATURES

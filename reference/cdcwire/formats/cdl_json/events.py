@@ -15,18 +15,18 @@ from dataclasses import replace
 from cdcwire.connect import Envelope, Field, Schema
 from cdcwire.connect import encode as encode_envelope
 from cdcwire.connect.cdl import ROW_CHANGE, VERSION_1
-from cdcwire.connect.images import WrittenRows, check_images, written_rows
+from cdcwire.connect.images import check_images, written_rows
 from cdcwire.connect.types import CONNECT_TIMESTAMP
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.format import EVERYTHING, Selection
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.cdl_json.message import Change, Message, Tombstone
 from cdcwire.formats.cdl_json.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.model.events import Event, Marker, Op, Position, RowChange, Table
+from cdcwire.model.events import Event, Extra, Marker, Op, Position, RowChange, Table
 from cdcwire.model.tso import ms_of_tso
 
 _OPS: dict[str, Op] = {"INSERT": "insert", "UPDATE": "update", "DELETE": "delete"}
-_OPERATIONS: dict[str, str] = {
+OPERATIONS: dict[str, str] = {
     "insert": "INSERT",
     "read": "INSERT",
     "update": "UPDATE",
@@ -88,66 +88,66 @@ def _extra(message: Change, properties: dict[str, int]) -> dict[str, str | bytes
 def messages_of(
     events: Iterable[Event],
     settings: Settings = DEFAULT_SETTINGS,
-    usual_rows: Callable[[Event], WrittenRows | None] = lambda event: None,
+    usual: Callable[[Event], KafkaMessage | None] = lambda event: None,
 ) -> Iterator[KafkaMessage]:
     """Yield one message for each event.
 
-    ``usual_rows``: the fast encoder's; rows that it does not make are made here.
+    ``usual``: the fast encoder's; messages that it does not make are made here.
     Raises: EncodeError.
     """
     for index, event in enumerate(events):
-        with step("events", index):
-            message = _message(event, settings, usual_rows(event))
+        message = usual(event)
+        if message is None:
+            with step("events", index):
+                message = _message(event, settings)
         yield message
 
 
-def _message(event: Event, settings: Settings, rows: WrittenRows | None) -> KafkaMessage:
+def _message(event: Event, settings: Settings) -> KafkaMessage:
     if isinstance(event, Marker) and event.what == "tombstone":
         key = event.extra.get("message_key")
         return KafkaMessage(key if isinstance(key, bytes) else None, None)
     if not isinstance(event, RowChange):
         raise EncodeError("only changes of rows have a form here", "cdl-json: fields")
     wrapped = settings.schemas_enable != "false"
-    return KafkaMessage(None, encode_envelope(write_change(event, settings, wrapped, rows)))
+    return KafkaMessage(None, encode_envelope(write_change(event, settings, wrapped)))
 
 
-def write_change(
-    event: RowChange, settings: Settings, wrapped: bool = True, rows: WrittenRows | None = None
-) -> Envelope:
-    """Return the envelope of a change. ``rows``: if they are written. Raises: EncodeError."""
+def write_change(event: RowChange, settings: Settings, wrapped: bool = True) -> Envelope:
+    """Return the envelope of a change. Raises: EncodeError."""
     if event.half is not None:
         problem = "an update is one event, never two records"
         raise EncodeError(problem, "cdl-json: operation", ("half",))
-    if event.op not in _OPERATIONS:
+    if event.op not in OPERATIONS:
         problem = f"a row of op {event.op} has no form here"
         raise EncodeError(problem, "cdl-json: operation", ("op",))
     check_images(event, "cdl-json: images")
     table, extra = event.table, event.extra
     if table.name is None or table.schema is None:
         raise EncodeError("a row needs the names of schema and table", "cdl-json: fields")
-    rows = rows or written_rows(event, settings.style)
+    rows = written_rows(event, settings.style)
     store = extra.get("connector")
     payload = (
         store.upper() if isinstance(store, str) else settings.data_store,
         table.schema,
         table.name,
         commit_ms(event.position),
-        _OPERATIONS[event.op],
-        _text(event, "lob_columns"),
-        (_properties(event),),
+        OPERATIONS[event.op],
+        extra_text(event.extra, "lob_columns"),
+        (properties_of(event),),
         rows.key_after if rows.after is not None else rows.key_before,
         rows.after,
         rows.before,
         VERSION_1,
-        _text(event, "message_type") or ROW_CHANGE,
-        _text(event, "heartbeat_identifier"),
+        extra_text(event.extra, "message_type") or ROW_CHANGE,
+        extra_text(event.extra, "heartbeat_identifier"),
     )
     name = f"{table.schema}.{table.name}"
-    schema, schema_json = rows.envelope(name, lambda: _schema(name, rows.struct, rows.key))
-    return Envelope(schema, payload, wrapped, schema_json)
+    return Envelope(message_schema(name, rows.struct, rows.key), payload, wrapped)
 
 
-def _schema(name: str, struct: Schema, key: Schema) -> Schema:
+def message_schema(name: str, struct: Schema, key: Schema) -> Schema:
+    """Return the schema of the messages of a table; ``struct`` and ``key``: those of its rows."""
     fields = (
         Field("DATA_STORE", _STRING),
         Field("SEG_OWNER", _STRING),
@@ -177,15 +177,16 @@ def commit_ms(position: Position) -> int:
     )
 
 
-def _text(event: RowChange, name: str) -> str | None:
-    value = event.extra.get(name)
+def extra_text(extra: Extra, name: str) -> str | None:
+    """Return a text that ``extra`` has. Raises: EncodeError."""
+    value = extra.get(name)
     if value is not None and not isinstance(value, str):
         raise EncodeError(f"{name} is text", "cdl-json: fields", ("extra", name))
     return value
 
 
-def _properties(event: RowChange) -> tuple[tuple[str, int], ...]:
-    """Return the properties of the transaction: lsn, txId, then the others."""
+def properties_of(event: RowChange) -> tuple[tuple[str, int], ...]:
+    """Return the properties of the transaction: lsn, txId, the others. Raises: EncodeError."""
     position = event.position
     pairs: dict[str, int] = {}
     if position.lsn is not None:
@@ -195,7 +196,7 @@ def _properties(event: RowChange) -> tuple[tuple[str, int], ...]:
             problem = f"transaction id {position.tx_id!r:.40} is not an integer"
             raise EncodeError(problem, "cdl-json: transaction", ("position", "tx_id"))
         pairs["txId"] = int(position.tx_id)
-    others = _text(event, "transaction_properties")
+    others = extra_text(event.extra, "transaction_properties")
     if others is not None:
         pairs.update(_other_properties(others))
     return tuple(pairs.items())

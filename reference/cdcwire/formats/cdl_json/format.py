@@ -11,12 +11,12 @@ from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.formats.cdl_json.carries import CARRIES
 from cdcwire.formats.cdl_json.events import events_of, messages_of
-from cdcwire.formats.cdl_json.explain import explain
 from cdcwire.formats.cdl_json.fast import RowDecoder
 from cdcwire.formats.cdl_json.fast_encoder import RowEncoder
 from cdcwire.formats.cdl_json.identify import identify
 from cdcwire.formats.cdl_json.message import Tombstone
 from cdcwire.formats.cdl_json.settings import OPTIONS, read_settings
+from cdcwire.formats.cdl_json.spans import explain
 from cdcwire.formats.cdl_json.wire import decode
 from cdcwire.model.events import Event
 

@@ -45,12 +45,12 @@ def read_message(
     """Return the change of a message; without a value it is a tombstone. See ``decode``."""
     key_envelope = None
     if key is not None:
-        key_envelope = read_part(key, "key", settings.schemas_enable).envelope
+        key_envelope = read_part(key, "key", settings).envelope
     if value is None:
         return Tombstone(key_envelope)
-    parsed = read_part(value, "value", settings.schemas_enable, settings.null_is_default)
+    parsed = read_part(value, "value", settings)
     structs, origin = _image_schemas(Origin("value", parsed), settings, tables)
-    envelope, origin = typed(origin, structs)
+    envelope, origin = typed(origin, structs, settings.max_decimal_digits)
     change = _change(envelope, origin, key_envelope)
     if settings.lint == "strict" and change.warnings:
         raise origin.error(change.warnings[0], _LINT)

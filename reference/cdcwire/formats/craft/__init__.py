@@ -1,19 +1,25 @@
 """TiCDC's Craft protocol as shipped, wire version 1: many row changes in one binary Kafka value."""
 
-from cdcwire.formats.craft.explain import explain
-from cdcwire.formats.craft.format import FORMAT, from_events, to_events
-from cdcwire.formats.craft.message import (
-    SKIPPED,
-    Column,
-    ColumnGroup,
-    DDLEvent,
-    Event,
-    Message,
-    ResolvedEvent,
-    RowEvent,
-    Skipped,
-)
-from cdcwire.formats.craft.wire import decode, encode
+from cdcwire.core.exports import exports
+
+TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from cdcwire.formats.craft.format import FORMAT, from_events, to_events
+    from cdcwire.formats.craft.message import (
+        SKIPPED,
+        Column,
+        ColumnGroup,
+        DDLEvent,
+        Event,
+        Message,
+        ResolvedEvent,
+        RowEvent,
+        Skipped,
+    )
+    from cdcwire.formats.craft.spans import explain
+    from cdcwire.formats.craft.wire import decode, encode
+else:
+    __getattr__, __dir__ = exports(__name__, ".message", ".wire", ".spans", ".format")
 
 __all__ = [
     "FORMAT",

@@ -7,18 +7,9 @@ order share one dictionary, which is made once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
 
-from cdcwire.core.compiled import (
-    ENCODE_IRREGULARITIES,
-    IRREGULARITIES,
-    BoundedCache,
-    FastEncoder,
-    ImagePlans,
-    Irregular,
-)
+from cdcwire.core.compiled import BoundedCache
 from cdcwire.core.compiled.varint_bytes import (
     deltas,
     uvarint_array,
@@ -26,46 +17,19 @@ from cdcwire.core.compiled.varint_bytes import (
     varint_array,
 )
 from cdcwire.core.format import NO_CONTEXT, Context
-from cdcwire.core.message import KafkaMessage
-from cdcwire.core.message import Message as OutMessage
-from cdcwire.core.rows import Row, event_of
-from cdcwire.formats.craft.events import batches, event_writer
-from cdcwire.formats.craft.headers import NO_PARTITION, Terms
-from cdcwire.formats.craft.image_plan import ImagePlan, PlanMaker
-from cdcwire.formats.craft.message import EVENT_ROW, GROUP_NEW, GROUP_OLD, Message
-from cdcwire.formats.craft.message import Event as WireEvent
+from cdcwire.formats.craft.events import event_writer
+from cdcwire.formats.craft.headers import Terms
+from cdcwire.formats.craft.image_plan import ImagePlan
+from cdcwire.formats.craft.message import EVENT_ROW, GROUP_OLD, Event, Message
 from cdcwire.formats.craft.profile import CRAFT
+from cdcwire.formats.craft.row_parts import Part, PartEncoder
 from cdcwire.formats.craft.settings import read_settings
 from cdcwire.formats.craft.wire import VERSION, encode
-from cdcwire.model.events import Column, Event, RowChange, Value
 from cdcwire.mysql.json_members import INT64_END, UINT64_END
 
 _MAX_TERMS = 1 << 15  # of all dictionaries together
 _VERSION = uvarint_bytes(VERSION)
-_NEW = bytes((GROUP_NEW,))
-_OLD = bytes((GROUP_OLD,))
 _ROW = bytes((EVENT_ROW,))
-
-
-_Image: TypeAlias = "tuple[tuple[Column, ...], tuple[Value, ...]]"
-
-
-class _Group(NamedTuple):
-    kind: bytes
-    plan: ImagePlan
-    sizes: bytes
-    values: bytes
-
-
-class _Part(NamedTuple):
-    """A row. ``size``: the producer's estimate."""
-
-    change: RowChange | Row
-    commit_ts: int
-    partition: int
-    plan: ImagePlan
-    groups: tuple[_Group, ...]
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,112 +41,19 @@ class _Dictionary:
     heads: dict[ImagePlan, bytes]
 
 
-class RowEncoder(FastEncoder[_Part]):
-    """Encodes rows whose columns it has seen in batches; all else by the plain encoder."""
+class RowEncoder(PartEncoder[Event]):
+    """Encodes rows whose columns it has seen. The plain encoder makes everything else."""
 
     def __init__(self, context: Context = NO_CONTEXT) -> None:
-        self._settings = settings = read_settings(context)
-        self._wire_event = event_writer(settings, context.tables)
-        maker = PlanMaker(settings, context.tables, CRAFT)
-        self._plans: ImagePlans[ImagePlan] = ImagePlans(maker.plan)
-        self._deleted = self._plans
-        if settings.delete_only_handle_key:
-            self._deleted = ImagePlans(maker.handle_key_plan)
+        settings, tables = read_settings(context), context.tables
+        super().__init__(settings, tables, CRAFT, GROUP_OLD, event_writer(settings, tables))
         self._dictionaries: BoundedCache[tuple[object, ...], _Dictionary]
         self._dictionaries = BoundedCache(_MAX_TERMS)
 
-    def encode(self, events: Iterable[Row | Event]) -> Iterator[OutMessage]:
-        """Yield messages, see ``FastEncoder.encode``. Rows need not become events first."""
-        return self._messages(events)
+    def _plainly(self, events: tuple[Event, ...]) -> bytes:
+        return encode(Message(events))
 
-    def _messages(self, events: Iterable[Row | Event]) -> Iterator[OutMessage]:
-        limits = self._settings.max_message_bytes, self._settings.max_batch_size
-        for batch in batches(events, self._part_or_event, *limits):
-            yield KafkaMessage(None, self._message(batch))
-
-    def _part_or_event(self, event: Row | Event) -> tuple[_Part | WireEvent, int | None]:
-        part = self._part_of_row(event) if isinstance(event, Row) else self.piece(event)
-        return self._wire_event(event_of(event)) if part is None else (part, part.size)
-
-    def _message(self, batch: Sequence[_Part | WireEvent]) -> bytes:
-        parts = [part for part in batch if isinstance(part, _Part)]
-        if len(parts) == len(batch):
-            try:
-                return self._joined(parts)
-            except IRREGULARITIES:
-                pass  # outside this block, an error of the plain encoder has no context
-        return encode(
-            Message(
-                tuple(
-                    self._wire_event(event_of(each.change))[0] if isinstance(each, _Part) else each
-                    for each in batch
-                )
-            )
-        )
-
-    def _piece(self, change: RowChange) -> _Part:
-        before, after = change.before, change.after
-        position = change.position
-        return self._part(
-            change,
-            None if after is None else (after.columns, after.values),
-            None if before is None else (before.columns, before.values),
-            position.commit_ts,
-            position.partition,
-        )
-
-    def _part_of_row(self, row: Row) -> _Part | None:
-        new, old = row.new_layout, row.old_layout
-        try:
-            return self._part(
-                row,
-                None if new is None else (new.columns, new.model_values(row.new or ())),
-                None if old is None else (old.columns, old.model_values(row.old or ())),
-                row.commit_ts,
-                row.partition,
-            )
-        except ENCODE_IRREGULARITIES:
-            return None
-
-    def _part(
-        self,
-        change: RowChange | Row,
-        after: _Image | None,
-        before: _Image | None,
-        ts: int | None,
-        partition: int | None,
-    ) -> _Part:
-        table, op = change.table, change.op
-        if change.half or (change.sent and (op != "delete" or change.sent == "changed")):
-            raise Irregular
-        if op == "delete":
-            if before is None or after is not None:
-                raise Irregular
-            plan = self._deleted.of(table, before[0])
-            groups: tuple[_Group, ...] = (_Group(_OLD, plan, *plan.written(before[1])),)
-        else:
-            if after is None or (before is not None) != (op == "update"):
-                raise Irregular
-            plan = self._plans.of(table, after[0])
-            groups = (_Group(_NEW, plan, *plan.written(after[1])),)
-            if before is not None:
-                old = self._plans.of(table, before[0])
-                groups = (*groups, _Group(_OLD, old, *old.written(before[1])))
-            elif op != "insert":
-                raise Irregular
-        if type(ts) is not int or not 0 <= ts < UINT64_END:
-            raise Irregular
-        if partition is None:
-            partition = NO_PARTITION
-        elif type(partition) is not int or partition == NO_PARTITION:
-            raise Irregular
-        size = plan.row_size
-        for group in groups:
-            size += group.plan.image_size + len(group.values)
-        return _Part(change, ts, partition, plan, groups, size)
-
-    def _joined(self, parts: list[_Part]) -> bytes:
-        """Return the message of rows. Raises: one of IRREGULARITIES."""
+    def _joined(self, parts: list[Part]) -> bytes:
         dictionary = self._dictionary(parts)
         ids, heads = dictionary.ids, dictionary.heads
         bodies: list[bytes] = []
@@ -210,7 +81,7 @@ class RowEncoder(FastEncoder[_Part]):
         tail = uvarint_bytes(len(tables))[::-1]
         return b"".join((_VERSION, headers, *bodies, dictionary.raw, tables, tail))
 
-    def _dictionary(self, parts: list[_Part]) -> _Dictionary:
+    def _dictionary(self, parts: list[Part]) -> _Dictionary:
         schemas = dict.fromkeys([part.plan.schema for part in parts])
         tables = dict.fromkeys([part.plan.table for part in parts])
         plans = dict.fromkeys([group.plan for part in parts for group in part.groups])

@@ -10,11 +10,11 @@ from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import KafkaMessage, Message
 from cdcwire.formats.craft.carries import CARRIES
 from cdcwire.formats.craft.events import events_of, messages_of
-from cdcwire.formats.craft.explain import explain
 from cdcwire.formats.craft.fast import RowDecoder
 from cdcwire.formats.craft.fast_encoder import RowEncoder
 from cdcwire.formats.craft.identify import identify
 from cdcwire.formats.craft.settings import OPTIONS, read_settings
+from cdcwire.formats.craft.spans import explain
 from cdcwire.formats.craft.wire import decode, encode
 from cdcwire.model.events import Event
 from cdcwire.mysql.features import MYSQL_FEATURES

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 
 from cdcwire.core.compiled import Irregular, Memo
-from cdcwire.core.compiled.varint_bytes import uvarint_array, uvarint_bytes, varint_bytes
+from cdcwire.core.compiled.varint_bytes import LENGTHS, uvarint_array, uvarint_bytes, varint_bytes
 from cdcwire.formats.craft.columns import NULL_LENGTH
 from cdcwire.formats.craft.images import ColumnWriter, estimated_size
 from cdcwire.formats.craft.message import Column as WireColumn
@@ -33,18 +33,8 @@ _MAX_LABELS = 256  # of one column
 _MAX_CODE = 255
 
 
-class _Sizes(dict[int, bytes]):
-    """The lengths of values as they are written; the short ones are kept."""
-
-    def __missing__(self, size: int) -> bytes:
-        raw = varint_bytes(size)
-        if size < 1 << 12:
-            self[size] = raw
-        return raw
-
-
-_SIZES = _Sizes()
 _NULL_SIZE = varint_bytes(NULL_LENGTH)
+_single = struct.Struct("<f").pack
 _double = struct.Struct("<d").pack
 
 
@@ -73,7 +63,7 @@ class ImagePlan:
         ]
         if self.kept is not None:
             raws = [raws[place] for place in self.kept]
-        sizes = [_NULL_SIZE if raw is None else _SIZES[len(raw)] for raw in raws]
+        sizes = [_NULL_SIZE if raw is None else LENGTHS[len(raw)] for raw in raws]
         return b"".join(sizes), b"".join(filter(None, raws))
 
 
@@ -139,9 +129,11 @@ class PlanMaker:
         def label(value: Any) -> bytes:
             return labels[value] if type(value) is str else integer(value)
 
+        write_single = _single if self._profile.float_size == 4 else _double
+
         def single(value: Any) -> bytes:
             if type(value) is float and narrow_float32(value) == value:
-                return _double(value)
+                return write_single(value)
             return plainly(value)
 
         def double(value: Any) -> bytes:
@@ -156,7 +148,7 @@ class PlanMaker:
         writers: dict[str, _Write] = {
             "integer": integer,
             "label": label,
-            "float": single if self._profile.float_size == 8 else plainly,
+            "float": single,
             "double": double,
             "decimal": decimal,
             "text": str.encode,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from sys import maxsize
 from typing import Any, TypeAlias
 
@@ -22,15 +22,13 @@ from cdcwire.formats.csv.records import write_handle, write_string
 from cdcwire.formats.csv.settings import Settings, read_settings
 from cdcwire.formats.csv.tables import write_plan
 from cdcwire.formats.csv.values import ColumnCodec, file_kind, float_text
-from cdcwire.golang.numbers import narrow_float32
 from cdcwire.model import kinds
 from cdcwire.model.events import Column, Event, Image, RowChange, Table
 from cdcwire.mysql.json_members import UINT64_END
-from cdcwire.mysql.usual_texts import Write, usual_text
+from cdcwire.mysql.usual_texts import Write, float_writer, usual_text
 
 _Start: TypeAlias = "tuple[Operation, str | None, str | None]"  # operation, schema, table
 
-_SINGLE, _DOUBLE = kinds.FloatType(32), kinds.FloatType(64)
 _MAX_LABELS = 256  # of one column
 _UNDEFINED = Table(None)
 _PUNCTUATION = frozenset("\"'`|")  # no number, date or base64 has these
@@ -132,16 +130,6 @@ class RowEncoder(FastEncoder[bytes]):
         def plainly(value: Any) -> str:
             return write_field(codec.write(sent, value), settings).decode()
 
-        def double(value: Any) -> str:
-            if type(value) is float and value - value == 0:  # finite
-                return float_text(value, _DOUBLE)
-            return plainly(value)
-
-        def single(value: Any) -> str:
-            if type(value) is float and value - value == 0 and narrow_float32(value) == value:
-                return float_text(value, _SINGLE)
-            return plainly(value)
-
         def json(value: Any) -> str:
             return string(value) if value else plainly(value)
 
@@ -159,7 +147,8 @@ class RowEncoder(FastEncoder[bytes]):
             case kinds.BytesType(), kinds.BytesType(length):
                 return _bytes_writer(length, settings, string)
             case kinds.FloatType(), kinds.FloatType(bits):
-                return single if bits == 32 else double
+                text = partial(float_text, kind=kinds.FloatType(bits))
+                return float_writer(bits, text, plainly)
             case _:
                 pass
         quote = "" if codec.is_bare else settings.quote.decode()

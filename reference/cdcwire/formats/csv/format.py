@@ -11,11 +11,11 @@ from cdcwire.core.message import Message, expect_file
 from cdcwire.formats.csv.batching import messages_of
 from cdcwire.formats.csv.carries import CARRIES
 from cdcwire.formats.csv.events import read_events
-from cdcwire.formats.csv.explain import explain
 from cdcwire.formats.csv.fast import JoiningDecoder
 from cdcwire.formats.csv.fast_encoder import RowEncoder
 from cdcwire.formats.csv.identify import identify
 from cdcwire.formats.csv.settings import OPTIONS, read_settings
+from cdcwire.formats.csv.spans import explain
 from cdcwire.formats.csv.stored import STORED
 from cdcwire.formats.csv.tables import Definitions
 from cdcwire.model.events import Event

@@ -4,13 +4,28 @@
 to and from the neutral model. The page of the format is docs/formats/datahub-blob.md.
 """
 
-from cdcwire.datahub.blob_message import BlobColumn, BlobMessage, Ddl, Source
-from cdcwire.formats.datahub_blob.batching import decode_messages
-from cdcwire.formats.datahub_blob.events import from_event, to_event
-from cdcwire.formats.datahub_blob.explain import explain
-from cdcwire.formats.datahub_blob.format import FORMAT, from_events, to_events
-from cdcwire.formats.datahub_blob.settings import OPTIONS, Settings, read_settings
-from cdcwire.formats.datahub_blob.wire import decode, encode
+from cdcwire.core.exports import exports
+
+TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from cdcwire.datahub.blob_message import BlobColumn, BlobMessage, Ddl, Source
+    from cdcwire.formats.datahub_blob.batching import decode_messages
+    from cdcwire.formats.datahub_blob.events import from_event, to_event
+    from cdcwire.formats.datahub_blob.format import FORMAT, from_events, to_events
+    from cdcwire.formats.datahub_blob.settings import OPTIONS, Settings, read_settings
+    from cdcwire.formats.datahub_blob.spans import explain
+    from cdcwire.formats.datahub_blob.wire import decode, encode
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        ".settings",
+        ".wire",
+        "cdcwire.datahub.blob_message",
+        ".batching",
+        ".events",
+        ".spans",
+        ".format",
+    )
 
 __all__ = [
     "FORMAT",

@@ -22,11 +22,10 @@ from cdcwire.formats.datahub_blob.events import row_message
 from cdcwire.formats.datahub_blob.payload import MAX_SEQUENCE_DIGITS, MAX_TIME
 from cdcwire.formats.datahub_blob.schema_part import schema_of
 from cdcwire.formats.datahub_blob.settings import read_settings
-from cdcwire.golang.numbers import narrow_float32
 from cdcwire.model import kinds
 from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
 from cdcwire.mysql.usual import decimal_text
-from cdcwire.mysql.usual_texts import integer_writer
+from cdcwire.mysql.usual_texts import float_writer, integer_writer
 from cdcwire.mysql.value_texts import integer_range
 
 _Write: TypeAlias = Callable[[Any], str]
@@ -128,14 +127,6 @@ def _writer(column: Column) -> _Write:
         found = to_blob(column, value)
         return _dumps(write_base64(found) if isinstance(found, bytes) else found)
 
-    def double(value: Any) -> str:
-        return repr(value) if type(value) is float and value - value == 0 else plainly(value)
-
-    def single(value: Any) -> str:
-        if type(value) is float and value - value == 0 and narrow_float32(value) == value:
-            return repr(value)
-        return plainly(value)
-
     def decimal(value: Any) -> str:
         text = decimal_text(value) if type(value) is Decimal else ""
         return f'"{text}"' if 0 < len(text) < MAX_NUMBER else plainly(value)
@@ -147,7 +138,7 @@ def _writer(column: Column) -> _Write:
         case kinds.IntType() if type_of(kind) == "LONG":
             return integer_writer(*integer_range(kind))
         case kinds.FloatType(bits):
-            return single if bits == 32 else double
+            return float_writer(bits, repr, plainly)
         case kinds.BytesType():
             return binary
         case kinds.DecimalType():

@@ -13,11 +13,11 @@ from cdcwire.datahub.sharding import blob_text
 from cdcwire.datahub.streamx import to_blob, type_of
 from cdcwire.formats.datahub_blob.batching import events_of, messages_of
 from cdcwire.formats.datahub_blob.carries import CARRIES
-from cdcwire.formats.datahub_blob.explain import explain
 from cdcwire.formats.datahub_blob.fast import RowDecoder
 from cdcwire.formats.datahub_blob.fast_encoder import RowEncoder
 from cdcwire.formats.datahub_blob.identify import identify
 from cdcwire.formats.datahub_blob.settings import OPTIONS, read_settings
+from cdcwire.formats.datahub_blob.spans import explain
 from cdcwire.model.events import Column, Event, Value
 
 FEATURES: Mapping[str, str] = MappingProxyType(

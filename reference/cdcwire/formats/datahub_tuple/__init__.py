@@ -4,18 +4,33 @@
 lead to and from the neutral model. The page of the format is docs/formats/datahub-tuple.md.
 """
 
-from cdcwire.datahub.tuple_topic import (
-    SchemaMismatchError,
-    Topic,
-    TupleRow,
-    UnsupportedInTupleError,
-)
-from cdcwire.formats.datahub_tuple.events import from_event, to_event
-from cdcwire.formats.datahub_tuple.explain import explain
-from cdcwire.formats.datahub_tuple.format import FORMAT, from_events, to_events
-from cdcwire.formats.datahub_tuple.settings import OPTIONS, Settings, read_settings
-from cdcwire.formats.datahub_tuple.topic import find_table, topic_of
-from cdcwire.formats.datahub_tuple.wire import decode, record_of, row_of
+from cdcwire.core.exports import exports
+
+TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from cdcwire.datahub.tuple_topic import (
+        SchemaMismatchError,
+        Topic,
+        TupleRow,
+        UnsupportedInTupleError,
+    )
+    from cdcwire.formats.datahub_tuple.events import from_event, to_event
+    from cdcwire.formats.datahub_tuple.format import FORMAT, from_events, to_events
+    from cdcwire.formats.datahub_tuple.settings import OPTIONS, Settings, read_settings
+    from cdcwire.formats.datahub_tuple.spans import explain
+    from cdcwire.formats.datahub_tuple.topic import find_table, topic_of
+    from cdcwire.formats.datahub_tuple.wire import decode, record_of, row_of
+else:
+    __getattr__, __dir__ = exports(
+        __name__,
+        ".settings",
+        ".wire",
+        "cdcwire.datahub.tuple_topic",
+        ".events",
+        ".topic",
+        ".spans",
+        ".format",
+    )
 
 __all__ = [
     "FORMAT",

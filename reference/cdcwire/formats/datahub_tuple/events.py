@@ -6,7 +6,8 @@ Source: datahub-tuple, "updates", "what is not carried".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.format import EVERYTHING, Selection
@@ -38,6 +39,7 @@ from cdcwire.model.events import (
 from cdcwire.model.events import Op as RowOp
 
 CLAUSE_UPDATES = "datahub-tuple: updates"
+UsualRecords: TypeAlias = "Callable[[Event], Sequence[Record] | None]"
 
 ROW_OPS: dict[tuple[str, bool], tuple[RowOp, Half | None]] = {
     ("I", True): ("insert", None),
@@ -96,19 +98,29 @@ def to_event(
 
 
 def messages_of(
-    events: Iterable[Event], topic: Topic, settings: Settings = DEFAULT_SETTINGS
+    events: Iterable[Event],
+    topic: Topic,
+    settings: Settings = DEFAULT_SETTINGS,
+    usual: UsualRecords = lambda event: None,
 ) -> Iterator[KafkaMessage]:
     """Yield bodies. The two rows of an update stay side by side, in one body.
 
+    ``usual``: the fast encoder's; records that it does not make are made here.
     Raises: EncodeError for what the format can't carry, with the number of the event in the path.
     """
     yield from write_records(
-        _records(events, topic), topic.fields, settings.body, settings.max_batch_size
+        _records(events, topic, usual), topic.fields, settings.body, settings.max_batch_size
     )
 
 
-def _records(events: Iterable[Event], topic: Topic) -> Iterator[list[Record]]:
+def _records(
+    events: Iterable[Event], topic: Topic, usual: UsualRecords
+) -> Iterator[Sequence[Record]]:
     for index, event in enumerate(events):
+        ready = usual(event)
+        if ready is not None:
+            yield ready
+            continue
         with step("events", index):
             group = [record_of(row, topic) for row in from_event(event, topic)]
         yield group
@@ -131,7 +143,7 @@ def from_event(event: Event, topic: Topic) -> tuple[TupleRow, ...]:
         if (image is not None) != is_wanted:
             problem = f"{event.op} {'needs' if is_wanted else 'has no'} {name}"
             raise EncodeError(problem, CLAUSE_UPDATES, (name,))
-    _check_table(event.table, topic)
+    check_table(event.table, topic)
     sequence_id, time = event.position.sequence_id, event.position.commit_ms
     if sequence_id is None or sequence_id < 0:
         problem = "a row needs a sequence id"
@@ -184,7 +196,8 @@ def _values(image: Image, topic: Topic) -> tuple[FieldValue, ...]:
     return tuple(values)
 
 
-def _check_table(table: Table, topic: Topic) -> None:
+def check_table(table: Table, topic: Topic) -> None:
+    """Check that a topic is of a table. Raises: EncodeError."""
     wanted = topic.table
     if (table.name, table.schema) != (wanted.name or table.name, wanted.schema or table.schema):
         problem = (

@@ -14,10 +14,11 @@ from cdcwire.datahub.fields import Field
 from cdcwire.datahub.sharding import value_text
 from cdcwire.formats.datahub_tuple.carries import CARRIES
 from cdcwire.formats.datahub_tuple.events import events_of, messages_of
-from cdcwire.formats.datahub_tuple.explain import explain
 from cdcwire.formats.datahub_tuple.fast import RowDecoder
+from cdcwire.formats.datahub_tuple.fast_encoder import RowEncoder
 from cdcwire.formats.datahub_tuple.identify import identify
 from cdcwire.formats.datahub_tuple.settings import OPTIONS, read_settings
+from cdcwire.formats.datahub_tuple.spans import explain
 from cdcwire.formats.datahub_tuple.topic import field_type_of, find_table, topic_in, topic_of
 from cdcwire.formats.datahub_tuple.values import to_field
 from cdcwire.model.events import Column, Event, Table, Value
@@ -113,6 +114,7 @@ FORMAT = Format(
     needs_tables=True,
     fixes_bytes="by value",
     fast_decoder=RowDecoder,
+    fast_encoder=RowEncoder,
     updates_are_two_records=True,
     topic_tables=_topic_tables,
     shard_text=_shard_text,

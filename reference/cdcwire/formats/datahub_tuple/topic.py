@@ -74,9 +74,9 @@ def topic_of(table: Table, settings: Settings = DEFAULT_SETTINGS) -> Topic:
     """Return the topic of a table. Raises: OptionError for a definition that makes none."""
     listed = table.columns or ()
     names = [column.name for column in listed]
-    for name in names:
-        if names.count(name) > 1:
-            raise OptionError(f"table {table.name!r}: column {name!r} is duplicated")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise OptionError(f"table {table.name!r}: column {twice!r} is duplicated")
     fields = [_field(column) for column in listed]
     if not METADATA.intersection(names):
         # The service lets them be NULL; the decoder does not.
@@ -100,7 +100,8 @@ def topic_of(table: Table, settings: Settings = DEFAULT_SETTINGS) -> Topic:
         raise OptionError(f"table {table.name!r} has no data column")
     if settings.short_records == "absent":
         # Fields are appended at the end. A row keeps its metadata and one data column at least.
-        least = max(data[0], *(place for place in range(len(fields)) if place not in data))
+        metadata = set(range(len(fields))).difference(data)
+        least = max(data[0], *metadata)
         fields[least + 1 :] = [replace(f, may_be_absent=True) for f in fields[least + 1 :]]
     known = {column.name: column for column in listed}
     return Topic(

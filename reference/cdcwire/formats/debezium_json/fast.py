@@ -64,7 +64,7 @@ class RowDecoder(FastDecoder):
         envelope = self._keys.usual(key)
         if envelope is not None:
             return Parsed(envelope, None, 0, 0)
-        parsed = read_part(key, "key", self.settings.schemas_enable)
+        parsed = read_part(key, "key", self.settings)
         self._keys.learn(key, parsed.envelope)
         return parsed
 

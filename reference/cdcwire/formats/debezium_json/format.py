@@ -12,12 +12,12 @@ from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import Message, expect_kafka
 from cdcwire.formats.debezium_json.carries import CARRIES
 from cdcwire.formats.debezium_json.events import events_of
-from cdcwire.formats.debezium_json.explain import explain
 from cdcwire.formats.debezium_json.fast import RowDecoder
 from cdcwire.formats.debezium_json.fast_encoder import RowEncoder
 from cdcwire.formats.debezium_json.identify import identify
 from cdcwire.formats.debezium_json.message import Tombstone
 from cdcwire.formats.debezium_json.settings import OPTIONS, read_settings
+from cdcwire.formats.debezium_json.spans import explain
 from cdcwire.formats.debezium_json.wire import decode
 from cdcwire.formats.debezium_json.writing import messages_of
 from cdcwire.model.events import Event

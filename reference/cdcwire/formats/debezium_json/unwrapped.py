@@ -49,7 +49,7 @@ def unwrapped_of(
     if parsed.envelope.schema is None and known is not None and known.columns is not None:
         struct = struct_of(known.columns, replace(settings.style, with_defaults=False))
         structs = {field.name: field.schema for field in struct.fields}
-    envelope, origin = typed(origin, structs)
+    envelope, origin = typed(origin, structs, settings.max_decimal_digits)
     fields = Fields(envelope.schema, envelope.payload, _CLAUSE, origin)
     kept = [
         (field, value)

@@ -79,13 +79,13 @@ def read_message(
     key_parsed = None if key is None else read_key(key, settings)
     if value is None:
         return Tombstone(_key_part(key_parsed))
-    parsed = read_part(value, "value", settings.schemas_enable, settings.null_is_default)
+    parsed = read_part(value, "value", settings)
     if settings.transforms == "unwrap" and is_unwrapped(parsed.envelope.schema):
         key_names = _key_names(key_parsed, None)
         row = unwrapped_of(parsed, key_names, _key_part(key_parsed), settings, tables)
         return _checked(row, settings, Origin("value", parsed))
     structs, origin = image_schemas(Origin("value", parsed), settings, tables)
-    envelope, origin = typed(origin, structs)
+    envelope, origin = typed(origin, structs, settings.max_decimal_digits)
     fields = Fields(envelope.schema, envelope.payload, _MEMBERS, origin)
     message = _message(fields, key_parsed)
     if isinstance(message, Change) and message.key is None:
@@ -98,7 +98,7 @@ def read_key(key: bytes, settings: Settings) -> Parsed | TextKey:
     """Return a Kafka key. Raises: DecodeError."""
     if settings.key_converter == "json":
         others = "for StringConverter set key-converter=string"
-        return read_part(key, "key", settings.schemas_enable, other_keys=others)
+        return read_part(key, "key", settings, other_keys=others)
     try:
         return TextKey(key.decode())
     except UnicodeDecodeError as error:

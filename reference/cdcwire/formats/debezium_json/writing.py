@@ -8,8 +8,7 @@ from typing import TypeAlias
 
 from cdcwire.connect import ConnectValue, Envelope, Field, Schema
 from cdcwire.connect.cdl import OPTIONAL_STRING, ROW_CHANGE, STRING, VERSION_2
-from cdcwire.connect.columns import struct_of
-from cdcwire.connect.images import WrittenRows, check_images, written_rows
+from cdcwire.connect.images import WrittenRows, check_images, schemas_of, written_rows
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats.debezium_json.made_up import filled
@@ -29,6 +28,7 @@ from cdcwire.formats.debezium_json.writing_parts import (
     extra_text,
     moment_values,
     source_values,
+    value_bytes,
 )
 from cdcwire.model.events import (
     Event,
@@ -42,20 +42,20 @@ from cdcwire.model.events import (
 )
 
 _OPERATION = "debezium-json: operation"
-_UsualRows: TypeAlias = "Callable[[Event], WrittenRows | None]"
-_OPS = {"insert": "c", "update": "u", "delete": "d", "read": "r"}
+_Usual: TypeAlias = "Callable[[Event], KafkaMessage | None]"
+OPS = {"insert": "c", "update": "u", "delete": "d", "read": "r"}
 
 
 def messages_of(
     events: Iterable[Event],
     settings: Settings = DEFAULT_SETTINGS,
     tables: tuple[Table, ...] = (),
-    usual_rows: _UsualRows = lambda event: None,
+    usual: _Usual = lambda event: None,
 ) -> Iterator[KafkaMessage]:
     """Yield the messages of events; an update that changes its key is a delete and an insert.
 
     ``tables``: definitions, from which a delete that has its key only takes the other columns.
-    ``usual_rows``: the fast encoder's; rows that it does not make are made here.
+    ``usual``: the fast encoder's; messages of rows that it does not make are made here.
     Raises: EncodeError.
     """
     definitions = {(table.schema, table.name): table for table in tables}
@@ -65,7 +65,7 @@ def messages_of(
         ordered = with_transactions(numbered, settings)
     for event in ordered:
         with step("events", numbered.index):
-            messages = list(_messages(event, settings, definitions, usual_rows))
+            messages = list(_messages(event, settings, definitions, usual))
         yield from messages
 
 
@@ -86,11 +86,11 @@ def _messages(
     event: Event,
     settings: Settings,
     definitions: dict[tuple[str | None, str | None], Table],
-    usual_rows: _UsualRows,
+    usual: _Usual,
 ) -> Iterator[KafkaMessage]:
     match event:
         case RowChange():
-            yield from _row_messages(event, settings, definitions, usual_rows)
+            yield from _row_messages(event, settings, definitions, usual)
         case SchemaChange():
             yield _truncate(event, settings, definitions)
         case Progress():
@@ -103,23 +103,27 @@ def _row_messages(
     event: RowChange,
     settings: Settings,
     definitions: dict[tuple[str | None, str | None], Table],
-    usual_rows: _UsualRows,
+    usual: _Usual,
 ) -> Iterator[KafkaMessage]:
-    if event.half is not None:
-        raise EncodeError("an update is one event, never two records", _OPERATION, ("half",))
-    if event.op not in _OPS:
-        raise EncodeError(f"a row of op {event.op} has no form here", _OPERATION, ("op",))
-    check_images(event, "debezium-json: images")
     known = definitions.get((event.table.schema, event.table.name))
     if event.op == "delete" and event.sent == "key" and known is not None:
         event = replace(event, before=filled(event.before, known, settings))
-    rows = usual_rows(event) or written_rows(event, settings.style)
+    message = usual(event)
+    if message is not None:
+        yield message
+        return
+    if event.half is not None:
+        raise EncodeError("an update is one event, never two records", _OPERATION, ("half",))
+    if event.op not in OPS:
+        raise EncodeError(f"a row of op {event.op} has no form here", _OPERATION, ("op",))
+    check_images(event, "debezium-json: images")
+    rows = written_rows(event, settings.style)
     if settings.dialect == "cdl":
-        yield KafkaMessage(None, envelope_bytes(cdl_envelope(event, rows, settings), settings))
+        yield KafkaMessage(None, value_bytes(cdl_envelope(event, rows, settings), settings))
         return
     moved = rows.key_before is not None and rows.key_after not in (None, rows.key_before)
     if not moved:
-        yield _row_message(event, rows, _OPS[event.op], settings)
+        yield _row_message(event, rows, OPS[event.op], settings)
         return
     gone = _row_message(event, replace(rows, after=None, key_after=None), "d", settings)
     yield gone
@@ -129,17 +133,17 @@ def _row_messages(
 
 
 def _row_message(event: RowChange, rows: WrittenRows, op: str, settings: Settings) -> KafkaMessage:
-    name, key = _name(event.table, settings, event.extra), None
+    name, key = source_name(event.table, settings, event.extra), None
     values = rows.key_after if rows.after is not None else rows.key_before
     if values is not None:
         key_name = safe_name(settings.dialect, name, "Key")
-        schema, text = rows.envelope(f"key of {name}", lambda: replace(rows.key, name=key_name))
-        key = envelope_bytes(Envelope(schema, values, schema_json=text), settings)
+        key = envelope_bytes(Envelope(replace(rows.key, name=key_name), values), settings)
     envelope = _envelope(event.table, event.position, event.extra, rows, op, settings)
-    return KafkaMessage(key, envelope_bytes(envelope, settings))
+    return KafkaMessage(key, value_bytes(envelope, settings))
 
 
-def _name(table: Table, settings: Settings, extra: Extra) -> str:
+def source_name(table: Table, settings: Settings, extra: Extra) -> str:
+    """Return the names of source, schema and table, which begin the names of schemas."""
     server = extra_text(extra, "source_name") or settings.topic_prefix
     parts = (part for part in (server, table.schema, table.name) if part)
     return ".".join(parts)
@@ -154,7 +158,7 @@ def _envelope(
     settings: Settings,
 ) -> Envelope:
     dialect = settings.dialect
-    name = _name(table, settings, extra)
+    name = source_name(table, settings, extra)
     block = block_values(position, extra)
     source = source_values(table, position, extra, settings, op)
     moments_of = moment_values(position, extra, settings)
@@ -163,12 +167,11 @@ def _envelope(
         members: tuple[ConnectValue, ...] = (*images, block, op, *moments_of)
     else:
         members = (*images, op, *moments_of, block)
-    schema, text = rows.envelope(name, lambda: _schema(name, rows.struct, dialect))
-    return Envelope(schema, members, schema_json=text)
+    return Envelope(envelope_schema(name, rows.struct, dialect), members)
 
 
-def _schema(name: str, struct: Schema, dialect: Dialect) -> Schema:
-    """Return the schema of an envelope."""
+def envelope_schema(name: str, struct: Schema, dialect: Dialect) -> Schema:
+    """Return the schema of an envelope; ``struct``: that of its rows."""
     row = replace(struct, name=safe_name(dialect, name, "Value"))
     fields = [Field("before", row), Field("after", row), Field("source", source_schema(dialect))]
     transaction = Field("transaction", block_schema(dialect))
@@ -184,7 +187,7 @@ def _schema(name: str, struct: Schema, dialect: Dialect) -> Schema:
 def cdl_envelope(event: RowChange, rows: WrittenRows, settings: Settings) -> Envelope:
     """Return the envelope of a change as CDL writes it, message_version 2.0."""
     table, position, extra = event.table, event.position, event.extra
-    op = "c" if event.op == "read" else _OPS[event.op]
+    op = "c" if event.op == "read" else OPS[event.op]
     source = source_values(table, position, extra, settings, "r" if event.op == "read" else op)
     sent_ms = position.sent_ms if position.sent_ms is not None else source[3]
     members: list[ConnectValue] = [
@@ -202,21 +205,21 @@ def cdl_envelope(event: RowChange, rows: WrittenRows, settings: Settings) -> Env
     if has_heartbeat:
         members.append(extra_text(extra, "heartbeat_identifier"))
     name = f"{table.schema}.{table.name}"
-    schema, text = rows.envelope(name, lambda: _cdl_schema(name, rows, has_heartbeat))
-    return Envelope(schema, tuple(members), schema_json=text)
+    return Envelope(cdl_schema(name, rows.struct, rows.key, has_heartbeat), tuple(members))
 
 
-def _cdl_schema(name: str, rows: WrittenRows, has_heartbeat: bool) -> Schema:
+def cdl_schema(name: str, struct: Schema, key: Schema, has_heartbeat: bool) -> Schema:
+    """Return the schema of CDL's envelope; ``struct`` and ``key``: those of its rows."""
     fields = [
-        Field("before", replace(rows.struct, name="before")),
-        Field("after", replace(rows.struct, name="data")),
+        Field("before", replace(struct, name="before")),
+        Field("after", replace(struct, name="data")),
         Field("source", source_schema("cdl")),
         Field("op", STRING),
         Field("ts_ms", Schema("int64")),
         Field("message_version", STRING),
         Field("message_type", STRING),
         Field("LOB_COLUMNS", OPTIONAL_STRING),
-        Field("unique", replace(rows.key, name="unique", optional=True)),
+        Field("unique", replace(key, name="unique", optional=True)),
     ]
     if has_heartbeat:
         fields.append(Field("HEARTBEAT_IDENTIFIER", OPTIONAL_STRING))
@@ -233,8 +236,8 @@ def _truncate(
         raise EncodeError(problem, "debezium-json: truncate")
     table = event.table
     known = definitions.get((table.schema, table.name), table)
-    struct = struct_of(known.columns or (), settings.style)
+    struct, _, _ = schemas_of(replace(known, key=()), known.columns or (), settings.style)
     position, extra = event.position, event.extra
     rows = WrittenRows(struct, None, None, Schema("struct"), None, None)
     envelope = _envelope(table, position, extra, rows, "t", settings)
-    return KafkaMessage(None, envelope_bytes(envelope, settings))
+    return KafkaMessage(None, value_bytes(envelope, settings))

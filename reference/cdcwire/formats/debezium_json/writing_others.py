@@ -23,6 +23,7 @@ from cdcwire.formats.debezium_json.writing_parts import (
     extra_number,
     extra_text,
     source_values,
+    value_bytes,
 )
 from cdcwire.model.events import Marker, Progress, Table
 
@@ -45,7 +46,7 @@ def write_heartbeat(event: Progress, settings: Settings) -> KafkaMessage:
     dialect = settings.dialect
     key = Envelope(heartbeat_key_schema(dialect), (name,))
     value = Envelope(heartbeat_schema(dialect), (moment,))
-    return KafkaMessage(envelope_bytes(key, settings), envelope_bytes(value, settings))
+    return KafkaMessage(envelope_bytes(key, settings), value_bytes(value, settings))
 
 
 def write_marker(event: Marker, settings: Settings) -> KafkaMessage:
@@ -76,7 +77,7 @@ def _boundary(event: Marker, settings: Settings) -> KafkaMessage:
         payload.append(moment)
     key = Envelope(boundary_key_schema(dialect), (event.id,))
     value = Envelope(boundary_schema(dialect), tuple(payload))
-    return KafkaMessage(envelope_bytes(key, settings), envelope_bytes(value, settings))
+    return KafkaMessage(envelope_bytes(key, settings), value_bytes(value, settings))
 
 
 def _collections(text: str) -> tuple[tuple[str, int], ...]:
@@ -102,4 +103,4 @@ def _logical(event: Marker, settings: Settings) -> KafkaMessage:
     payload.append((event.id, content))
     key = Envelope(logical_key_schema(dialect), (event.id,))
     value = Envelope(schema, tuple(payload))
-    return KafkaMessage(envelope_bytes(key, settings), envelope_bytes(value, settings))
+    return KafkaMessage(envelope_bytes(key, settings), value_bytes(value, settings))

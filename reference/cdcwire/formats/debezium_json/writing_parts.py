@@ -10,6 +10,7 @@ from cdcwire.connect import encode as encode_envelope
 from cdcwire.core.errors import EncodeError
 from cdcwire.formats.debezium_json.schemas import VERSIONS, is_new, source_schema
 from cdcwire.formats.debezium_json.settings import Settings
+from cdcwire.formats.debezium_json.unwrapped import is_unwrapped
 from cdcwire.model.events import Extra, Position, Table
 from cdcwire.model.tso import ms_of_tso
 
@@ -30,7 +31,7 @@ def source_values(
         "version": extra_text(extra, "connector_version") or VERSIONS[settings.dialect],
         "connector": "postgresql" if connector is None else connector.lower(),
         "name": extra_text(extra, "source_name") or settings.topic_prefix,
-        "ts_ms": _commit_ms(position),
+        "ts_ms": commit_ms_of(position),
         "snapshot": _snapshot(extra, op),
         "db": table.database or settings.database,
         "sequence": extra_text(extra, "sequence"),
@@ -38,7 +39,7 @@ def source_values(
         "ts_ns": extra_number(extra, "source_ts_ns"),
         "schema": table.schema or "",
         "table": table.name,
-        "txId": _transaction_number(position),
+        "txId": transaction_number(position),
         "lsn": position.lsn,
         "xmin": extra_number(extra, "xmin"),
     }
@@ -51,7 +52,8 @@ def _snapshot(extra: Extra, op: str) -> str | None:
     return "true" if op == "r" else "false"
 
 
-def _commit_ms(position: Position) -> int:
+def commit_ms_of(position: Position) -> int:
+    """Return when a change was committed; a TSO has it in its upper bits. Raises: EncodeError."""
     if position.commit_ms is not None:
         return position.commit_ms
     if position.commit_ts is not None:
@@ -59,7 +61,8 @@ def _commit_ms(position: Position) -> int:
     raise EncodeError("the time of the commit is required", _SOURCE, ("position", "commit_ms"))
 
 
-def _transaction_number(position: Position) -> int | None:
+def transaction_number(position: Position) -> int | None:
+    """Return the id of the transaction, None without one. Raises: EncodeError."""
     if position.tx_id is None:
         return None
     if _INTEGER.fullmatch(position.tx_id) is None:
@@ -89,6 +92,15 @@ def moment_values(position: Position, extra: Extra, settings: Settings) -> list[
 def envelope_bytes(envelope: Envelope, settings: Settings) -> bytes:
     """Return the bytes of a key or value, with its schema unless that is off."""
     return encode_envelope(replace(envelope, wrapped=settings.schemas_enable != "false"))
+
+
+def value_bytes(envelope: Envelope, settings: Settings) -> bytes:
+    """Return the bytes of a value. Raises: EncodeError, if it would be read as a row."""
+    schema = None if settings.schemas_enable == "false" else envelope.schema
+    if settings.transforms == "unwrap" and is_unwrapped(schema):
+        problem = "transforms=unwrap is for reading: the message would be read as a row"
+        raise EncodeError(problem, "debezium-json: unwrapped rows")
+    return envelope_bytes(envelope, settings)
 
 
 def extra_text(extra: Extra, name: str) -> str | None:

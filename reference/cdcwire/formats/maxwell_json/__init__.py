@@ -3,22 +3,30 @@
 ``decode`` and ``encode`` are the wire layer, ``to_events`` and ``from_events`` the neutral model.
 """
 
-from cdcwire.formats.maxwell_json.explain import explain
-from cdcwire.formats.maxwell_json.format import FORMAT, from_events, to_events
-from cdcwire.formats.maxwell_json.keys import decode_key, encode_key
-from cdcwire.formats.maxwell_json.message import (
-    Cell,
-    ColumnDefinition,
-    Inline,
-    Key,
-    Message,
-    RowMessage,
-    SchemaMessage,
-    TableDefinition,
-    Tombstone,
-)
-from cdcwire.formats.maxwell_json.settings import DEFAULT_SETTINGS, Settings, read_settings
-from cdcwire.formats.maxwell_json.wire import decode, encode
+from cdcwire.core.exports import exports
+
+TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from cdcwire.formats.maxwell_json.format import FORMAT, from_events, to_events
+    from cdcwire.formats.maxwell_json.keys import decode_key, encode_key
+    from cdcwire.formats.maxwell_json.message import (
+        Cell,
+        ColumnDefinition,
+        Inline,
+        Key,
+        Message,
+        RowMessage,
+        SchemaMessage,
+        TableDefinition,
+        Tombstone,
+    )
+    from cdcwire.formats.maxwell_json.settings import DEFAULT_SETTINGS, Settings, read_settings
+    from cdcwire.formats.maxwell_json.spans import explain
+    from cdcwire.formats.maxwell_json.wire import decode, encode
+else:
+    __getattr__, __dir__ = exports(
+        __name__, ".message", ".settings", ".wire", ".keys", ".spans", ".format"
+    )
 
 __all__ = [
     "DEFAULT_SETTINGS",

@@ -8,11 +8,13 @@ Names of ``extra`` on rows: ``binlog_position``, ``comment``, ``commit``, ``gtid
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
 from uuid import NAMESPACE_OID, uuid5
 
 from cdcwire.core.errors import EncodeError, step
 from cdcwire.core.format import EVERYTHING, Selection
+from cdcwire.core.limits import DecimalDigits
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.strict_json import Number
 from cdcwire.formats.maxwell_json.definitions import NO_DEFINITIONS, Definitions, table_of
@@ -21,6 +23,7 @@ from cdcwire.formats.maxwell_json.members import (
     INT64_END,
     MS_PER_SECOND,
     POSITION,
+    RULES,
     TIMESTAMP,
     TYPES,
 )
@@ -36,7 +39,7 @@ from cdcwire.formats.maxwell_json.message import (
 )
 from cdcwire.formats.maxwell_json.rows import DATA, OLD, PRIMARY_KEY
 from cdcwire.formats.maxwell_json.settings import DEFAULT_SETTINGS, Settings
-from cdcwire.formats.maxwell_json.values import read_value, written
+from cdcwire.formats.maxwell_json.values import digits_added, read_value, written
 from cdcwire.formats.maxwell_json.wire import TRANSACTION, encode_value
 from cdcwire.model.events import (
     Column,
@@ -59,7 +62,7 @@ _OPS: dict[str, Op] = {
     "delete": "delete",
     "bootstrap-insert": "read",
 }
-_TYPES = {op: kind for kind, op in _OPS.items()}
+TYPES_OF_ROWS = {op: kind for kind, op in _OPS.items()}
 _KINDS: dict[str, SchemaChangeKind] = {
     "table-create": "create",
     "table-alter": "alter",
@@ -100,12 +103,13 @@ def _row_change(
     known = definitions.columns(message.database, message.table)
     definition = definitions.table(message.database, message.table)
     names = _key_names(message, None if definition is None else definition.key)
+    digits = DecimalDigits(settings.max_decimal_digits, RULES.limits_clause)
     with step("data"):
-        row = _image(message.data, known, selection)
+        row = _image(message.data, known, selection, digits)
     old = None
     if message.old is not None:
         with step("old"):
-            old = _image(message.old, known, selection)
+            old = _image(message.old, known, selection, digits)
     op = _OPS[message.type]
     before, after = (row, None) if op == "delete" else (old, row)
     # Without NULLs a column that is not in ``old`` is unchanged, or it was NULL.
@@ -121,12 +125,20 @@ def _row_change(
     )
 
 
-def _image(cells: tuple[Cell, ...], known: Mapping[str, Column], selection: Selection) -> Image:
-    pairs = [
-        read_value(cell, known.get(cell.name))
-        for cell in cells
-        if selection.columns is None or cell.name in selection.columns
-    ]
+def _image(
+    cells: tuple[Cell, ...],
+    known: Mapping[str, Column],
+    selection: Selection,
+    digits: DecimalDigits,
+) -> Image:
+    pairs = []
+    for cell in cells:
+        if selection.columns is not None and cell.name not in selection.columns:
+            continue
+        pairs.append(read_value(cell, known.get(cell.name)))
+        if isinstance(pairs[-1][1], Decimal):
+            with step(cell.name):
+                digits.add(digits_added(cell.value), cell.offset)
     return Image(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
 
 
@@ -192,23 +204,49 @@ def _schema_change(message: SchemaMessage) -> SchemaChange:
 
 
 def messages_of(
-    events: Iterable[Event], settings: Settings = DEFAULT_SETTINGS
+    events: Iterable[Event],
+    settings: Settings = DEFAULT_SETTINGS,
+    definitions: Definitions = NO_DEFINITIONS,
+    usual: Callable[[Event], KafkaMessage | None] = lambda event: None,
 ) -> Iterator[KafkaMessage]:
-    """Yield one message for each event. Raises: EncodeError."""
+    """Yield one message for each event.
+
+    ``usual``: the fast encoder's; messages that it does not make are made here.
+    Raises: EncodeError.
+    """
     for index, event in enumerate(events):
-        with step("events", index):
-            if not isinstance(event, RowChange):
-                raise EncodeError("only changes of rows can be encoded", TYPES, ("kind",))
-            message = row_message(event, settings)
-            value = encode_value(message)
-            key = _key(event, message, value, settings)
-            found = KafkaMessage(None if key is None else encode_key(key), value)
+        found = usual(event)
+        if found is None:
+            with step("events", index):
+                found = _message(event, settings, definitions)
         yield found
+
+
+def _message(event: Event, settings: Settings, definitions: Definitions) -> KafkaMessage:
+    if not isinstance(event, RowChange):
+        raise EncodeError("only changes of rows can be encoded", TYPES, ("kind",))
+    message = row_message(event, settings)
+    value = encode_value(message)
+    key = _key(event, message, value, settings)
+    _check_key(event.table, message, key, definitions)
+    return KafkaMessage(None if key is None else encode_key(key), value)
+
+
+def _check_key(
+    table: Table, message: RowMessage, key: Key | None, definitions: Definitions
+) -> None:
+    """Check that a reader with the same definitions gets the key. Raises: EncodeError."""
+    definition = definitions.table(message.database, message.table)
+    if definition is None or table.key is None or message.primary_key_columns is not None:
+        return
+    if definition.key != table.key and (definition.key is not None or key is None):
+        problem = "the table's definition has another key; output_primary_key_columns writes this"
+        raise EncodeError(problem, PRIMARY_KEY, ("table", "key"))
 
 
 def row_message(event: RowChange, settings: Settings = DEFAULT_SETTINGS) -> RowMessage:
     """Return the message of a row change. Raises: EncodeError."""
-    kind = _TYPES.get(event.op)
+    kind = TYPES_OF_ROWS.get(event.op)
     if kind is None:
         raise EncodeError(f"there is no event for {event.op!r}", TYPES, ("op",))
     if event.half is not None:
@@ -225,7 +263,7 @@ def row_message(event: RowChange, settings: Settings = DEFAULT_SETTINGS) -> RowM
         database=event.table.schema,
         table=event.table.name,
         type=kind,
-        ts=_seconds(event.position),
+        ts=seconds_of(event.position),
         data=row,
         old=old,
         query=_extra_text(extra, "query"),
@@ -293,7 +331,8 @@ def _key_values(
     return None if names is None else tuple(values.get(name) for name in names)
 
 
-def _seconds(position: Position) -> int:
+def seconds_of(position: Position) -> int:
+    """Return the seconds of a commit since 1970. Raises: EncodeError if they are unknown."""
     ms = position.commit_ms
     if ms is None:
         if position.commit_ts is None:
@@ -309,8 +348,13 @@ def _transaction(event: RowChange, settings: Settings) -> tuple[int | None, int 
         return None, None
     tx_id = event.position.tx_id
     with step("position", "tx_id"):
-        xid = None if tx_id is None else _number(tx_id, TRANSACTION)
+        xid = None if tx_id is None else xid_of(tx_id)
     return xid, event.position.tx_order if settings.output_xoffset else None
+
+
+def xid_of(tx_id: str) -> int:
+    """Return the number of a transaction. Raises: EncodeError."""
+    return _number(tx_id, TRANSACTION)
 
 
 def _commit(extra: Extra) -> bool | None:

@@ -11,9 +11,10 @@ from cdcwire.core.message import Message, expect_kafka
 from cdcwire.formats.maxwell_json.carries import CARRIES
 from cdcwire.formats.maxwell_json.definitions import definitions_of
 from cdcwire.formats.maxwell_json.events import events_of, messages_of
-from cdcwire.formats.maxwell_json.explain import explain
+from cdcwire.formats.maxwell_json.fast_encoder import RowEncoder
 from cdcwire.formats.maxwell_json.identify import identify
 from cdcwire.formats.maxwell_json.settings import OPTIONS, read_settings
+from cdcwire.formats.maxwell_json.spans import explain
 from cdcwire.formats.maxwell_json.wire import decode
 from cdcwire.model.events import Event
 from cdcwire.mysql.features import MYSQL_FEATURES
@@ -64,7 +65,7 @@ def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Ev
 
 def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> Iterator[Message]:
     """Yield messages, batched as the producer does. Raises: EncodeError, OptionError."""
-    yield from messages_of(events, read_settings(context))
+    yield from messages_of(events, read_settings(context), definitions_of(context.tables))
 
 
 FORMAT = Format(
@@ -73,6 +74,7 @@ FORMAT = Format(
     page="docs/formats/maxwell-json.md",
     to_events=to_events,
     from_events=from_events,
+    fast_encoder=RowEncoder,
     explain=explain,
     identify=identify,
     options=OPTIONS,

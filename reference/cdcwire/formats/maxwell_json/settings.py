@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from cdcwire.core.limits import decimal_digits
 from cdcwire.core.options import option, options_of, settings_reader
 
 KeyFormat: TypeAlias = Literal["none", "hash", "array"]
@@ -25,6 +26,7 @@ class Settings:
     output_primary_key_columns: bool = option(
         "output_primary_key_columns", False, "Write the names of the key columns."
     )
+    max_decimal_digits: int = decimal_digits()
     kafka_key_format: KeyFormat = option(
         "kafka_key_format", "none", "Form of Kafka keys; none: write no keys, as in a file."
     )

@@ -1,7 +1,8 @@
 """Values of columns: to and from the neutral model.
 
 A row names no types. A table's definition gives them; without one the JSON value does. Then an
-integer is an int64, another number a decimal, a string a text, and anything else JSON.
+integer, with an exponent too, is an int64, another number a decimal, a string a text, and anything
+else JSON.
 """
 
 from __future__ import annotations
@@ -50,9 +51,9 @@ _DECIMAL, _TEXT, _JSON, _NULL = (
     kinds.UnknownType(),
 )
 _INT64_END, _UINT64_END = 1 << 63, 1 << 64
-_EXPONENT = re.compile(r"[eE]([+-]?)0*([0-9]+)")
+_EXPONENT = re.compile(r"[eE][+-]?0*([0-9]+)")
 _MAX_EXPONENT_DIGITS = 3
-_SPACE = " \t\r\n"
+SPACE = " \t\r\n"
 _IN_COLUMN = 2  # levels around the value of a column
 _JSON_RULES = JsonRules(
     JSON_VALUES, JSON_VALUES, RULES.limits_clause, max_depth=RULES.max_depth - _IN_COLUMN
@@ -127,15 +128,15 @@ def _untyped(cell: Cell) -> tuple[kinds.Type, Value]:
         case Inline(text):
             return _JSON, text
         case Number() as number:
-            read_number(number, cell.offset, NUMBERS)
-            if not number.is_integer:
-                return _DECIMAL, read_decimal(number, cell)
-            value = int(number.text)
+            found = read_decimal(read_number(number, cell.offset, NUMBERS), cell)
+            if found.as_tuple().exponent != 0:
+                return _DECIMAL, found
+            value = int(found)
             if -_INT64_END <= value < _INT64_END:
                 return _INT64, value
             if 0 < value < _UINT64_END:
                 return _UINT64, value
-            return _DECIMAL, Decimal(value)
+            return _DECIMAL, found
 
 
 def _typed(kind: kinds.Type, cell: Cell, clause: str) -> Value:
@@ -219,12 +220,18 @@ def _labels(value: ColumnValue) -> list[str]:
 def read_decimal(number: Number, cell: Cell) -> Decimal:
     """Return a number with all its digits, in plain notation. Raises: DecodeError."""
     found = _EXPONENT.search(number.text)
-    if found is not None and len(found[2]) > _MAX_EXPONENT_DIGITS:
+    if found is not None and len(found[1]) > _MAX_EXPONENT_DIGITS:
         problem = f"the exponent of {number.text:.40} has more than 3 digits"
         raise DecodeError(problem, cell.offset, RULES.limits_clause)
     value = Decimal(number.text)
     exponent = value.as_tuple().exponent
     return Decimal(f"{value:f}") if isinstance(exponent, int) and exponent > 0 else value
+
+
+def digits_added(value: ColumnValue) -> int:
+    """Return how many digits the exponent of a number adds to it."""
+    found = _EXPONENT.search(value.text) if isinstance(value, Number) else None
+    return 0 if found is None else int(found[1])
 
 
 def json_text(value: ColumnValue) -> str:
@@ -241,7 +248,7 @@ def written(column: Column, value: Value) -> ColumnValue:
 
     Raises: EncodeError if the value has no form.
     """
-    is_json_null = isinstance(column.type, kinds.JsonType) and str(value).strip(_SPACE) == "null"
+    is_json_null = isinstance(column.type, kinds.JsonType) and str(value).strip(SPACE) == "null"
     if value is None or is_json_null:
         return None
     clause = value_clause(column.type)
@@ -336,5 +343,5 @@ def _json_value(text: str) -> ColumnValue:
         problem = error.problem if isinstance(error, DecodeError) else "a lone surrogate"
         raise ValueError(f"the JSON text is not valid: {problem}") from None
     if isinstance(found, (JsonArray, JsonObject, bool)):
-        return Inline(text.strip(_SPACE))
+        return Inline(text.strip(SPACE))
     return found

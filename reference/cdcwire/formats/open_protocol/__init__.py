@@ -4,20 +4,28 @@
 from the neutral model. The page of the format is docs/formats/open-protocol.md.
 """
 
-from cdcwire.formats.open_protocol.events import from_event
-from cdcwire.formats.open_protocol.explain import explain
-from cdcwire.formats.open_protocol.format import FORMAT, from_events, to_events
-from cdcwire.formats.open_protocol.message import (
-    Column,
-    Ddl,
-    Dialect,
-    Item,
-    Key,
-    Message,
-    Row,
-)
-from cdcwire.formats.open_protocol.settings import OPTIONS, Settings, read_settings
-from cdcwire.formats.open_protocol.wire import decode, encode
+from cdcwire.core.exports import exports
+
+TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from cdcwire.formats.open_protocol.events import from_event
+    from cdcwire.formats.open_protocol.format import FORMAT, from_events, to_events
+    from cdcwire.formats.open_protocol.message import (
+        Column,
+        Ddl,
+        Dialect,
+        Item,
+        Key,
+        Message,
+        Row,
+    )
+    from cdcwire.formats.open_protocol.settings import OPTIONS, Settings, read_settings
+    from cdcwire.formats.open_protocol.spans import explain
+    from cdcwire.formats.open_protocol.wire import decode, encode
+else:
+    __getattr__, __dir__ = exports(
+        __name__, ".message", ".settings", ".wire", ".events", ".spans", ".format"
+    )
 
 __all__ = [
     "FORMAT",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
@@ -25,13 +26,14 @@ from cdcwire.formats.open_protocol.message import EVENT_ROW, Key
 from cdcwire.formats.open_protocol.settings import Settings, read_settings
 from cdcwire.formats.open_protocol.values import write_value
 from cdcwire.golang.json_text import finished_json
-from cdcwire.golang.numbers import float_text, narrow_float32
+from cdcwire.golang.numbers import float_text
 from cdcwire.golang.quote import quote
 from cdcwire.model.events import Column, Event, Image, RowChange, Table
 from cdcwire.mysql.images import Prepared
 from cdcwire.mysql.json_members import UINT64_END
 from cdcwire.mysql.types import FLAG_HANDLE_KEY, LARGE_STRING_TYPES
 from cdcwire.mysql.usual import decimal_text, integer_range, number_of_label, usual_form
+from cdcwire.mysql.usual_texts import float_writer
 from cdcwire.mysql.values import wire_value
 
 _Write: TypeAlias = Callable[[Any], str]
@@ -154,16 +156,6 @@ def _writer(prepared: Prepared, settings: Settings) -> _Write:
     def label(value: Any) -> str:
         return labels[value] if type(value) is str else integer(value)
 
-    def double(value: Any) -> str:
-        if type(value) is float and value - value == 0:  # finite
-            return float_text(value, 64)
-        return plainly(value)
-
-    def single(value: Any) -> str:
-        if type(value) is float and value - value == 0 and narrow_float32(value) == value:
-            return float_text(value, 32)
-        return plainly(value)
-
     def decimal(value: Any) -> str:
         return f'"{decimal_text(value)}"' if type(value) is Decimal else plainly(value)
 
@@ -179,8 +171,8 @@ def _writer(prepared: Prepared, settings: Settings) -> _Write:
     writers: dict[str, _Write] = {
         "integer": integer,
         "label": label,
-        "float": single,
-        "double": double,
+        "float": float_writer(32, partial(float_text, bits=32), plainly),
+        "double": float_writer(64, partial(float_text, bits=64), plainly),
         "decimal": decimal,
         "text": large_text if is_large else encode_basestring,
         "bytes": large_bytes if is_large else quoted_bytes,

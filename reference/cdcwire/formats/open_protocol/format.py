@@ -12,11 +12,11 @@ from cdcwire.core.message import Message, StoredFile
 from cdcwire.formats.open_protocol.batching import messages_of
 from cdcwire.formats.open_protocol.carries import CARRIES
 from cdcwire.formats.open_protocol.events import events_of
-from cdcwire.formats.open_protocol.explain import explain
 from cdcwire.formats.open_protocol.fast import RowDecoder
 from cdcwire.formats.open_protocol.fast_encoder import RowEncoder
 from cdcwire.formats.open_protocol.identify import identify
 from cdcwire.formats.open_protocol.settings import OPTIONS, read_settings
+from cdcwire.formats.open_protocol.spans import explain
 from cdcwire.formats.open_protocol.wire import read_message
 from cdcwire.model.events import Event
 from cdcwire.mysql.features import MYSQL_FEATURES

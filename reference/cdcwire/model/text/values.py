@@ -18,6 +18,7 @@ from cdcwire.model.events import UNAVAILABLE, Column, Image, Role, Value
 from cdcwire.model.kind_text import kind_text, parse_kind
 from cdcwire.model.text.members import INTEGER, Json, TextFormError
 
+_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?|nan|-?inf")
 _NEGATIVE_SCALE = re.compile(r"-[1-9][0-9]{0,4}")
 
 
@@ -254,12 +255,8 @@ def _read_int(text: str) -> int:
 
 
 def _read_decimal(text: str) -> Decimal | str:
-    if not re.fullmatch(r"-?[0-9.]+|nan|-?inf", text):
-        return text
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise ValueError("not a decimal number") from None
+    """Return a plain number as Decimal. Any other text stays as it is, such as ``1.2.3``."""
+    return Decimal(text) if _DECIMAL.fullmatch(text) else text
 
 
 def _with_scale(value: Decimal | str, scale: Json) -> Decimal | str:

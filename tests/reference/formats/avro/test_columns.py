@@ -13,7 +13,7 @@ from cdcwire.formats.avro import MemorySource, read_settings, sanitize
 from cdcwire.formats.avro.columns import field_of
 from cdcwire.formats.avro.plans import split_allowed
 from cdcwire.formats.avro.schema import Record
-from cdcwire.formats.avro.schema_text import schema_text
+from cdcwire.formats.avro.schema_json import schema_text
 from cdcwire.formats.avro.writing import messages_of
 from cdcwire.model.events import (
     ABSENT,

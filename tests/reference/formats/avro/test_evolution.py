@@ -8,7 +8,7 @@ from cdcwire.core.errors import DecodeError
 from cdcwire.formats.avro.columns import field_of
 from cdcwire.formats.avro.evolution import DDL_RULES, Comparison, compare_schemas
 from cdcwire.formats.avro.schema import Record
-from cdcwire.formats.avro.schema_text import schema_text
+from cdcwire.formats.avro.schema_json import schema_text
 from cdcwire.formats.avro.settings import Settings
 from cdcwire.model.events import ABSENT, Column, Value
 from cdcwire.mysql.declared import parse_declared, type_of_declared

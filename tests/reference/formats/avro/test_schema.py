@@ -17,7 +17,7 @@ from cdcwire.formats.avro.schema import (
     Primitive,
     parse_schema,
 )
-from cdcwire.formats.avro.schema_text import schema_text
+from cdcwire.formats.avro.schema_json import schema_text
 from cdcwire.model.events import ABSENT
 
 

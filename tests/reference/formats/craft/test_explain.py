@@ -9,8 +9,8 @@ import pytest
 from cdcwire.core.errors import path_text
 from cdcwire.core.format import NO_CONTEXT, Explanation
 from cdcwire.core.message import KafkaMessage, StoredFile
-from cdcwire.formats.craft.explain import SHIPPED_FLOAT_FAULT
 from cdcwire.formats.craft.format import FORMAT
+from cdcwire.formats.craft.spans import SHIPPED_FLOAT_FAULT
 
 RESOLVED = bytes.fromhex("010103010101020a09010005")
 DDL = bytes.fromhex("01 0102010002 030178 020101 7374 020a00 0106 05")

@@ -493,3 +493,16 @@ def test_text_that_is_not_a_timestamp_is_refused_at_its_place() -> None:
         list(FORMAT.to_events(KafkaMessage(None, data), context=Context()))
     assert caught.value.offset == data.index(b'"soon"')
     assert caught.value.path == ("value", "payload", "after", "a")
+
+
+def test_truncate_of_a_table_with_a_column_twice_is_not_encoded() -> None:
+    column = Column("id", IntType(32))
+    table = Table("t", "public", "app", columns=(column, column), key=("id",))
+    image = Image((column, column), (1, 1))
+    for event in (
+        SchemaChange("truncate", None, table=table, position=Position(commit_ms=1)),
+        RowChange(table, "insert", None, image, Position(commit_ms=1)),
+    ):
+        with pytest.raises(EncodeError, match="two columns have the same name") as caught:
+            list(debezium_json.from_events([event]))
+        assert caught.value.clause == "connect: struct values"

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from cdcwire.core.errors import DecodeError
+from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.formats import debezium_json
 from cdcwire.formats.debezium_json.fast import RowDecoder
-from cdcwire.model.events import Column, Event, RowChange, SchemaChange, Table
+from cdcwire.model.events import (
+    Column,
+    Event,
+    Image,
+    Position,
+    Progress,
+    RowChange,
+    SchemaChange,
+    Table,
+)
 from cdcwire.model.kinds import IntType, MapType, TextType
 
 UNWRAP = Context(options={"transforms": "unwrap"})
@@ -111,3 +120,38 @@ def test_key_that_is_not_utf_8_is_refused() -> None:
 def test_error_of_a_text_key_names_the_option() -> None:
     with pytest.raises(DecodeError, match="set key-converter=string"):
         list(debezium_json.to_events(KafkaMessage(b"Struct{id=1}", None)))
+
+
+ID = Column("id", IntType(32))
+INSERT = RowChange(
+    Table("t", "s", "d", columns=(ID,), key=("id",)),
+    "insert",
+    None,
+    Image((ID,), (1,)),
+    Position(commit_ms=1, sent_ms=1),
+)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        INSERT,
+        SchemaChange("truncate", None, table=Table("t", "s", "d"), position=INSERT.position),
+        Progress("heartbeat", Position(sent_ms=1), {"source_name": "n"}),
+    ],
+    ids=lambda event: type(event).__name__,
+)
+def test_message_that_would_be_read_as_a_row_is_not_written(event: Event) -> None:
+    options = {"transforms": "unwrap", "dialect": "debezium-2.7", "schemas-enable": "false"}
+    context, read = Context(options), Context({**options, "schemas-enable": "true"})
+    for encoded in (
+        debezium_json.from_events([event], context=context),
+        debezium_json.FORMAT.encoder(context)([event]),
+    ):
+        with pytest.raises(EncodeError, match="would be read as a row") as caught:
+            list(encoded)
+        assert caught.value.clause == "debezium-json: unwrapped rows"
+    (message,) = debezium_json.from_events([event], context=read)
+    assert [type(found) for found in debezium_json.to_events(message, context=read)] == [
+        type(event)
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -82,6 +83,10 @@ def test_without_nulls_the_row_before_is_not_said_to_be_the_changed_columns() ->
         ("18446744073709551616", "decimal", Decimal(2**64)),
         ("-9223372036854775809", "decimal", Decimal(-(2**63) - 1)),
         ("1.50", "decimal", Decimal("1.50")),
+        ("1E4", "int64", 10000),
+        ("1.2345678E7", "int64", 12345678),
+        ("1.50E1", "decimal", Decimal("15.0")),
+        ("0E-1", "decimal", Decimal("0.0")),
         ('"a"', "text", "a"),
         ("[1, 2]", "json", "[1, 2]"),
         ("true", "json", "true"),
@@ -236,6 +241,29 @@ def test_options_write_keys_and_leave_out_nulls_and_transactions() -> None:
         b'{"database":"s","table":"t","type":"insert","ts":2,"primary_key":[1],'
         b'"primary_key_columns":["ID"],"data":{"ID":1}}',
     )
+
+
+def test_row_whose_definition_has_another_key_needs_the_names_of_its_columns() -> None:
+    event = change("insert", None, image(1, None))
+    with pytest.raises(EncodeError, match="the table's definition has another key") as caught:
+        list(from_events([event], context=definition("int32", key=())))
+    assert path_text(caught.value.path) == "events[0].table.key"
+    named = replace(definition("int32", key=()), options={"output_primary_key_columns": True})
+    (found,) = from_events([event], context=named)
+    assert found.value is not None
+    assert b'"primary_key_columns":["ID"]' in found.value
+    same = definition("int32", key=("ID",))
+    assert list(from_events([event], context=same)) == [sent(event)]
+
+
+def test_definition_without_key_needs_a_kafka_key() -> None:
+    event = change("insert", None, image(1, None))
+    with pytest.raises(EncodeError, match="another key"):
+        list(from_events([event], context=definition("int32")))
+    keyed = replace(definition("int32"), options={"kafka_key_format": "hash"})
+    (found,) = from_events([event], context=keyed)
+    assert isinstance(found, KafkaMessage)
+    assert row(found, keyed).table.key == ("ID",)
 
 
 @pytest.mark.parametrize(

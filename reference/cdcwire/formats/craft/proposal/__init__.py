@@ -1,21 +1,29 @@
 """TiCDC's Craft protocol as its proposal describes it; no producer writes it."""
 
-from cdcwire.formats.craft.message import SKIPPED, Column, Skipped
-from cdcwire.formats.craft.proposal.explain import explain
-from cdcwire.formats.craft.proposal.format import FORMAT, from_events, to_events
-from cdcwire.formats.craft.proposal.message import (
-    ColumnGroup,
-    DDLEvent,
-    Event,
-    Group,
-    Message,
-    ResolvedEvent,
-    RowEvent,
-    UnknownEvent,
-    UnknownGroup,
-    warnings_of,
-)
-from cdcwire.formats.craft.proposal.wire import decode, encode
+from cdcwire.core.exports import exports
+
+TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from cdcwire.formats.craft.message import SKIPPED, Column, Skipped
+    from cdcwire.formats.craft.proposal.format import FORMAT, from_events, to_events
+    from cdcwire.formats.craft.proposal.message import (
+        ColumnGroup,
+        DDLEvent,
+        Event,
+        Group,
+        Message,
+        ResolvedEvent,
+        RowEvent,
+        UnknownEvent,
+        UnknownGroup,
+        warnings_of,
+    )
+    from cdcwire.formats.craft.proposal.spans import explain
+    from cdcwire.formats.craft.proposal.wire import decode, encode
+else:
+    __getattr__, __dir__ = exports(
+        __name__, ".message", "cdcwire.formats.craft.message", ".wire", ".spans", ".format"
+    )
 
 __all__ = [
     "FORMAT",

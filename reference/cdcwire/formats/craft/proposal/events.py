@@ -6,7 +6,8 @@ The encoder keeps kinds apart as the shipped one does: a DDL or resolved event h
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import starmap
 
 from cdcwire.core.errors import EncodeError
@@ -72,6 +73,24 @@ def messages_of(
     ``tables`` completes columns that come with their kind only. Raises: EncodeError; its path
     begins with the number of the event.
     """
+    settings = batch_settings(settings)
+    write = event_writer(settings, tables)
+    for batch in batches(events, write, settings.max_message_bytes, settings.max_batch_size):
+        yield Message(batch)
+
+
+def batch_settings(settings: Settings) -> Settings:
+    """Return the settings with no more rows in a message than its number of pairs can say."""
+    return replace(settings, max_batch_size=min(settings.max_batch_size, MAX_PAIRS))
+
+
+def event_writer(
+    settings: Settings, tables: Iterable[Table]
+) -> Callable[[Event], tuple[WireEvent, int | None]]:
+    """Return what makes an event of the wire, and the estimated size of a row.
+
+    ``tables`` completes columns that come with their kind only. The function raises EncodeError.
+    """
     columns = ColumnWriter(settings, tables, PROPOSAL)
 
     def wire_event(event: Event) -> tuple[WireEvent, int | None]:
@@ -81,9 +100,7 @@ def messages_of(
         groups = (group.columns for group in row.known_groups)
         return row, estimated_size(row.schema, row.table, groups, PROPOSAL)
 
-    max_batch_size = min(settings.max_batch_size, MAX_PAIRS)
-    for batch in batches(events, wire_event, settings.max_message_bytes, max_batch_size):
-        yield Message(batch)
+    return wire_event
 
 
 def _event(event: WireEvent, settings: Settings) -> Event | None:

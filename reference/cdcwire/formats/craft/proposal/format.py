@@ -11,9 +11,10 @@ from cdcwire.formats.craft.carries import CARRIES
 from cdcwire.formats.craft.format import CHOICES
 from cdcwire.formats.craft.format import FEATURES as SHIPPED_FEATURES
 from cdcwire.formats.craft.proposal.events import events_of, messages_of
-from cdcwire.formats.craft.proposal.explain import explain
+from cdcwire.formats.craft.proposal.fast_encoder import RowEncoder
 from cdcwire.formats.craft.proposal.identify import identify
 from cdcwire.formats.craft.proposal.message import warnings_of
+from cdcwire.formats.craft.proposal.spans import explain
 from cdcwire.formats.craft.proposal.wire import decode, encode
 from cdcwire.formats.craft.settings import OPTIONS, read_settings
 from cdcwire.model.events import Event
@@ -56,5 +57,6 @@ FORMAT = Format(
     carries=CARRIES,
     features=FEATURES,
     choices=CHOICES,
+    fast_encoder=RowEncoder,
     warnings=_warnings,
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from cdcwire.core.format import EVERYTHING, NO_CONTEXT, Context, Explanation
 from cdcwire.core.message import Message
 from cdcwire.core.reader import Reader
-from cdcwire.formats.craft.explain import explain_with
 from cdcwire.formats.craft.profile import PROPOSAL
 from cdcwire.formats.craft.proposal.message import GROUP_DELETE, warnings_of
 from cdcwire.formats.craft.proposal.wire import read_message
+from cdcwire.formats.craft.spans import explain_with
 
 
 def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:

@@ -1,0 +1,221 @@
+"""The fast encoder: one function for each field, which gives the bytes of usual values.
+
+A row becomes the bytes of its records without their envelopes. The plain encoder registers the
+schemas, and puts the envelopes before the records.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular
+from cdcwire.core.compiled.varint_bytes import LENGTHS, varint_bytes
+from cdcwire.core.format import NO_CONTEXT, Context
+from cdcwire.core.message import Message
+from cdcwire.formats.avro.binary import write_datum
+from cdcwire.formats.avro.definitions import Definitions
+from cdcwire.formats.avro.extension import extension_values
+from cdcwire.formats.avro.plans import Form
+from cdcwire.formats.avro.settings import read_settings
+from cdcwire.formats.avro.sources import MemorySource, with_schema_files
+from cdcwire.formats.avro.values import ValueWriter
+from cdcwire.formats.avro.writing import Body, Layout, MessageWriter, Piece, Side
+from cdcwire.golang.numbers import narrow_float32
+from cdcwire.model import kinds
+from cdcwire.model.events import Column, Event, RowChange, Table, Value
+from cdcwire.mysql.usual_texts import unscaled_bytes, usual_text
+from cdcwire.mysql.value_texts import integer_range
+
+_Write: TypeAlias = Callable[[Any], bytes]
+
+_MAX_LABELS = 256  # of one column
+_INT64_END = 1 << 63
+_INTEGER_FORMS = (Form.INT, Form.LONG, Form.UINT32_INT, Form.UINT32_LONG, Form.INT32_LONG)
+_single = struct.Struct("<f").pack
+_double = struct.Struct("<d").pack
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """A record, and for each field the place of its column and the function that writes it.
+
+    A field that can be NULL has two bytes, for the branch of values and for NULL.
+    """
+
+    side: Side
+    fields: tuple[tuple[int, bytes, bytes | None, _Write], ...]
+
+    def body(self, values: tuple[Value, ...]) -> bytes:
+        """Return the bytes of a record. Raises: one of ENCODE_IRREGULARITIES."""
+        parts: list[bytes] = []
+        for place, branch, null, write in self.fields:
+            value = values[place]
+            if value is not None:
+                parts += (branch, write(value))
+            elif null is not None:
+                parts.append(null)
+            else:
+                raise Irregular
+        return b"".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The records of an image. ``key_places``: columns whose change makes two messages."""
+
+    key: _Record | None
+    value: _Record
+    key_places: tuple[int, ...]
+
+
+class RowEncoder(FastEncoder[Piece]):
+    """Encodes rows whose columns it has seen. The plain encoder makes everything else."""
+
+    def __init__(self, context: Context = NO_CONTEXT) -> None:
+        self._settings = read_settings(context)
+        self._context = context
+        self._definitions = Definitions(context.tables)
+        self._plans: ImagePlans[_Plan] = ImagePlans(self._plan)
+
+    def _messages(self, events: Iterable[Event]) -> Iterator[Message]:
+        source = MemorySource(self._context.schemas, self._settings.registry)
+        writer = MessageWriter(self._settings, self._context.tables, source, self.piece)
+        yield from with_schema_files(writer.all_messages(events), source)
+
+    def _piece(self, change: RowChange) -> Piece:
+        table, op, before, after = change.table, change.op, change.before, change.after
+        if change.half or change.sent or self._settings.integrity or not table.name:
+            raise Irregular
+        if op == "delete":
+            if before is None or after is not None:
+                raise Irregular
+            plan = self._plans.of(table, before.columns)
+            if plan.key is None:
+                raise Irregular
+            return Piece(Body(plan.key.side, plan.key.body(before.values)), None)
+        if op not in ("insert", "update") or after is None or (before is None) != (op == "insert"):
+            raise Irregular
+        plan = self._plans.of(table, after.columns)
+        if before is not None:
+            if before.columns != after.columns:
+                raise Irregular
+            old, new = before.values, after.values
+            for place in plan.key_places:
+                if type(old[place]) is not type(new[place]) or old[place] != new[place]:
+                    raise Irregular
+        key = None if plan.key is None else Body(plan.key.side, plan.key.body(after.values))
+        body = plan.value.body(after.values) + self._extension(change)
+        return Piece(key, Body(plan.value.side, body))
+
+    def _extension(self, change: RowChange) -> bytes:
+        """Return the bytes of the fields that follow the columns."""
+        values = extension_values(change.op, change.position, change.extra, None, self._settings)
+        if not values:
+            return b""
+        letter, commit_ts, physical = values
+        if type(commit_ts) is not int or type(physical) is not int:
+            raise Irregular
+        return _sized(letter.encode()) + varint_bytes(commit_ts) + varint_bytes(physical)
+
+    def _plan(self, table: Table, columns: tuple[Column, ...]) -> _Plan:
+        definition = self._definitions.of(table, columns)
+        layout = Layout(table, columns, definition, self._settings)
+        return _Plan(
+            _record(layout.key_side()) if layout.key else None,
+            _record(layout.value_side()),
+            layout.key_places,
+        )
+
+
+def _record(side: Side) -> _Record:
+    fields: list[tuple[int, bytes, bytes | None, _Write]] = []
+    for place, _, writer in side.writers:
+        null_index = writer.plan.null_index
+        if null_index is None:
+            fields.append((place, b"", None, _writer(writer)))
+        else:
+            branch, null = bytes((2 - 2 * null_index,)), bytes((2 * null_index,))
+            fields.append((place, branch, null, _writer(writer)))
+    return _Record(side, tuple(fields))
+
+
+def _writer(field: ValueWriter) -> _Write:
+    """Return what writes the values of a column that are not NULL."""
+    kind, form, plan = field.column.type, field.plan.form, field.plan
+
+    def plainly(value: Any) -> bytes:
+        out = bytearray()
+        write_datum(out, plan.type, field.write(value))
+        return bytes(out)
+
+    def text(value: Any) -> bytes:
+        return _sized(value.encode()) if type(value) is str else plainly(value)
+
+    def binary(value: Any) -> bytes:
+        return _sized(value) if type(value) is bytes else plainly(value)
+
+    def single(value: Any) -> bytes:
+        if type(value) is float and narrow_float32(value) == value:
+            return _single(value)
+        return plainly(value)
+
+    def wide_single(value: Any) -> bytes:
+        if type(value) is float and narrow_float32(value) == value:
+            return _double(value)
+        return plainly(value)
+
+    def double(value: Any) -> bytes:
+        return _double(value) if type(value) is float else plainly(value)
+
+    def decimal(value: Any) -> bytes:
+        raw = unscaled_bytes(value, plan.scale)
+        return plainly(value) if raw is None else _sized(raw)
+
+    match kind, form:
+        case kinds.IntType(), Form.UINT64_LONG:
+            return _integer_writer(0, _INT64_END, plainly)
+        case kinds.IntType(), _ if form in _INTEGER_FORMS:
+            low, high = integer_range(kind)
+            end = 1 << 31 if form in (Form.INT, Form.UINT32_INT) else _INT64_END
+            return _integer_writer(max(low, -end), min(high, end), plainly)
+        case kinds.TextType(), Form.TEXT | Form.STRING:
+            return text
+        case kinds.JsonType(), Form.STRING:
+            return text
+        case kinds.BytesType(), Form.BYTES:
+            return binary
+        case kinds.FloatType(32), Form.FLOAT:
+            return single
+        case kinds.FloatType(32), Form.FLOAT_DOUBLE | Form.DOUBLE:
+            return wide_single
+        case kinds.FloatType(64), Form.DOUBLE:
+            return double
+        case kinds.DecimalType(), Form.DECIMAL_BYTES:
+            return decimal
+        case kinds.EnumType() | kinds.SetType() | kinds.YearType(), _:
+            return lru_cache(_MAX_LABELS, typed=True)(plainly)
+        case (
+            kinds.DateType() | kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType(),
+            Form.STRING,
+        ):
+            usual = usual_text(kind, field.time_zone)
+            return plainly if usual is None else lambda value: _sized(usual(value).encode())
+        case _:
+            return plainly
+
+
+def _integer_writer(low: int, high: int, plainly: _Write) -> _Write:
+    def write(value: Any) -> bytes:
+        if type(value) is int and low <= value < high:
+            return varint_bytes(value)
+        return plainly(value)
+
+    return write
+
+
+def _sized(raw: bytes) -> bytes:
+    return LENGTHS[len(raw)] + raw
