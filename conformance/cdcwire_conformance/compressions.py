@@ -37,7 +37,7 @@ def known_compressions() -> Mapping[str, Compression]:
     lz4 = _Checked(cramjam.lz4.decompress, error)
     lz4_block = _Checked(cramjam.lz4.decompress_block, error)
     snappy = _Checked(cramjam.snappy.decompress_raw, error)
-    growing = partial(_growing, cramjam.lz4.decompress_into, error)
+    growing = partial(decompressed_within, cramjam.lz4.decompress_into, error)
     return MappingProxyType(
         {
             "lz4": Compression(partial(_bytes_of, cramjam.lz4.compress), lz4, growing),
@@ -73,10 +73,13 @@ class _Checked:
             raise ValueError(str(error)) from error
 
 
-def _growing(
+def decompressed_within(
     into: Callable[[bytes, bytearray], int], error: type[Exception], data: bytes, limit: int
 ) -> bytes:
-    """Decompress into growing buffers, since frames of LZ4 need not announce their size."""
+    """Decompress into growing buffers, since frames need not announce their size.
+
+    Raises: SizeLimitError beyond the limit; ValueError for bytes that the library refuses.
+    """
     size = min(limit, _FIRST_ROOM + _USUAL_RATIO * len(data))
     while True:
         out = bytearray(size)

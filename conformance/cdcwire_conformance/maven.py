@@ -8,6 +8,7 @@ folder for caches. A file is taken only if its SHA-256 is the one that is known 
 from __future__ import annotations
 
 import hashlib
+import http.client
 import os
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ import urllib.request
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 from xml.sax.saxutils import escape
 
 # Later versions of the plugin want the artifact's parents, which not every repository has.
@@ -131,6 +133,9 @@ def _fetch_by_maven(files: Mapping[Artifact, Path]) -> None:
 
 
 def _fetch_from(repository: str, artifact: Artifact, file: Path) -> None:
+    if "@" in urlsplit(repository).netloc:
+        problem = "CDCWIRE_MAVEN_URL has a user or a password; give them to mvn (settings.xml)"
+        raise FetchError(problem)
     folder = f"{artifact.group.replace('.', '/')}/{artifact.name}/{artifact.version}"
     url = f"{repository.rstrip('/')}/{folder}/{artifact.file}"
     try:
@@ -139,7 +144,7 @@ def _fetch_from(repository: str, artifact: Artifact, file: Path) -> None:
     except urllib.error.HTTPError as error:
         problem = f"the repository in CDCWIRE_MAVEN_URL answers {error.code} for {artifact}"
         raise FetchError(problem) from error
-    except (urllib.error.URLError, ValueError) as error:
+    except (urllib.error.URLError, http.client.HTTPException, ValueError) as error:
         reason = getattr(error, "reason", error)
         raise FetchError(f"no repository at CDCWIRE_MAVEN_URL: {reason}") from error
 

@@ -40,6 +40,14 @@ def integer_argument(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text!r:.80} is not an integer") from None
 
 
+def positive_argument(text: str) -> int:
+    """Return the integer from 1 of a command line argument. Raises: ArgumentTypeError."""
+    number = integer_argument(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is not a number from 1")
+    return number
+
+
 def number_argument(text: str) -> float:
     """Return the number of a command line argument. Raises: argparse.ArgumentTypeError."""
     try:

@@ -121,7 +121,7 @@ class CommandCases(pytest.Collector):
             description = self._testee.start()
         except CannotStartError as error:
             raise pytest.UsageError(f"--cdcwire-command: {error}\n{error.stderr}") from error
-        self._judge = Judge(description, Declared())
+        self._judge = Judge(description, Declared(), expected=self._expected)
         formats = option("--cdcwire-format") or [
             name for name in FORMAT_NAMES if description.claim(name) is not None
         ]

@@ -7,10 +7,11 @@ control characters of whatever else is printed. Markdown takes ``cdcwire_conform
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
 UNSEEN = str.maketrans({"\r": "\\r", "\n": "\\n", "\t": "\\t"})
@@ -51,26 +52,51 @@ def without_secrets(text: str) -> str:
 
 
 def print_error(text: str) -> None:
-    """Print one line on standard error: visible, without secrets and not too long."""
-    print(shortened(visible(without_secrets(text))), file=sys.stderr)
+    """Print one line on standard error, if it can be: visible, short, without secrets."""
+    with suppress(OSError):
+        print(shortened(visible(without_secrets(text))), file=sys.stderr)
 
 
 class VisibleStream:
     """A text stream that shows control characters and commands to logs in place of sending them.
 
     An escape is one of JSON: lines of JSON keep their meaning. ``unfiltered``: the stream itself.
+    ``name``: what an error calls it.
     """
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, name: str = "the output") -> None:
         self.unfiltered = stream
+        self._name = name
+        self._error: OSError | None = None
 
     def write(self, text: str) -> int:
-        """Write text with what would be obeyed escaped."""
+        """Write text with what would be obeyed escaped. Raises: OSError."""
         shown = text if text.isprintable() else visible_lines(text)
         if "::" in shown or "##" in shown:
             shown = _LOG_COMMAND.sub(_first_escaped, shown)
-        self.unfiltered.write(shown)
+        try:
+            self.unfiltered.write(shown)
+        except OSError as error:
+            self._note(error)
+            raise
         return len(text)
+
+    def flush(self) -> None:
+        """Write what waits. Raises: OSError, also that of an earlier call."""
+        if self._error is not None:
+            raise self._error
+        try:
+            self.unfiltered.flush()
+        except OSError as error:
+            self._note(error)
+            raise
+
+    def _note(self, error: OSError) -> None:
+        """Keep an error, and the interpreter from writing what waits once more when it ends."""
+        error.filename = self._name
+        self._error = error
+        with suppress(OSError, ValueError), open(os.devnull, "wb") as null:
+            os.dup2(null.fileno(), self.unfiltered.fileno())
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.unfiltered, name)
@@ -85,7 +111,8 @@ def unfiltered(stream: TextIO) -> TextIO:
 def visible_output() -> Iterator[None]:
     """Let nothing that is printed in the block reach a terminal as a control character."""
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (cast(TextIO, VisibleStream(unfiltered(each))) for each in before)
+    sys.stdout = cast(TextIO, VisibleStream(unfiltered(sys.stdout), "standard output"))
+    sys.stderr = cast(TextIO, VisibleStream(unfiltered(sys.stderr), "standard error"))
     try:
         yield
     finally:

@@ -19,7 +19,10 @@ def _missing() -> list[str]:
 
 
 _MISSING = _missing()
-_LEFT_OUT = [*(["arrow"] if "pyarrow" in _MISSING else []), *(["spark"] if _MISSING else [])]
+_LEFT_OUT = [
+    *(["arrow", "compare/embedded"] if "pyarrow" in _MISSING else []),
+    *(["spark"] if _MISSING else []),
+]
 
 if _MISSING and os.environ.get("CDCWIRE_SPARK") == "required":
     raise pytest.UsageError(f"CDCWIRE_SPARK=required, but there is no {', '.join(_MISSING)}")

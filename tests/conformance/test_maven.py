@@ -49,6 +49,17 @@ def test_missing_jar_is_reported(tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("place", ["alice:p4ss-w0rd@host", "alice:p4ss-w0rd@host:1"])
+def test_password_in_the_address_is_refused_and_not_shown(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CDCWIRE_MAVEN_URL", f"https://{place}/maven2")
+    with pytest.raises(FetchError, match="has a user or a password; give them to mvn") as caught:
+        fetch_all([JAR], tmp_path / "cache")
+    assert "p4ss" not in str(caught.value)
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
 def test_without_maven_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CDCWIRE_MAVEN_URL", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -12,16 +12,17 @@ An error is one line on standard error, and exit code 2. The environment variabl
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 
 from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire_conformance.interrupts import Terminated, interrupts_raise
 from cdcwire_conformance.suite import get_suite
 from cdcwire_conformance.visible import (
     print_error,
@@ -51,6 +52,7 @@ VERBS: tuple[str, ...] = (
 COULD_NOT_RUN = 2
 INTERRUPTED = 130
 OUTPUT_CLOSED = 141
+TERMINATED = 143
 
 _DESCRIPTION = "Test decoders of change-data-capture formats; decode, explain and compare feeds."
 _EXAMPLES = """\
@@ -67,34 +69,43 @@ Run `cdcwire VERB --help` for the options of a verb.
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb. Returns: its exit code; 2 if it could not run."""
     words = list(sys.argv[1:] if argv is None else argv)
+    is_verb = bool(words) and words[0] in (*VERBS, *FORMAT_NAMES)
+    with visible_output(), interrupts_raise():
+        return _code_of(f"cdcwire {words[0]}" if is_verb else "cdcwire", partial(_main, words))
+
+
+def _main(words: list[str]) -> int:
     verb = words[0] if words else ""
     if verb in VERBS:
-        return run_verb(import_module(f"{__name__}.{verb}"), words[1:])
+        return _run(import_module(f"{__name__}.{verb}"), words[1:])
     command = get_suite(verb).command if verb in FORMAT_NAMES else None
-    if command is None:
-        return _main_help(words)
-    return run_verb(import_module(command), words[1:])
+    return _main_help(words) if command is None else _run(import_module(command), words[1:])
 
 
 def run_verb(module: ModuleType, words: list[str]) -> int:
     """Run the verb that a module has. Returns: its exit code; 2 if it could not run."""
-    with visible_output():
-        return _run_shown(module, words)
+    with visible_output(), interrupts_raise():
+        return _code_of(f"cdcwire {module.NAME}", partial(_run, module, words))
 
 
-def _run_shown(module: ModuleType, words: list[str]) -> int:
+def _code_of(name: str, run: Callable[[], int]) -> int:
+    """Run a function. Returns: its exit code, or that of its exception, which is shown."""
     try:
-        return _run(module, words)
+        code = run()
+        sys.stdout.flush()
+        return code
+    except Terminated:
+        print_error("cdcwire: terminated")
+        return TERMINATED
     except KeyboardInterrupt:
-        print("cdcwire: interrupted", file=sys.stderr)
+        print_error("cdcwire: interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        _forget_output()
         return OUTPUT_CLOSED
     except Exception as error:  # noqa: BLE001  (the edge: no traceback reaches a user unasked)
         if os.environ.get("CDCWIRE_TRACEBACK"):
             print(without_secrets(traceback.format_exc()), file=sys.stderr)
-        print_error(f"cdcwire {module.NAME}: {_line_of(error)}")
+        print_error(f"{name}: {_line_of(error)}")
         return COULD_NOT_RUN
 
 
@@ -162,18 +173,11 @@ def _run(module: ModuleType, words: list[str]) -> int:
         if hasattr(stream, "reconfigure"):  # a terminal that can't show a sign must not stop us
             stream.reconfigure(errors="backslashreplace")
     code: int = module.run(arguments)
-    sys.stdout.flush()
     return code
 
 
 def _code(ended: SystemExit) -> int:
     return ended.code if isinstance(ended.code, int) else COULD_NOT_RUN
-
-
-def _forget_output() -> None:
-    """Keep the interpreter from writing to the closed output once more when it ends."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _line_of(error: Exception) -> str:

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cdcwire.core.format import EVERYTHING, Context
 from cdcwire.core.options import OptionValue, parse_options
 from cdcwire.core.registry import get_format
 from cdcwire_conformance.cli.auto import identified, with_found
+from cdcwire_conformance.cli.compare_cases import (
+    add_case_argument,
+    check_case_argument,
+    saved_lines,
+)
+from cdcwire_conformance.cli.compare_engine import add_engine_argument, load_engine, runs_embedded
+from cdcwire_conformance.cli.compare_masking import Masking, add_masking_arguments, masking_from
 from cdcwire_conformance.cli.compare_reports import check_reports, write_reports
 from cdcwire_conformance.cli.compare_rules import (
     add_rule_arguments,
@@ -26,30 +34,34 @@ from cdcwire_conformance.cli.context import (
     add_context_arguments,
     context_from,
     parse_option_arguments,
+    schemas_at,
 )
 from cdcwire_conformance.cli.follow import add_follow_arguments, check_follow_arguments, follow
 from cdcwire_conformance.cli.looks_like import named_formats
-from cdcwire_conformance.cli.progress import ProgressLine, watched_jobs
+from cdcwire_conformance.cli.progress import ProgressLine, Steps, watched_jobs, without_logs
 from cdcwire_conformance.cli.recorded import recorded_format, schemas_near, with_recorded
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.problems import integer_argument
-from cdcwire_conformance.registry import open_schemas
 from cdcwire_conformance.sources.source_urls import Source, parse_source
 from cdcwire_conformance.sources.stores import scheme_of
+from cdcwire_conformance.sources.tables import TableUrl
 from cdcwire_conformance.spark.jars import with_connectors
+from cdcwire_conformance.spark.java import java_ends_on_interrupt
 from cdcwire_conformance.spark.session import readable_errors, spark_session
 from cdcwire_conformance.visible import visible
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.spark.compare.feed import ComparedFeed
-    from cdcwire_conformance.spark.compare.rules import CompareOptions
+    from cdcwire_conformance.compare.feed import ComparedFeed
+    from cdcwire_conformance.compare.feeds import ComparedFeeds
+    from cdcwire_conformance.compare.result import Comparison
+    from cdcwire_conformance.compare.rules import CompareOptions
 
 NAME = "compare"
-HELP = "compare two feeds, in the same or different formats, on Spark"
+HELP = "compare two feeds, in the same or different formats"
 DESCRIPTION = """\
-Decode two feeds to DataFrames of one form and compare their row changes, table by table. A feed is
+Decode two feeds to rows of one form and compare their row changes, table by table. A feed is
 FORMAT:file:DIR: a directory of *.jsonl, one message per line, or of *.parquet with Kafka's columns.
 For csv and canal-json it may also be the prefix of a storage sink; its rows are taken as in a
 replay. Or a feed is FORMAT:kafka://HOST:PORT/TOPIC: the topic's content when the comparison begins.
@@ -98,9 +110,12 @@ examples:
   cdcwire compare craft:file:a open-protocol:file:b --from 449226000000000000 \\
     --to 449227000000000000 --allow-repeats
   cdcwire compare craft:kafka://broker1/orders open-protocol:kafka://broker1/orders-old --follow \\
-    --every 60 --state orders.state --json windows.jsonl
+    --every 60 --state orders.state --json windows.jsonl --metrics orders.prom
   cdcwire compare craft:kafka://broker1/orders iceberg:s3a://lake/orders --html found.html
   cdcwire compare craft:file:a 'jdbc:mariadb://db:3306/shop?table=orders&user=reader'
+  cdcwire compare craft:file:a open-protocol:file:b --mask --redact email,phone --html found.html
+  cdcwire compare craft:file:a open-protocol:file:b --save-case found --mask
+  cdcwire compare craft:file:a craft:file:b --json s3://reports/found.json --mask-key mask.key
   cdcwire compare craft:file:a craft:file:b --master 'local[2]' --conf spark.driver.memory=4g
 """
 
@@ -112,7 +127,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``cdcwire compare``."""
     sources = "FORMAT:file:DIR, FORMAT:kafka://HOST:PORT/TOPIC or FORMAT:s3a://BUCKET/DIR"
     parser.add_argument("left", metavar="LEFT", help=sources)
-    tables = "parquet:DIR, iceberg:DIR, table:NAME or jdbc:URL?table=NAME"
+    tables = "parquet:DIR, delta:DIR, iceberg:DIR, table:NAME or jdbc:URL?table=NAME"
     parser.add_argument(
         "right", metavar="RIGHT", help=f"the other feed, in the same form, or a table: {tables}"
     )
@@ -203,6 +218,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--junit", metavar="FILE", help="write the result as JUnit XML, a test case per table"
     )
+    add_engine_argument(parser)
     parser.add_argument("--master", metavar="URL", help="Spark's master (default: local[*])")
     parser.add_argument(
         "--conf",
@@ -212,14 +228,49 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a setting of Spark: spark.driver.memory=4g",
     )
     add_rule_arguments(parser)
+    add_masking_arguments(parser)
+    add_case_argument(parser)
     add_follow_arguments(parser)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Two feeds, or a feed and a ``table``, that are ready to be compared.
+
+    ``settings``: of a session, which are not used by the embedded engine.
+    """
+
+    arguments: argparse.Namespace
+    masking: Masking
+    left: ComparedFeed
+    right: ComparedFeed
+    table: TableUrl | None
+    options: CompareOptions
+    settings: Mapping[str, str]
+    is_embedded: bool
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare the two feeds and print the result. Returns the exit code. Raises: UsageError."""
+    from cdcwire_conformance.compare.report import text
+
+    with without_logs(), java_ends_on_interrupt():
+        work = prepared(arguments)
+        if arguments.follow:
+            with _on_spark(work) as (spark, report, progress):
+                sides = work.left, work.right
+                return follow(spark, arguments, sides, work.options, work.masking, report, progress)
+        found, _ = compared(work)
+    print(text(found), end="")
+    return EQUAL if found.is_equal else DIFFERENT
+
+
+def prepared(arguments: argparse.Namespace) -> Work:
+    """Check all arguments and find the formats of the feeds. Raises: UsageError and others."""
     if arguments.limit < 0:
         raise UsageError("--limit is a number from 0")
     check_follow_arguments(arguments)
+    masking = masking_from(arguments)
     check_reports(arguments)
     settings = _settings(arguments.conf)
     table = table_argument(arguments)
@@ -229,30 +280,64 @@ def run(arguments: argparse.Namespace) -> int:
     options = _options(arguments, [source.format.name for source in sources])
     context = context_from(arguments)
     schemas = _schemas(arguments, context, sources)
-    load_extra("pyspark", "spark", "compare")
+    is_embedded = runs_embedded(arguments, sources, table)
+    check_case_argument(arguments, is_embedded=is_embedded)
+    load_engine(arguments, sources, table, is_embedded=is_embedded)
     sides = list(zip(sources, options, schemas, strict=True))
-    left, right, compare_options = _asked(arguments, context, sides)
+    left, right, compare_options = _asked(arguments, context, sides, masking)
+    return Work(
+        arguments, masking, left, right, table, compare_options, settings, is_embedded=is_embedded
+    )
+
+
+def compared(work: Work) -> tuple[Comparison, SparkSession | None]:
+    """Compare, and write the reports. Returns: the result as it may be shown, and the session."""
+    session = None
+    saved: list[str] = []
+    if work.is_embedded:
+        from cdcwire_conformance.compare.embedded.engine import compare_feeds as compare_here
+
+        with ProgressLine() as progress, _readable(work):
+            opened: list[ComparedFeeds] = []
+            found = compare_here(
+                work.left, work.right, work.options, Steps(progress), opened.append
+            )
+            saved = saved_lines(work.arguments.save_case, found, opened[0], work.masking)
+    else:
+        with _on_spark(work) as (session, report, _):
+            from cdcwire_conformance.spark.compare.engine import compare_feeds
+            from cdcwire_conformance.spark.compare.table import compare_table
+
+            if work.table is None:
+                found = compare_feeds(session, work.left, work.right, work.options, report)
+            else:
+                found = compare_table(session, work.left, work.table, work.options, report)
+    write_reports(work.arguments, found, work.masking)
+    shown = work.masking.shown(found)
+    return replace(shown, notes=(*shown.notes, *saved)), session
+
+
+@contextmanager
+def _readable(work: Work) -> Iterator[None]:
+    """Raise errors of the feeds with what they look like, and without hidden values."""
+    read = [(each.source, each.context) for each in (work.left, work.right)]
+    with work.masking.errors_without_values(), named_formats(read):
+        yield
+
+
+@contextmanager
+def _on_spark(
+    work: Work,
+) -> Iterator[tuple[SparkSession, Steps, ProgressLine]]:
+    """Yield a session, the function that reports a step, and the line of progress."""
     with ProgressLine() as progress:
         progress.show("looking for Spark's connectors")
-        schemes = [*(source.scheme for source in sources), *needs(table)]
-        settings = with_connectors(settings, schemes, report=_announced)
-        progress.show("starting Spark")
-        spark = spark_session(arguments.master, settings, "cdcwire compare")
-        from cdcwire_conformance.spark.compare.feeds import compare_feeds
-        from cdcwire_conformance.spark.compare.report import text
-        from cdcwire_conformance.spark.compare.table import compare_table
-
-        read = [(each.source, each.context) for each in (left, right)]
-        with named_formats(read), readable_errors(), watched_jobs(spark, progress) as report:
-            if arguments.follow:
-                return follow(spark, arguments, (left, right), compare_options, report, progress)
-            if table is None:
-                found = compare_feeds(spark, left, right, compare_options, report)
-            else:
-                found = compare_table(spark, left, table, compare_options, report)
-    write_reports(arguments, found)
-    print(text(found), end="")
-    return EQUAL if found.is_equal else DIFFERENT
+        schemes = [*(each.source.scheme for each in (work.left, work.right)), *needs(work.table)]
+        settings = with_connectors(work.settings, schemes, report=_announced)
+        progress.show("starting Spark", at_once=True)
+        spark = spark_session(work.arguments.master, settings, "cdcwire compare")
+        with _readable(work), readable_errors(), watched_jobs(spark, progress) as report:
+            yield spark, report, progress
 
 
 def _announced(text: str) -> None:
@@ -296,7 +381,7 @@ def _context_of(
 ) -> Context:
     context = context_from(arguments)
     place = getattr(arguments, f"{side}_schema")
-    schemas = open_schemas(place, arguments.ca_file) if place else context.schemas
+    schemas = schemas_at(place, arguments) if place else context.schemas
     return replace(context, options=own, schemas=schemas)
 
 
@@ -304,10 +389,11 @@ def _asked(
     arguments: argparse.Namespace,
     context: Context,
     sides: Sequence[tuple[Source, Mapping[str, OptionValue], Mapping[str, str]]],
+    masking: Masking,
 ) -> tuple[ComparedFeed, ComparedFeed, CompareOptions]:
     """Return both feeds, and what is wanted of their comparison."""
-    from cdcwire_conformance.spark.compare.feed import ComparedFeed
-    from cdcwire_conformance.spark.compare.rules import CompareOptions, terms_of
+    from cdcwire_conformance.compare.feed import ComparedFeed
+    from cdcwire_conformance.compare.rules import CompareOptions, terms_of
 
     selection = context.selection
     # Workers find their compressions themselves; what to select is a wish.
@@ -328,7 +414,7 @@ def _asked(
         exact=arguments.exact,
         split_keys=not arguments.no_split,
         common=arguments.common,
-        on_error=arguments.on_error,
+        on_error=masking.on_error(arguments.on_error),
         temporal=arguments.temporal,
         time_zone=arguments.time_zone,
         look_into_text=arguments.look_into_text,
@@ -341,6 +427,7 @@ def _asked(
         strict_types=arguments.strict_types,
         ddl_events=arguments.ddl_events,
         meaning=meaning,
+        mask=masking.mask_for(arguments.differences),
     )
     return left, right, compare_options
 
@@ -375,7 +462,7 @@ def _schemas(
     found = []
     for source, own in zip(sources, (arguments.left_schema, arguments.right_schema), strict=True):
         place = own or (None if arguments.schema else schemas_near(NAME, source))
-        found.append(open_schemas(place, arguments.ca_file) if place else context.schemas)
+        found.append(schemas_at(place, arguments) if place else context.schemas)
     return found
 
 

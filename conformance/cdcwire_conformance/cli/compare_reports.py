@@ -1,15 +1,19 @@
-"""The files that ``cdcwire compare`` writes of a result."""
+"""The files that ``cdcwire compare`` writes of a result, here or at a URL."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cdcwire_conformance.cli.compare_masking import Masking
+from cdcwire_conformance.sources.stores import directory_of, has_password, open_store
 from cdcwire_conformance.usage import UsageError, check_writable
+from cdcwire_conformance.whole_files import write_whole
 
 if TYPE_CHECKING:
-    from cdcwire_conformance.spark.compare.result import Comparison
+    from cdcwire_conformance.compare.result import Comparison
 
 _FILES = ("json", "html", "junit")
 
@@ -17,7 +21,7 @@ _FILES = ("json", "html", "junit")
 def check_reports(arguments: argparse.Namespace) -> None:
     """Check that each report can be made and written, so that no work is lost at its end.
 
-    Raises: UsageError, MissingExtraError.
+    Raises: UsageError, StoreError, MissingExtraError.
     """
     if arguments.html:
         from cdcwire_conformance.output.html.render import require_jinja
@@ -25,31 +29,60 @@ def check_reports(arguments: argparse.Namespace) -> None:
         require_jinja()
     if arguments.follow and (arguments.html or arguments.junit):
         raise UsageError("--html and --junit do not go with --follow; --json writes its windows")
+    for name in (*_FILES, "differences"):
+        if has_password(getattr(arguments, name) or ""):
+            raise UsageError(f"--{name}: a URL may be shown, so it takes no password")
     for name in _FILES:
-        file = getattr(arguments, name)
-        if file:
+        target = getattr(arguments, name)
+        if not target:
+            continue
+        file = directory_of(target)
+        if file is not None:
+            setattr(arguments, name, file)
             check_writable(Path(file), f"--{name}")
+        elif arguments.follow:
+            raise UsageError("--json of --follow grows line by line; it needs a file, not a URL")
+        else:
+            folder, file = _parts(target)
+            open_store(folder).look(file)
 
 
-def write_reports(arguments: argparse.Namespace, found: Comparison) -> None:
-    """Write the reports that were asked for. Raises: UsageError."""
-    if arguments.json:
-        from cdcwire_conformance.spark.compare.report import json_text
-
-        _write(arguments.json, json_text(found))
-    if arguments.html:
-        from cdcwire_conformance.spark.compare.page import html_text
-
-        _write(arguments.html, html_text(found))
-    if arguments.junit:
-        from cdcwire_conformance.spark.compare.junit import junit_text
-
-        _write(arguments.junit, junit_text(found))
+def write_reports(arguments: argparse.Namespace, found: Comparison, masking: Masking) -> None:
+    """Write the reports that were asked for. Raises: UsageError, StoreError."""
+    for name in _FILES:
+        target = getattr(arguments, name)
+        if target:
+            _write(target, _maker(name)(masking.shown(found, target)))
 
 
-def _write(file: str, text: str) -> None:
+def _maker(name: str) -> Callable[[Comparison], str]:
+    if name == "json":
+        from cdcwire_conformance.compare.report import json_text
+
+        return json_text
+    if name == "html":
+        from cdcwire_conformance.compare.page import html_text
+
+        return html_text
+    from cdcwire_conformance.compare.junit import junit_text
+
+    return junit_text
+
+
+def _write(target: str, text: str) -> None:
+    content = text.encode("utf-8", "backslashreplace")
+    if directory_of(target) is None:
+        folder, name = _parts(target)
+        open_store(folder).put(name, content)
+        return
     try:
-        with Path(file).open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as to:
-            to.write(text)
+        write_whole(Path(target), content)
     except OSError as error:
-        raise UsageError(f"{file}: {error.strerror}") from error
+        raise UsageError(f"{target}: {error.strerror}") from error
+
+
+def _parts(url: str) -> tuple[str, str]:
+    folder, _, name = url.rpartition("/")
+    if not name or folder.endswith("/"):
+        raise UsageError(f"{url}: the name of a file is missing: s3://BUCKET/report.html")
+    return folder, name

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from cdcwire.core.format import TableName
 from cdcwire.model.instants import instant_of
 from cdcwire.model.kinds import TimestampType
+from cdcwire_conformance.cli.compare_masking import redacted_columns
 from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.usage import UsageError
 
 if TYPE_CHECKING:
-    from cdcwire_conformance.spark.compare.meaning import Meaning
-    from cdcwire_conformance.spark.compare.rules import PositionName, Window
+    from cdcwire_conformance.compare.meaning import Meaning
+    from cdcwire_conformance.compare.rules import PositionName, Window
 
 _TSO_BITS = 18  # of a commit_ts, below its milliseconds
 # Seconds and milliseconds from 2000 to 2100. As a commit_ts each is in the first hour of 1970.
@@ -114,7 +115,7 @@ def add_rule_arguments(parser: argparse.ArgumentParser) -> None:
 
 def meaning_from(arguments: argparse.Namespace) -> Meaning:
     """Return the rules that the arguments give. Raises: UsageError."""
-    from cdcwire_conformance.spark.compare.meaning import Meaning
+    from cdcwire_conformance.compare.meaning import Meaning
 
     try:
         instant_of(TimestampType(None, "text", arguments.time_zone), "2000-01-01 00:00:00")
@@ -139,6 +140,7 @@ def meaning_from(arguments: argparse.Namespace) -> Meaning:
         dict(_precision(each) for each in arguments.precision),
         arguments.pair_by == "key",
         not arguments.no_before,
+        redacted_columns(arguments),
     )
 
 
@@ -147,7 +149,7 @@ def window_from(arguments: argparse.Namespace, position: PositionName | None) ->
 
     ``position``: by which the rows of both feeds pair; None: the feeds have no windows.
     """
-    from cdcwire_conformance.spark.compare.rules import Window
+    from cdcwire_conformance.compare.rules import Window
 
     if arguments.start is None and arguments.end is None:
         return None
@@ -211,7 +213,7 @@ def _renamed(text: str) -> tuple[TableName, TableName]:
 
 
 def _precision(text: str) -> tuple[str, int]:
-    from cdcwire_conformance.spark.compare.meaning import PRECISIONS
+    from cdcwire_conformance.compare.meaning import PRECISIONS
 
     column, _, unit = text.rpartition("=")
     if not column or unit not in PRECISIONS:

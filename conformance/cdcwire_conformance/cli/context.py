@@ -10,7 +10,8 @@ from cdcwire_conformance.cli.claim_checks import read_claim_checks
 from cdcwire_conformance.cli.options import OptionArgument
 from cdcwire_conformance.compressions import known_compressions
 from cdcwire_conformance.ddl import read_ddl_file
-from cdcwire_conformance.registry import open_schemas
+from cdcwire_conformance.problems import positive_argument
+from cdcwire_conformance.registry import MAX_ANSWER_BYTES, open_schemas
 from cdcwire_conformance.usage import (
     DEFAULT_SCHEMA,
     UsageError,
@@ -26,6 +27,7 @@ __all__ = [
     "context_from",
     "parse_option_arguments",
     "read_tables",
+    "schemas_at",
     "schemas_from",
 ]
 
@@ -78,7 +80,7 @@ def add_context_arguments(
 
 
 def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add --schema and --ca-file."""
+    """Add --schema, --ca-file and --max-answer-bytes."""
     parser.add_argument(
         "--schema",
         metavar="PLACE",
@@ -90,12 +92,24 @@ def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="PEM file of certificates that sign the registry's certificate",
     )
+    parser.add_argument(
+        "--max-answer-bytes",
+        type=positive_argument,
+        default=MAX_ANSWER_BYTES,
+        metavar="N",
+        help=f"refuse an answer of the registry of more than N bytes ({MAX_ANSWER_BYTES})",
+    )
 
 
 def schemas_from(arguments: argparse.Namespace) -> Mapping[str, str]:
     """Return the schemas that the arguments specify. Raises: RegistryError; MissingExtraError."""
     place = getattr(arguments, "schema", None)
-    return open_schemas(place, arguments.ca_file) if place else {}
+    return schemas_at(place, arguments) if place else {}
+
+
+def schemas_at(place: str, arguments: argparse.Namespace) -> Mapping[str, str]:
+    """Return the schemas at a place. Raises: RegistryError; MissingExtraError."""
+    return open_schemas(place, arguments.ca_file, arguments.max_answer_bytes)
 
 
 def context_from(arguments: argparse.Namespace) -> Context:

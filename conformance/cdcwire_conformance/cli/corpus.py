@@ -27,6 +27,7 @@ from cdcwire_conformance.corpus.store import (
 )
 from cdcwire_conformance.export import ExportError, export_corpus
 from cdcwire_conformance.visible import visible
+from cdcwire_conformance.whole_files import write_whole
 
 NAME = "corpus"
 HELP = "list, show, copy, export, check or rebuild the golden cases"
@@ -253,7 +254,7 @@ def _export(arguments: argparse.Namespace, root: Path | None) -> int:
 
 def _write(file: Path, content: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(content)
+    write_whole(file, content)
 
 
 def _check(arguments: argparse.Namespace, root: Path | None) -> int:

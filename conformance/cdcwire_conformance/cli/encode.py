@@ -50,9 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     format_ = get_format(arguments.format)
     context = context_from(arguments)
     try:
-        messages = format_.from_events(
-            read_events(arguments.events, context.tables), context=context
-        )
+        messages = format_.encoder(context)(read_events(arguments.events, context.tables))
         if arguments.raw:
             return _print_raw(list(messages), is_hex=arguments.hex)
         for message in messages:

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import argparse
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cdcwire_conformance.cli.compare_masking import Masking
 from cdcwire_conformance.cli.context import UsageError
+from cdcwire_conformance.cli.follow_metrics import MetricsFile
 from cdcwire_conformance.cli.progress import ProgressLine
+from cdcwire_conformance.interrupts import interrupts_raise
 from cdcwire_conformance.problems import integer_argument, number_argument
+from cdcwire_conformance.usage import check_writable
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.spark.compare.feed import ComparedFeed
-    from cdcwire_conformance.spark.compare.rules import CompareOptions
+    from cdcwire_conformance.compare.feed import ComparedFeed
+    from cdcwire_conformance.compare.rules import CompareOptions
 
 EVERY_SECONDS = 10.0
 EQUAL, DIFFERENT = 0, 1
-_ONLY_WITH_FOLLOW = ("every", "windows", "idle", "state", "by_rows")
+_ONLY_WITH_FOLLOW = ("metrics", "every", "windows", "idle", "state", "by_rows")
 
 
 def add_follow_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +53,12 @@ def add_follow_arguments(parser: argparse.ArgumentParser) -> None:
         "--state", metavar="FILE", help="keep the progress in FILE, and continue from it"
     )
     follow.add_argument(
+        "--metrics",
+        metavar="FILE",
+        help="keep counts, lags and positions in FILE, as Prometheus reads them: --metrics "
+        "/var/lib/node_exporter/cdcwire.prom. The file is replaced at each round",
+    )
+    follow.add_argument(
         "--idle",
         type=number_argument,
         metavar="SECONDS",
@@ -78,6 +85,8 @@ def check_follow_arguments(arguments: argparse.Namespace) -> None:
         raise UsageError(
             "--follow writes no --differences; ask for the window again (--from, --to)"
         )
+    if arguments.metrics:
+        check_writable(Path(arguments.metrics), "--metrics")
     if arguments.every is not None and not arguments.every > 0:
         raise UsageError("--every is a number of seconds above 0")
     if arguments.idle is not None and not arguments.idle > 0:
@@ -91,6 +100,7 @@ def follow(
     arguments: argparse.Namespace,
     sides: tuple[ComparedFeed, ComparedFeed],
     compare_options: CompareOptions,
+    masking: Masking,
     report: Callable[[str], None],
     progress: ProgressLine,
 ) -> int:
@@ -110,12 +120,17 @@ def follow(
         by_rows=arguments.by_rows,
         state=state,
     )
+    metrics = MetricsFile(Path(arguments.metrics) if arguments.metrics else None)
     windows = different = changes = 0
     has_terms = False
     last = ""
-    with _ended_by_signals():
+    with interrupts_raise():  # not Spark's handler, which cancels jobs
         try:
-            for found in follow_feeds(spark, *sides, compare_options, follow_options, report):
+            for window in follow_feeds(
+                spark, *sides, compare_options, follow_options, report, metrics.observe
+            ):
+                found = replace(window, comparison=masking.shown(window.comparison))
+                metrics.add(found)
                 if lines is not None:
                     lines.write(found)
                 progress.clear()
@@ -139,18 +154,3 @@ def follow(
         return DIFFERENT
     print(f"EQUAL: {windows:,} {'window' if windows == 1 else 'windows'}, {counted}")
     return EQUAL
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM end it as Ctrl-C does."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -31,6 +31,7 @@ from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
 from cdcwire_conformance.sources.stores import StoreError, is_url, open_store
+from cdcwire_conformance.whole_files import write_whole
 from cdcwire_generators.formats import get_generators
 from cdcwire_generators.workloads import (
     DEFAULT_WORKLOAD,
@@ -163,7 +164,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(list(map(table_to_json, tables)), ensure_ascii=False, indent=1)
-        (folder / TABLES_FILE).write_text(text, encoding="utf-8")
+        write_whole(folder / TABLES_FILE, text.encode())
         write_feed_file(folder, arguments.format, context)
         if is_sharded or (format_.topic_tables is not None and len(tables) > 1):
             _need_one_job(arguments, "a feed of several topics or shards")

@@ -21,6 +21,7 @@ from cdcwire.model.events import Event
 from cdcwire_conformance.cli.context import UsageError
 from cdcwire_conformance.processes import process_pool
 from cdcwire_conformance.protocol.messages import message_line
+from cdcwire_conformance.whole_files import whole_file
 
 PART_ROWS = 1 << 14
 
@@ -47,14 +48,12 @@ def write_parts(target: Path, rows: int, jobs: int, write: Callable[[Parts], Non
         for number in range(jobs)
     ]
     try:
-        with process_pool(jobs) as pool:
-            try:
+        try:
+            with process_pool(jobs) as pool:
                 deque(pool.map(write, shares), maxlen=0)
-            except BrokenProcessPool as error:
-                raise UsageError("a process ended too soon; --jobs 1 needs no others") from error
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
-        with target.open("wb") as joined:
+        except BrokenProcessPool as error:
+            raise UsageError("a process ended too soon; --jobs 1 needs no others") from error
+        with whole_file(target) as joined:
             for share in shares:
                 with share.path.open("rb") as part:
                     shutil.copyfileobj(part, joined, 1 << 20)

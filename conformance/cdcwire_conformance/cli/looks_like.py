@@ -13,14 +13,13 @@ from cdcwire_conformance.identify.report import identify_place, option_text
 from cdcwire_conformance.sources.messages_io import InputError
 from cdcwire_conformance.sources.source_urls import Source, SourceError
 from cdcwire_conformance.sources.stores import StoreError, is_url
-from cdcwire_conformance.usage import UsageError
 
 
 @contextmanager
 def named_formats(sides: Sequence[tuple[Source, Context]]) -> Iterator[None]:
     """Add to an error what the messages of its directory look like, if that is something else.
 
-    Raises: UsageError in place of a FeedError; else what is raised here.
+    Raises: what is raised here.
     """
     from cdcwire_conformance.spark.decode.reading import FeedError
 
@@ -30,7 +29,7 @@ def named_formats(sides: Sequence[tuple[Source, Context]]) -> Iterator[None]:
         for source, context in sides:
             if not is_url(source.folder) and source.folder and source.folder in str(error):
                 found = _looks_like(source, context)
-                raise UsageError(f"{error}{found}") from error
+                raise FeedError(f"{error}{found}") from error
         raise
 
 

@@ -35,6 +35,7 @@ from cdcwire_conformance.size import (
 )
 from cdcwire_conformance.size.inputs import parse_source
 from cdcwire_conformance.usage import DEFAULT_SCHEMA
+from cdcwire_conformance.whole_files import write_whole
 from cdcwire_generators.workloads import WORKLOAD_NAMES
 
 NAME = "size"
@@ -181,7 +182,7 @@ def _write(results: SizeResults, arguments: argparse.Namespace) -> None:
     try:
         for file, content in ((arguments.markdown, text), (arguments.json, json_text(results))):
             if file:
-                Path(file).write_text(content, encoding="utf-8", newline="\n")
+                write_whole(Path(file), content.encode())
         if arguments.picture:
             picture(results, arguments.picture)
     except OSError as error:

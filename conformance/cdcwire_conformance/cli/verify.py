@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
-import signal
 import sys
-import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, TypedDict
 
 from cdcwire.core.registry import FORMAT_NAMES
@@ -68,15 +64,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     verify_arguments.add_to(parser)
 
 
-class Terminated(KeyboardInterrupt):
-    """The run was asked to end by SIGTERM."""
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the golden cases against the testee. Returns the exit code. Raises: UsageError."""
     from cdcwire_conformance.cli.context import UsageError
     from cdcwire_conformance.cli.verify_property import check_arguments
     from cdcwire_conformance.testees.base import CannotStartError
+    from cdcwire_conformance.testees.pipes import kill_all
 
     unknown = [name for name in arguments.formats if name not in FORMAT_NAMES]
     if unknown:
@@ -91,33 +84,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.github_summary and not os.environ.get(SUMMARY_FILE):
         raise UsageError(f"--github-summary needs the environment variable {SUMMARY_FILE}")
     try:
-        with _termination_raises():
-            return _verify_property(arguments) if arguments.property else _verify(arguments)
+        return _verify_property(arguments) if arguments.property else _verify(arguments)
     except CannotStartError as error:
         print_error(f"cdcwire verify: {error.problem}")
         for line in error.stderr.splitlines()[-20:]:
             print_error(f"  {line}")
         return 2
-    except Terminated:
-        print("cdcwire verify: terminated", file=sys.stderr)
-        return 128 + signal.SIGTERM
-
-
-@contextlib.contextmanager
-def _termination_raises() -> Iterator[None]:
-    """Let SIGTERM end the block as an interrupt does, so that reports are written."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def end(number: int, frame: FrameType | None) -> None:
-        raise Terminated
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        kill_all()  # an interrupt may come before a testee knows its process
 
 
 def _verify_property(arguments: argparse.Namespace) -> int:
@@ -128,7 +102,7 @@ def _verify_property(arguments: argparse.Namespace) -> int:
     check_outputs(arguments)
     declared = _declared(arguments)
     testee = _open_testees(arguments)[0]
-    description = _start(testee)
+    description = testee.start()
     results = _results(arguments, description, _formats(arguments, description))
     if not results.formats:
         testee.close()
@@ -139,16 +113,6 @@ def _verify_property(arguments: argparse.Namespace) -> int:
     finally:
         all_written = write_results(arguments, results, ExpectedFailures())
     return _exit_code(results) if all_written else 2
-
-
-def _start(testee: Testee) -> Description:
-    from cdcwire_conformance.testees.pipes import kill_all
-
-    try:
-        return testee.start()
-    except BaseException:  # an interrupt may come before the testee knows its process
-        kill_all()
-        raise
 
 
 def _formats(arguments: argparse.Namespace, description: Description) -> tuple[str, ...]:
@@ -193,7 +157,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     expected = _expected_failures(arguments.expected_failures, root)
     declared = _declared(arguments)
     testees = _open_testees(arguments)
-    description = _start(testees[0])
+    description = testees[0].start()
     formats = _formats(arguments, description)
     wants_derived = _wants_derived(arguments)
     chosen = choose(

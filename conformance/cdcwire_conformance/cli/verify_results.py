@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from cdcwire_conformance.cli.verify_arguments import SUMMARY_FILE
 from cdcwire_conformance.visible import print_error
+from cdcwire_conformance.whole_files import write_whole
 
 if TYPE_CHECKING:
     from cdcwire_conformance.run.expected_failures import ExpectedFailures
@@ -48,14 +48,16 @@ def write_results(
     problems = []
     for file, mode, text in _files(arguments, results, expected):
         try:
-            _write(file, text, mode)
+            _write(Path(file), text, mode)
         except OSError as error:
             problems.append(f"{file} cannot be written: {error.strerror}")
-    for line in report_lines(results, failures_shown=arguments.show):
-        print(line)
-    sys.stdout.flush()
-    for problem in problems:
-        print_error(f"cdcwire verify: {problem}")
+    try:
+        for line in report_lines(results, failures_shown=arguments.show):
+            print(line)
+        sys.stdout.flush()
+    finally:
+        for problem in problems:
+            print_error(f"cdcwire verify: {problem}")
     return not problems
 
 
@@ -100,15 +102,12 @@ def _files(
             yield os.environ[SUMMARY_FILE], "a", text
 
 
-def _write(file: str, text: str, mode: str) -> None:
-    """Write a text; a new file that cannot be written whole is removed. Raises: OSError."""
-    is_new = not Path(file).exists()
-    try:
-        # What a testee says may hold lone surrogates, which have no form in UTF-8.
-        with open(file, mode, encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(text)
-    except OSError:
-        if is_new:
-            with contextlib.suppress(OSError):
-                Path(file).unlink()
-        raise
+def _write(file: Path, text: str, mode: str) -> None:
+    """Write or append a text. Raises: OSError."""
+    # What a testee says may hold lone surrogates, which have no form in UTF-8.
+    content = text.encode("utf-8", "backslashreplace")
+    if mode == "w":
+        write_whole(file, content)
+        return
+    with file.open("ab") as stream:
+        stream.write(content)

@@ -35,6 +35,7 @@ from cdcwire_conformance.corpus.store import (
     forget_cases,
     golden_folder,
 )
+from cdcwire_conformance.whole_files import write_whole
 
 _MOST_LINES = 160  # of a hexdump, for each part of a message; `cdcwire explain` prints all
 
@@ -59,7 +60,7 @@ def rebuild(root: Path | None = None, accept_new: bool = False) -> Rebuilt:
     written = [name for name, content in wanted.items() if read_if_there(corpus, name) != content]
     removed = stale_hexdumps(corpus, wanted)
     for name in written:
-        (root / name).write_bytes(wanted[name])
+        write_whole(root / name, wanted[name])
     for name in removed:
         (root / name).unlink()
     forget_cases()

@@ -8,7 +8,7 @@ by id everywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
@@ -100,19 +100,36 @@ def load_cases(
 
     ``pattern``: see ``id_fits``. Nothing is derived here; see ``derive``. Raises: CorpusError.
     """
-    cases = _load(root, None if formats is None else tuple(sorted(set(formats))))
-    return tuple(case for case in cases if pattern is None or id_fits(case.id, pattern))
+    return cases_where(lambda case_id: pattern is None or id_fits(case_id, pattern), formats, root)
+
+
+def cases_where(
+    is_wanted: Callable[[str], bool],
+    formats: Iterable[str] | None = None,
+    root: Path | None = None,
+) -> tuple[Case, ...]:
+    """Return the stored cases with a wanted id; the files of others are not read.
+
+    Raises: CorpusError.
+    """
+    names = _case_files(root, None if formats is None else tuple(sorted(set(formats))))
+    return tuple(_case(root, name) for name in names if is_wanted(name.removesuffix(".json")))
 
 
 @cache
-def _load(root: Path | None, formats: tuple[str, ...] | None) -> tuple[Case, ...]:
-    corpus = golden_files(root)
-    return tuple(read_case(corpus, name) for name in case_files(corpus, formats))
+def _case_files(root: Path | None, formats: tuple[str, ...] | None) -> tuple[str, ...]:
+    return tuple(case_files(golden_files(root), formats))
+
+
+@cache
+def _case(root: Path | None, name: str) -> Case:
+    return read_case(golden_files(root), name)
 
 
 def forget_cases() -> None:
     """Read the files again when they are asked for next. For those who write cases."""
-    _load.cache_clear()
+    _case_files.cache_clear()
+    _case.cache_clear()
 
 
 def load_case(case_id: str, root: Path | None = None) -> Case:

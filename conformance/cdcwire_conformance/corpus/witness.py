@@ -15,6 +15,7 @@ from pathlib import Path
 from cdcwire.model.text import Json
 from cdcwire_conformance.corpus.case import Case, CorpusError, read_json
 from cdcwire_conformance.corpus.store import WITNESSES_FILE, golden_files, golden_folder
+from cdcwire_conformance.whole_files import write_whole
 
 PRODUCER_ORIGIN = "producer"
 
@@ -98,7 +99,7 @@ def write_witnesses(witnesses: Iterable[Witness], root: Path | None = None) -> N
         ]
     }
     text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-    (golden_folder(root) / WITNESSES_FILE).write_text(text, encoding="utf-8")
+    write_whole(golden_folder(root) / WITNESSES_FILE, text.encode())
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from cdcwire_conformance.identify.ranking import Sample
 from cdcwire_conformance.protocol.messages import message_from_json
 from cdcwire_conformance.sources.kafka_url import SCHEME as KAFKA
 from cdcwire_conformance.sources.kafka_url import parse_kafka_url
-from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, InputError
+from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, InputError, message_of_consumer
 from cdcwire_conformance.sources.stores import (
     Listed,
     LocalStore,
@@ -207,6 +207,8 @@ def _reading_of_lines(files: Mapping[str, Callable[[], BinaryIO]], limit: int) -
 
 def _message_of_line(line: bytes) -> Message | None:
     document = _json_of(line)
+    if document is None:
+        return message_of_consumer(line)
     if not _is_message_object(document):
         return None
     try:

@@ -34,7 +34,7 @@ def task_of(sample: Sample, through: Format, cmd: Command, since: str) -> Task:
 
 def _case(sample: Sample, through: Format, cmd: Command, since: str) -> Case:
     tables = sample.tables if cmd == "encode" or through.needs_tables else ()
-    messages, context = _without_schema_files(sample, through)
+    messages, context = without_schema_files(sample, through)
     events = sample.sent if cmd == "encode" else sample.read
     return Case(
         id=f"{through.name}/{GROUP}/{cmd}",
@@ -57,7 +57,7 @@ def _case(sample: Sample, through: Format, cmd: Command, since: str) -> Case:
     )
 
 
-def _without_schema_files(sample: Sample, through: Format) -> tuple[tuple[Message, ...], Context]:
+def without_schema_files(sample: Sample, through: Format) -> tuple[tuple[Message, ...], Context]:
     """Return the messages, and a context with the schemas and claim-check files among them.
 
     A golden case has no place for headers of Kafka.
@@ -92,10 +92,14 @@ def with_clauses(outcome: Outcome) -> Outcome:
     focus = outcome.focus
     if focus is None and outcome.differences and outcome.cmd == "decode":
         focus = find_focus(outcome.differences[0], case, through)
-    clauses = _clauses(case.messages if focus is None else (focus.message,), focus, case, through)
-    if not clauses:
-        clauses = _clauses(case.messages, None, case, through)
+    clauses = () if focus is None else _clauses((focus.message,), focus, case, through)
+    clauses = clauses or all_clauses(case)
     return replace(outcome, case=replace(case, clauses=clauses), clauses=clauses)
+
+
+def all_clauses(case: Case) -> tuple[str, ...]:
+    """Return the clauses of all bytes of a case."""
+    return _clauses(case.messages, None, case, get_format(case.format))
 
 
 def _clauses(
@@ -153,6 +157,7 @@ def case_document(case: Case) -> dict[str, Json]:
         "schemas": dict(case.schemas),
         "blobs": dict(case.blob_files),
         "features": list(case.features),
+        "note": case.note or [],
     }
     members = {name: value for name, value in document.items() if value or value == ""}
     return {**members, "messages": messages, "events": case.events}

@@ -11,6 +11,7 @@ from cdcwire_conformance.corpus.json_form import json_text
 from cdcwire_conformance.corpus.rebuild import rebuild
 from cdcwire_conformance.corpus.store import VERSION_FILE, corpus_version
 from cdcwire_conformance.property.cases import case_document, with_files
+from cdcwire_conformance.whole_files import write_whole
 
 
 def save_cases(cases: Iterable[Case], root: Path) -> list[Path]:
@@ -39,7 +40,7 @@ def _write(case: Case, file: Path) -> None:
         key = message.key if isinstance(message, KafkaMessage) else None
         for name, content in ((names.key, key), (names.value, message.value)):
             if name is not None and content is not None:
-                (folder / name).write_bytes(content)
+                write_whole(folder / name, content)
     for location, name in case.blob_files.items():
-        (folder / name).write_bytes(case.blobs[location])
-    file.write_text(json_text(case_document(case)), encoding="utf-8")
+        write_whole(folder / name, case.blobs[location])
+    write_whole(file, json_text(case_document(case)).encode())

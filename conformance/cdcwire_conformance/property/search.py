@@ -124,23 +124,27 @@ class _Search:
         self._timeouts = self._crashes = 0
 
     def run(self) -> Findings:
-        findings = self._findings
+        try:
+            self._search()
+        except KeyboardInterrupt as cause:
+            failures = [with_clauses(each) for each in self._smallest.values()]
+            self._findings.failures = failures
+            raise Interrupted(self._findings, cause) from cause
+        return self._findings
+
+    def _search(self) -> None:
         claim = self._judge.claim(self._format.name)
         assert claim is not None, "the format is claimed"
         drawn = samples(self._format, without=claim.without)
         try:
             self._property(drawn)()
         except Unsatisfiable:
-            findings.note = "every generated message needs something that the testee declines"
-        except KeyboardInterrupt as cause:
-            findings.failures = [with_clauses(each) for each in self._smallest.values()]
-            raise Interrupted(findings, cause) from cause
+            self._findings.note = "every generated message needs something that the testee declines"
         except BaseException as error:
             found = list(_failures_in(error))
             if not found:
                 raise
             self._confirm(found)
-        return findings
 
     def _property(self, drawn: st.SearchStrategy[Sample]) -> Callable[[], None]:
         folder = self._settings.database

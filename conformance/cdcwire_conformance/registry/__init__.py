@@ -6,10 +6,11 @@
 from cdcwire_conformance.registry.address import Address, parse_address
 from cdcwire_conformance.registry.client import ConfluentRegistry, Level
 from cdcwire_conformance.registry.errors import RegistryError
-from cdcwire_conformance.registry.http import RetryPolicy
+from cdcwire_conformance.registry.http import MAX_ANSWER_BYTES, RetryPolicy
 from cdcwire_conformance.registry.opening import Schemas, open_schemas
 
 __all__ = [
+    "MAX_ANSWER_BYTES",
     "Address",
     "ConfluentRegistry",
     "Level",

@@ -19,7 +19,12 @@ from cdcwire.core.schema_registry import ACCEPT, CONTENT_TYPE, registration
 from cdcwire.core.schemas import SchemaId
 from cdcwire_conformance.registry.address import Address, parse_address
 from cdcwire_conformance.registry.errors import RegistryError
-from cdcwire_conformance.registry.http import Answer, RetryPolicy, Transport
+from cdcwire_conformance.registry.http import (
+    MAX_ANSWER_BYTES,
+    Answer,
+    RetryPolicy,
+    Transport,
+)
 
 Level: TypeAlias = Literal[
     "NONE",
@@ -56,7 +61,8 @@ _ADVICE: Mapping[int, str] = MappingProxyType(
 class ConfluentRegistry:
     """A ``SchemaSource`` at an address such as ``http://user:password@host:8081``.
 
-    ``ca_file``: certificates of authorities in PEM form, in place of the system's.
+    ``ca_file``: certificates of authorities in PEM form, in place of the system's. ``max_bytes``:
+    the longest answer that is read.
     """
 
     def __init__(
@@ -65,9 +71,12 @@ class ConfluentRegistry:
         patience: RetryPolicy | None = None,
         ca_file: str | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        max_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
         self.address = parse_address(address) if isinstance(address, str) else address
-        self._transport = Transport(self.address, patience or RetryPolicy(), ca_file, sleep)
+        self._transport = Transport(
+            self.address, patience or RetryPolicy(), ca_file, sleep, max_bytes
+        )
         self._texts: BoundedCache[SchemaId, str] = BoundedCache(_KEPT_CHARACTERS)
         self._ids: BoundedCache[tuple[str, str], SchemaId] = BoundedCache(_KEPT_CHARACTERS)
 

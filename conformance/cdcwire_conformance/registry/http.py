@@ -21,7 +21,7 @@ from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.registry.address import Address
 from cdcwire_conformance.registry.errors import RegistryError
 
-MAX_BODY_BYTES = 8 << 20  # four times the longest schema text that the codec reads
+MAX_ANSWER_BYTES = 8 << 20  # four times the longest schema text that the codec reads
 _PIECE_BYTES = 1 << 16
 _PURPOSE = "a registry"
 _EXPIRED, _OTHER_HOST, _OTHER_ADDRESS = 10, 62, 64  # what OpenSSL calls X509_V_ERR_…
@@ -80,6 +80,7 @@ class Transport:
         patience: RetryPolicy,
         ca_file: str | None = None,
         sleep: Callable[[float], None] = time.sleep,
+        max_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
         urllib3 = load_extra("urllib3", "registry", _PURPOSE)
         self._errors = load_extra("urllib3.exceptions", "registry", _PURPOSE)
@@ -87,6 +88,7 @@ class Transport:
         self.patience = patience
         self.requests = 0
         self._sleep = sleep
+        self._max_bytes = max_bytes
         self._timeout = urllib3.Timeout(connect=patience.connect, read=patience.answer)
         try:
             self._pool = urllib3.PoolManager(
@@ -167,8 +169,8 @@ class Transport:
         body = bytearray()
         while piece := response.read1(_PIECE_BYTES):
             body += piece
-            if len(body) > MAX_BODY_BYTES:
-                problem = f"the answer has more than {MAX_BODY_BYTES} bytes"
+            if len(body) > self._max_bytes:
+                problem = f"the answer has more than {self._max_bytes} bytes (--max-answer-bytes)"
                 advice = "see whether this is the registry's address"
                 raise RegistryError(problem, where, advice, response.status)
             if time.monotonic() > end:

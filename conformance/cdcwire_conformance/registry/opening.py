@@ -10,6 +10,7 @@ from cdcwire_conformance.registry.address import parse_address
 from cdcwire_conformance.registry.client import ConfluentRegistry
 from cdcwire_conformance.registry.errors import RegistryError
 from cdcwire_conformance.registry.folder import read_schema_folder
+from cdcwire_conformance.registry.http import MAX_ANSWER_BYTES
 
 _LIKE_ADDRESS = re.compile(r"@|://|:\d+(?:/|$)")
 
@@ -45,14 +46,17 @@ class Schemas(Mapping[str, str]):
         return RegistryError(problem, str(self.registry.address), advice)
 
 
-def open_schemas(place: str, ca_file: str | None = None) -> Mapping[str, str]:
+def open_schemas(
+    place: str, ca_file: str | None = None, max_bytes: int = MAX_ANSWER_BYTES
+) -> Mapping[str, str]:
     """Return the schemas at a place as the mapping that ``Context.schemas`` takes.
 
-    A place that begins with http is a registry, any other a folder.
+    A place that begins with http is a registry, any other a folder. ``max_bytes``: the longest
+    answer of a registry that is read.
     Raises: RegistryError; MissingExtraError where the HTTP library is not installed.
     """
     if place.strip().lower().startswith(("http://", "https://")):
-        return Schemas(ConfluentRegistry(place, ca_file=ca_file))
+        return Schemas(ConfluentRegistry(place, ca_file=ca_file, max_bytes=max_bytes))
     if _LIKE_ADDRESS.search(place) and not Path(place).exists():
         parse_address(place)  # it says what is wrong, and does not repeat a password
     return read_schema_folder(Path(place))

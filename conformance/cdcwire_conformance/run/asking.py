@@ -13,6 +13,7 @@ from cdcwire_conformance.corpus.derive import clauses_of
 from cdcwire_conformance.judge.cases import Judgement, judge_decoded, judge_encoded
 from cdcwire_conformance.judge.events import EventRules, rules_of
 from cdcwire_conformance.protocol.answers import Claim, Description
+from cdcwire_conformance.run.expected_failures import ExpectedFailures
 from cdcwire_conformance.run.groups import failure_key
 from cdcwire_conformance.run.results import BAD, Outcome, Verdict
 from cdcwire_conformance.run.selection import CaseSelection, Declared, Task
@@ -24,13 +25,19 @@ CONFIRMED_OF_A_KIND = 10  # starting a process takes up to a second
 class Judge:
     """Asks testees of one description and judges their answers. Threads may share it.
 
-    ``confirmed``: how many failures of one kind are asked again in a fresh process.
+    ``confirmed``: how many failures of one kind are asked again in a fresh process. ``expected``:
+    the failures that are known, and so need no second answer.
     """
 
     def __init__(
-        self, testee: Description, declared: Declared, confirmed: int = CONFIRMED_OF_A_KIND
+        self,
+        testee: Description,
+        declared: Declared,
+        confirmed: int = CONFIRMED_OF_A_KIND,
+        expected: ExpectedFailures | None = None,
     ) -> None:
         self._limit = confirmed
+        self._expected = expected or ExpectedFailures()
         self._selection = CaseSelection(testee, declared)
         self._codecs: dict[str, Format | None] = {}
         self._rules: dict[str, EventRules] = {}
@@ -58,19 +65,31 @@ class Judge:
     def ask(self, testee: Testee, task: Task) -> Outcome:
         """Ask a testee and judge its answer; what fails is asked again in a fresh process.
 
-        The second answer counts. Only the first failures of one kind are asked again, or all of
-        them once a process has mixed up its messages.
+        The second answer counts. Only the first failures of one kind are asked again, and none that
+        is known. All are asked again once a process has mixed up its messages.
         """
         outcome, is_fresh = self.ask_once(testee, task)
         if is_fresh or not outcome.is_bad:
             return outcome
         if outcome.is_derived and outcome.verdict != "failed":
             return outcome
+        if self._is_known(outcome) and not self._has_leaked:
+            return outcome
         kind = task.case.format, failure_key(outcome)
         if self._confirmed[kind] >= self._limit and not self._has_leaked:
             return outcome
         self._confirmed[kind] += 1
         return self.confirm(testee, task, outcome)
+
+    def _is_known(self, outcome: Outcome) -> bool:
+        """Return whether the list has this failure, and none of state leaks.
+
+        A timeout is always asked again: on a slow machine any case may time out.
+        """
+        if outcome.verdict == "timed out" or self._expected.expects_leaks(outcome.case.format):
+            return False
+        entry = self._expected.find(outcome.id)
+        return entry is not None and entry.explains(outcome.text)
 
     def confirm(self, testee: Testee, task: Task, outcome: Outcome) -> Outcome:
         """Ask a fresh process. Its answer counts; another one than before is a state leak."""

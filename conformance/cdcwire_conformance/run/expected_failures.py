@@ -75,6 +75,10 @@ class ExpectedFailure:
         """Return whether a pattern matches the id of a case."""
         return id_fits(case_id, self.pattern)
 
+    def explains(self, text: str) -> bool:
+        """Return whether a failure with this text is the known one."""
+        return self.fragment in text
+
     def use(self, case_id: str) -> None:
         """Record that the entry explains the failure of a case."""
         self.used.add(case_id)

@@ -31,6 +31,7 @@ from cdcwire_conformance.run.selection import Declared, Task, tasks_of
 from cdcwire_conformance.testees.base import Testee
 from cdcwire_conformance.testees.pipes import kill_all
 
+_SECONDS_BETWEEN_LOOKS = 0.05
 _SECONDS_TO_STOP = 2.0  # for the other threads of a run that is interrupted
 _CASES_A_JOB = 32  # fewer are not worth starting another testee
 MAX_CRASHES = 3
@@ -127,7 +128,7 @@ class _Run:
         self._settings = settings
         self._expected = expected
         self._progress = progress
-        self._judge = Judge(results.testee, settings.declared, settings.confirmed)
+        self._judge = Judge(results.testee, settings.declared, settings.confirmed, expected)
         self._lock = threading.Lock()
         self._batches_lock = threading.Lock()
         self._batches: Iterator[Batch] = iter(())
@@ -157,9 +158,13 @@ class _Run:
                 thread.join()
         except BaseException as error:
             self._stop = error
-            kill_all()
-            for thread in others:
-                thread.join(_SECONDS_TO_STOP)
+            give_up = time.monotonic() + _SECONDS_TO_STOP
+            while time.monotonic() < give_up:
+                kill_all()  # again: a thread may have started one meanwhile
+                for thread in others:
+                    thread.join(_SECONDS_BETWEEN_LOOKS)
+                if not any(thread.is_alive() for thread in others):
+                    break
             raise
         if self._stop is not None:
             raise self._stop
@@ -259,7 +264,7 @@ def compare_with_expected(outcome: Outcome, expected: ExpectedFailures) -> Outco
     if entry is None:
         return outcome
     entry.use(outcome.id)
-    if entry.fragment in outcome.text:
+    if entry.explains(outcome.text):
         return replace(outcome, verdict="expected failure", reason=entry.reason)
     why = f"it was expected to fail with {entry.fragment!r} ({entry.reason}), and fails otherwise"
     return replace(outcome, notes=(*outcome.notes, why))

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from cdcwire_conformance.corpus.case import Case
 from cdcwire_conformance.corpus.derive import derive_cases
-from cdcwire_conformance.corpus.store import id_fits, load_cases
+from cdcwire_conformance.corpus.store import cases_where, id_fits
 from cdcwire_conformance.protocol.answers import Claim, Description
 from cdcwire_conformance.protocol.requests import Command, Request, decode_request, encode_request
 from cdcwire_conformance.testees.one_shot import raw_bytes
@@ -69,7 +69,21 @@ def choose(
     Derived cases are of level must. ``sample``: see ``Chosen``. ``root``: see ``corpus.store``.
     Raises: CorpusError.
     """
-    everything = load_cases(formats, root=root)
+    # The id of a derived case, or of an encoding, begins with that of its base.
+    stem = None if pattern is None else pattern.partition("@")[0]
+
+    def may_fit(case_id: str) -> bool:
+        if pattern is None or stem is None:
+            return True
+        return any(
+            (
+                id_fits(case_id, stem),
+                id_fits(case_id, pattern),
+                id_fits(f"{case_id}@encode", pattern),
+            )
+        )
+
+    everything = cases_where(may_fit, formats, root)
     allowed = None if levels is None else set(levels)
     stored = [
         case
@@ -79,8 +93,6 @@ def choose(
     ]
     if not derived or (allowed is not None and "must" not in allowed):
         return Chosen(stored, [], pattern)
-    # The id of a derived case begins with that of its base.
-    stem = None if pattern is None else pattern.partition("@")[0]
     bases = [case for case in everything if stem is None or id_fits(case.id, stem)]
     return Chosen(stored, bases, pattern, sample)
 

@@ -5,10 +5,10 @@ zlib and gzip come with Python; zstd, lz4 and snappy with cramjam (extra ``size`
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from cdcwire_conformance.extras import load_extra
@@ -19,6 +19,8 @@ RAW = "none"
 COMPRESSION_NAMES: tuple[str, ...] = (RAW, "zlib", "gzip", "zstd", "lz4", "snappy")
 
 _DEFLATE_LEVEL = 6
+_ZLIB_FRAME = 2 + 4  # bytes of header and checksum
+_GZIP_FRAME = 10 + 8
 _ZSTD_LEVEL = 3
 _LZ4_LEVEL = 1
 
@@ -75,8 +77,13 @@ def _compression(name: str) -> Compression:
 
 
 def _zlib_size(raw: bytes) -> int:
-    return len(zlib.compress(raw, _DEFLATE_LEVEL))
+    return _deflated_size(raw) + _ZLIB_FRAME
 
 
 def _gzip_size(raw: bytes) -> int:
-    return len(gzip.compress(raw, _DEFLATE_LEVEL, mtime=0))
+    return _deflated_size(raw) + _GZIP_FRAME
+
+
+@lru_cache(maxsize=1)  # zlib and gzip have the same data in two frames
+def _deflated_size(raw: bytes) -> int:
+    return len(zlib.compress(raw, _DEFLATE_LEVEL)) - _ZLIB_FRAME

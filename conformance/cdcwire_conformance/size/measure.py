@@ -111,13 +111,11 @@ def _measured(sources: Sequence[OpenInput], plan: _Plan, jobs: int) -> Iterator[
     if jobs < 2:
         yield from (_workload(source, plan) for source in sources)
         return
-    with process_pool(jobs) as pool:
-        try:
+    try:
+        with process_pool(jobs) as pool:
             yield from pool.map(_workload, sources, [plan] * len(sources))
-        except BrokenProcessPool as error:
-            raise SizeError("a process ended too soon; --jobs 1 measures without others") from error
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    except BrokenProcessPool as error:
+        raise SizeError("a process ended too soon; --jobs 1 measures without others") from error
 
 
 def _text(value: OptionValue) -> str:
@@ -272,19 +270,32 @@ def _carried_by_all(
 def _refused_rows(
     rows: Sequence[RowChange], format_: Format, context: Context
 ) -> tuple[set[int], str]:
-    """Return the indexes of the rows that a format can't carry, and why it can't the first."""
-    left_out: set[int] = set()
-    first_reason = ""
+    """Return the indexes of the rows that a format can't carry, and why it can't the first.
+
+    All rows of a group are encoded together. A group with an error is split in two.
+    """
+    problems: dict[int, str] = {}
     topics = topics_of(rows, context.tables) if format_.needs_tables else {}
     encoders: _Encoders = {}
-    for index, row in enumerate(rows):
+
+    def try_rows(indexes: Sequence[int]) -> None:
         try:
-            for _ in _encoded(format_, (row,), context, topics, encoders):
+            for _ in _encoded(format_, [rows[i] for i in indexes], context, topics, encoders):
                 pass
         except EncodeError as error:
-            first_reason = first_reason or str(error)
-            left_out.add(index)
-    return left_out, first_reason
+            half = len(indexes) // 2
+            if half:
+                try_rows(indexes[:half])
+                try_rows(indexes[half:])
+            else:
+                problems[indexes[0]] = str(error)
+
+    groups: dict[object, list[int]] = {}
+    for index, row in enumerate(rows):
+        groups.setdefault(_group(format_, row), []).append(index)
+    for indexes in groups.values():
+        try_rows(indexes)
+    return set(problems), problems[min(problems)] if problems else ""
 
 
 def _context(format_: Format, batch: int, each: Input, given: Mapping[str, OptionValue]) -> Context:

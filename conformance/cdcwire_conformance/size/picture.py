@@ -15,6 +15,7 @@ from cdcwire_conformance.size.compressions import RAW
 from cdcwire_conformance.size.markdown import summary_batch
 from cdcwire_conformance.size.results import SizeResults, json_baseline
 from cdcwire_conformance.suite import get_suite
+from cdcwire_conformance.whole_files import whole_file
 
 _MORE_COLORS = ("#967bb6", "#c9a227", "#888888")
 _INK, _FAINT = "#222222", "#d8d8d8"
@@ -53,7 +54,9 @@ def picture(results: SizeResults, path: str | Path, batch: int | None = None) ->
         figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.02, hspace=0.02)
         _draw(figure, results, shown)
         metadata = {"Date": None} if file.suffix.lower() == ".svg" else {"Software": None}
-        figure.savefig(file, dpi=150, metadata=metadata, facecolor="white")
+        kind = file.suffix.lower().removeprefix(".")
+        with whole_file(file) as out:
+            figure.savefig(out, format=kind, dpi=150, metadata=metadata, facecolor="white")
 
 
 def ratios(results: SizeResults, baseline: str, batch: int, compression: str) -> dict[str, float]:

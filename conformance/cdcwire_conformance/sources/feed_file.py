@@ -18,6 +18,7 @@ from cdcwire.model.events import Table
 from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.sources.stores import SourceError, is_url
 from cdcwire_conformance.usage import read_tables
+from cdcwire_conformance.whole_files import write_whole
 
 FEED_FILE = "feed.json"
 TABLES_FILE = "tables.json"
@@ -44,7 +45,7 @@ def write_feed_file(folder: Path, format_name: str, context: Context) -> None:
     """Write the file. Raises: OSError."""
     options = {name: context.options[name] for name in sorted(context.options)}
     text = json.dumps({"feed": 1, "format": format_name, "options": options}, indent=1)
-    (folder / FEED_FILE).write_text(text + "\n", encoding="utf-8")
+    write_whole(folder / FEED_FILE, f"{text}\n".encode())
 
 
 def read_feed_file(folder: str) -> FeedFile | None:

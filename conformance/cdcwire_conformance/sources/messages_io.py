@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,6 +23,7 @@ from cdcwire_conformance.problems import json_problem
 from cdcwire_conformance.protocol.messages import message_from_json, message_line, message_to_json
 from cdcwire_conformance.sources.line_files import is_lines
 from cdcwire_conformance.sources.stores import open_here
+from cdcwire_conformance.whole_files import whole_file
 
 __all__ = ["InputError", "line_message", "message_to_json", "read_messages", "write_messages"]
 
@@ -29,6 +31,10 @@ STANDARD_STREAM = "-"
 
 _OF_KCAT = {"topic", "partition", "offset", "payload"}
 _MEMBERS = {"key", "value", "headers", "path"}
+_NULL = b"null"
+_FACT = re.compile(  # of a message, that kafka-console-consumer prints before it
+    rb"NO_TIMESTAMP|NO_HEADERS|(?:CreateTime|LogAppendTime|Partition|Offset|Epoch):-?[0-9]+"
+)
 
 
 class InputError(ValueError):
@@ -41,6 +47,59 @@ class InputError(ValueError):
 
     def __str__(self) -> str:
         return f"{self.where}: {self.problem}"
+
+
+class NotAMessageError(ValueError):
+    """A line of a feed is JSON and not a message."""
+
+
+def message_from_line(line: bytes) -> Message:
+    """Return the message of a line of a feed, as this project or another tool writes it.
+
+    ``kafka-console-consumer`` prints the value, and before it the key and other facts that it is
+    asked for, with tabs between them. Raises: NotAMessageError; ValueError or RecursionError for
+    invalid JSON.
+    """
+    try:
+        document = json.loads(line)
+    except (ValueError, RecursionError):
+        message = message_of_consumer(line)
+        if message is None:
+            raise
+        return message
+    if isinstance(document, Mapping) and _is_bare_value(document):
+        return KafkaMessage(None, line.strip())
+    try:
+        return line_message(document)
+    except ValueError as error:
+        raise NotAMessageError(str(error)) from error
+
+
+def message_of_consumer(line: bytes) -> KafkaMessage | None:
+    """Return the message of a line with key and value as JSON; None for other lines.
+
+    No JSON of one line has a tab.
+    """
+    parts = [part for part in line.strip().split(b"\t") if not _FACT.fullmatch(part)]
+    if not 1 <= len(parts) <= 2 or not all(map(_is_document, parts)):
+        return None
+    key, value = (None if part == _NULL else part for part in (_NULL, *parts)[-2:])
+    return KafkaMessage(key, value)
+
+
+def _is_document(part: bytes) -> bool:
+    try:
+        return part == _NULL or isinstance(json.loads(part), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_bare_value(document: Mapping[str, Json]) -> bool:
+    """Return whether an object is the value of a message of Kafka Connect, without the rest."""
+    names = document.keys()
+    has_schema = isinstance(document.get("schema"), Mapping) and "payload" in names
+    has_row = isinstance(document.get("op"), str) and bool({"before", "after"} & names)
+    return not {"key", "value"} & names and (has_schema or has_row)
 
 
 def line_message(document: Json) -> Message:
@@ -118,7 +177,7 @@ def write_messages(target: str, messages: Iterable[Message]) -> int:
     if target == STANDARD_STREAM:
         return _write_lines(sys.stdout.buffer, messages)
     try:
-        with open(target, "wb") as file:
+        with whole_file(Path(target)) as file:
             return _write_lines(file, messages)
     except OSError as error:
         raise InputError(f"can't be written: {error.strerror}", target) from error
@@ -171,13 +230,11 @@ def _messages_of(lines: BinaryIO, name: str) -> Iterator[tuple[str, Message]]:
             continue
         where = f"{name}:{number}"
         try:
-            document = json.loads(line)
+            message = message_from_line(line)
+        except NotAMessageError as error:
+            raise InputError(f"the line is not a message: {error}", where) from error
         except (ValueError, RecursionError) as error:
             raise InputError(f"is {json_problem(error)}", where) from error
-        try:
-            message = line_message(document)
-        except ValueError as error:
-            raise InputError(f"the line is not a message: {error}", where) from error
         yield where, message
 
 

@@ -13,7 +13,7 @@ from cdcwire.storage.form import StoredSettings
 from cdcwire_conformance.sources.stores import OpenFile, open_here, opener_of
 
 _COUNTED_AT_ONCE = 1 << 20
-_LINE_ENDS = frozenset({b"\n", b"\r\n"})
+LINE_ENDS = frozenset({b"\n", b"\r\n"})
 
 
 class Piece(NamedTuple):
@@ -96,7 +96,7 @@ def lines_of_rows(
     one record may hold several rows.
     """
     wanted = set(numbers)
-    if settings.terminator not in _LINE_ENDS or not settings.has_rows_of_one_record:
+    if settings.terminator not in LINE_ENDS or not settings.has_rows_of_one_record:
         return {}
     starts = _record_lines(open_file(path), settings.quote, settings.terminator)
     if settings.has_header:
@@ -113,13 +113,17 @@ def lines_of_rows(
 def _record_lines(opened: BinaryIO, quote: bytes, terminator: bytes) -> Iterator[int]:
     """Yield the line at which each record begins: inside of quotes a line end ends no record."""
     line = 1
-    begin = 1
-    quotes = 0
+    for record in records_in(opened, quote, terminator):
+        yield line
+        line += record.count(b"\n")
+
+
+def records_in(opened: BinaryIO, quote: bytes, terminator: bytes) -> Iterator[bytes]:
+    """Yield the records of a file whose terminator ends a line."""
+    record = b""
     with opened as file:
         for text in file:
-            if quote:
-                quotes += text.count(quote)
-            line += 1
-            if quotes % 2 == 0 and text.endswith(terminator):
-                yield begin
-                begin = line
+            record += text
+            if text.endswith(terminator) and not (quote and record.count(quote) % 2):
+                yield record
+                record = b""

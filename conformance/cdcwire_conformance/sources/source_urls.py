@@ -28,6 +28,7 @@ from cdcwire_conformance.sources.stores import (
     Store,
     StoreError,
     directory_of,
+    has_password,
     is_hidden,
     is_url,
     path_under,
@@ -170,7 +171,7 @@ def _is_of_prefix(name: str) -> bool:
 def _checked_url(url: str, format_name: str) -> str:
     """Return the URL of a place that Java may reach. Raises: SourceError."""
     scheme, parts = scheme_of(url), urlsplit(url)
-    if parts.password is not None:
+    if has_password(url):
         raise SourceError(
             f"{format_name}:{scheme}: a URL is shown, so it takes no password; keys go into "
             "Spark's settings or into the environment"

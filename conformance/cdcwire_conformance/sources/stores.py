@@ -8,7 +8,6 @@ and the like need the extra ``storage`` and the package of the store. Hadoop's f
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import re
@@ -23,12 +22,15 @@ from cdcwire_conformance.extras import MissingExtraError, load_extra
 from cdcwire_conformance.inside import OutsideError, file_inside, is_inside
 from cdcwire_conformance.sources.line_files import plain
 from cdcwire_conformance.visible import without_secrets
+from cdcwire_conformance.whole_files import write_whole
 
 OpenFile: TypeAlias = Callable[[str], BinaryIO]
 """Opens a file by its full name."""
 
 _STAMPS = ("ETag", "etag", "md5", "mtime", "LastModified", "last_modified", "created")
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):/")  # Hadoop writes file:/ with one slash
+
+_PORT = re.compile(r"[^:/@]*:\d+/")  # of a host, at the beginning of a URL whose path has an @
 
 
 class SourceError(ValueError):
@@ -111,6 +113,14 @@ def scheme_of(url: str) -> str:
     """Return the scheme of a URL, in small letters; "" for the name of a file."""
     found = _SCHEME.match(url)
     return found[1].lower() if found else ""
+
+
+def has_password(url: str) -> bool:
+    """Return whether a URL has a password before its host. A password may contain slashes."""
+    if not is_url(url):
+        return False
+    before = url.partition("/")[2].lstrip("/").rpartition("@")[0]
+    return ":" in before and _PORT.match(before) is None
 
 
 def path_under(root: str, path: str) -> str:
@@ -221,26 +231,9 @@ class LocalStore:
         try:
             file = file_inside(self.folder, path)
             file.parent.mkdir(parents=True, exist_ok=True)
-            _write_whole(file, value)
+            write_whole(file, value)
         except OSError as error:
             raise _store_error(error, path, "written") from error
-
-
-def _write_whole(file: Path, value: bytes) -> None:
-    """Replace a file without emptying it first: a full disk would leave nothing of it.
-
-    A new file that can't be written whole is removed again.
-    """
-    is_new = not file.exists()
-    try:
-        with file.open("xb" if is_new else "r+b") as out:
-            out.write(value)
-            out.truncate()
-    except OSError:
-        if is_new:
-            with contextlib.suppress(OSError):
-                file.unlink()
-        raise
 
 
 class _FsspecStore:

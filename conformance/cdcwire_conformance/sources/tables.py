@@ -1,6 +1,6 @@
 """URLs of tables that a feed is compared with.
 
-``parquet:DIR`` and ``iceberg:DIR`` are tables in a directory or a bucket. ``table:``
+``parquet:DIR``, ``delta:DIR`` and ``iceberg:DIR`` are tables in a directory or a bucket. ``table:``
 is a table of Spark's catalog, ``jdbc:`` one of a database. A URL is shown, so it takes no password:
 the password of a database is in the environment.
 """
@@ -16,12 +16,14 @@ from cdcwire_conformance.sources.stores import (
     SourceError,
     StoreError,
     directory_of,
+    has_password,
     scheme_of,
 )
 
-TableKind: TypeAlias = Literal["parquet", "iceberg", "table", "jdbc"]
+TableKind: TypeAlias = Literal["parquet", "delta", "iceberg", "table", "jdbc"]
 
-TABLE_KINDS: tuple[TableKind, ...] = ("parquet", "iceberg", "table", "jdbc")
+TABLE_KINDS: tuple[TableKind, ...] = ("parquet", "delta", "iceberg", "table", "jdbc")
+_LAKEHOUSE = ("delta", "iceberg")
 DRIVERS = {"mariadb": "org.mariadb.jdbc.Driver", "postgresql": "org.postgresql.Driver"}
 PASSWORD_VARIABLE = "CDCWIRE_TABLE_PASSWORD"
 _JDBC_FORM = "jdbc:postgresql://HOST:PORT/DATABASE?table=SCHEMA.TABLE&user=NAME"
@@ -51,12 +53,12 @@ class TableUrl:
         """The connector that Spark needs: a kind, a database, or "" for none."""
         if self.kind == "jdbc":
             return self.place.split(":")[1]
-        return self.kind if self.kind == "iceberg" else ""
+        return self.kind if self.kind in _LAKEHOUSE else ""
 
     @property
     def scheme(self) -> str:
         """The scheme of the store that has the table, such as ``s3a``; "" for none."""
-        return scheme_of(self.place) if self.kind in ("parquet", "iceberg") else ""
+        return scheme_of(self.place) if self.kind in ("parquet", *_LAKEHOUSE) else ""
 
 
 def parse_table_url(text: str) -> TableUrl | None:
@@ -79,6 +81,11 @@ def parse_table_url(text: str) -> TableUrl | None:
     except StoreError as error:
         raise SourceError(f"{text!r}: {error}") from error
     if folder is None:
+        if has_password(rest):
+            raise SourceError(
+                f"{kind}:{scheme_of(rest)}: a URL is shown, so it takes no password; keys go into "
+                "Spark's settings or into the environment"
+            )
         return TableUrl(found, rest.rstrip("/"), (None, rest.rstrip("/").rpartition("/")[2]))
     store = LocalStore(folder)
     if not store.folder.is_dir():
@@ -88,6 +95,7 @@ def parse_table_url(text: str) -> TableUrl | None:
 
 _EXAMPLES = {
     "parquet": "file:DIR",
+    "delta": "file:DIR",
     "iceberg": "file:DIR",
     "table": "CATALOG.SCHEMA.TABLE",
 }
@@ -103,7 +111,7 @@ def _jdbc_table(text: str) -> TableUrl:
     database = where.split(":")[1]
     if database not in DRIVERS:
         known = " and ".join(f"jdbc:{name}" for name in sorted(DRIVERS))
-        raise SourceError(f"{where}: there are drivers for {known}")
+        raise SourceError(f"jdbc:{database:.40}: there are drivers for {known}")
     parameters = dict(parse_qsl(query))
     table, user = parameters.pop("table", ""), parameters.pop("user", None)
     parts = urlsplit(where.removeprefix("jdbc:"))
@@ -112,9 +120,10 @@ def _jdbc_table(text: str) -> TableUrl:
             f"{database}: a URL is shown, so it takes no password; set {PASSWORD_VARIABLE}"
         )
     if not parts.hostname or not parts.path.strip("/") or not table:
-        raise SourceError(f"{where}: a table of a database is {_JDBC_FORM}")
+        raise SourceError(f"jdbc:{database}: a table of a database is {_JDBC_FORM}")
     if parameters:
-        raise SourceError(f"{where}: {next(iter(parameters))!r} is not a parameter of {_JDBC_FORM}")
+        name = next(iter(parameters))
+        raise SourceError(f"jdbc:{database}: {name!r:.40} is not a parameter of {_JDBC_FORM}")
     schema, name = _name_of(table)
     if schema is None and database == "mariadb":
         schema = parts.path.strip("/")

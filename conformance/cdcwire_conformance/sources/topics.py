@@ -12,9 +12,10 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
-from cdcwire.core.format import Context, Format
+from cdcwire.core.format import Context, Format, MessageEncoder
 from cdcwire.core.registry import get_format
 from cdcwire.datahub.sharding import hash_key, key_of_image, shard_of, shard_ranges
 from cdcwire.model.events import Event, Image, RowChange, Table
@@ -29,10 +30,10 @@ class TopicNameError(ValueError):
 
 @dataclass(slots=True)
 class _Shard:
-    """A shard that is written: its file, and what waits to be encoded."""
+    """A shard that is written: its file, its encoder, and what waits to be encoded."""
 
     path: Path
-    context: Context
+    encode: MessageEncoder
     waiting: list[Event] = field(default_factory=list)
 
 
@@ -44,16 +45,34 @@ def write_topics(
     tables: Sequence[Table],
     shards: int | None = None,
 ) -> None:
-    """Write the files of all topics, also those that stay empty. ``shards``: None: one, unnumbered.
+    """Write the files of all topics, also those that stay empty; or none, after an error.
+
+    ``shards``: None: one, unnumbered.
 
     Raises: TopicNameError; OSError; EncodeError for what a format can't carry.
     """
     format_ = get_format(format_name)
     known = _shards(folder, format_, context, tables, shards)
-    for topic in known.values():
-        for shard in topic:
+    files = list(chain.from_iterable(known.values()))
+    try:
+        for shard in files:
             shard.path.write_bytes(b"")
-    ranges = shard_ranges(shards or 1)
+        _write_events(events, format_, known, shards or 1)
+        for shard in files:
+            _write(shard)
+    except BaseException:  # a part of a feed would be taken for a feed
+        for shard in files:
+            shard.path.unlink(missing_ok=True)
+        raise
+
+
+_TopicKey = tuple[str | None, str | None] | None
+
+
+def _write_events(
+    events: Iterable[Event], format_: Format, known: dict[_TopicKey, list[_Shard]], shards: int
+) -> None:
+    ranges = shard_ranges(shards)
     for event in events:
         topic = known[None if format_.topic_tables is None else _topic_of(event)]
         for part in _parts(event, format_) if len(ranges) > 1 else (event,):
@@ -61,13 +80,7 @@ def write_topics(
             shard = topic[number]
             shard.waiting.append(part)
             if len(shard.waiting) >= _WAITING:
-                _write(shard, format_)
-    for topic in known.values():
-        for shard in topic:
-            _write(shard, format_)
-
-
-_TopicKey = tuple[str | None, str | None] | None
+                _write(shard)
 
 
 def _shards(
@@ -75,7 +88,12 @@ def _shards(
 ) -> dict[_TopicKey, list[_Shard]]:
     numbers = [""] if shards is None else [f".{number}" for number in range(shards)]
     if format_.topic_tables is None:
-        return {None: [_Shard(folder / f"messages{number}.jsonl", context) for number in numbers]}
+        return {
+            None: [
+                _Shard(folder / f"messages{number}.jsonl", format_.encoder(context))
+                for number in numbers
+            ]
+        }
     counts = Counter(table.name for table in tables)
     found: dict[_TopicKey, list[_Shard]] = {}
     for table in tables:
@@ -85,7 +103,7 @@ def _shards(
             raise TopicNameError(f"{name!r:.80}: a topic's file can't be called so")
         own = replace(context, tables=(table,))
         found[table.schema, table.name] = [
-            _Shard(folder / f"{name}{number}.jsonl", own) for number in numbers
+            _Shard(folder / f"{name}{number}.jsonl", format_.encoder(own)) for number in numbers
         ]
     return found
 
@@ -130,8 +148,8 @@ def _texts(image: Image, key: Iterable[str], format_: Format) -> dict[str, str |
     }
 
 
-def _write(shard: _Shard, format_: Format) -> None:
-    messages = format_.from_events(shard.waiting, context=shard.context)
+def _write(shard: _Shard) -> None:
+    messages = shard.encode(shard.waiting)
     with shard.path.open("a", encoding="ascii", newline="\n") as file:
         for message in messages:
             file.write(json.dumps(message_to_json(message)) + "\n")

@@ -115,6 +115,20 @@ S3A_CONNECTOR = (
 
 # Iceberg names the Spark that it was built for; Spark 4.1 runs it too.
 TABLE_CONNECTORS: Mapping[str, tuple[Artifact, ...]] = {
+    "delta": (
+        Artifact(
+            "io.delta",
+            "delta-spark_4.1_2.13",
+            "4.1.0",
+            "9b05d7a82196ee1f1073733a45a2faae59161e52b86ae918fe6742fad6eaf036",
+        ),
+        Artifact(
+            "io.delta",
+            "delta-storage",
+            "4.1.0",
+            "6d0520ffcc35b582369f92c23fa24e14a5bb935cf6e31ed7f47c5046ae17cb25",
+        ),
+    ),
     "iceberg": (
         Artifact(
             "org.apache.iceberg",
@@ -139,6 +153,14 @@ TABLE_CONNECTORS: Mapping[str, tuple[Artifact, ...]] = {
             "69020b3bd20984543e817393f2e6c01a890ef2e37a77dd11d6d8508181d079ab",
         ),
     ),
+}
+
+# Delta reads a table only in a session with these.
+_TABLE_SETTINGS: Mapping[str, Mapping[str, str]] = {
+    "delta": {
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    }
 }
 
 _GIVEN_BY = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
@@ -205,8 +227,9 @@ def with_connectors(
     environ: Mapping[str, str] = os.environ,
     report: Report = _silent,
 ) -> dict[str, str]:
-    """Return a session's settings with what sources of these schemes need: ``kafka``, ``s3a``.
+    """Return a session's settings with what sources of these schemes need.
 
+    ``schemes``: ``kafka``, ``s3a``, and names of TABLE_CONNECTORS.
     ``report`` is called with a line before anything is fetched.
 
     Jars that somebody gives already are not fetched. The bucket's address may be in the
@@ -217,6 +240,8 @@ def with_connectors(
     found = dict(settings)
     if "s3a" in schemes:
         found = {**_endpoint(environ), **found}
+    for name in schemes & _TABLE_SETTINGS.keys():
+        found = {**_TABLE_SETTINGS[name], **found}
     if is_submitted() or any(name in settings for name in _GIVEN_BY):
         return found
     jars = []

@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import logging
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdcwire_conformance.extras import load_extra
+from cdcwire_conformance.interrupts import interrupts_wait, own_handler_stays
+from cdcwire_conformance.spark.java import end_java_at_exit, start_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DEFAULT_MASTER = "local[*]"
 NEEDED_JAVA = 17  # of Spark 4
+NEEDED_SPARK = 4  # the first with data sources in Python
+atexit.register(end_java_at_exit)
 
 # The error of a Python worker. It begins a line of a traceback, or follows Spark's own words.
 _FEED_ERROR = re.compile(
@@ -75,16 +79,17 @@ def spark_session(
     """Return a Spark session; the one that there is, if there is one.
 
     ``master``: a Spark master URL; None: embedded, on all cores. ``conf`` wins over the settings
-    here. The output of Java and the workers goes into a file that ends with this process. Raises:
-    MissingExtraError where PySpark is not installed; SparkUnavailable.
+    here. The output of Java and the workers goes into a file that ends with this process, as Java
+    does. Raises: MissingExtraError where PySpark is not installed; SparkUnavailable.
     """
-    load_extra("pyspark", "spark", "a Spark session")
+    _check_spark(load_extra("pyspark", "spark", "a Spark session").__version__)
     from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
+    _keep_calls_out_of_logs()
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
@@ -92,24 +97,39 @@ def spark_session(
         builder = SparkSession.builder.appName(name)
         for key, value in {**_SETTINGS, **(conf or {})}.items():
             builder = builder.config(key, value)
-        return builder.getOrCreate()
+        with own_handler_stays():
+            return builder.getOrCreate()
     _check_java()
     chosen = master or DEFAULT_MASTER
     is_local = chosen.startswith("local")
     settings = {**_SETTINGS, **(_LOCAL_SETTINGS if is_local else {}), **(conf or {})}
+    java = start_java()
+    settings = java.with_folder(settings)
     known = SparkConf().setMaster(chosen).setAppName(name).setAll(list(settings.items()))
     launch: Callable[..., Any] = launch_gateway
-    log = tempfile.NamedTemporaryFile("w+b", prefix="cdcwire-spark-", suffix=".log")  # noqa: SIM115
-    atexit.register(log.close)
     try:
-        with _worker_environment(is_local):
-            gateway = launch(known, popen_kwargs={"stderr": log.fileno()})
-            context = SparkContext(conf=known, gateway=gateway)
+        with _worker_environment(is_local), java.log.open("wb") as log:
+            with interrupts_wait():  # until Java's process is known, so that it can be ended
+                gateway = launch(known, popen_kwargs={"stdout": log, "stderr": log})
+                java.process, java.client = gateway.proc, gateway._gateway_client
+            with own_handler_stays():
+                context = SparkContext(conf=known, gateway=gateway)
+        java.listeners.append(context._accumulatorServer)
         context.setLogLevel("ERROR")
         return SparkSession.builder.getOrCreate()
     except (PySparkException, Py4JError, OSError, RuntimeError) as error:
-        reason = _last_error(log.name) or _first_line(error)
+        reason = _last_error(java.log) or _first_line(error)
         raise SparkUnavailable(f"Spark could not start: {reason}") from error
+
+
+def _keep_calls_out_of_logs() -> None:
+    """Drop what py4j logs at DEBUG: each call of Java with its arguments, which may be secrets."""
+    for name in ("py4j.clientserver", "py4j.java_gateway"):
+        logging.getLogger(name).addFilter(_is_not_a_call)  # which adds it once
+
+
+def _is_not_a_call(record: logging.LogRecord) -> bool:
+    return record.levelno > logging.DEBUG
 
 
 @contextlib.contextmanager
@@ -134,9 +154,9 @@ def _worker_environment(is_local: bool) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _last_error(log: str) -> str | None:
+def _last_error(log: Path) -> str | None:
     """Return what Java said last that is an error."""
-    lines = Path(log).read_text("utf-8", "replace").splitlines()
+    lines = log.read_text("utf-8", "replace").splitlines() if log.is_file() else []
     found = [line.strip() for line in lines if "Exception" in line or "rror:" in line]
     found = [line for line in found if not line.startswith("at ")]
     return f"{found[-1]:.300}" if found else None
@@ -162,6 +182,15 @@ def readable_errors() -> Iterator[None]:
         in_worker = _WORKER_ERROR.findall(str(error)) if "Python worker" in str(error) else []
         reason = f"{in_worker[-1]:.300}" if in_worker else _first_line(error)
         raise SparkUnavailable(f"Spark's job failed: {reason}") from error
+
+
+def _check_spark(version: str) -> None:
+    """Check that PySpark has what decoding needs. Raises: SparkUnavailable."""
+    if int(version.partition(".")[0]) < NEEDED_SPARK:
+        raise SparkUnavailable(
+            f"PySpark is version {version}; cdcwire needs Spark {NEEDED_SPARK} and is tested with "
+            "4.1: pip install 'cdcwire[spark]'"
+        )
 
 
 def _check_java() -> None:

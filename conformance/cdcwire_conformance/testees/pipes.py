@@ -14,10 +14,11 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
+from cdcwire_conformance.interrupts import interrupts_wait
 from cdcwire_conformance.testees.base import CannotStartError
 from cdcwire_conformance.testees.captured import CapturedText
 from cdcwire_conformance.testees.limits import LINE_LIMIT
@@ -34,26 +35,6 @@ _PIECE = 64 * 1024
 _SECONDS_BETWEEN_MEASUREMENTS = 0.05
 
 _LIVE: set[LineProcess] = set()
-
-
-@contextlib.contextmanager
-def _interrupts_wait() -> Iterator[None]:
-    """Hold signals back until the block ends, so that no process is started and forgotten."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals reach the main thread only
-        return
-    held: list[int] = []
-    before = {
-        number: signal.signal(number, lambda number, frame: held.append(number))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    if held:
-        signal.raise_signal(held[0])
 
 
 def _start(command: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
@@ -107,7 +88,7 @@ class LineProcess:
         self._consumed = 0  # bytes taken out of it
         self.stderr = CapturedText()
         marked, self._mark = labelled_environment(env)
-        with _interrupts_wait():
+        with interrupts_wait():  # no process is started and forgotten
             self._process = _start(command, marked)
             assert self._process.stdout is not None
             assert self._process.stderr is not None
@@ -125,6 +106,10 @@ class LineProcess:
             _LIVE.add(self)
 
     def _read_lines(self, stream: IO[bytes]) -> None:
+        with stream:
+            self._lines.put(self._put_lines(stream))
+
+    def _put_lines(self, stream: IO[bytes]) -> Ended | TooMuch:
         pending = bytearray()
         while piece := _read(stream):
             pending += piece
@@ -135,15 +120,15 @@ class LineProcess:
                     self._lines.put(bytes(line))
             pending = rest
             if self._produced - self._consumed + len(pending) > self._line_limit:
-                self._lines.put(TooMuch())
-                return
+                return TooMuch()
         if pending.strip():
-            self._lines.put(bytes(pending))  # an answer without its line end, then the end
-        self._lines.put(Ended())
+            self._lines.put(bytes(pending))  # an answer without its line end
+        return Ended()
 
     def _read_stderr(self, stream: IO[bytes]) -> None:
-        while piece := _read(stream):
-            self.stderr.add(piece)
+        with stream:
+            while piece := _read(stream):
+                self.stderr.add(piece)
 
     def _watch_memory(self) -> None:
         assert self._memory_limit is not None
@@ -210,7 +195,9 @@ class LineProcess:
             code = self._process.wait(patience)
         except subprocess.TimeoutExpired:
             code = None
-        self._kill()
+        finally:
+            with interrupts_wait():
+                self._kill()
         return code
 
     def _kill(self) -> None:
@@ -224,13 +211,8 @@ class LineProcess:
                 self._process.kill()
         self._process.wait()
         kill_labelled(self._mark)  # a grandchild in another session may hold the pipes
-        for thread in self._threads:
+        for thread in self._threads:  # each closes the pipe that it reads
             thread.join(0.5)
-        for thread, stream in zip(
-            self._threads, (self._process.stdout, self._process.stderr), strict=False
-        ):
-            if stream is not None and not thread.is_alive():
-                stream.close()
 
 
 def kill_all() -> None:
@@ -276,9 +258,11 @@ def run_once(
         too_much = True
     except Ended:
         pass
-    finally:
-        patience = 0.0 if timed_out or too_much else max(0.1, deadline - time.monotonic())
-        code = process.end(patience)
+    except BaseException:
+        process.end(0)
+        raise
+    patience = 0.0 if timed_out or too_much else max(0.1, deadline - time.monotonic())
+    code = process.end(patience)
     stopped_late = code is None and not too_much
     stderr = process.stderr.text
     return RunResult(

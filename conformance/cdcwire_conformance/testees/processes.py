@@ -11,6 +11,7 @@ import itertools
 import os
 import secrets
 import signal
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -18,7 +19,8 @@ PROC = Path("/proc")
 LABEL_VARIABLE = "CDCWIRE_TESTEE"
 _RUN = secrets.token_hex(8)
 _numbers = itertools.count(1)
-_ROUNDS = 5  # a process may fork while it is looked for
+_ROUNDS = 50  # a process may fork while it is looked for, and takes a moment to end
+_SECONDS_BETWEEN_ROUNDS = 0.02
 
 
 def labelled_environment(env: Mapping[str, str] | None) -> tuple[dict[str, str], str]:
@@ -66,12 +68,13 @@ def labelled_processes(label: str = _RUN) -> Iterator[int]:
 
 
 def kill_labelled(label: str) -> None:
-    """Kill all processes with a label."""
+    """Kill all processes with a label, and wait a second at most until they have ended."""
     for _ in range(_ROUNDS):
         found = list(labelled_processes(label))
         if not found:
             return
         kill(found)
+        time.sleep(_SECONDS_BETWEEN_ROUNDS)
 
 
 def kill(pids: list[int]) -> None:

@@ -21,12 +21,61 @@ def test_without_pyspark_one_line_says_what_to_install(
     feed: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    assert main(["compare", feed, feed]) == 2
+    assert main(["compare", feed, feed, "--engine", "spark"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
     assert err.startswith("cdcwire compare: ")
-    assert "pip install 'cdcwire[spark]'" in err
+    assert "pip install 'cdcwire[spark]'; or compare in this process" in err
+    assert err.endswith("--engine embedded\n")
+
+
+def test_without_pyspark_the_other_engine_is_named_only_if_it_can_compare(
+    feed: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    assert main(["compare", feed, feed, "--temporal", "native"]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert err.endswith("pip install 'cdcwire[spark]'\n")
+
+
+def test_without_pyarrow_one_line_names_the_smaller_extra(
+    feed: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert main(["compare", feed, feed]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert "pip install 'cdcwire[compare]'" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (
+            ["craft:kafka://broker1:9092/orders"],
+            "only Spark reads craft:kafka://broker1:9092/orders",
+        ),
+        (["craft:s3a://bucket/feed"], "only Spark reads craft:s3a://bucket/feed"),
+        (["parquet:FEED"], "only Spark reads tables"),
+        (["craft:file:FEED", "--master", "local[1]"], "--master needs Spark"),
+        (["craft:file:FEED", "--conf", "a=b"], "--conf needs Spark"),
+        (["craft:file:FEED", "--temporal", "native"], "--temporal native compares Spark's types"),
+        (
+            ["craft:file:FEED", "--differences", "s3a://bucket/d"],
+            "only Spark writes to s3a://bucket/d",
+        ),
+    ],
+)
+def test_embedded_engine_refuses_what_only_spark_can_do(
+    feed: str, arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = feed.removeprefix("craft:file:")
+    words = [word.replace("FEED", folder) for word in arguments]
+    assert main(["compare", feed, *words, "--engine", "embedded"]) == 2
+    said = f"cdcwire compare: --engine embedded: {reason}; use --engine spark\n"
+    assert capsys.readouterr().err == said
 
 
 @pytest.mark.parametrize(

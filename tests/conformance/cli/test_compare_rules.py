@@ -11,6 +11,7 @@ from cdcwire_conformance.cli import main
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
+from cdcwire_conformance.cli.compare_masking import add_masking_arguments
 from cdcwire_conformance.cli.compare_rules import (
     add_rule_arguments,
     add_window_arguments,
@@ -18,9 +19,9 @@ from cdcwire_conformance.cli.compare_rules import (
     window_from,
 )
 from cdcwire_conformance.cli.recorded import schemas_near
+from cdcwire_conformance.compare.meaning import Meaning
+from cdcwire_conformance.compare.rules import Window
 from cdcwire_conformance.sources.source_urls import parse_source
-from cdcwire_conformance.spark.compare.meaning import Meaning
-from cdcwire_conformance.spark.compare.rules import Window
 from cdcwire_conformance.usage import UsageError
 
 # 2024-04-13T09:20:00Z is 1,713,000,000 seconds after 1970.
@@ -31,6 +32,7 @@ def parsed(*words: str) -> Namespace:
     parser = ArgumentParser()
     add_window_arguments(parser)
     add_rule_arguments(parser)
+    add_masking_arguments(parser)
     return parser.parse_args(words, Namespace(time_zone="UTC", temporal="text"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,8 @@ output-old-value = true
 sasl-password = "alice-secret"
 """
 needs_toml = pytest.mark.skipif(
-    sys.version_info < (3, 11), reason="Python 3.10 reads TOML with the extra toml"
+    find_spec("tomllib") is None and find_spec("tomli") is None,
+    reason="Python 3.10 reads TOML with the extra toml",
 )
 
 

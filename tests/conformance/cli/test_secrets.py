@@ -15,6 +15,8 @@ USER, PASSWORD = "alice-user", "p4ss-w0rd"
 SINK = f"kafka://{USER}:{PASSWORD}@broker:9092/t?protocol=craft&sasl-password={PASSWORD}"
 S3 = f"s3://bucket/prefix?access-key={USER}&secret-access-key={PASSWORD}"
 REGISTRY = f"http://{USER}:{PASSWORD}@registry.invalid:8081"
+FEEDS = ("craft:file:feed", "craft:file:feed")
+JDBC = "jdbc:mariadb://db:3306"
 CONNECTOR = {
     "connector.class": "io.debezium.connector.mysql.MySqlConnector",
     "database.user": USER,
@@ -69,6 +71,30 @@ COMMANDS = [
     ["compare", f"craft:{SINK}", f"craft:{SINK}"],
     ["compare", f"csv:s3a://{USER}:{PASSWORD}@bucket/x", "csv:file:feed"],
     ["compare", "auto:file:feed", "auto:file:feed", "--left-sink-uri", SINK],
+    ["compare", "craft:file:feed", f"{JDBC}/shop?table=orders&user={USER}&password={PASSWORD}"],
+    ["compare", "craft:file:feed", f"{JDBC}/shop?table=orders&pwd={PASSWORD}"],
+    ["compare", "craft:file:feed", JDBC.replace("//", f"//{USER}:{PASSWORD}@") + "/shop?table=t"],
+    ["compare", "craft:file:feed", f"jdbc:oracle:thin:{USER}/{PASSWORD}@db:1521/shop?table=t"],
+    ["compare", "craft:file:feed", f"jdbc:mariadb:{USER}/{PASSWORD}@db?table=t"],
+    ["compare", "craft:file:feed", f"parquet:s3a://{USER}:{PASSWORD}@bucket/x"],
+    ["compare", "craft:file:feed", f"parquet:s3a://{USER}:{PASSWORD}/@bucket/x"],
+    ["compare", "craft:file:feed", f"iceberg:hdfs:/{USER}:{PASSWORD}@host/x"],
+    ["compare", *FEEDS, "--differences", f"s3a://{USER}:{PASSWORD}@bucket/x"],
+    ["compare", *FEEDS, "--json", f"s3://{USER}:{PASSWORD}@bucket/x"],
+    ["compare", *FEEDS, "--html", f"s3://{USER}:{PASSWORD}@bucket/x"],
+    ["compare", *FEEDS, "--junit", f"s3://{USER}:{PASSWORD}@bucket/x"],
+    ["compare", *FEEDS, "--save-case", f"s3://{USER}:{PASSWORD}@bucket/x"],
+    ["compare", *FEEDS, "--mask-key", f"s3://{USER}:{PASSWORD}@bucket/x"],
+    ["compare", "auto:file:feed", "auto:file:feed", "--right-connector", "connector.json"],
+    ["compare", "avro:file:feed", "avro:file:feed", "--left-schema", REGISTRY.replace("http", "x")],
+    ["size", "--feed", f"csv:s3://{USER}:{PASSWORD}@bucket/x"],
+    ["generate", "csv", "--rows", "2", "--to", f"s3://{USER}:{PASSWORD}@bucket/x"],
+    ["identify", "feed", "--connector", "connector.json"],
+    ["storage", "check", "auto", "feed", "--connector", "connector.json"],
+    ["encode", "auto", "feed", "--connector", "connector.json"],
+    ["corpus", "copy", f"s3://{USER}:{PASSWORD}@bucket/golden", "--root", "none"],
+    ["verify", "craft", "--json", f"s3://{USER}:{PASSWORD}@bucket/report.json"],
+    ["decode", "avro", "feed", "--schema", REGISTRY, "--max-answer-bytes", f"password={PASSWORD}"],
     ["decode", "avro", "feed", "--schema", f"{REGISTRY}/?x=1"],
     ["decode", "avro", "feed", "--schema", REGISTRY, "--ca-file", "none.pem"],
     ["decode", "avro", "feed", "--schema", REGISTRY.replace("http", "ftp")],

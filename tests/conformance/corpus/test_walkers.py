@@ -32,6 +32,7 @@ JAR = ADAPTERS / "java" / "build" / "avro-testee.jar"
 NODE = shutil.which("node")
 GO = shutil.which("go")
 JAVA = shutil.which("java")
+QUICK_JAVA = [str(JAVA), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
 SAMPLED = 13  # one of N cases is given to each known-wrong decoder
 
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
@@ -92,15 +93,15 @@ def test_go_walker_agrees_with_runner(tmp_path: Path) -> None:
 
 @needs_java
 def test_java_walker_agrees_with_runner(tmp_path: Path) -> None:
-    walk = [str(JAVA), "-cp", str(JAR), "WalkCorpus"]
-    testee = [str(JAVA), "-jar", str(JAR)]
+    walk = [*QUICK_JAVA, "-cp", str(JAR), "WalkCorpus"]
+    testee = [*QUICK_JAVA, "-jar", str(JAR)]
     assert_agrees(tmp_path, walk, testee, ["avro"], "avro", sample=SAMPLED)
 
 
 @needs_java
 def test_java_walker_reports_a_missing_corpus_in_one_line(tmp_path: Path) -> None:
     walked = subprocess.run(
-        [str(JAVA), "-cp", str(JAR), "WalkCorpus"],
+        [*QUICK_JAVA, "-cp", str(JAR), "WalkCorpus"],
         env={**os.environ, "CDCWIRE_CORPUS": str(tmp_path)},
         capture_output=True,
         text=True,
@@ -182,7 +183,7 @@ def test_javascript_comparison_agrees_with_judge_about_wrong_answers() -> None:
 def test_java_comparison_agrees_with_judge_about_wrong_answers(tmp_path: Path) -> None:
     source = tmp_path / "Compare.java"
     source.write_text(COMPARE_IN_JAVA, encoding="ascii")
-    assert_judges_wrong_answers_alike([str(JAVA), "-cp", str(JAR), str(source)])
+    assert_judges_wrong_answers_alike([*QUICK_JAVA, "-cp", str(JAR), str(source)])
 
 
 def assert_judges_wrong_answers_alike(command: Sequence[str]) -> None:

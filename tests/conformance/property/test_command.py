@@ -23,7 +23,7 @@ WRONG = Path(__file__).with_name("wrong_testee.py")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 CLI = "import sys; from cdcwire_conformance.cli import main; sys.exit(main())"
 # A shell starts what runs in its background with interrupts ignored, and children inherit that.
-HEARD = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+HEARD = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def test_failure_is_shown_saved_and_in_every_output(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     outputs = ["--json", "r.json", "--junit", "r.xml", "--markdown", "r.md"]
-    words = ["30", "--seed", "1", "--save", "found", *outputs]
+    words = ["300", "--seed", "1", "--save", "found", *outputs]
     code, out, _ = verify([*words, *wrong("year")], capsys)
     assert code == 1
     assert "clause: craft: year values" in out
@@ -127,13 +127,27 @@ def test_missing_extra_is_named(
     assert "--property needs the package hypothesis: pip install 'cdcwire[generators]'" in err
 
 
+# The signal comes in a callback of the garbage collector, as Hypothesis has one too.
+IN_CALLBACK = """
+import gc, os
+def callback(phase, info):
+    if os.path.exists("signal"):
+        number = int(open("signal").read())
+        os.remove("signal")
+        signal.raise_signal(number)
+gc.callbacks.append(callback)
+"""
+
+
+@pytest.mark.parametrize("is_in_callback", [False, True])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interrupt_ends_the_testee_and_writes_what_is_known(
-    number: signal.Signals, code: int, tmp_path: Path
+    number: signal.Signals, code: int, is_in_callback: bool, tmp_path: Path
 ) -> None:
     words = ["verify", "craft", "--property", "100000", "--json", "r.json", *wrong("good")]
+    program = HEARD + (IN_CALLBACK if is_in_callback else "") + CLI
     with subprocess.Popen(
-        [sys.executable, "-c", HEARD + CLI, *words],
+        [sys.executable, "-c", program, *words],
         env=ENVIRONMENT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -142,9 +156,13 @@ def test_interrupt_ends_the_testee_and_writes_what_is_known(
         while process.poll() is None and not Path("asked").exists():
             time.sleep(0.05)
         children = _children(process.pid)
-        process.send_signal(number)
+        if is_in_callback:
+            Path("number").write_text(str(int(number)), "ascii")
+            Path("number").rename("signal")
+        else:
+            process.send_signal(number)
         try:
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=300)
         finally:
             process.kill()
     assert process.returncode == code

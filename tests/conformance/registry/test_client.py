@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import shutil
 import ssl
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -21,14 +24,15 @@ from urllib3.exceptions import SSLError
 from cdcwire.core.format import Context
 from cdcwire.core.schemas import SchemaId
 from cdcwire.formats.avro import FORMAT
+from cdcwire_conformance.cli import main
 from cdcwire_conformance.registry import (
+    MAX_ANSWER_BYTES,
     ConfluentRegistry,
     RegistryError,
     RetryPolicy,
     open_schemas,
     parse_address,
 )
-from cdcwire_conformance.registry.http import MAX_BODY_BYTES
 
 TEXT = '{"type":"record","name":"t","namespace":"default.s","fields":[]}'
 QUICK = RetryPolicy(connect=5.0, answer=5.0, tries=3)
@@ -67,7 +71,8 @@ class Server:
 
 
 @contextmanager
-def running() -> Iterator[Server]:
+def running(certificate: Path | None = None) -> Iterator[Server]:
+    """Run a server. ``certificate``: with TLS, by this certificate."""
     server = Server()
 
     class Handler(BaseHTTPRequestHandler):
@@ -103,6 +108,11 @@ def running() -> Iterator[Server]:
 
     with Quiet(("127.0.0.1", 0), Handler) as httpd:
         server.url = f"http://127.0.0.1:{httpd.server_address[1]}"
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate, certificate.with_suffix(".key"))
+            httpd.socket = context.wrap_socket(httpd.socket, server_side=True)
+            server.url = f"https://localhost:{httpd.server_address[1]}"
         thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
@@ -304,17 +314,102 @@ def test_odd_ids_are_an_error(server: Server, schema_id: object) -> None:
     assert "without an id from 1" in str(register_error(server))
 
 
-def test_huge_answers_are_cut_off(server: Server) -> None:
-    def flood(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Length", str(1 << 40))
-        handler.end_headers()
-        while not server.is_over.is_set():
-            handler.wfile.write(b" " * 65536)
+def flood(handler: BaseHTTPRequestHandler) -> None:
+    """Answer until the client has gone."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(1 << 40))
+    handler.end_headers()
+    while True:
+        handler.wfile.write(b" " * 65536)
 
+
+def test_huge_answers_are_cut_off(server: Server) -> None:
     server.answers = [flood]
-    assert f"more than {MAX_BODY_BYTES} bytes" in str(get_error(server))
+    assert f"more than {MAX_ANSWER_BYTES} bytes" in str(get_error(server))
     assert len(server.requests) == 1
+
+
+@pytest.fixture
+def avro_feed(tmp_path: Path) -> str:
+    """Return a file with a message that names schema 7."""
+    value = base64.b64encode(b"\0\0\0\0\7").decode()
+    (tmp_path / "feed.jsonl").write_text(json.dumps({"key": None, "value": value}))
+    return str(tmp_path / "feed.jsonl")
+
+
+def test_limit_of_an_answer_is_an_option(
+    server: Server, avro_feed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["decode", "avro", avro_feed, "--schema", server.url, "--max-answer-bytes"]
+    server.answers = [(200, {"schema": TEXT + 100 * " "})]
+    assert main([*words, "150"]) == 2
+    assert "the answer has more than 150 bytes (--max-answer-bytes)" in capsys.readouterr().err
+    main([*words, "300"])
+    assert "more than" not in capsys.readouterr().err
+    assert main([*words, "0"]) == 2
+    assert "'0' is not a number from 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("method", ["get", "register"])
+def test_redirect_gets_no_credentials(server: Server, status: int, method: str) -> None:
+    """Neither another host nor another scheme is asked, nor the same one again."""
+    with running() as other:
+        other.answers = [(200, {"schema": TEXT, "id": 1})]
+
+        def redirect(handler: BaseHTTPRequestHandler) -> None:
+            handler.send_response(status)
+            handler.send_header("Location", f"{other.url}/schemas/ids/7")
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
+
+        server.answers = [redirect]
+        client = server.client(user=USER)
+        with pytest.raises(RegistryError, match=f"it answers {status}; redirects are not"):
+            client.get(7) if method == "get" else client.register("t-value", TEXT)
+        assert len(server.requests) == 1
+        assert other.requests == []
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a self-signed certificate for localhost; its key is next to it."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is missing, which makes certificates")
+    file = tmp_path_factory.mktemp("tls") / "server.pem"
+    command = ["openssl", "req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    command += ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+    for extension in (
+        "subjectAltName=DNS:localhost",
+        "keyUsage=critical,digitalSignature,keyCertSign",
+    ):
+        command += ["-addext", extension]
+    command += ["-keyout", str(file.with_suffix(".key")), "-out", str(file)]
+    subprocess.run(command, check=True, capture_output=True)
+    return file
+
+
+def test_certificate_is_refused_unless_its_authority_is_given(
+    certificate: Path, avro_feed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The password is not sent to a server that is not trusted."""
+    with running(certificate) as server:
+        server.answers = [(200, {"schema": TEXT})]
+        secret = server.url.replace("://", f"://{USER}@")
+        words = ["decode", "avro", avro_feed, "--schema"]
+        assert main([*words, secret]) == 2
+        error = capsys.readouterr().err
+        assert "no trust: self-signed certificate" in error.replace("self signed", "self-signed")
+        assert "give the certificates of the authority that signed it (--ca-file)" in error
+        assert server.requests == []
+        main([*words, secret, "--ca-file", str(certificate)])
+        assert "no trust" not in capsys.readouterr().err
+        assert server.requests[0].headers["authorization"] == f"Basic {TOKEN}"
+        by_number = secret.replace("localhost", "127.0.0.1")
+        asked = len(server.requests)
+        assert main([*words, by_number, "--ca-file", str(certificate)]) == 2
+        assert "give the address by a name that the certificate has" in capsys.readouterr().err
+        assert len(server.requests) == asked
 
 
 USER = "us%40er:s%2Fecret-word"

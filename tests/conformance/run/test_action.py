@@ -92,12 +92,6 @@ def test_step_fails_with_the_exit_code_of_verify(tmp_path: Path) -> None:
     assert (step.code, step.outputs["verdict"]) == (2, "error")
 
 
-def test_page_is_left_out_where_it_is_not_wanted(tmp_path: Path) -> None:
-    step = Step(tmp_path, COMMAND=REFERENCE, FORMATS="cdl-json")
-    assert (step.code, step.outputs["html"]) == (0, "")
-    assert not [*tmp_path.rglob("*.html")]
-
-
 @pytest.mark.parametrize(("fault", "code"), [("none", 0), ("delete", 1)])
 def test_property_budget_generates_messages_after_the_golden_cases(
     tmp_path: Path, fault: str, code: int
@@ -107,14 +101,16 @@ def test_property_budget_generates_messages_after_the_golden_cases(
     command = shlex.join([sys.executable, str(tmp_path / "testee.py")])
     (tmp_path / "known.txt").write_text("cdl-json/* | generated messages show it too\n")
     inputs = {"EXPECTED_FAILURES": "known.txt"} if code else {}
-    step = Step(tmp_path, COMMAND=command, FORMATS="cdl-json", PROPERTY="40", **inputs)
+    step = Step(tmp_path, COMMAND=command, FORMATS="cdl-json", PROPERTY="15", **inputs)
     assert (step.code, step.outputs["verdict"]) == (code, ["passed", "failed"][code]), step.stderr
     folder = Path(step.outputs["directory"])
     found = json.loads((folder / "property.json").read_text())
-    assert found["property"]["examples"] == 40
+    assert found["property"]["examples"] == 15
     assert bool(found["outcomes"]) == bool(code)
     assert bool([*(folder / "cases").rglob("decode-*.json")]) == bool(code)
     assert (folder / "property.xml").exists()
+    assert step.outputs["html"] == ""
+    assert not [*tmp_path.rglob("*.html")]
 
 
 def test_expected_failures_are_given_to_verify(tmp_path: Path) -> None:

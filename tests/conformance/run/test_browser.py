@@ -141,12 +141,13 @@ def test_site_with_all_cases_paints_within_two_seconds(page: Any, site: Path) ->
     page.goto(site.as_uri())
     count = f"{len(load_cases()):,}"
     assert page.inner_text("#count") == f"{count} of {count} cases"
-    script = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+    paints = "performance.getEntriesByName('first-contentful-paint')"
     times = []
     for _ in range(LOADS):  # other processes may hold up some of them
         page.goto("about:blank")
         page.goto(site.as_uri())
-        times.append(page.evaluate(script))
+        page.wait_for_function(f"{paints}.length")
+        times.append(page.evaluate(f"{paints}[0].startTime"))
     assert min(times) <= FIRST_PAINT_MS
 
 

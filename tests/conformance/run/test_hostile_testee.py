@@ -1,99 +1,113 @@
-"""``cdcwire verify`` with a testee, or a machine, that does its worst: what is left afterwards."""
+"""``cdcwire verify`` with a testee that does its worst: the verdict, the limit, what is left."""
 
 from __future__ import annotations
 
+import gc
 import json
-import os
-import signal
-import subprocess
 import sys
-import time
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from cdcwire_conformance.cli import main
+from cdcwire_conformance.testees import pipes
 from cdcwire_conformance.testees.memory import can_measure
+from cdcwire_conformance.testees.processes import kill_labelled, labelled_processes
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits are of POSIX")
-CLI = "import sys; from cdcwire_conformance.cli import main; sys.exit(main(sys.argv[1:]))"
-# A shell starts what runs in its background with interrupts ignored, and children inherit that.
-HEARD = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {CLI}"
-BEGIN = """
-import os, signal, subprocess, sys, tempfile, time
-from cdcwire_conformance.testees import reference
-right = reference.answer
-"""
-END = """
-reference.answer = answer
-sys.exit(reference.main([]))
-"""
+pytestmark = pytest.mark.skipif(not can_measure(), reason="processes are found in /proc")
+HOSTILE = str(Path(__file__).with_name("hostile_testee.py"))
+# A decoder that believes the number of elements in this message allocates 16 GiB.
+CASE = "craft/tables/element-count-huge"
+SHORT = ["--timeout", "0.5"]
+LONG = ["--timeout", "900"]
+Verify = Callable[..., tuple[int, str]]
 
 
-def environment(folder: Path) -> dict[str, str]:
-    (folder / "tmp").mkdir(exist_ok=True)
-    python_path = os.pathsep.join(filter(None, sys.path))
-    return {**os.environ, "PYTHONPATH": python_path, "TMPDIR": str(folder / "tmp")}
+@pytest.fixture
+def verify(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Verify:
+    """Return a function that judges a mode of the testee. Afterwards nothing may be left."""
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    pids = tmp_path / "pids"
+
+    def run(mode: str, *words: str) -> tuple[int, str]:
+        threads = set(threading.enumerate())
+        report = tmp_path / "report.json"
+        command = [sys.executable, HOSTILE, mode, str(pids)]
+        given = ["--case", CASE, "--jobs", "1", "--json", str(report), *words]
+        code = main(["verify", "craft", *given, "--", *command])
+        shown = capsys.readouterr()
+        assert shown.err == ""
+        (outcome,) = json.loads(report.read_text("utf-8"))["outcomes"]
+        assert list(labelled_processes()) == [], "a process is left"
+        assert set(threading.enumerate()) <= threads, "a thread is left"
+        assert list(temporary.iterdir()) == [], "a temporary file is left"
+        assert "\x1b" not in shown.out
+        return code, f"{outcome['verdict']}\n{shown.out}"
+
+    return run
 
 
-def a_testee(folder: Path, answer: str) -> list[str]:
-    """Return the command of a testee whose function ``answer`` is this code."""
-    file = folder / "testee.py"
-    file.write_text(BEGIN + answer + END, encoding="utf-8")
-    return ["--", sys.executable, str(file)]
+@pytest.mark.parametrize(
+    ("mode", "words", "verdict", "line"),
+    [
+        ("silence", SHORT, "timed out", "within 0.5 s"),
+        ("late", SHORT, "timed out", "within 0.5 s"),
+        ("orphan", SHORT, "timed out", "within 0.5 s"),
+        ("deaf", SHORT, "timed out", "within 0.5 s"),
+        ("line-ends", SHORT, "timed out", "within 0.5 s"),
+        ("flood", [*LONG, "--answer-size", "1"], "crashed", "1048576 bytes"),
+        ("nan", LONG, "crashed", "floats travel as text"),
+        ("memory", [*LONG, "--memory", "150"], "crashed", "used more than 150 MiB of memory"),
+    ],
+)
+@pytest.mark.parametrize("one_shot", [False, True], ids=["kept-alive", "one-shot"])
+def test_misbehaviour_is_a_failed_case_and_leaves_nothing(
+    mode: str, words: list[str], verdict: str, line: str, one_shot: bool, verify: Verify
+) -> None:
+    code, shown = verify(mode, *words, *(["--one-shot"] if one_shot else []))
+    assert code == 1
+    assert shown.startswith(f"{verdict}\n")
+    assert line in shown
+    if "--" in words[-2]:
+        limit = words[-2]
+        assert limit == "--timeout" or f"({limit})" in shown
 
 
-def assert_nothing_is_left(folder: Path, pids: list[int]) -> None:
-    give_up = time.monotonic() + 60
-    while any(map(is_running, pids)):
-        assert time.monotonic() < give_up, "a process is left"
-        time.sleep(0.05)
-    assert list((folder / "tmp").iterdir()) == []
-
-
-def is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-        return not Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(") ")[2].startswith("Z")
-    except (ProcessLookupError, FileNotFoundError):
-        return False
-
-
-@pytest.mark.skipif(not can_measure(), reason="processes are found in /proc")
-def test_interrupt_leaves_no_process_and_no_file(tmp_path: Path) -> None:
-    """The testee ignores signals, and its child has left session and group."""
-    marker = tmp_path / "pids"
-    command = a_testee(
-        tmp_path,
-        f"""
-for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-    signal.signal(number, signal.SIG_IGN)
-def answer(request):
-    child = subprocess.Popen(
-        [sys.executable, "-c", "import time; time.sleep(900)"], start_new_session=True
+@pytest.mark.parametrize("mode", ["loud", "end"])
+def test_right_answer_counts_whatever_else_the_testee_does(mode: str, verify: Verify) -> None:
+    code, shown = verify(mode, *LONG)
+    assert code == 0
+    assert shown.startswith("passed\n")
+    assert ("after stop the testee is to end with 0: it did not end by itself" in shown) == (
+        mode == "end"
     )
-    with open({str(marker)!r} + ".new", "w") as file:
-        file.write(f"{{os.getpid()}} {{child.pid}}")
-    os.replace({str(marker)!r} + ".new", {str(marker)!r})
-    time.sleep(900)
-""",
-    )
-    words = ["verify", "craft", "--case", "craft/values", "--jobs", "1", "--timeout", "900"]
-    words += ["--json", str(tmp_path / "report.json")]
-    with subprocess.Popen(
-        [sys.executable, "-c", HEARD, *words, *command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(tmp_path),
-    ) as process:
-        give_up = time.monotonic() + 120
-        while not marker.exists():
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < give_up, "the testee was not asked"
-            time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert b"INTERRUPTED" in out
-    assert b"Traceback" not in err
-    assert json.loads((tmp_path / "report.json").read_text("utf-8"))["interrupted"]
-    assert_nothing_is_left(tmp_path, [int(pid) for pid in marker.read_text("utf-8").split()])
+
+
+def test_start_that_takes_too_long_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    sleep = [sys.executable, "-c", "import time; time.sleep(900)"]
+    assert main(["verify", "craft", "--start-timeout", "0.5", "--", *sleep]) == 2
+    problem = "the testee did not start: no answer within 0.5 s"
+    assert capsys.readouterr().err == f"cdcwire verify: {problem}\n"
+    assert list(labelled_processes()) == []
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_process_that_is_not_killed_is_seen(
+    verify: Verify, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The planted fault: only the group of the command is killed. Its pipes stay open, too."""
+    labels: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(pipes, "kill_labelled", labels.append)
+        with pytest.raises(AssertionError, match="a process is left"):
+            verify("orphan", *SHORT)
+    for label in labels:
+        kill_labelled(label)
+    assert list(labelled_processes()) == []
+    gc.collect()

@@ -353,6 +353,51 @@ def test_run_ten_failures_of_a_kind_are_asked_again_and_all_after_a_state_leak(
     assert list(verdicts(results).values()).count("failed") == 12 - leaks
 
 
+@pytest.mark.parametrize(
+    ("entries", "asked"),
+    [
+        ((("toy/rows/case", ""),), 1),
+        ((("toy/rows/*", "expected"),), 1),
+        ((("toy/rows/case", "bang"),), 2),
+        ((("toy/rows/other", ""),), 2),
+        ((("toy/rows/case", ""), ("toy@state-leaks", "")), 2),
+    ],
+)
+def test_run_failure_that_the_list_explains_is_not_asked_again(
+    results: Results, a_case: Make, fake: Fake, entries: tuple[tuple[str, str], ...], asked: int
+) -> None:
+    testee = fake(lambda _: Events([]))
+    testee.is_fresh = False
+    run([a_case()], [], [testee], results, expected_failures=known(*entries))
+    assert len(testee.asked) == asked
+
+
+def test_run_expected_failures_are_asked_again_after_a_state_leak(
+    results: Results, a_case: Make, fake: Fake
+) -> None:
+    answers = iter([Events([]), Events([]), RIGHT, Events([]), RIGHT])
+    testee = fake(lambda _: next(answers))
+    testee.is_fresh = False
+    expected = known(("toy/rows/a", ""), ("toy/rows/c", ""))
+    cases = [a_case(name) for name in "abc"]
+    run(cases, [], [testee], results, expected_failures=expected)
+    assert verdicts(results)["toy/rows/a"] == "expected failure"
+    assert [leak.id for leak in results.leaks] == ["toy/rows/b", "toy/rows/c"]
+    assert [entry.pattern for entry in results.stale] == ["toy/rows/c"]
+
+
+def test_run_expected_timeout_is_asked_again(results: Results, a_case: Make, fake: Fake) -> None:
+    def answer(request: Request) -> Answer:
+        if len(testee.asked) == 1:
+            raise NoAnswer("timed out", "no answer within 1 s", is_fresh=False)
+        return RIGHT
+
+    testee = fake(answer)
+    run([a_case()], [], [testee], results, expected_failures=known(("toy/rows/case", "")))
+    assert verdicts(results) == {"toy/rows/case": "passed"}
+    assert len(results.stale) == 1
+
+
 def test_run_other_order_of_members_is_no_leak(results: Results, a_case: Make, fake: Fake) -> None:
     """Java's Map.of iterates in an order of each process."""
     times = iter([{"x": "1", "y": "2"}, {"y": "2", "x": "1"}])

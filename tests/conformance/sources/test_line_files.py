@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,9 +15,20 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.model.text import Json
 from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.feed_file import read_feed_file
-from cdcwire_conformance.sources.line_files import is_compressed, is_lines, stem_of
-from cdcwire_conformance.sources.messages_io import line_message, read_messages
-from cdcwire_conformance.sources.stores import SourceError
+from cdcwire_conformance.sources.line_files import (
+    LIMIT_VARIABLE,
+    is_compressed,
+    is_lines,
+    stem_of,
+)
+from cdcwire_conformance.sources.messages_io import (
+    InputError,
+    NotAMessageError,
+    line_message,
+    message_from_line,
+    read_messages,
+)
+from cdcwire_conformance.sources.stores import SourceError, open_here
 
 ROWS = 50
 
@@ -87,6 +99,71 @@ def test_cut_off_file_is_one_line(
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_line_that_grows_beyond_the_limit_is_refused_before_it_is_in_memory(
+    tmp_path: Path,
+    suffix: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    limit = 1 << 20
+    monkeypatch.setenv(LIMIT_VARIABLE, str(limit))
+    file = tmp_path / f"messages.jsonl{suffix}"
+    file.write_bytes(COMPRESSIONS[suffix](b" " * 32 * limit))
+    tracemalloc.start()
+    try:
+        assert main(["decode", "craft", str(file)]) == 2
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    problem = f"more than {limit} bytes after decompression ({LIMIT_VARIABLE} allows more)"
+    assert capsys.readouterr().err == f"cdcwire decode: {file}: can't be read: {problem}\n"
+    assert most < 8 * limit
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_limit_is_of_a_line_of_gzip_and_of_a_file_of_zstd(
+    feed: Path, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / f"messages.jsonl{suffix}"
+    content = feed.read_bytes()
+    longest = max(map(len, content.splitlines(keepends=True)))
+    file.write_bytes(COMPRESSIONS[suffix](content))
+    enough = longest if suffix == ".gz" else len(content)
+    assert enough < len(content) or suffix == ".zst"
+    monkeypatch.setenv(LIMIT_VARIABLE, str(enough))
+    assert len(list(read_messages(str(file)))) == len(content.splitlines())
+    monkeypatch.setenv(LIMIT_VARIABLE, str(enough - 1))
+    with pytest.raises(InputError, match="after decompression"):
+        list(read_messages(str(file)))
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_reading_a_few_bytes_needs_no_more(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / f"a.jsonl{suffix}"
+    file.write_bytes(COMPRESSIONS[suffix](b"0123456789\n"))
+    monkeypatch.setenv(LIMIT_VARIABLE, "11")
+    with open_here(str(file)) as lines:
+        assert (lines.readline(4), lines.read(3), lines.read()) == (b"0123", b"456", b"789\n")
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1e9", "many", "9" * 40])
+def test_limit_that_is_not_a_number_is_one_line(
+    feed: Path,
+    tmp_path: Path,
+    text: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv(LIMIT_VARIABLE, text)
+    file = tmp_path / "messages.jsonl.gz"
+    file.write_bytes(gzip.compress(feed.read_bytes()))
+    assert main(["decode", "craft", str(file)]) == 2
+    assert f"{LIMIT_VARIABLE} is not a number from 1: '{text[:38]}" in capsys.readouterr().err
+
+
 _WRONG: list[tuple[str, Json]] = [("headers", ["a"]), ("payload", 1), ("headers", {})]
 
 
@@ -110,10 +187,43 @@ def test_line_of_kcat_is_a_message() -> None:
             line_message({**line, name: value})
 
 
+_VALUE = b'{"op":"c","after":{"id":1,"t":"a\\tb"}}'
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "value"),
+    [
+        (b'{"id":1}\t' + _VALUE, b'{"id":1}', _VALUE),
+        (b"null\t" + _VALUE + b"\r\n", None, _VALUE),
+        (b'{"id":1}\tnull\n', b'{"id":1}', None),
+        (b'CreateTime:1713000000000\tPartition:0\tOffset:7\t{"id":1}\t{}', b'{"id":1}', b"{}"),
+        (b"NO_TIMESTAMP\tNO_HEADERS\t" + _VALUE, None, _VALUE),
+        (_VALUE, None, _VALUE),
+        (b'{"schema":{},"payload":null}\n', None, b'{"schema":{},"payload":null}'),
+        (b'{"op":"d","before":{"key":1}}', None, b'{"op":"d","before":{"key":1}}'),
+    ],
+)
+def test_line_of_the_console_consumer_is_a_message(
+    line: bytes, key: bytes | None, value: bytes | None
+) -> None:
+    assert message_from_line(line) == KafkaMessage(key, value)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"a\tb", b"{}\t{}\t{}", b'Offset:7\tname:x\t{"id":1}\t{}', b"{}\t[]", b"Offset:7", b"{"],
+)
+def test_other_text_is_invalid_json(line: bytes) -> None:
+    with pytest.raises(json.JSONDecodeError):
+        message_from_line(line)
+
+
 @pytest.mark.parametrize("document", [{}, {"a": 1}, {"payload": "abc"}, {"headers": {}}])
 def test_other_objects_are_not_messages(document: Json) -> None:
     with pytest.raises(ValueError, match="it has neither key nor value"):
         line_message(document)
+    with pytest.raises(NotAMessageError, match="it has neither key nor value"):
+        message_from_line(json.dumps(document).encode())
     assert line_message({"key": None}) == KafkaMessage(None, None)
 
 

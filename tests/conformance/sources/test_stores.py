@@ -15,6 +15,7 @@ from cdcwire_conformance.sources.stores import (
     LocalStore,
     Store,
     StoreError,
+    has_password,
     open_store,
     path_under,
 )
@@ -137,3 +138,20 @@ def test_open_store_of_a_store_that_nobody_knows_is_one_line() -> None:
     pytest.importorskip("fsspec")
     with pytest.raises(StoreError, match="nowhere"):
         open_store("nowhere://bucket/prefix")
+
+
+@pytest.mark.parametrize(
+    ("url", "has_one"),
+    [
+        ("s3a://user:password@bucket/x", True),
+        ("s3a://user:pass/wo+rd@bucket/x", True),
+        ("s3a:/user:password@bucket/x", True),
+        ("ftp://:password@host", True),
+        ("abfss://container@account.dfs.core.windows.net/x", False),
+        ("hdfs://host:9000/a@b", False),
+        ("hdfs://host/2024-01-01T10:00", False),
+        ("folder/user:password@x", False),
+    ],
+)
+def test_password_of_a_url_is_found(url: str, has_one: bool) -> None:
+    assert has_password(url) is has_one

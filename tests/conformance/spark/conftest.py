@@ -24,16 +24,25 @@ from cdcwire_conformance.ddl import parse_ddl
 from cdcwire_generators.workloads import table_workload
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from cdcwire_conformance.arrow.schema import CanonicalTable
+    from cdcwire_conformance.compare.result import TableComparison
+
+
+_SETTINGS = {
+    "spark.sql.shuffle.partitions": "2",
+    # Each query runs on a few rows: to compile it well takes longer than to run it.
+    "spark.driver.defaultJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+}
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     from cdcwire_conformance.spark import spark_session
 
-    session = spark_session("local[2]", {"spark.sql.shuffle.partitions": "2"}, "cdcwire-tests")
+    session = spark_session("local[2]", _SETTINGS, "cdcwire-tests")
     yield session
     session.stop()
 
@@ -42,14 +51,25 @@ def spark() -> Iterator[SparkSession]:
 def compare(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str, dict[str, Any]]]:
-    """Run the command. Returns: its exit code, its text, and its JSON document, validated."""
+    """Run the command on Spark. Returns: its exit code, its text, and its validated JSON document.
+
+    Where the embedded engine can compare too, it has to give the same.
+    """
     jsonschema = pytest.importorskip("jsonschema", reason="needs the extra check")
-    from cdcwire_conformance.spark.compare.report import schema
+    from cdcwire_conformance.compare.report import schema
 
     def run(*arguments: str) -> tuple[int, str, dict[str, Any]]:
+        found = run_on("spark", *arguments)
+        if "--differences" not in arguments:
+            embedded = run_on("embedded", *arguments)
+            if "--engine embedded: " not in embedded[1]:
+                assert _without_engine(embedded) == _without_engine(found)
+        return found
+
+    def run_on(engine: str, *arguments: str) -> tuple[int, str, dict[str, Any]]:
         file = tmp_path / "found.json"
         file.unlink(missing_ok=True)
-        code = main(["compare", *arguments, "--json", str(file)])
+        code = main(["compare", *arguments, "--json", str(file), "--engine", engine])
         out, err = capsys.readouterr()
         if code == 2:
             assert not file.exists()
@@ -61,6 +81,81 @@ def compare(
         return code, out, document
 
     return run
+
+
+def _without_engine(run: tuple[int, str, dict[str, Any]]) -> tuple[int, str, dict[str, Any]]:
+    """Return a result without what engines may do differently: the order of equal ranks."""
+    code, _, document = run
+    if not document:
+        return run
+    kept = {k: v for k, v in document.items() if k not in ("engine", "exact", "seconds")}
+    tables = []
+    for table in document["tables"]:
+        patterns = ({**each, "examples": []} for each in table["patterns"])
+        sorted_parts = {
+            "differences": sorted(table["differences"], key=json.dumps),
+            "patterns": sorted(patterns, key=json.dumps),
+        }
+        tables.append({**table, **sorted_parts})
+    return code, "", {**kept, "tables": tables}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def both_engines(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Compare frames with the embedded engine too, and check that it gives the same."""
+    compare_frames = getattr(request.module, "compare_frames", None)
+    if compare_frames is None:
+        yield
+        return
+    from cdcwire_conformance.arrow.schema import event_schema
+    from cdcwire_conformance.compare.embedded.tables import TableSides, compare_batches
+    from cdcwire_conformance.compare.rules import DEFAULT_LIMIT, CompareOptions, ComparisonRules
+
+    def compared(
+        left: DataFrame,
+        right: DataFrame,
+        table: CanonicalTable,
+        rules: ComparisonRules = ComparisonRules(),  # noqa: B008
+        **others: Any,
+    ) -> TableComparison:
+        found: TableComparison = compare_frames(left, right, table, rules, **others)
+        image: Any = left.schema["after"].dataType
+        if found.counts is None or image.names != list(table.column_names):
+            return found
+        dropped = [name for name, _ in found.left_out]
+        sides = [_batches(each.drop(*dropped), event_schema(table)) for each in (left, right)]
+        options = CompareOptions(
+            limit=others.get("limit", DEFAULT_LIMIT),
+            window=others.get("window"),
+            order=others.get("order", True),
+        )
+        image = sides[0][0].schema.field("after").type
+        embedded = compare_batches(TableSides(table, image, sides[0], sides[1]), rules, options)
+        assert _in_order(embedded) == _in_order(replace(found, left_out=()))
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(request.module, "compare_frames", compared)
+        yield
+
+
+def _batches(frame: DataFrame, schema: pa.Schema) -> list[pa.RecordBatch]:
+    """Return the rows of a frame, with all columns that a decoded one has."""
+    import pyarrow as pa
+
+    table = frame.toArrow()
+    for field in schema:
+        if field.name not in table.schema.names:
+            table = table.append_column(field, pa.nulls(table.num_rows, field.type))
+    return table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
+
+
+def _in_order(found: TableComparison) -> TableComparison:
+    return replace(
+        found,
+        differences=tuple(sorted(found.differences, key=repr)),
+        patterns=tuple(sorted((replace(p, examples=()) for p in found.patterns), key=repr)),
+    )
 
 
 @pytest.fixture(scope="session")

@@ -21,11 +21,11 @@ from cdcwire_generators.workloads import workload
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.compare.feed import named_like
+from cdcwire_conformance.compare.result import Counts
+from cdcwire_conformance.compare.rules import ComparisonRules, Side, terms_of
 from cdcwire_conformance.spark import describe_feed, parse_source
 from cdcwire_conformance.spark.compare.changes import compare_frames
-from cdcwire_conformance.spark.compare.feed import named_like
-from cdcwire_conformance.spark.compare.result import Counts
-from cdcwire_conformance.spark.compare.rules import ComparisonRules, Side, terms_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

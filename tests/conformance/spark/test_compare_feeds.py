@@ -26,11 +26,12 @@ from cdcwire_generators.workloads import workload
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
+from cdcwire_conformance.compare.feed import ComparedFeed
+from cdcwire_conformance.compare.feeds import compare_tables
+from cdcwire_conformance.compare.result import Counts
+from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
 from cdcwire_conformance.sources.source_urls import parse_source
-from cdcwire_conformance.spark.compare.feed import ComparedFeed
-from cdcwire_conformance.spark.compare.feeds import compare_tables
-from cdcwire_conformance.spark.compare.result import Counts
-from cdcwire_conformance.spark.compare.rules import DEFAULT_OPTIONS, CompareOptions
+from cdcwire_conformance.spark.compare.engine import SparkEngine
 
 pytestmark = pytest.mark.usefixtures("spark")
 
@@ -373,7 +374,7 @@ def test_key_that_one_side_tells_is_compared(spark: Any, tmp_path: Path, is_left
     }
     options = CompareOptions(columns=frozenset({"note"}))
     sides = (tables, strangers) if is_left else (strangers, tables)
-    (found,) = compare_tables(spark, feed, feed, *sides, options).tables
+    (found,) = compare_tables(SparkEngine(spark), feed, feed, *sides, options).tables
     assert found.paired_by == ("commit_ts", "id")
     assert found.counts == Counts(4, 4, 4, 4, 4)
 

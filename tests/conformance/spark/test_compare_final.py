@@ -14,9 +14,9 @@ from cdcwire.model.kinds import DecimalType, FloatType, IntType, TextType
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.compare.result import ABSENT, NULL, Counts, Shown, TableComparison
+from cdcwire_conformance.compare.rules import ComparisonRules, Window, final_rules
 from cdcwire_conformance.spark.compare.changes import compare_frames
-from cdcwire_conformance.spark.compare.result import ABSENT, NULL, Counts, Shown, TableComparison
-from cdcwire_conformance.spark.compare.rules import ComparisonRules, Window, final_rules
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

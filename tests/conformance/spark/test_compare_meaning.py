@@ -153,7 +153,8 @@ def test_meant_differences_are_accepted_and_the_verdict_names_them(
     assert tables["shop.accounts"]["counts"]["same"] == 6
     (verdict,) = [line for line in text.splitlines() if line.startswith("EQUAL")]
     assert verdict.endswith(
-        "; left out: shop.scratch (--exclude); seen of shop.logs (--ignore-column)"
+        "; left out: shop.scratch (--exclude); seen of shop.logs (--ignore-column); "
+        "made_at of shop.times below ms (--precision)"
     )
     assert "debezium-json: shop.people is shop.staff" in text
 

@@ -19,9 +19,9 @@ from cdcwire.model.kinds import IntType
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.compare.result import Counts, RowDifference, TableComparison
+from cdcwire_conformance.compare.rules import ComparisonRules, Window
 from cdcwire_conformance.spark.compare.changes import compare_frames
-from cdcwire_conformance.spark.compare.result import Counts, RowDifference, TableComparison
-from cdcwire_conformance.spark.compare.rules import ComparisonRules, Window
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

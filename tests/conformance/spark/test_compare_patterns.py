@@ -14,10 +14,9 @@ pytest.importorskip("pyspark", reason="needs the extra spark")
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.spark.compare.changes import compare_frames
-from cdcwire_conformance.spark.compare.patterns import OPTIONS, patterns_of
-from cdcwire_conformance.spark.compare.report import text
-from cdcwire_conformance.spark.compare.result import (
+from cdcwire_conformance.compare.patterns import OPTIONS, patterns_of
+from cdcwire_conformance.compare.report import text
+from cdcwire_conformance.compare.result import (
     ABSENT,
     ColumnDifference,
     Comparison,
@@ -25,7 +24,8 @@ from cdcwire_conformance.spark.compare.result import (
     Shown,
     TableComparison,
 )
-from cdcwire_conformance.spark.compare.rules import ComparisonRules
+from cdcwire_conformance.compare.rules import ComparisonRules
+from cdcwire_conformance.spark.compare.changes import compare_frames
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

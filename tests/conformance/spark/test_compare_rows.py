@@ -27,9 +27,9 @@ from cdcwire.model.kinds import (
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.compare.result import ABSENT, NULL, Counts, Shown, TableComparison
+from cdcwire_conformance.compare.rules import ComparisonRules
 from cdcwire_conformance.spark.compare.changes import compare_frames
-from cdcwire_conformance.spark.compare.result import ABSENT, NULL, Counts, Shown, TableComparison
-from cdcwire_conformance.spark.compare.rules import ComparisonRules
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

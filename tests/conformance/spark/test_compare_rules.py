@@ -17,11 +17,12 @@ from pyspark.sql import DataFrame as AnyFrame
 from pyspark.sql import functions as F
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.compare.layout import layout_of
+from cdcwire_conformance.compare.result import ABSENT, NULL, Counts, RowDifference, Shown
+from cdcwire_conformance.compare.rules import ComparisonRules
+from cdcwire_conformance.spark.compare import changes
 from cdcwire_conformance.spark.compare.changes import compare_frames, frame_difference
 from cdcwire_conformance.spark.compare.pairing import narrow_changes
-from cdcwire_conformance.spark.compare.result import ABSENT, NULL, Counts, RowDifference, Shown
-from cdcwire_conformance.spark.compare.rules import ComparisonRules
-from cdcwire_conformance.spark.compare.splitting import layout_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -168,7 +169,7 @@ def test_update_that_changes_nothing_is_one_without_old_values(frame_of: MakeFra
 
 def test_both_hashes_of_a_row_cover_its_fields_only(frame_of: MakeFrame) -> None:
     frame = frame_of(TABLE, [{"op": "insert", "ts": 1}])
-    table = layout_of(frame.schema["after"].dataType, TABLE, ComparisonRules())
+    table = layout_of(frame.schema["after"].dataType.fields, TABLE, ComparisonRules())
     (row,) = narrow_changes(frame, table).collect()
     assert row.row_a != row.row_b
 
@@ -222,7 +223,7 @@ def test_only_counts_and_limited_rows_come_to_the_driver(
     monkeypatch.setattr(type(left), "collect", counted)
     for name in ("toPandas", "toArrow", "toLocalIterator", "take", "head", "first", "count"):
         monkeypatch.setattr(type(left), name, refused)
-    found = compare_frames(left, right, TABLE, limit=5)
+    found = changes.compare_frames(left, right, TABLE, limit=5)
     assert len(found.differences) == 5
     assert collected == [1, 5]
 

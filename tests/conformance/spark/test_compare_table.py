@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Column, Image, Position, RowChange, Table
 from cdcwire.model.kinds import DatetimeType, DecimalType, IntType, JsonType, TextType
+from cdcwire_conformance.cli import main
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.stores import SourceError
 from cdcwire_conformance.sources.tables import parse_table_url
@@ -84,14 +86,20 @@ def right_table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -
 @pytest.fixture(scope="module")
 def wrong_table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return a table with stale, missing, left over and doubled rows; ``made`` is cut to ms."""
+    rows = wrong_rows((*range(ROWS), DOUBLED, UNKNOWN))
+    return write_table(spark, tmp_path_factory.mktemp("wrong") / "orders", rows)
+
+
+def wrong_rows(keys: Iterable[int]) -> list[tuple[object, ...]]:
+    """Return rows with these keys, without the missing ones. ``made`` is cut to milliseconds."""
     rows: list[tuple[object, ...]] = []
-    for key in (*range(ROWS), DOUBLED, UNKNOWN):
+    for key in keys:
         if key in MISSING:
             continue
         row = list(values(key, "old" if key in STALE else "new"))
         row[3] = str(row[3])[:-3]
         rows.append(tuple(row))
-    return write_table(spark, tmp_path_factory.mktemp("wrong") / "orders", rows)
+    return rows
 
 
 def test_equal_table_is_equal(compare: Compare, feed: str, right_table: str) -> None:
@@ -107,9 +115,9 @@ def test_equal_table_is_equal(compare: Compare, feed: str, right_table: str) -> 
 
 @pytest.fixture(scope="module")
 def found(spark: SparkSession, feed: str, wrong_table: str) -> Any:
+    from cdcwire_conformance.compare.feed import ComparedFeed
+    from cdcwire_conformance.compare.rules import CompareOptions
     from cdcwire_conformance.sources.source_urls import parse_source
-    from cdcwire_conformance.spark.compare.feed import ComparedFeed
-    from cdcwire_conformance.spark.compare.rules import CompareOptions
     from cdcwire_conformance.spark.compare.table import compare_table
 
     table = parse_table_url(wrong_table)
@@ -119,7 +127,7 @@ def found(spark: SparkSession, feed: str, wrong_table: str) -> Any:
 
 
 def test_each_wrong_row_is_counted(found: Any) -> None:
-    from cdcwire_conformance.spark.compare.report import named_counts
+    from cdcwire_conformance.compare.report import named_counts
 
     assert {name: count for name, count in named_counts(found) if count} == {
         "different": ROWS - len(STALE) - len(MISSING) - 1,
@@ -160,6 +168,32 @@ def test_cut_column_is_one_pattern_and_stale_rows_another(found: Any) -> None:
     ]
 
 
+def test_page_shows_exactly_the_wrong_rows_of_each_kind(
+    spark: SparkSession, feed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("jinja2", reason="needs the extra html")
+    table = write_table(spark, tmp_path / "orders", wrong_rows(range(ROWS)))
+    page = tmp_path / "page.html"
+    assert main(["compare", feed, table, "--html", str(page), "--limit", "4"]) == 1
+    groups = page.read_text().split("<h3>")[2:]
+    keys = [[int(key) for key in re.findall(r"<strong>.*?: row id=(\d+)", g)] for g in groups]
+    cut = [key for key in range(ROWS) if key not in (*STALE, *MISSING, LEFT_OVER)]
+    assert [group.partition("</h3>")[0] for group in groups] == [
+        "Missing in the table: 2",
+        "Left over in the table: 1",
+        "Stale in the table: 3",
+        f"Different: {len(cut)}, the first 4 of them",
+    ]
+    assert keys == [[*MISSING], [LEFT_OVER], [*STALE], cut[:4]]
+    lacking = [re.findall(r"the table lacks the change at (\d+) \S+:\d+", g) for g in groups]
+    changes = [FIRST + ROWS + key for key in STALE]
+    assert lacking == [[], [str(FIRST + 2 * ROWS)], list(map(str, changes)), []]
+    assert "cut to milliseconds on the right" in page.read_text()
+    assert f"stale: row id={STALE[0]} at commit_ts {changes[0]}</strong>" in groups[2]
+    assert "None" not in page.read_text()
+    assert f"and {len(cut) - 4} more differences" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -189,3 +223,6 @@ def test_url_of_a_table() -> None:
     )
     assert str(table) == "jdbc:postgresql://db:5432/shop?table=public.orders"
     assert parse_table_url("craft:file:a") is None
+    lake = parse_table_url("delta:s3a://lake/shop/orders/")
+    assert lake is not None
+    assert (lake.connector, lake.scheme, lake.name) == ("delta", "s3a", (None, "orders"))

@@ -9,7 +9,7 @@ from cdcwire.core.registry import get_format
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
-from cdcwire_conformance.spark.compare.rules import ComparisonRules, Side, Terms, terms_of
+from cdcwire_conformance.compare.rules import ComparisonRules, Side, Terms, terms_of
 
 
 def terms(left: str, right: str, **right_options: OptionValue) -> Terms:

@@ -291,6 +291,13 @@ def test_endpoint_may_be_in_the_environment(
     assert with_connectors(given, ["", "kafka"], environ) == given
 
 
+def test_delta_gets_its_settings_even_with_own_jars() -> None:
+    given = {"spark.jars": "own.jar", "spark.sql.extensions": "own.Extension"}
+    catalog = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+    found = with_connectors(given, ["delta"], {})
+    assert found == {**given, "spark.sql.catalog.spark_catalog": catalog}
+
+
 def test_own_place_is_its_url(tmp_path: Path) -> None:
     source = parse_source("craft:s3a://bucket/a/b/")
     assert (str(source), source.scheme, source.kind) == ("craft:s3a://bucket/a/b", "s3a", "place")

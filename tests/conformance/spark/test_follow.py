@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,19 +22,20 @@ from cdcwire.model.events import Event, Position, Progress, RowChange
 from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.arrow.decoders import message_decoder
 from cdcwire_conformance.arrow.schema import canonical_table
-from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
-from cdcwire_conformance.sources.source_urls import Source, SourceError, parse_source
-from cdcwire_conformance.spark.compare.feed import ComparedFeed, OpenedFeed
-from cdcwire_conformance.spark.compare.result import Comparison, Counts, TableComparison
-from cdcwire_conformance.spark.compare.rules import (
+from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
+from cdcwire_conformance.compare.result import Comparison, Counts, TableComparison
+from cdcwire_conformance.compare.rules import (
     DEFAULT_OPTIONS,
     CompareOptions,
     PositionName,
     Window,
 )
+from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
+from cdcwire_conformance.sources.source_urls import Source, SourceError, parse_source
 from cdcwire_conformance.spark.decode.kafka import BrokersSilent
 from cdcwire_conformance.spark.follow.following import (
     FollowOptions,
+    FollowStatus,
     WindowComparison,
     follow_feeds,
     followed_pair,
@@ -279,7 +280,12 @@ def test_marks_are_those_of_resolved_events(format_name: str) -> None:
     cut = [(MessagePlace("t", 0, len(messages)), KafkaMessage(None, b"\xff"))]
     (seen,) = scan(look, messages + cut)
     assert seen.unreadable == 1
-    assert seen.lines[0].startswith(f"t[0]@{len(messages)}: ")
+    place = f"t[0]@{len(messages)}: "
+    assert seen.lines[0].startswith(place)
+    (hidden,) = scan(replace(look, hides_values=True), messages + cut)
+    assert hidden.lines[0].startswith(place)
+    assert "can't be read (" in hidden.lines[0]
+    assert "can't be read (" not in seen.lines[0]
 
 
 @pytest.mark.parametrize(
@@ -423,14 +429,18 @@ class Topics:
         return Comparison("a", "b", (TableComparison("t", counts),))
 
     def followed(
-        self, follow: FollowOptions, options: CompareOptions = DEFAULT_OPTIONS
+        self,
+        follow: FollowOptions,
+        options: CompareOptions = DEFAULT_OPTIONS,
+        observe: Callable[[FollowStatus], None] = lambda status: None,
     ) -> Iterator[WindowComparison]:
         left, right = (
             ComparedFeed(parse_source(f"craft:kafka://127.0.0.1:9/{name}"), Context())
             for name in "ab"
         )
         spark: Any = None
-        return follow_feeds(spark, left, right, options, replace(follow, every=0.001, by_rows=True))
+        follow = replace(follow, every=0.001, by_rows=True)
+        return follow_feeds(spark, left, right, options, follow, observe=observe)
 
 
 def test_side_that_is_ahead_is_not_read_and_its_rows_are_reported_once(
@@ -454,6 +464,23 @@ def test_side_that_is_ahead_is_not_read_and_its_rows_are_reported_once(
     assert first.is_equal
     assert second.is_equal
     assert not third.is_equal
+
+
+def test_status_has_the_lag_and_the_position_of_each_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    topics = Topics(monkeypatch)
+    topics.rows = [[[*range(100)], [*range(100)]], [[*range(10)], [*range(10)]]]
+    seen: list[FollowStatus] = []
+    windows = topics.followed(FollowOptions(windows=1), observe=seen.append)
+    assert [each.end for each in windows] == [9]
+    before, after = seen[0], seen[-1]
+    assert (before.position, before.lags) == (None, (200, 20))
+    assert (after.position, after.position_name) == (9, "commit_ts")
+    assert after.watermarks == (99, 9)
+    # The last row of the right topic's partitions waits for the next one.
+    assert after.lags[1] is not None
+    assert 2 <= after.lags[1] <= 20
+    assert after.lags[0] is not None
+    assert 182 <= after.lags[0] <= 200
 
 
 def test_late_rows_are_repeats_only_where_rows_do_not_mark_progress(

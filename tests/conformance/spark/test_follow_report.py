@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
 from cdcwire_conformance.cli import main
-from cdcwire_conformance.spark.compare.result import Comparison, Counts, TableComparison
-from cdcwire_conformance.spark.follow.following import WindowComparison
+from cdcwire_conformance.cli.compare_masking import Masking
+from cdcwire_conformance.cli.follow import follow
+from cdcwire_conformance.cli.progress import ProgressLine
+from cdcwire_conformance.compare.masking import Mask, redacted
+from cdcwire_conformance.compare.result import (
+    ColumnDifference,
+    Comparison,
+    Counts,
+    RowDifference,
+    Shown,
+    TableComparison,
+    UnreadableMessage,
+)
+from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS
+from cdcwire_conformance.spark.follow import following
+from cdcwire_conformance.spark.follow.following import FollowStatus, WindowComparison
 from cdcwire_conformance.spark.follow.report import WindowLines, window_document, window_text
 from cdcwire_conformance.spark.follow.watermarks import Notices
 
@@ -81,6 +98,8 @@ def test_file_of_windows_has_each_window_once_and_whole(tmp_path: Path) -> None:
     [
         (["--every", "3"], "--every needs --follow"),
         (["--by-rows"], "--by-rows needs --follow"),
+        (["--metrics", "x"], "--metrics needs --follow"),
+        (["--follow", "--metrics", "no/x"], "--metrics: no/x cannot be written"),
         (["--follow", "--every", "0"], "--every is a number of seconds above 0"),
         (["--follow", "--windows", "0"], "--windows is a number from 1"),
         (["--follow", "--mode", "final"], "--follow compares all changes"),
@@ -92,3 +111,42 @@ def test_options_that_do_not_go_together(
     url = "kafka://127.0.0.1:9/t"
     assert main(["compare", f"craft:{url}", f"craft:{url}", *words]) == 2
     assert problem in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_wanted", [True, None])
+def test_windows_hide_values_in_all_outputs_and_metrics_count_them(
+    is_wanted: bool | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    column = ColumnDifference("after", "email", "text", Shown("secret-1"), Shown("secret-2"))
+    key = (("id", Shown("7")),)
+    difference = RowDifference("changed", "insert", key, (), 1, 1, (column,))
+    difference = redacted(difference, frozenset() if is_wanted else frozenset({"email"}))
+    table = TableComparison("t", Counts(2, 2, 2, 2, same=1, changed=1), (difference,))
+    unreadable = UnreadableMessage("a[0]@1: can't be read", "a[0]@1: 'secret-3' is not a date")
+    comparison = Comparison(
+        "a", "b", (table,), compared=("op",), errors_left=1, unreadable=(unreadable,)
+    )
+
+    def windows(*asked: Any) -> Iterator[WindowComparison]:
+        asked[-1](FollowStatus("commit_ts", 20, (1, 2), (20, 30)))
+        yield WindowComparison(1, "commit_ts", None, 20, comparison, Notices(), Notices())
+
+    monkeypatch.setattr(following, "follow_feeds", windows)
+    files = {name: str(tmp_path / name) for name in ("json", "metrics")}
+    asked = dict.fromkeys(("state", "every", "windows", "idle", "by_rows"))
+    arguments = argparse.Namespace(**asked, **files)
+    hiding = Masking(Mask(b"a key"), is_wanted, frozenset({"email"}))
+    nothing: Any = None
+    sides: Any = (None, None)
+    with ProgressLine() as progress:
+        code = follow(nothing, arguments, sides, DEFAULT_OPTIONS, hiding, print, progress)
+    assert code == 1
+    written = [Path(file).read_text() for file in files.values()]
+    assert "secret" not in "".join([*capsys.readouterr(), *written])
+    hidden = '"redacted": true' if is_wanted is None else '"masked": '
+    assert hidden in written[0]
+    assert "cdcwire_compare_differences_total 1\n" in written[1]
+    assert 'cdcwire_compare_lag_records{side="right"} 2\n' in written[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -105,6 +106,16 @@ def test_missing_pyspark_is_reported_with_the_extra(monkeypatch: pytest.MonkeyPa
     )
 
 
+def test_an_older_spark_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyspark.__version__", "3.5.7")
+    with pytest.raises(SparkUnavailable) as caught:
+        spark_session()
+    assert str(caught.value) == (
+        "PySpark is version 3.5.7; cdcwire needs Spark 4 and is tested with 4.1: "
+        "pip install 'cdcwire[spark]'"
+    )
+
+
 @pytest.mark.parametrize("library", ["pyspark", "pyarrow", "pandas"])
 def test_names_of_the_package_tell_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, library: str
@@ -140,3 +151,15 @@ def test_failed_worker_is_reported_with_its_last_line(spark: SparkSession) -> No
     with pytest.raises(SparkUnavailable) as caught, readable_errors():
         spark.range(1).mapInArrow(fail, "id long").collect()
     assert str(caught.value) == "Spark's job failed: KeyError: 'what is missing'"
+
+
+def test_calls_of_java_are_not_logged(
+    spark: SparkSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    spark_session()
+    with caplog.at_level("DEBUG"):
+        logging.getLogger("py4j.clientserver").info("a line above DEBUG")
+        spark.conf.set("spark.cdcwire.secret", "p4ss-w0rd")
+        assert spark.conf.get("spark.cdcwire.secret") == "p4ss-w0rd"
+    assert "p4ss-w0rd" not in caplog.text
+    assert "a line above DEBUG" in caplog.text

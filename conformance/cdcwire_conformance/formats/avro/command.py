@@ -45,8 +45,8 @@ _EVOLVE = """\
 Read CREATE TABLE and the statements after it, and report the effect of each on the feed. FILE is
 a text of SQL: the tables as they are (SHOW CREATE TABLE), then the planned DDL; - is standard
 input. No registry is contacted: its rules are simulated, as Apicurio Registry 3.0.9 and Confluent's
-registry have them. A refused schema leaves its subject as it was, and later schemas are compared
-with the version before.
+registry have them. Each statement is judged by itself: after a refused schema the next one is
+compared with that schema, though it is not a version.
 """
 EVOLVE_EXAMPLES = """\
 example:

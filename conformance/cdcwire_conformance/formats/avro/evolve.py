@@ -3,7 +3,8 @@
 The registry is simulated. A subject has versions. A text that is one of them already keeps its
 number without a check. A new text is compared with the newest, and is refused or becomes the
 newest. A table that is dropped and made again finds the versions of the old one, as it would in a
-registry.
+registry. There is one difference from a registry, so that each statement is judged by itself. After
+a refused text, the next text is compared with the refused one.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ class Subjects:
     def __init__(self, decimals: DecimalRule = "registry") -> None:
         self.decimals: DecimalRule = decimals
         self.versions: dict[str, list[str]] = {}
+        self._refused: dict[str, str] = {}
 
     def register(self, side: Side, subject: str, text: str) -> SchemaVerdict:
         """Return what becomes of a text under a subject."""
@@ -89,13 +91,14 @@ class Subjects:
         if not known:
             known.append(text)
             return SchemaVerdict(side, subject, "first", 1, text)
-        newest = known[-1]
+        newest = self._refused.pop(subject, known[-1])
         fields = _field_changes(newest, text)
         if text in known:
             return SchemaVerdict(side, subject, "same", known.index(text) + 1, text, fields)
         comparison = compare_schemas(newest, text, self.decimals)
         changes = comparison.changes
         if not comparison.is_accepted:
+            self._refused[subject] = text
             advice = _advice(comparison.refusals, fields)
             return SchemaVerdict(side, subject, "refused", None, text, fields, changes, advice)
         known.append(text)
@@ -111,8 +114,7 @@ def evolve(
 ) -> Iterator[Step]:
     """Yield what each statement does to the schemas of each of its tables.
 
-    ``rule``: gives the topic of a table, from which the subjects follow. A text that was refused
-    leaves the subject as it is: what follows is compared with the version before it.
+    ``rule``: gives the topic of a table, from which the subjects follow.
     """
     subjects = Subjects(decimals)
     for statement in statements:

@@ -13,20 +13,30 @@ their causes (see ``patterns``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
+from pyspark.sql import Window as Rows
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StructType
 
 from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.compare.layout import layout_of
+from cdcwire_conformance.compare.masking import Mask
+from cdcwire_conformance.compare.patterns import (
+    PatternGroups,
+    groups_of,
+    merged_patterns,
+    patterns_of,
+)
+from cdcwire_conformance.compare.result import Counts, Pattern, TableComparison
+from cdcwire_conformance.compare.rules import DEFAULT_LIMIT, ComparisonRules, Window
+from cdcwire_conformance.compare.shown_rows import LONGEST_TEXT, difference_of
 from cdcwire_conformance.spark.compare.counting import Grouping, both_sides, summary_of_pairs
 from cdcwire_conformance.spark.compare.differences import (
-    LONGEST_TEXT,
-    difference_of,
     rows_of_pairs,
     side_by_side,
     texts_of,
@@ -39,10 +49,7 @@ from cdcwire_conformance.spark.compare.pairing import (
     passing_name,
     wide_changes,
 )
-from cdcwire_conformance.spark.compare.patterns import patterns_in, patterns_of
-from cdcwire_conformance.spark.compare.result import Counts, TableComparison
-from cdcwire_conformance.spark.compare.rules import DEFAULT_LIMIT, ComparisonRules, Window
-from cdcwire_conformance.spark.compare.splitting import PairLayout, layout_of
+from cdcwire_conformance.spark.compare.splitting import Layout
 
 DEFAULT_RULES = ComparisonRules()
 
@@ -62,15 +69,20 @@ def compare_frames(
     order: bool = True,
     report: Callable[[str], None] = lambda text: None,
     differences_to: str | None = None,
+    hidden: frozenset[str] = frozenset(),
+    mask: Mask | None = None,
 ) -> TableComparison:
     """Compare two frames of ``event_schema(table)``, and name the first ``limit`` differences.
+
+    Against a table, these are the first of each verdict.
 
     A frame may leave out source and error. If only one frame has half, before_has or after_has,
     that column is not compared, and ``left_out`` says so. ``window``: only changes in it.
     ``order``: find changes that come too late among those of their key, where ``source`` has
     offsets. ``report`` is called with each step. ``differences_to``: a folder to which all of them
-    are written. If the schemas differ, no row is read. Raises: ValueError for a window without a
-    position.
+    are written. ``hidden``: columns whose values are not shown. ``mask``: hides all values
+    in ``differences_to``. If the schemas differ, no row is read. Raises: ValueError for a window
+    without a position.
     """
     if limit < 0:
         raise ValueError(f"limit={limit} is less than 0")
@@ -84,7 +96,7 @@ def compare_frames(
     left, right = left.drop(*left_out), right.drop(*left_out)
     image = left.schema["after"].dataType
     assert isinstance(image, StructType)
-    layout = layout_of(image, table, rules, window)
+    layout = layout_of(image.fields, table, rules, window)
     report(f"{table}: comparing both sides")
     if rules.is_final:
         summary, counts, _ = _summed(summary_of_keys(left, right, layout, exact=exact))
@@ -113,24 +125,48 @@ def compare_frames(
         pairs = summary.where("pair IS NOT NULL")
         report(f"{table}: looking up {counts.differing:,} differences")
         with _differences(left, right, layout, pairs) as rows:
-            first = rows.orderBy("pair", "rank").limit(limit)
+            first = _first(rows, limit, by_kind=rules.against_table).orderBy("pair", "rank")
             shown = tuple(
-                difference_of(row, table, layout)
+                difference_of(row, table, layout, hidden)
                 for row in texts_of(first, layout, LONGEST_TEXT).collect()
             )
             if counts.differing <= limit:
                 patterns = patterns_of(shown)
             else:
-                patterns = patterns_in(texts_of(rows, layout, LONGEST_TEXT), table, layout)
+                patterns = _patterns_in(texts_of(rows, layout, LONGEST_TEXT), table, layout, hidden)
             if rules.against_table:
                 counts = replace(counts, stale=rows.where("kind = 'stale'").count())
             found = replace(found, counts=counts, differences=shown, patterns=patterns)
             if differences_to is not None:
                 report(f"{table}: writing all of {counts.differing:,} differences")
-                write_differences(texts_of(rows, layout), table, layout, differences_to)
+                texts = texts_of(rows, layout)
+                write_differences(texts, table, layout, differences_to, hidden=hidden, mask=mask)
         return found
     finally:
         summary.unpersist()
+
+
+def _first(rows: DataFrame, limit: int, *, by_kind: bool) -> DataFrame:
+    """Return the first differences. ``by_kind``: of each kind that a table can have."""
+    in_order = rows.orderBy("pair", "rank")
+    if not by_kind:
+        return in_order.limit(limit)
+    is_left_over, is_missing = F.col("left").isNull(), F.col("right").isNull()
+    kind = F.when(is_left_over, "left over").when(is_missing, "missing").otherwise(F.col("kind"))
+    number = F.row_number().over(Rows.partitionBy("verdict").orderBy("pair", "rank"))
+    numbered = rows.withColumn("verdict", kind).withColumn("number", number)
+    return numbered.where(F.col("number") <= limit).drop("verdict", "number")
+
+
+def _patterns_in(
+    texts: DataFrame, table: CanonicalTable, layout: Layout, hidden: frozenset[str]
+) -> tuple[Pattern, ...]:
+    """Return the patterns of the differences that ``texts_of`` gives, in one pass."""
+
+    def groups(rows: Iterable[object]) -> Iterator[PatternGroups]:
+        yield groups_of(difference_of(row, table, layout, hidden) for row in rows)
+
+    return merged_patterns(texts.rdd.mapPartitions(groups).collect())
 
 
 def frame_difference(
@@ -183,7 +219,7 @@ def _fields(frame: DataFrame, image: str) -> dict[str, DataType] | None:
 def _counted(
     left: DataFrame,
     right: DataFrame,
-    layout: PairLayout,
+    layout: Layout,
     report: Callable[[str], None],
     *,
     has_order: bool,
@@ -208,7 +244,7 @@ def _counted(
 
 
 def _summary(
-    left: DataFrame, right: DataFrame, layout: PairLayout, kept: Kept, *, exact: bool
+    left: DataFrame, right: DataFrame, layout: Layout, kept: Kept, *, exact: bool
 ) -> DataFrame:
     """Return the counts of each pair that differs, and in one row without a pair all others'.
 
@@ -238,7 +274,7 @@ def _summed(summary: DataFrame) -> tuple[DataFrame, Counts, int]:
 
 @contextmanager
 def _differences(
-    left: DataFrame, right: DataFrame, layout: PairLayout, pairs: DataFrame
+    left: DataFrame, right: DataFrame, layout: Layout, pairs: DataFrame
 ) -> Iterator[DataFrame]:
     """Give the differences of some pairs, a row each, as ``texts_of`` takes them."""
     if layout.rules.is_final:

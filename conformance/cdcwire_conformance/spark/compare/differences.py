@@ -11,30 +11,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from cdcwire.model.kind_text import kind_text
 from cdcwire_conformance.arrow.schema import CanonicalTable
-from cdcwire_conformance.arrow.types import SchemaError
+from cdcwire_conformance.compare.difference_files import COLUMNS, check_empty, rows_of_difference
+from cdcwire_conformance.compare.masking import Mask
+from cdcwire_conformance.compare.result import ImageName
+from cdcwire_conformance.compare.shown_rows import (
+    CHANGED,
+    EVENT_FIELDS,
+    difference_of,
+)
 from cdcwire_conformance.spark.compare.counting import Grouping, both_sides
 from cdcwire_conformance.spark.compare.images import text_of
 from cdcwire_conformance.spark.compare.pairing import changes_of_pairs
-from cdcwire_conformance.spark.compare.result import (
-    ABSENT,
-    ColumnDifference,
-    ImageName,
-    RowDifference,
-    RowPlace,
-    RowVerdict,
-    Shown,
-)
-from cdcwire_conformance.spark.compare.splitting import PairLayout
+from cdcwire_conformance.spark.compare.splitting import Layout
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,9 +38,7 @@ _LAST = 1 << 30  # after all ranks of a pair's rows
 _ORDER_COUNTS = ("out_of_order_left", "out_of_order_right")
 
 
-def rows_of_pairs(
-    left: DataFrame, right: DataFrame, layout: PairLayout, pairs: DataFrame
-) -> DataFrame:
+def rows_of_pairs(left: DataFrame, right: DataFrame, layout: Layout, pairs: DataFrame) -> DataFrame:
     """Return the rows of these pairs that differ, each once.
 
     ``pairs``: of ``counting.summary_of_pairs``. Columns: pair, feed_order, is_repeated (some copies
@@ -142,18 +135,11 @@ def _sides() -> list[Column]:
     ]
 
 
-LONGEST_TEXT = 1 << 16  # characters of one value
 _IMAGES: tuple[ImageName, ...] = ("before", "after")
 _SIDES = ("left", "right")
-_EVENT_FIELDS = ("op", "half")
-_CHANGED = ("changed", "stale")
-
-_OF_TABLE: dict[RowVerdict, RowVerdict] = {"only left": "missing", "only right": "left over"}
-
-Collected: TypeAlias = Any  # a Row of pyspark, whose attributes have no types
 
 
-def texts_of(differences: DataFrame, layout: PairLayout, longest: int | None = None) -> DataFrame:
+def texts_of(differences: DataFrame, layout: Layout, longest: int | None = None) -> DataFrame:
     """Return each difference as plain text, in the order that the frame has.
 
     ``longest``: the maximum number of characters of a value.
@@ -183,7 +169,7 @@ def texts_of(differences: DataFrame, layout: PairLayout, longest: int | None = N
                 (it.getField("position") if is_final else nothing).alias("position"),
                 *(
                     row.getField(name).cast("string").alias(name)
-                    for name in (*_EVENT_FIELDS, *layout.rules.fields)
+                    for name in (*EVENT_FIELDS, *layout.rules.fields)
                 ),
                 *(value.isNotNull().alias(image) for image, value in images.items()),
                 *(value.getField("has").alias(f"{name}_has") for name, value in images.items()),
@@ -193,7 +179,7 @@ def texts_of(differences: DataFrame, layout: PairLayout, longest: int | None = N
     return differences.select(*columns)
 
 
-def _columns_of(image: ImageName, layout: PairLayout, longest: int | None) -> Column:
+def _columns_of(image: ImageName, layout: Layout, longest: int | None) -> Column:
     """Return number, left and right text of an image's columns that differ.
 
     For a row that one side has alone it is all columns; nothing if only one of two rows has the
@@ -212,118 +198,21 @@ def _columns_of(image: ImageName, layout: PairLayout, longest: int | None) -> Co
             *(_cut(text, longest).alias(side) for side, text in zip(_SIDES, texts, strict=True)),
         )
         entries.append(F.when(is_shown, entry))
-    nothing = ~F.col("kind").isin(*_CHANGED) | (left.isNull() & right.isNull())
+    nothing = ~F.col("kind").isin(*CHANGED) | (left.isNull() & right.isNull())
     return F.when(~nothing, F.array_compact(F.array(*entries)))
 
 
 def _cut(text: Column, longest: int | None) -> Column:
-    """Return the beginning of a text, and the length of it all."""
-    beginning = text if longest is None else F.substring(text, 1, longest)
-    return F.struct(beginning.alias("text"), F.length(text).alias("length"))
+    """Return the beginning of a text, and length and digest of it all."""
+    nothing = F.lit(None).cast("string")
+    beginning, digest = text, nothing
+    if longest is not None:
+        beginning = F.substring(text, 1, longest)
+        digest = F.when(F.length(text) > longest, F.sha2(text, 256)).otherwise(nothing)
+    return F.struct(beginning.alias("text"), F.length(text).alias("length"), digest.alias("digest"))
 
 
-def difference_of(row: Collected, table: CanonicalTable, layout: PairLayout) -> RowDifference:
-    """Return what a row of ``texts_of`` says."""
-    left, right = row.left, row.right
-    verdict: RowVerdict = row.kind
-    columns: tuple[ColumnDifference, ...] = ()
-    against_table = layout.rules.against_table
-    if row.kind in _CHANGED:
-        is_changed = left.is_there and right.is_there
-        if not is_changed:
-            verdict = "only left" if left.is_there else "only right"
-            verdict = _OF_TABLE[verdict] if against_table else verdict
-        columns = tuple(_column_differences(row, table, layout, is_changed=is_changed))
-    op = left.op if left.is_there else right.op
-    names = [field.name for field in layout.keys]
-    return RowDifference(
-        verdict,
-        op,
-        tuple((name, _shown(cut)) for name, cut in zip(names, row.key or (), strict=True)),
-        tuple(_positions(row, layout, op)),
-        left.copies,
-        right.copies,
-        columns,
-        _place(left.source),
-        _place(right.source),
-        due=row.due.position if against_table and row.due else None,
-        due_place=_place(row.due.source) if against_table and row.due else None,
-        explained=frozenset(
-            table.columns[number].name for number in (row.explained or () if against_table else ())
-        ),
-    )
-
-
-def _positions(row: Collected, layout: PairLayout, op: str) -> Iterator[tuple[str, str | None]]:
-    """Yield names and values of the columns that identify a change, or each side's last one."""
-    rules = layout.rules
-    if rules.is_final and rules.position is not None:
-        for side, it in (("left", row.left), ("right", row.right)):
-            if it.is_there:
-                yield f"{side} {rules.position}", it.position
-    elif layout.place_name is not None:
-        is_last = rules.has_bare_deletes and op == "delete" and rules.position
-        name = rules.position or "ordinal"
-        yield f"last {name}" if is_last else name, row.position
-
-
-def _column_differences(
-    row: Collected, table: CanonicalTable, layout: PairLayout, *, is_changed: bool
-) -> Iterator[ColumnDifference]:
-    left, right = row.left, row.right
-    if is_changed:
-        for name in (*_EVENT_FIELDS, *layout.rules.fields):
-            if left[name] != right[name]:
-                yield ColumnDifference(None, name, "field", Shown(left[name]), Shown(right[name]))
-    for image in _IMAGES:
-        if is_changed and left[image] != right[image]:
-            sent = [Shown("sent") if side[image] else ABSENT for side in (left, right)]
-            yield ColumnDifference(image, None, "image", sent[0], sent[1])
-            continue
-        texts = {entry.number: entry for entry in row[image] or ()}
-        presence = [
-            (side[image], side[f"{image}_has"]) if side.is_there else (False, None)
-            for side in (left, right)
-        ]
-        for number, column in enumerate(table.columns):
-            entry = texts.get(number)
-            is_absent = [_is_absent(is_there, has, number) for is_there, has in presence]
-            if all(is_absent) or (entry is None and is_absent[0] == is_absent[1]):
-                continue
-            shown = [
-                ABSENT if absent else _shown(entry[side] if entry else None)
-                for absent, side in zip(is_absent, _SIDES, strict=True)
-            ]
-            yield ColumnDifference(image, column.name, kind_text(column.type), shown[0], shown[1])
-
-
-def _is_absent(is_there: bool, has: bytearray | None, number: int) -> bool:
-    """Return whether an image lacks a column. One without presence bits has them all."""
-    if not is_there:
-        return True
-    return has is not None and len(has) > 0 and not has[number // 8] >> number % 8 & 1
-
-
-def _shown(cut: Collected) -> Shown:
-    if cut is None or cut.text is None:
-        return Shown(None)
-    return Shown(cut.text, length=cut.length if cut.length > len(cut.text) else None)
-
-
-def _place(source: Collected) -> RowPlace | None:
-    if source is None:
-        return None
-    place = RowPlace(source.file, source.line, source.topic, source.partition, source.offset)
-    return None if place == RowPlace() else place
-
-
-# The columns of the files.
-COLUMNS = """
-  `table` STRING, `difference` BIGINT, `kind` STRING, `op` STRING, `position` STRING, `key` STRING,
-  `left_copies` BIGINT, `right_copies` BIGINT, `left_place` STRING, `right_place` STRING,
-  `image` STRING, `column` STRING, `type` STRING, `left` STRING, `right` STRING,
-  `left_absent` BOOLEAN, `right_absent` BOOLEAN
-"""
+_SCHEMA = ", ".join(f"`{name}` {kind}" for name, kind in COLUMNS.items())
 _SHARE = 40  # bits of a difference's number below that of the task that numbers it
 
 
@@ -332,52 +221,30 @@ def begin_differences(spark: SparkSession, folder: str) -> None:
 
     Raises: SchemaError for a folder that has anything.
     """
-    path = Path(folder)
-    if "://" not in folder and path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise SchemaError(f"{folder}: differences are written to a new or an empty folder")
-    spark.createDataFrame([], COLUMNS).coalesce(1).write.mode("append").parquet(folder)
+    check_empty(folder)
+    spark.createDataFrame([], _SCHEMA).coalesce(1).write.mode("append").parquet(folder)
 
 
 def write_differences(
-    texts: DataFrame, table: CanonicalTable, layout: PairLayout, folder: str
+    texts: DataFrame,
+    table: CanonicalTable,
+    layout: Layout,
+    folder: str,
+    *,
+    hidden: frozenset[str] = frozenset(),
+    mask: Mask | None = None,
 ) -> None:
-    """Add the differences of a table to the folder. ``texts``: as ``showing.texts_of`` gives."""
+    """Add the differences of a table to the folder. ``texts``: as ``texts_of`` gives.
+
+    ``hidden``: columns without their values. ``mask``: hides all other values.
+    """
 
     def rows_of(share: int, rows: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
         for number, row in enumerate(rows):
-            difference = difference_of(row, table, layout)
-            yield from rows_of_difference(difference, str(table), (share << _SHARE) + number)
+            difference = difference_of(row, table, layout, hidden)
+            number_in_all = (share << _SHARE) + number
+            yield from rows_of_difference(difference, str(table), number_in_all, mask)
 
     found = texts.rdd.mapPartitionsWithIndex(rows_of)
-    frame = texts.sparkSession.createDataFrame(found, COLUMNS, verifySchema=False)
+    frame = texts.sparkSession.createDataFrame(found, _SCHEMA, verifySchema=False)
     frame.write.mode("append").parquet(folder)
-
-
-def rows_of_difference(found: RowDifference, table: str, number: int) -> Iterator[tuple[Any, ...]]:
-    """Yield a row for each column that differs, or one where the row is shown as a whole."""
-    start = (
-        table,
-        number,
-        found.verdict,
-        found.op,
-        ", ".join(f"{name} {value}" for name, value in found.position) or None,
-        json.dumps({name: shown.text for name, shown in found.key}, ensure_ascii=False),
-        found.left_count,
-        found.right_count,
-        _text_of(found.left_place),
-        _text_of(found.right_place),
-    )
-    for each in found.columns:
-        sides = (each.left, each.right)
-        values = (side.text for side in sides)
-        yield (*start, each.image, each.column, each.kind, *values, *map(_is_absent_text, sides))
-    if not found.columns:
-        yield (*start, *(None,) * 7)
-
-
-def _text_of(place: RowPlace | None) -> str | None:
-    return None if place is None else str(place)
-
-
-def _is_absent_text(shown: Shown) -> bool:
-    return shown.is_absent

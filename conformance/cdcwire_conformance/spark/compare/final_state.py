@@ -19,16 +19,14 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from cdcwire_conformance.spark.compare.images import exact_form, fingerprint
-from cdcwire_conformance.spark.compare.rules import in_window
-from cdcwire_conformance.spark.compare.splitting import Form, PairLayout, parted_changes
+from cdcwire_conformance.spark.compare.splitting import Form, Layout, parted_changes
+from cdcwire_conformance.spark.compare.windows import in_window
 
 _SIDES = ("left", "right")
 _OTHER = {"left": "right", "right": "left"}
 
 
-def summary_of_keys(
-    left: DataFrame, right: DataFrame, layout: PairLayout, *, exact: bool
-) -> DataFrame:
+def summary_of_keys(left: DataFrame, right: DataFrame, layout: Layout, *, exact: bool) -> DataFrame:
     """Return ``result.Counts`` of each key that differs, and in a row without pair of all others.
 
     Counts are of keys that have a row at the end; ``left_rows`` and ``right_rows`` of changes.
@@ -65,7 +63,7 @@ def summary_of_keys(
 
 
 def states_of_pairs(
-    left: DataFrame, right: DataFrame, layout: PairLayout, pairs: DataFrame
+    left: DataFrame, right: DataFrame, layout: Layout, pairs: DataFrame
 ) -> DataFrame:
     """Return the last rows of some keys, side by side, as ``difference.side_by_side`` does."""
     keys = _last_states(left, right, layout, exact_form, pairs)
@@ -83,9 +81,7 @@ def states_of_pairs(
     )
 
 
-def _against_table(
-    left: DataFrame, keys: DataFrame, layout: PairLayout, pairs: DataFrame
-) -> DataFrame:
+def _against_table(left: DataFrame, keys: DataFrame, layout: Layout, pairs: DataFrame) -> DataFrame:
     """Return the states of keys with what is wrong with the table's row, and what it lacks.
 
     A row is stale if an earlier state of the feed has more of its columns than the last one has.
@@ -139,7 +135,7 @@ def _against_table(
     return found.where("kind IS NOT NULL").unionByName(doubled)
 
 
-def _of_pairs(states: DataFrame, layout: PairLayout, pairs: DataFrame) -> DataFrame:
+def _of_pairs(states: DataFrame, layout: Layout, pairs: DataFrame) -> DataFrame:
     key = F.struct(*layout.key_names)
     return states.withColumn("pair", key).join(pairs, "pair", "left_semi").drop("pair")
 
@@ -171,7 +167,7 @@ def _it(side: str) -> Column:
 def _last_states(
     left: DataFrame,
     right: DataFrame,
-    layout: PairLayout,
+    layout: Layout,
     form: Form,
     pairs: DataFrame | None = None,
 ) -> DataFrame:
@@ -189,7 +185,7 @@ def _last_states(
     return union.groupBy("is_readable", *layout.key_names).agg(*found)
 
 
-def _states(frame: DataFrame, layout: PairLayout, forms: Mapping[str, Form]) -> DataFrame:
+def _states(frame: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> DataFrame:
     """Return what each change leaves of its key, and when it does."""
     rules = layout.rules
     if rules.position is not None:

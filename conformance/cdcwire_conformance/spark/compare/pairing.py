@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from cdcwire_conformance.compare.rules import ComparisonRules
 from cdcwire_conformance.spark.compare.counting import PLACE, with_eras
 from cdcwire_conformance.spark.compare.images import exact_form, fingerprint
-from cdcwire_conformance.spark.compare.rules import ComparisonRules, in_window
 from cdcwire_conformance.spark.compare.splitting import (
     Form,
-    PairLayout,
-    needs_order,
+    Layout,
     parted_changes,
 )
+from cdcwire_conformance.spark.compare.windows import in_window
 
 _SALTS = {"a": 0x0DD5_EED5, "b": 0x5EED_0DD5}  # of either hash, so that they are two functions
 
@@ -44,7 +44,7 @@ class Kept:
 NOTHING_KEPT = Kept()
 
 
-def narrow_changes(frame: DataFrame, layout: PairLayout, kept: Kept = NOTHING_KEPT) -> DataFrame:
+def narrow_changes(frame: DataFrame, layout: Layout, kept: Kept = NOTHING_KEPT) -> DataFrame:
     """Return the changes with hashes of their rows, ``row_a`` and ``row_b``.
 
     The other columns are ``is_readable``, the names of the pair, ``part`` and those of ``kept``.
@@ -54,13 +54,13 @@ def narrow_changes(frame: DataFrame, layout: PairLayout, kept: Kept = NOTHING_KE
     return changes.select(*_output_columns(layout, ("row_a", "row_b"), kept))
 
 
-def wide_changes(frame: DataFrame, layout: PairLayout, kept: Kept = NOTHING_KEPT) -> DataFrame:
+def wide_changes(frame: DataFrame, layout: Layout, kept: Kept = NOTHING_KEPT) -> DataFrame:
     """Return what ``narrow_changes`` does, with ``layout.content`` in place of the hashes."""
     changes = _changes(frame, layout, _exact_forms(layout), kept=kept)
     return changes.select(*_output_columns(layout, layout.content, kept))
 
 
-def changes_of_pairs(frame: DataFrame, layout: PairLayout, pairs: DataFrame) -> DataFrame:
+def changes_of_pairs(frame: DataFrame, layout: Layout, pairs: DataFrame) -> DataFrame:
     """Return the changes of the pairs that are in the column ``pair`` of ``pairs``.
 
     The columns are pair, ``layout.content``, ``part``, ``feed_order`` and ``source``.
@@ -77,12 +77,12 @@ def changes_of_pairs(frame: DataFrame, layout: PairLayout, pairs: DataFrame) -> 
     return changes.select("pair", *layout.content, "part", "feed_order", "source")
 
 
-def _exact_forms(layout: PairLayout) -> dict[str, Form]:
+def _exact_forms(layout: Layout) -> dict[str, Form]:
     # Without a key the fingerprint is what the pair is made of.
     return {"": exact_form} if layout.keys else {"": exact_form, "_print": fingerprint}
 
 
-def _output_columns(layout: PairLayout, content: Sequence[str], kept: Kept) -> tuple[str, ...]:
+def _output_columns(layout: Layout, content: Sequence[str], kept: Kept) -> tuple[str, ...]:
     names = ["is_readable", *layout.pair_names, *content, "part"]
     if kept.places or kept.eras:
         names += PLACE
@@ -95,7 +95,7 @@ def _output_columns(layout: PairLayout, content: Sequence[str], kept: Kept) -> t
 
 def _changes(
     frame: DataFrame,
-    layout: PairLayout,
+    layout: Layout,
     forms: Mapping[str, Form],
     pairs: DataFrame | None = None,
     kept: Kept = NOTHING_KEPT,
@@ -109,7 +109,7 @@ def _changes(
     if rules.position is not None and not kept.eras:  # whether a part went back, all of it tells
         frame = in_window(frame, rules.position, window)
     changes = parted_changes(frame, layout, forms, has_places=kept.places or kept.eras)
-    if needs_order(layout):
+    if layout.needs_order:
         if pairs is not None:
             key = F.struct(*(F.col("pair").getField(n).alias(n) for n in layout.key_names))
             keys = pairs.select(key.alias("key")).distinct()
@@ -137,7 +137,7 @@ def _changes(
     return changes.withColumns(parts)
 
 
-def passing_name(layout: PairLayout) -> str:
+def passing_name(layout: Layout) -> str:
     """Return the column of the position that a change has itself."""
     return "passing" if layout.rules.has_bare_deletes else "position"
 
@@ -175,7 +175,7 @@ def _comparable_op(op: Column, rules: ComparisonRules) -> Column:
     return F.when(op == "read", "insert").otherwise(op)  # a row of a snapshot is one inserted
 
 
-def _row_hashes(layout: PairLayout, suffix: str) -> list[Column]:
+def _row_hashes(layout: Layout, suffix: str) -> list[Column]:
     """Return both hashes of a change from the fingerprints of its images."""
     fields = [F.col(name) for name in ("op", "half", *layout.rules.fields)]
     images = [F.col(f"before{suffix}"), F.col(f"after{suffix}")]

@@ -7,27 +7,25 @@ update becomes two records. As long as fingerprints will do, this copies narrow 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from operator import and_, or_
 from typing import TypeAlias
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import StructField
 
-from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.compare.layout import PairLayout
+from cdcwire_conformance.compare.rules import ComparisonRules
 from cdcwire_conformance.spark.compare.counting import PLACE, place_of
 from cdcwire_conformance.spark.compare.images import comparable, exact_form
-from cdcwire_conformance.spark.compare.rules import ComparisonRules
-from cdcwire_conformance.spark.compare.rules import Window as PositionWindow
 
 Form: TypeAlias = Callable[
     [Column, Column, Sequence[StructField], Sequence[StructField]], dict[str, Column]
 ]
 
-_KEY_ROLES = frozenset({"primary", "handle", "unique"})
-_HANDLE_ROLES = frozenset({"handle"})
+Layout: TypeAlias = PairLayout[StructField]
+
 _BITS_OF_A_BYTE = 8
 # The columns that a frame may leave out, and the type of the NULL in their place.
 _OPTIONAL = {
@@ -42,83 +40,8 @@ _SEQUENCE = "decimal(38,0)"
 _FEED_ORDER = ("topic", "partition", "file", "offset", "line")
 
 
-@dataclass(frozen=True, slots=True)
-class PairLayout:
-    """The facts about both frames that a comparison needs; their types are the same.
-
-    ``fields``: of the images, in the order of the table's columns. ``keys``: those of the key.
-    ``split_by``: the numbers of the columns whose change splits an update. ``window``: only the
-    changes in it are compared.
-    """
-
-    fields: tuple[StructField, ...]
-    keys: tuple[StructField, ...]
-    split_by: tuple[int, ...]
-    rules: ComparisonRules
-    window: PositionWindow | None = None
-
-    @property
-    def content(self) -> tuple[str, ...]:
-        """The columns of ``wide_changes`` by which rows are equal."""
-        return self.rules.compared
-
-    @property
-    def key_names(self) -> tuple[str, ...]:
-        """The columns of a change that are its key."""
-        return tuple(f"k{number}" for number in range(len(self.keys)))
-
-    @property
-    def pair_names(self) -> tuple[str, ...]:
-        """The columns of a change that are its pair."""
-        position = () if self.rules.position is None else ("position",)
-        if not self.keys:
-            return (*position, "row_a", "row_b")
-        return (*position, *self.key_names, *(("ordinal",) if needs_order(self) else ()))
-
-    @property
-    def place_name(self) -> str | None:
-        """The field of a pair that says which of a key's changes it is."""
-        if self.rules.is_final:
-            return None
-        if self.rules.position is not None:
-            return "position"
-        return "ordinal" if self.keys else None
-
-    @property
-    def paired_by(self) -> tuple[str, ...]:
-        """The names of the pair's columns; empty if rows meet only their equals."""
-        names = tuple(field.name for field in self.keys)
-        if self.place_name is None:
-            return names
-        return (self.rules.position or "ordinal", *names)
-
-
-def layout_of(
-    image: StructType,
-    table: CanonicalTable,
-    rules: ComparisonRules,
-    window: PositionWindow | None = None,
-) -> PairLayout:
-    """Return the layout of a table's frames. ``image``: the type of ``before`` and ``after``.
-
-    A key counts only if all of its columns are read.
-    """
-    fields = {field.name: field for field in image.fields}
-    key = table.key or ()
-    keys = tuple(fields[name] for name in key) if set(key) <= set(table.column_names) else ()
-    roles = _KEY_ROLES if rules.has_old_values else _HANDLE_ROLES
-    is_splitting = rules.split_keys and not rules.in_halves
-    split_by = tuple(
-        number
-        for number, column in enumerate(table.columns)
-        if is_splitting and (column.roles & roles or column.name in key)
-    )
-    columns = tuple(fields[name] for name in table.column_names)
-    return PairLayout(columns, keys, split_by, rules, window)
-
-
 def parted_changes(
-    frame: DataFrame, layout: PairLayout, forms: Mapping[str, Form], *, has_places: bool = False
+    frame: DataFrame, layout: Layout, forms: Mapping[str, Form], *, has_places: bool = False
 ) -> DataFrame:
     """Return one row per change, as the feed has them, with its key and its images in each form."""
     rules = layout.rules
@@ -128,7 +51,7 @@ def parted_changes(
     return _parted(formed, layout, forms)
 
 
-def _prepared(frame: DataFrame, layout: PairLayout) -> DataFrame:
+def _prepared(frame: DataFrame, layout: Layout) -> DataFrame:
     """Return the frame with all columns that may be left out, and unchanged columns filled in."""
     missing = {name: kind for name, kind in _OPTIONAL.items() if name not in frame.columns}
     if missing:
@@ -151,7 +74,7 @@ def _prepared(frame: DataFrame, layout: PairLayout) -> DataFrame:
 
 
 def _formed(
-    frame: DataFrame, layout: PairLayout, forms: Mapping[str, Form], *, has_places: bool
+    frame: DataFrame, layout: Layout, forms: Mapping[str, Form], *, has_places: bool
 ) -> DataFrame:
     """Return what is compared of each row, its key on both sides, and whether it is to be split."""
     rules = layout.rules
@@ -161,7 +84,7 @@ def _formed(
         *([] if rules.position is None else [F.col(rules.position)]),
         *(
             _origin(has_sequence="sequence_id" in frame.columns)
-            if rules.is_final or needs_order(layout) or exact_form in forms.values()
+            if rules.is_final or layout.needs_order or exact_form in forms.values()
             else []
         ),
         *(place_of(F.col("source"), _partition_in(frame)) if has_places else []),
@@ -193,14 +116,7 @@ def _partition_in(frame: DataFrame) -> Column:
     return F.col("partition") if "partition" in frame.columns else F.lit(None).cast("bigint")
 
 
-def needs_order(layout: PairLayout) -> bool:
-    """Return whether changes of a key pair by their order, for want of positions."""
-    rules = layout.rules
-    lacks_positions = rules.has_bare_deletes and not rules.leaves_deletes
-    return bool(layout.keys) and (rules.position is None or lacks_positions)
-
-
-def _parted(formed: DataFrame, layout: PairLayout, forms: Mapping[str, Form]) -> DataFrame:
+def _parted(formed: DataFrame, layout: Layout, forms: Mapping[str, Form]) -> DataFrame:
     """Return one row per change: an update of a key as its delete and its insert.
 
     Rows that are not split go through the same generator: it keeps Spark from moving the forms of
@@ -295,7 +211,7 @@ def has_column(side: str, number: int) -> Column:
     return F.when(has.isNull(), True).otherwise(F.coalesce(bit, F.lit(False)))
 
 
-def _is_split(layout: PairLayout) -> Column:
+def _is_split(layout: Layout) -> Column:
     if not layout.split_by:
         return F.lit(False)
     changed = []
@@ -311,7 +227,7 @@ def _is_split(layout: PairLayout) -> Column:
     return is_update & has_both & reduce(or_, changed)
 
 
-def _key(side: str, layout: PairLayout) -> Column:
+def _key(side: str, layout: Layout) -> Column:
     values = [_value(side, field).alias(f"k{number}") for number, field in enumerate(layout.keys)]
     key = F.struct(*values or [F.lit(0)])
     return F.when(F.col(side).isNotNull(), key).alias(f"key_{side}")

@@ -1,4 +1,4 @@
-"""The last row of each key in a feed against a table: Parquet, Iceberg, JDBC, any DataFrame.
+"""The last row of each key in a feed against a table: Parquet, Delta, Iceberg, JDBC, any DataFrame.
 
 The rows of the table are taken as inserts, without a position, of a side that knows nothing else.
 So both sides have the form of last rows (see ``final_state``). A table has no absent columns: an
@@ -24,19 +24,20 @@ from cdcwire.model.events import Column as TableColumn
 from cdcwire_conformance.arrow.json_form import normal_json_array
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.arrow.types import UTC, SchemaError
-from cdcwire_conformance.sources.tables import DRIVERS, PASSWORD_VARIABLE, TableUrl
-from cdcwire_conformance.spark.compare.changes import compare_frames
-from cdcwire_conformance.spark.compare.differences import begin_differences
-from cdcwire_conformance.spark.compare.feed import ComparedFeed, name_text, named_like
-from cdcwire_conformance.spark.compare.feeds import check_keys, window_note
-from cdcwire_conformance.spark.compare.merging import merged_table
-from cdcwire_conformance.spark.compare.result import Comparison, TableComparison
-from cdcwire_conformance.spark.compare.rules import (
+from cdcwire_conformance.compare.feed import ComparedFeed, name_text, named_like
+from cdcwire_conformance.compare.feeds import check_keys, window_note
+from cdcwire_conformance.compare.merging import merged_table
+from cdcwire_conformance.compare.result import Comparison, TableComparison
+from cdcwire_conformance.compare.rules import (
     DEFAULT_OPTIONS,
     CompareOptions,
     final_rules,
     terms_of,
 )
+from cdcwire_conformance.sources.tables import DRIVERS, PASSWORD_VARIABLE, TableUrl
+from cdcwire_conformance.spark.compare.changes import compare_frames
+from cdcwire_conformance.spark.compare.differences import begin_differences
+from cdcwire_conformance.spark.compare.engine import decoded, placed, with_cut_times
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -86,6 +87,9 @@ def compare_table(
     frame = table if isinstance(table, DataFrame) else read_table(spark, table)
     report("looking for the tables of the feed")
     opened, own = feed.open(spark, options).described(spark, options)
+    unknown = options.meaning.unknown(own.values())
+    if unknown:
+        raise SchemaError(unknown[0])
     name = _table_name(own, table if isinstance(table, TableUrl) else None, options)
     named, aliases = named_like(
         {name: _canonical(frame, name)}, {name: own[name]}, "table", str.lower
@@ -115,6 +119,7 @@ def compare_table(
         left_out=tuple(left_out),
         notes=tuple(notes),
         is_exact=options.exact,
+        engine="spark",
         unwanted=met.unwanted,
     )
     if merged.differences and not options.common:
@@ -122,13 +127,14 @@ def compare_table(
             str(merged.table), None, schema_differences=merged.differences, notes=merged.notes
         )
     else:
-        rows = opened.frame(spark, merged.table, options).drop("before_has", "after_has")
-        cut = options.meaning.cut
+        rows = decoded(spark, opened, merged.table, options).drop("before_has", "after_has")
         alias = aliases.get(name)
         columns = {} if alias is None else alias.columns
         compared = compare_frames(
-            cut(opened.placed(rows), merged.table),
-            cut(table_rows(frame, merged.table, rows.schema, columns), merged.table),
+            with_cut_times(placed(rows, opened), merged.table, options),
+            with_cut_times(
+                table_rows(frame, merged.table, rows.schema, columns), merged.table, options
+            ),
             merged.table,
             rules,
             limit=options.limit,
@@ -136,6 +142,8 @@ def compare_table(
             window=options.window,
             report=report,
             differences_to=options.differences_to,
+            hidden=options.meaning.redacted_of(merged.table),
+            mask=options.mask,
         )
         places = opened.with_lines(each.left_place for each in compared.differences)
         due = opened.with_lines(each.due_place for each in compared.differences)

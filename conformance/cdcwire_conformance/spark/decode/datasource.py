@@ -31,9 +31,9 @@ from cdcwire_conformance.extras import MissingExtraError
 from cdcwire_conformance.registry import RegistryError, open_schemas
 from cdcwire_conformance.sources.source_urls import Source, SourceError, parse_source
 from cdcwire_conformance.spark.decode.describe import describe_feed
-from cdcwire_conformance.spark.decode.frames import OtherColumns, job_of, spark_schema
-from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
-from cdcwire_conformance.spark.decode.reading import FeedError, Job, OnError, decode_pieces
+from cdcwire_conformance.spark.decode.frames import OtherColumns, spark_schema
+from cdcwire_conformance.spark.decode.opening import OpenedSource, job_of, open_source
+from cdcwire_conformance.spark.decode.reading import FeedError, Job, decode_pieces
 from cdcwire_conformance.spark.decode.stored_rows import decode_files, problem_batches
 from cdcwire_conformance.spark.decode.work import SHARE_BYTES, Work, work_of_files, work_of_lines
 from cdcwire_conformance.usage import DEFAULT_SCHEMA, UsageError, read_tables
@@ -45,7 +45,7 @@ NAME = "cdcwire"
 OF_PRODUCER = "option."
 
 _CHOICES: Mapping[str, tuple[str, ...]] = {
-    "on_error": get_args(OnError),
+    "on_error": ("stop", "row"),
     "temporal": get_args(Temporal),
     "profile": get_args(Profile),
     "other_columns": get_args(OtherColumns),

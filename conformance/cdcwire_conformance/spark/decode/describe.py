@@ -36,7 +36,6 @@ from cdcwire_conformance.ddl import sent_columns
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source, SourceError
 from cdcwire_conformance.sources.stores import open_here
-from cdcwire_conformance.spark.decode.kafka import messages_of_records
 from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source
 from cdcwire_conformance.spark.decode.prefix import PrefixPlan
 from cdcwire_conformance.spark.decode.reading import (
@@ -185,6 +184,7 @@ def _found_in_lines(
 def _found_in_records(spark: SparkSession | None, source: Source, survey: Survey) -> Surveyed:
     if spark is None:
         raise SourceError(f"{source}: only a Spark session reads Parquet, as with decode_frame")
+    from cdcwire_conformance.spark.decode.kafka import messages_of_records
 
     def search(batches: Iterable[pa.RecordBatch]) -> list[_Part]:
         return [(0, survey.found(messages_of_batches(batches)))]

@@ -8,7 +8,6 @@ driver.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import pyarrow as pa
@@ -16,15 +15,14 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from cdcwire.core.format import NO_CONTEXT, Context, Format, Selection
-from cdcwire.core.options import parse_options
+from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.registry import get_format
 from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
 from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.sources.pieces import Piece
 from cdcwire_conformance.sources.source_urls import Source
 from cdcwire_conformance.spark.decode.kafka import messages_of_records, records_of
-from cdcwire_conformance.spark.decode.opening import OpenedSource, open_source, plain_schemas
+from cdcwire_conformance.spark.decode.opening import OpenedSource, job_of, open_source
 from cdcwire_conformance.spark.decode.prefix import PrefixPlan
 from cdcwire_conformance.spark.decode.reading import (
     Job,
@@ -152,27 +150,6 @@ def decode_kafka_frame(
         has_lines=False,
     )
     return _decoded_records(records_of(frame, F.lit(None).cast("string"), "the frame"), job)
-
-
-def job_of(
-    format_: Format,
-    context: Context,
-    table: CanonicalTable,
-    temporal: Temporal,
-    profile: Profile | None,
-    time_zone: str,
-    on_error: OnError,
-    *,
-    skips_others: bool,
-    has_lines: bool,
-) -> Job:
-    """Return the workers' settings. Raises: SourceError, ValueError for an unknown option."""
-    parse_options(format_.options, context.options)
-    columns = frozenset(table.column_names) if skips_others else None
-    selection = Selection(frozenset({(table.schema, table.table)}), columns)
-    schemas = {} if format_.schemas is None else plain_schemas(context.schemas)
-    narrowed = replace(context, selection=selection, schemas=schemas)
-    return Job(format_, narrowed, table, temporal, profile, time_zone, on_error, has_lines)
 
 
 def spark_schema(job: Job) -> StructType:

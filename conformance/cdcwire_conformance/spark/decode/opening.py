@@ -15,27 +15,26 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as F
-
 from cdcwire.core.errors import DecodeError
-from cdcwire.core.format import Context, Format, TableName
+from cdcwire.core.format import Context, Format, Selection, TableName
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionError, parse_options
 from cdcwire.core.schemas import SchemaId, SchemaUse
 from cdcwire_conformance.arrow.batches import MessagePlace
 from cdcwire_conformance.arrow.decoders import table_of_topic, topic_name
+from cdcwire_conformance.arrow.schema import CanonicalTable
+from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.registry import RegistryError
 from cdcwire_conformance.sources.hadoop import store_at
 from cdcwire_conformance.sources.messages_io import line_message
 from cdcwire_conformance.sources.pieces import Piece, line_numbers, read_lines
 from cdcwire_conformance.sources.source_urls import Source, SourceError, source_in
 from cdcwire_conformance.sources.stores import OpenFile, Store, open_here, opener_in
-from cdcwire_conformance.spark.decode.kafka import messages_of_records, topic_at_rest
 from cdcwire_conformance.spark.decode.prefix import PrefixPlan, counted, read_prefix
 from cdcwire_conformance.spark.decode.reading import (
-    FeedError,
+    Job,
     OnError,
-    error_text,
+    feed_error,
     message_of_line,
 )
 from cdcwire_conformance.spark.decode.work import work_of_lines
@@ -91,6 +90,8 @@ def open_source(
     elif spark is None:
         raise SourceError(f"{source}: only a Spark session reads topics, as with decode_frame")
     else:
+        from cdcwire_conformance.spark.decode.kafka import topic_at_rest
+
         source = replace(source, topic=topic_at_rest(spark, source.topic))
     open_file = open_here if store is None else opener_in(store)
     if format_.schemas is not None:
@@ -101,9 +102,9 @@ def open_source(
     if source.kind == "prefix" and store is not None:
         prefix = read_prefix(source, context, store)
         tables = None if include is None else frozenset(include)
-        if on_error == "stop":
+        if on_error != "row":
             for place, problem in prefix.problems_of(tables):
-                raise FeedError(error_text(problem, place))
+                raise feed_error(problem, place, on_error)
         if counts or prefix.settings.has_commit_ts:
             prefix = counted(spark, format_, prefix, tables, on_error)
         return OpenedSource(source, prefix.context, prefix, open_file)
@@ -220,6 +221,27 @@ def plain_schemas(schemas: Mapping[str, str]) -> dict[str, str]:
         raise SourceError(problem) from error
 
 
+def job_of(
+    format_: Format,
+    context: Context,
+    table: CanonicalTable,
+    temporal: Temporal,
+    profile: Profile | None,
+    time_zone: str,
+    on_error: OnError,
+    *,
+    skips_others: bool,
+    has_lines: bool,
+) -> Job:
+    """Return the workers' settings. Raises: SourceError, ValueError for an unknown option."""
+    parse_options(format_.options, context.options)
+    columns = frozenset(table.column_names) if skips_others else None
+    selection = Selection(frozenset({(table.schema, table.table)}), columns)
+    schemas = {} if format_.schemas is None else plain_schemas(context.schemas)
+    narrowed = replace(context, selection=selection, schemas=schemas)
+    return Job(format_, narrowed, table, temporal, profile, time_zone, on_error, has_lines)
+
+
 def _ids_of(
     source: Source, heads: frozenset[bytes], context: Context, use: SchemaUse
 ) -> Iterator[SchemaId]:
@@ -250,6 +272,10 @@ def _texts_of(files: Iterable[_SchemaFile]) -> dict[str, str]:
 
 
 def _heads_of_records(spark: SparkSession, source: Source, size: int) -> frozenset[bytes]:
+    from pyspark.sql import functions as F
+
+    from cdcwire_conformance.spark.decode.kafka import messages_of_records
+
     records = messages_of_records(spark, source)
     keys, values = (
         records.select(F.substring(F.col(name), 1, size).alias("head")) for name in ("key", "value")

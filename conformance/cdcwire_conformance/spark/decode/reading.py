@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import json
 import sys
 import zlib
 from binascii import a2b_base64
@@ -34,12 +33,13 @@ from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.arrow.schema import CanonicalTable
 from cdcwire_conformance.arrow.types import Profile, Temporal
 from cdcwire_conformance.problems import json_problem
-from cdcwire_conformance.sources.messages_io import line_message
+from cdcwire_conformance.sources.messages_io import NotAMessageError, message_from_line
 from cdcwire_conformance.sources.pieces import Piece, line_number, read_lines
 from cdcwire_conformance.sources.stores import OpenFile, open_here
 from cdcwire_conformance.suite import get_suite
 
-OnError: TypeAlias = Literal["stop", "row"]
+OnError: TypeAlias = Literal["stop", "stop unquoted", "row"]
+"""The effect of an unreadable message: it stops the job, with or without a quote, or is a row."""
 Located: TypeAlias = "tuple[MessagePlace, Message | RowProblem]"
 
 CLAUSE_MESSAGES = "dataframes: messages"
@@ -92,13 +92,11 @@ def message_of_line(line: bytes) -> Message | RowProblem:
     if message is not None:
         return message
     try:
-        document = json.loads(line)
+        return message_from_line(line)
+    except NotAMessageError as error:
+        return _line_problem(f"the line is not a message: {error}")
     except (ValueError, RecursionError) as error:
         return _line_problem(f"the line is {json_problem(error)}")
-    try:
-        return line_message(document)
-    except ValueError as error:
-        return _line_problem(f"the line is not a message: {error}")
 
 
 def _lines_of(piece: Piece) -> Iterator[tuple[int, bytes]]:
@@ -188,7 +186,7 @@ def decode_messages(
 
     ``open_file``: opens the files of lines; errors give their line numbers.
     """
-    rows = _Rows(job, open_file)
+    rows = RowBatches(job, open_file)
     with few_collections():
         message_columns = get_suite(job.format.name).message_columns
         if message_columns is None:
@@ -199,7 +197,7 @@ def decode_messages(
 
 
 def _column_batches(
-    columns: MessageColumns, rows: _Rows, messages: Iterable[Located]
+    columns: MessageColumns, rows: RowBatches, messages: Iterable[Located]
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches of columns, and row by row the messages that are irregular."""
     taken: list[Located] = []
@@ -224,7 +222,7 @@ def _column_batches(
 
 
 def _column_batch(
-    columns: MessageColumns, rows: _Rows, taken: list[Located]
+    columns: MessageColumns, rows: RowBatches, taken: list[Located]
 ) -> Iterator[pa.RecordBatch]:
     if not columns.rows:
         return
@@ -238,8 +236,11 @@ def _column_batch(
     yield from rows.batches(taken)
 
 
-class _Rows:
-    """Decodes messages to rows, and these to batches. Keep one for a job."""
+class RowBatches:
+    """Decodes messages to rows, and these to batches. Keep one for a job.
+
+    ``open_file``: opens the files of lines; errors give their line numbers.
+    """
 
     def __init__(self, job: Job, open_file: OpenFile) -> None:
         self.job = job
@@ -253,11 +254,11 @@ class _Rows:
         self._changes: list[Change] = []
         self._places: list[MessagePlace] = []
         self._counts: list[int] = []
+        self._bytes = 0
 
     def batches(self, messages: Iterable[Located]) -> Iterator[pa.RecordBatch]:
         """Yield the batches of messages, none left out."""
         decoder_at, is_wanted, builder = self._decoder_at, self._is_wanted, self.builder
-        waiting_bytes = 0
         for place, message in messages:
             if isinstance(message, RowProblem):
                 yield builder.problem_batch(message, self._located(message, place))
@@ -268,21 +269,29 @@ class _Rows:
                 problem = problem_of(error)
                 yield builder.problem_batch(problem, self._located(problem, place))
                 continue
-            if not found:
-                continue
-            self._changes += found  # type: ignore[arg-type]  # the filter leaves rows only
-            self._places.append(place)
-            self._counts.append(len(found))
-            waiting_bytes += len(message.value or b"")
-            if len(self._changes) >= ROWS_OF_A_BATCH or waiting_bytes >= BYTES_OF_A_BATCH:
-                yield from self._waiting()
-                waiting_bytes = 0
-        if self._changes:
-            yield from self._waiting()
+            if found:
+                # The filter leaves rows only.
+                yield from self.added(place, found, len(message.value or b""))  # type: ignore[arg-type]
+        yield from self.waiting()
 
-    def _waiting(self) -> Iterator[pa.RecordBatch]:
+    def added(
+        self, place: MessagePlace, changes: Sequence[Change], size: int
+    ) -> Iterator[pa.RecordBatch]:
+        """Take the changes of a message of ``size`` bytes, and yield a batch once it is full."""
+        self._changes += changes
+        self._places.append(place)
+        self._counts.append(len(changes))
+        self._bytes += size
+        if len(self._changes) >= ROWS_OF_A_BATCH or self._bytes >= BYTES_OF_A_BATCH:
+            yield from self.waiting()
+
+    def waiting(self) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of the changes that are not yet in one."""
+        if not self._changes:
+            return
         changes, places, counts = self._changes, self._places, self._counts
         self._changes, self._places, self._counts = [], [], []
+        self._bytes = 0
         for found in self.builder.good_batches(changes, places_array(places, counts)):
             if isinstance(found, pa.RecordBatch):
                 yield found
@@ -311,21 +320,37 @@ def locate_problem(
     offset = problem.offset if place.offset is None else place.offset
     if has_lines and place.file is not None and offset is not None:
         place = place._replace(line=line_number(place.file, offset, open_file))
-    if on_error == "stop":
-        raise FeedError(error_text(problem, place))
+    if on_error != "row":
+        raise feed_error(problem, place, on_error) from None
     return place
+
+
+def feed_error(problem: RowProblem, place: MessagePlace, on_error: OnError) -> FeedError:
+    """Return the error that stops a job at a message that can't be read."""
+    text = error_place if on_error == "stop unquoted" else error_text
+    return FeedError(text(problem, place))
+
+
+def error_place(problem: RowProblem, place: MessagePlace) -> str:
+    """Return one line that quotes nothing of the message: its place, the byte and the clause."""
+    byte = "" if problem.offset is None else f"byte {problem.offset}: "
+    return f"{_where(place)}: {byte}can't be read ({problem.clause})"
 
 
 def error_text(problem: RowProblem, place: MessagePlace) -> str:
     """Return one line: where the message is, where in it, what is wrong, which clause."""
+    byte = "" if problem.offset is None else f"byte {problem.offset}: "
+    inside = f"in {problem.path}; " if problem.path else ""
+    return f"{_where(place)}: {byte}{problem.problem} ({inside}{problem.clause})"
+
+
+def _where(place: MessagePlace) -> str:
     where = place.file or ""
     if place.topic is not None:
         where = f"{place.topic}[{place.partition}]@{place.offset}"
     if place.line is not None:
         where += f":{place.line}"
-    byte = "" if problem.offset is None else f"byte {problem.offset}: "
-    inside = f"in {problem.path}; " if problem.path else ""
-    return f"{where}: {byte}{problem.problem} ({inside}{problem.clause})"
+    return where
 
 
 def _place_of(index: int, places: list[MessagePlace], counts: list[int]) -> MessagePlace:

@@ -42,7 +42,7 @@ from cdcwire_conformance.spark.decode.reading import (
     Job,
     OnError,
     change_filter,
-    error_text,
+    feed_error,
     few_collections,
     locate_problem,
 )
@@ -142,8 +142,8 @@ def problem_batches(
     """Yield a row for each file that can't be had. Raises: FeedError if errors are to stop."""
     builder = _builder_of(job)
     for place, problem in problems:
-        if job.on_error == "stop":
-            raise FeedError(error_text(problem, place))
+        if job.on_error != "row":
+            raise feed_error(problem, place, job.on_error) from None
         yield builder.problem_batch(problem, place)
 
 
@@ -318,8 +318,8 @@ class _Rows:
             number = numbers[index]
             lines = lines_of_rows(self._settings(), path, [number], open_file)
             where = place._replace(offset=number, line=lines.get(number))
-            if self.job.on_error == "stop":
-                raise FeedError(error_text(problem, where))
+            if self.job.on_error != "row":
+                raise feed_error(problem, where, self.job.on_error) from None
             yield self.builder.problem_batch(problem, where, changes[index])
 
     def _settings(self) -> StoredSettings:

@@ -219,9 +219,9 @@ class _Surveying:
         return wanted
 
     def _report(self, problem: RowProblem, place: MessagePlace) -> None:
-        if self.survey_of.on_error == "stop":
-            has_lines = self.survey_of.has_lines
-            locate_problem(problem, place, "stop", has_lines, self._open_file)
+        on_error = self.survey_of.on_error
+        if on_error != "row":
+            locate_problem(problem, place, on_error, self.survey_of.has_lines, self._open_file)
 
     def _has_new_shape(self, changes: list[Row | RowChange]) -> bool:
         """Return whether the layout of a row is new: a new layout has a separate table object."""

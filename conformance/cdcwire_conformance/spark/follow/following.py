@@ -17,21 +17,23 @@ from typing import TYPE_CHECKING
 from cdcwire.core.format import TableName
 from cdcwire_conformance.arrow.schema import CanonicalTable, union_tables
 from cdcwire_conformance.arrow.types import SchemaError
-from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
-from cdcwire_conformance.sources.source_urls import SourceError
-from cdcwire_conformance.spark.compare.feed import ComparedFeed, OpenedFeed
-from cdcwire_conformance.spark.compare.feeds import (
+from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
+from cdcwire_conformance.compare.feeds import (
     compare_tables,
     strange_columns,
 )
-from cdcwire_conformance.spark.compare.result import Comparison
-from cdcwire_conformance.spark.compare.rules import (
+from cdcwire_conformance.compare.result import Comparison
+from cdcwire_conformance.compare.rules import (
     DEFAULT_OPTIONS,
     CompareOptions,
     PositionName,
     Window,
     terms_of,
 )
+from cdcwire_conformance.compare.work import Work
+from cdcwire_conformance.sources.kafka_url import KafkaTopic, OffsetRange
+from cdcwire_conformance.sources.source_urls import SourceError
+from cdcwire_conformance.spark.compare.engine import SparkEngine
 from cdcwire_conformance.spark.decode.kafka import BrokersSilent, topic_at_rest, topic_edges
 from cdcwire_conformance.spark.follow.scanning import ScanJob, only_in, scan_records
 from cdcwire_conformance.spark.follow.state_file import read_state, write_state
@@ -96,6 +98,20 @@ class WindowComparison:
 
 
 @dataclass(frozen=True, slots=True)
+class FollowStatus:
+    """The progress of both topics after a round.
+
+    ``position``: everything below it is compared. ``lags``: records that may not be compared yet.
+    ``watermarks``: positions below which the topics are complete. None: not known yet.
+    """
+
+    position_name: PositionName
+    position: int | None
+    lags: tuple[int | None, int | None]
+    watermarks: tuple[int | None, int | None]
+
+
+@dataclass(frozen=True, slots=True)
 class FollowOptions:
     """The options of following two topics.
 
@@ -124,19 +140,21 @@ def follow_feeds(
     options: CompareOptions = DEFAULT_OPTIONS,
     follow: FollowOptions = DEFAULT_FOLLOW_OPTIONS,
     report: Callable[[str], None] = lambda text: None,
+    observe: Callable[[FollowStatus], None] = lambda status: None,
 ) -> Iterator[WindowComparison]:
     """Compare two topics while they grow, and yield each window after it is compared.
 
     A window counts as reported when the caller asks for the next one; the state file is written
     then. A window without rows on both sides is not reported. ``options.window``: only its rows;
-    following ends there. ``report`` gets a line about each step.
+    following ends there. ``report`` gets a line about each step. ``observe`` is called when new
+    records were looked at, and when a window is reported.
     Raises: SourceError if the sources can't be followed, or a topic changed; FeedError at an
     unreadable message, if errors are to stop; what Spark raises.
     """
     # A table of one side only means lost rows here; common columns are compared.
     options = replace(options, common=True)
     pair = followed_pair(left, right, options, by_rows=follow.by_rows)
-    return _Following(spark, (left, right), options, follow, pair, report).windows()
+    return _Following(spark, (left, right), options, follow, pair, report, observe).windows()
 
 
 def followed_pair(
@@ -187,6 +205,7 @@ class _Following:
     follow: FollowOptions
     pair: FollowedPair
     report: Callable[[str], None]
+    observe: Callable[[FollowStatus], None]
     known: tuple[dict[TableName, CanonicalTable], dict[TableName, CanonicalTable]] = field(
         default_factory=lambda: ({}, {})
     )
@@ -202,6 +221,7 @@ class _Following:
             next_time, has_more = time.monotonic() + self.follow.every, False
             if state.planned is None:
                 state, has_more = self._scanned(state)
+                self.observe(self._status(state))
                 state = state.with_plan(state.shared_watermark(self._idle(state)))
             if state.planned is not None:
                 self._keep(state)
@@ -212,11 +232,19 @@ class _Following:
                     reported += 1
                 state = state.when_reported(counts=is_reported)
                 self._keep(state)
+                self.observe(self._status(state))
                 if reported == self.follow.windows:
                     return
             if not has_more and not state.is_over:
                 self.report(state.waiting(self._idle(state)))
                 time.sleep(max(0.0, next_time - time.monotonic()))
+
+    def _status(self, state: FollowState) -> FollowStatus:
+        left, right = (
+            ends.lag(progress) for ends, progress in zip(self.ends, state.topics, strict=True)
+        )
+        watermarks = state.watermarks(self._idle(state))
+        return FollowStatus(self.pair.position, state.start, (left, right), watermarks)
 
     def _keep(self, state: FollowState) -> None:
         if self.follow.state is not None:
@@ -303,6 +331,7 @@ class _Following:
             self.pair.since,
             self.pair.until,
             state.start,
+            self.options.hides_values,
         )
         return scan_records(self.spark, feed.source, ranges, look)
 
@@ -342,7 +371,7 @@ class _Following:
         number = state.reported + 1
         options = replace(self.options, window=window)
 
-        def report(text: str) -> None:
+        def report(text: str, work: Work | None = None) -> None:
             self.report(f"window {number}: {text}")
 
         report("looking for the tables")
@@ -358,10 +387,10 @@ class _Following:
         if not ours and not theirs:
             return Comparison(str(left.source), str(right.source), ())
         ours, theirs = self._all_known(0, ours, theirs), self._all_known(1, theirs, ours)
-        found = compare_tables(self.spark, left, right, ours, theirs, options, report)
+        found = compare_tables(SparkEngine(self.spark), left, right, ours, theirs, options, report)
         tables = [table for known in self.known for table in known.values()]
-        strange = strange_columns(tables, options)
-        lines = [f"no table so far has a column {name}" for name in strange]
+        strange = {*strange_columns(tables, options), *options.meaning.not_redacted(tables)}
+        lines = [f"no table so far has a column {name}" for name in sorted(strange)]
         return replace(found, differences=(*found.differences, *lines))
 
     def _opened(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cdcwire.model.text import Json
-from cdcwire_conformance.spark.compare.report import document, text, verdict_line
+from cdcwire_conformance.compare.report import document, text, verdict_line
 from cdcwire_conformance.spark.follow.following import WindowComparison
 from cdcwire_conformance.spark.follow.watermarks import Notices
 from cdcwire_conformance.visible import visible

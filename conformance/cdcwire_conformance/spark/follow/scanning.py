@@ -18,13 +18,14 @@ from cdcwire.core.rows import Row
 from cdcwire.model.events import Event, Progress, RowChange, Table
 from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem, problem_of
 from cdcwire_conformance.arrow.decoders import place_decoder
+from cdcwire_conformance.compare.rules import PositionName, Window
 from cdcwire_conformance.sources.kafka_url import OffsetRange
 from cdcwire_conformance.sources.source_urls import Source
-from cdcwire_conformance.spark.compare.rules import PositionName, Window
 from cdcwire_conformance.spark.decode.kafka import messages_of_records
 from cdcwire_conformance.spark.decode.reading import (
     Located,
     OnError,
+    error_place,
     error_text,
     few_collections,
     locate_problem,
@@ -45,6 +46,7 @@ class ScanJob:
     """The settings of a scan, sent to workers.
 
     ``since`` and ``until``: rows outside do not count. ``reported_to``: rows below it are late.
+    ``hides_values``: lines about messages that can't be read do not quote them.
     """
 
     format: Format
@@ -56,6 +58,7 @@ class ScanJob:
     since: int | None = None
     until: int | None = None
     reported_to: int | None = None
+    hides_values: bool = False
     records_of_block: int = _LEAST_RECORDS
 
 
@@ -135,7 +138,7 @@ def _context_of(job: ScanJob) -> Context:
     If errors are to stop, comparing finds those in columns, so columns are skipped here. By the
     rule "rows", rows of tables that are not included raise the watermark too.
     """
-    skips_columns = job.format.skips_columns and job.on_error == "stop"
+    skips_columns = job.format.skips_columns and job.on_error != "row"
     columns: frozenset[str] | None = frozenset() if skips_columns else None
     include = None if job.rule == "rows" else job.include
     return replace(job.context, selection=Selection(include, columns))
@@ -175,4 +178,5 @@ def _row_at(table: Table, place: MessagePlace) -> str:
 def _add_problem(job: ScanJob, run: ScannedRun, problem: RowProblem, place: MessagePlace) -> None:
     locate_problem(problem, place, job.on_error, False)
     run.unreadable += 1
-    run.add_line(lambda: error_text(problem, place))
+    text = error_place if job.hides_values else error_text
+    run.add_line(lambda: text(problem, place))

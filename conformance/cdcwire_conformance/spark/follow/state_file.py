@@ -9,8 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from cdcwire_conformance.compare.rules import POSITIONS
 from cdcwire_conformance.sources.source_urls import SourceError
-from cdcwire_conformance.spark.compare.rules import POSITIONS
 from cdcwire_conformance.spark.follow.watermarks import (
     Block,
     FollowedPair,
@@ -20,12 +20,13 @@ from cdcwire_conformance.spark.follow.watermarks import (
     TopicProgress,
     WatermarkRule,
 )
+from cdcwire_conformance.whole_files import whole_file
 
 STATE_VERSION = 1
 
 
 def write_state(path: Path, state: FollowState) -> None:
-    """Replace the state in a file atomically. Raises: OSError."""
+    """Replace the state in a file, also on the disk below it. Raises: OSError."""
     document = {
         "follow": STATE_VERSION,
         "question": asdict(state.pair),
@@ -34,13 +35,10 @@ def write_state(path: Path, state: FollowState) -> None:
         "planned": state.planned,
         "sides": [_topic_document(progress) for progress in state.topics],
     }
-    new = path.with_name(f"{path.name}.new")
-    with new.open("w", encoding="utf-8", newline="\n") as file:
-        json.dump(document, file)
-        file.write("\n")
+    with whole_file(path) as file:
+        file.write(f"{json.dumps(document)}\n".encode())
         file.flush()
         os.fsync(file.fileno())
-    new.replace(path)
     if os.name == "posix":
         folder = os.open(path.parent, os.O_RDONLY)
         try:

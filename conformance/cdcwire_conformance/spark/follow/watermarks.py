@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeAlias
 
+from cdcwire_conformance.compare.rules import PositionName, Side
 from cdcwire_conformance.sources.kafka_url import OffsetRange
 from cdcwire_conformance.sources.source_urls import SourceError
-from cdcwire_conformance.spark.compare.rules import PositionName, Side
 
 WatermarkRule: TypeAlias = Literal["progress", "rows"]
 Edges: TypeAlias = Mapping[int, tuple[int, int]]  # first offset and the one after the last
@@ -118,6 +118,11 @@ class PartitionProgress:
     watermark: int | None = None
     blocks: tuple[Block, ...] = ()
 
+    @property
+    def reported_to(self) -> int:
+        """The offset of the first record that may have rows of a later window."""
+        return self.blocks[0].start if self.blocks else self.read_to
+
     def with_run(self, run: ScannedRun) -> PartitionProgress:
         """Return the progress after a run was scanned."""
         known = [at for at in (self.watermark, run.watermark) if at is not None]
@@ -160,6 +165,15 @@ class PartitionEnds:
             if number not in self.ends or self.ends[number][0] != end:
                 self.ends[number] = end, now
 
+    def lag(self, progress: TopicProgress) -> int | None:
+        """Return how many records may not be compared yet; None before the ends are known."""
+        if not self.ends:
+            return None
+        reported = {each.number: each.reported_to for each in progress.partitions}
+        return sum(
+            max(0, end - reported.get(number, end)) for number, (end, _) in self.ends.items()
+        )
+
     def idle(self, progress: TopicProgress, last: float) -> frozenset[int]:
         """Return the partitions scanned to an end that is unchanged since ``last``."""
         return frozenset(
@@ -197,7 +211,7 @@ class TopicProgress:
         known = {each.number: each for each in self.partitions}
         for number, each in known.items():
             first, behind = edges.get(number, (0, 0))
-            needed = each.blocks[0].start if each.blocks else each.read_to
+            needed = each.reported_to
             if number not in edges or behind < each.read_to:
                 raise SourceError(
                     f"{name}: partition {number} was read up to {each.read_to} and ends at {behind}"

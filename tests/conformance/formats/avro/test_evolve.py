@@ -93,6 +93,17 @@ def test_refused_schema_is_not_a_version() -> None:
     assert found[-1].version == 2
 
 
+def test_statement_after_a_refused_one_is_judged_by_itself() -> None:
+    text = (
+        f"{CREATE} ALTER TABLE t ADD x INT NOT NULL; ALTER TABLE t ADD y INT; "
+        "ALTER TABLE t ADD z INT NOT NULL"
+    )
+    found = [value(step) for step in steps(text)]
+    assert [each.outcome for each in found] == ["first", "refused", "accepted", "refused"]
+    assert [[change.name for change in each.fields] for each in found[1:]] == [["x"], ["y"], ["z"]]
+    assert found[2].version == 2
+
+
 def test_older_text_has_its_version_again() -> None:
     text = f"{CREATE} ALTER TABLE t DROP b; ALTER TABLE t ADD b INT NOT NULL AFTER a"
     found = value(steps(text)[-1])

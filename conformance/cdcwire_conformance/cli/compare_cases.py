@@ -1,0 +1,65 @@
+"""``cdcwire compare --save-case``: differing rows as golden cases for a bug report."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cdcwire_conformance.cli.compare_masking import Masking
+from cdcwire_conformance.sources.stores import directory_of
+from cdcwire_conformance.usage import UsageError
+
+if TYPE_CHECKING:
+    from cdcwire_conformance.compare.feeds import ComparedFeeds
+    from cdcwire_conformance.compare.result import Comparison
+
+
+def add_case_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --save-case."""
+    parser.add_argument(
+        "--save-case",
+        metavar="DIR",
+        help="write the messages of the shown differences as golden cases of both sides into "
+        "DIR, for a bug report: --save-case found --mask. `cdcwire corpus check --root DIR` checks "
+        "them. It needs the embedded engine",
+    )
+
+
+def check_case_argument(arguments: argparse.Namespace, *, is_embedded: bool) -> None:
+    """Check that cases can be saved. Raises: UsageError, StoreError."""
+    if not arguments.save_case:
+        return
+    if not is_embedded:
+        raise UsageError(
+            "--save-case: Spark does not name the row within its message; save the messages of the "
+            "row to a directory and use --engine embedded"
+        )
+    folder = directory_of(arguments.save_case)
+    if folder is None:
+        raise UsageError("--save-case: cases are written to a directory of this machine")
+    if Path(folder).exists() and not Path(folder).is_dir():
+        raise UsageError(f"--save-case: {folder} is not a directory")
+
+
+def saved_lines(
+    target: str | None, found: Comparison, feeds: ComparedFeeds, masking: Masking
+) -> list[str]:
+    """Save cases, if that is wanted. Returns: the lines about them. Raises: UsageError."""
+    folder = None if target is None else directory_of(target)
+    if folder is None:
+        return []
+    from cdcwire_conformance.compare.case_saving import save_differences
+
+    mask = masking.case_mask
+    try:
+        saved = save_differences(
+            found,
+            feeds,
+            Path(folder),
+            key=None if mask is None else mask.key,
+            columns=masking.masked_columns,
+        )
+    except OSError as error:
+        raise UsageError(f"--save-case: {error.filename or folder}: {error.strerror}") from error
+    return [*(f"saved {file}" for file in saved.files), *saved.lines]

@@ -1,0 +1,97 @@
+"""The engine that ``cdcwire compare`` runs on: Spark, or this process for small feeds."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from cdcwire_conformance.extras import MissingExtraError, load_extra
+from cdcwire_conformance.sources.line_files import is_compressed
+from cdcwire_conformance.sources.source_urls import Source
+from cdcwire_conformance.sources.stores import is_url
+from cdcwire_conformance.sources.tables import TableUrl
+from cdcwire_conformance.usage import UsageError
+
+AUTO, EMBEDDED, SPARK = "auto", "embedded", "spark"
+MAX_BYTES = 32 << 20  # of both feeds, for the embedded engine
+_UNPACKED = 10  # times the size of a compressed file
+
+
+def add_engine_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the option that chooses the engine."""
+    parser.add_argument(
+        "--engine",
+        choices=(AUTO, EMBEDDED, SPARK),
+        default=AUTO,
+        help="where rows are compared: embedded in this process without Java, or on Spark. The "
+        f"default, auto, is embedded for two directories with at most {MAX_BYTES >> 20} MiB",
+    )
+
+
+def runs_embedded(
+    arguments: argparse.Namespace, sources: Sequence[Source], table: TableUrl | None
+) -> bool:
+    """Return whether the embedded engine compares. Raises: UsageError if it can't, but has to."""
+    if arguments.engine == SPARK:
+        return False
+    reason = _needs_spark(arguments, sources, table)
+    if arguments.engine == EMBEDDED:
+        if reason is not None:
+            raise UsageError(f"--engine embedded: {reason}; use --engine spark")
+        return True
+    is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ  # spark-submit has started Java
+    return reason is None and not is_submitted and sum(map(_size, sources)) <= MAX_BYTES
+
+
+def load_engine(
+    arguments: argparse.Namespace,
+    sources: Sequence[Source],
+    table: TableUrl | None,
+    *,
+    is_embedded: bool,
+) -> None:
+    """Check that the libraries of the engine are installed. Raises: MissingExtraError."""
+    if is_embedded:
+        for library in ("pyarrow", "numpy"):
+            load_extra(library, "compare", "compare")
+        return
+    try:
+        load_extra("pyspark", "spark", "compare")
+    except MissingExtraError as error:
+        if _needs_spark(arguments, sources, table) is not None:
+            raise
+        raise MissingExtraError(
+            f"{error}; or compare in this process, with all rows in memory: --engine {EMBEDDED}"
+        ) from error
+
+
+def _needs_spark(
+    arguments: argparse.Namespace, sources: Sequence[Source], table: TableUrl | None
+) -> str | None:
+    """Return why only Spark can compare; None if this process can too."""
+    for name in ("follow", "master", "conf"):
+        if getattr(arguments, name):
+            return f"--{name} needs Spark"
+    if table is not None:
+        return "only Spark reads tables"
+    for source in sources:
+        if is_url(source.folder) or source.kind not in ("jsonl", "prefix"):
+            return f"only Spark reads {source}"
+    if arguments.temporal != "text":
+        return "--temporal native compares Spark's types"
+    if arguments.differences and is_url(arguments.differences):
+        return f"only Spark writes to {arguments.differences}"
+    return None
+
+
+def _size(source: Source) -> int:
+    """Return how many bytes the files of a directory have, before compression."""
+    if source.kind == "jsonl":
+        files = list(map(Path, source.files))
+    else:
+        files = [path for path in Path(source.folder).rglob("*") if path.is_file()]
+    return sum(
+        each.stat().st_size * (_UNPACKED if is_compressed(str(each)) else 1) for each in files
+    )

@@ -1,0 +1,1 @@
+"""The engine that compares in this process, without Spark and Java."""

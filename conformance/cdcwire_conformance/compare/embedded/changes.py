@@ -1,0 +1,388 @@
+"""The changes of one side as Python objects: read from Arrow, and split into the records that pair.
+
+These are the steps of ``spark.compare.splitting`` and ``spark.compare.pairing``, row by row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from cdcwire_conformance.compare.embedded.values import Value, key_value, values_of
+from cdcwire_conformance.compare.layout import PairLayout
+from cdcwire_conformance.compare.meaning import Replacement
+from cdcwire_conformance.compare.rules import Window
+
+Layout: TypeAlias = "PairLayout[pa.Field]"
+Image: TypeAlias = "tuple[tuple[Value, ...], bytes]"
+"""The values of an image, and its presence bits."""
+Key: TypeAlias = "tuple[Value, ...] | None"
+
+_REPLACEMENTS = re.compile("\ufffd+")
+
+
+@dataclass(slots=True)
+class FedRow:
+    """A row of a feed, as it was decoded.
+
+    ``source``: topic, partition, offset, file, line, and the number of the row in its message.
+    ``number``: in the order of the frame.
+    """
+
+    number: int
+    op: str | None
+    half: str | None
+    position: int | None
+    sequence: int | None
+    partition: int | None
+    fields: tuple[Value, ...]
+    before: Image | None
+    after: Image | None
+    source: tuple[Any, ...] | None
+    is_readable: bool
+
+
+@dataclass(slots=True)
+class Change:
+    """A change as it pairs: a row, or one of the two that an update is compared as.
+
+    ``part``: 1 for the insert of a split update and for an after record, else 0. ``passing``: the
+    position that the change has itself. ``behind``: the position before a change that is late.
+    """
+
+    row: FedRow
+    op: str | None
+    half: str | None
+    key: Key
+    part: int
+    before: Image | None
+    after: Image | None
+    fields: tuple[Value, ...]
+    position: int | None
+    passing: int | None = None
+    ordinal: int = 0
+    is_late: bool = False
+    behind: int | None = None
+    era: tuple[Any, ...] = field(default=())
+
+    @property
+    def content(self) -> tuple[Any, ...]:
+        """Return the part that is equal in equal changes."""
+        return self.op, self.half, self.fields, self.before, self.after
+
+    @property
+    def feed_order(self) -> tuple[Any, ...]:
+        """The place of the change in its feed, to sort by."""
+        row = self.row
+        topic, partition, offset, file, line, _ = row.source or (None,) * 6
+        places = (row.sequence, topic, partition, file, offset, line)
+        return (*map(nulls_first, places), row.number, self.part)
+
+
+def nulls_first(value: Value) -> tuple[Any, ...]:
+    """Return what sorts a value as Spark does: NULL first, NaN last."""
+    if value is None:
+        return (0,)
+    return (2 if isinstance(value, str) else 1, value)  # NaN is the one text among floats
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChanges:
+    """How values of columns are changed before they are compared.
+
+    ``readable``: bytes that become text, with U+FFFD in place of ill-formed ones. ``cuts``: of the
+    text of times.
+    """
+
+    readable: Collection[str] = ()
+    cuts: Mapping[str, Sequence[Replacement]] = field(default_factory=dict)
+
+    def of(self, name: str) -> Callable[[Value], Value] | None:
+        """Return the change of a column's values, NULL aside; None for none."""
+        steps: list[Callable[[Value], Value]] = [_readable] if name in self.readable else []
+        for each in self.cuts.get(name, ()):
+            steps.append(_replacer(each))
+        if not steps:
+            return None
+
+        def change(value: Value) -> Value:
+            return None if value is None else reduce(lambda found, step: step(found), steps, value)
+
+        return change
+
+
+def _readable(value: bytes) -> str:
+    return _REPLACEMENTS.sub("\ufffd", value.decode("utf-8", "replace"))
+
+
+def _replacer(replacement: Replacement) -> Callable[[str], str]:
+    pattern = re.compile(replacement.pattern)
+    kept = "".join(rf"\{number}" for number in range(1, replacement.groups + 1))
+    return lambda text: pattern.sub(kept, text)
+
+
+def rows_in(
+    batches: Iterable[pa.RecordBatch], layout: Layout, changes: ColumnChanges
+) -> Iterator[FedRow]:
+    """Yield the rows of decoded batches."""
+    rules = layout.rules
+    number = in_message = 0
+    last: tuple[Any, ...] | None = None
+    for batch in batches:
+        positions = _integers(batch.column(rules.position)) if rules.position else _nothing(batch)
+        columns = [_values(batch.column(name)) for name in rules.fields]
+        fields = zip(*columns, strict=True) if columns else [()] * batch.num_rows
+        source = batch.column("source")
+        places = zip(*(column.to_pylist() for column in source.flatten()), strict=True)
+        for op, half, position, sequence, partition, own, before, after, place, is_good in zip(
+            batch.column("op").to_pylist(),
+            batch.column("half").to_pylist(),
+            positions,
+            _integers(batch.column("sequence_id")),
+            batch.column("partition").to_pylist(),
+            fields,
+            _images(batch, "before", layout, changes),
+            _images(batch, "after", layout, changes),
+            places,
+            batch.column("error").is_null().to_pylist(),
+            strict=True,
+        ):
+            in_message = in_message + 1 if place == last else 0
+            last = place
+            origin = (*place, in_message)
+            yield FedRow(
+                number, op, half, position, sequence, partition, own, before, after, origin, is_good
+            )
+            number += 1
+
+
+def _nothing(batch: pa.RecordBatch) -> list[None]:
+    return [None] * batch.num_rows
+
+
+def _values(array: pa.Array) -> list[Value]:
+    return _integers(array) if pa.types.is_decimal(array.type) else array.to_pylist()
+
+
+def _integers(array: pa.Array) -> list[int | None]:
+    if array.null_count == len(array):
+        return [None] * len(array)
+    return [None if value is None else int(value) for value in array.to_pylist()]
+
+
+def _images(
+    batch: pa.RecordBatch, side: str, layout: Layout, changes: ColumnChanges
+) -> Iterator[Image | None]:
+    """Yield the images of a side. One without presence bits has all of its columns."""
+    image = batch.column(side)
+    if image.null_count == len(image):
+        yield from _nothing(batch)
+        return
+    size = len(layout.fields)
+    whole = ((1 << size) - 1).to_bytes((size + 7) // 8, "little")
+    columns = []
+    for index, each in enumerate(layout.fields):
+        values = values_of(image.field(index))
+        change = changes.of(each.name)
+        columns.append(values if change is None else list(map(change, values)))
+    presence = batch.column(f"{side}_has").to_pylist()
+    known = image.is_valid().to_pylist()
+    rows: Iterable[tuple[Value, ...]] = zip(*columns, strict=True)
+    if not columns:
+        rows = [()] * len(image)
+    for is_known, row, has in zip(known, rows, presence, strict=True):
+        yield (row, whole if has is None else has) if is_known else None
+
+
+class Splitter:
+    """Makes the changes of rows: an update of a key becomes its delete and its insert."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.rules = layout.rules
+        names = [each.name for each in layout.fields]
+        self._key = [names.index(each.name) for each in layout.keys]
+        self._is_float = [pa.types.is_floating(each.type) for each in layout.fields]
+        self._has_float_key = any(self._is_float[number] for number in self._key)
+
+    def changes(self, rows: Iterable[FedRow]) -> Iterator[Change]:
+        """Yield the changes of rows, in their order."""
+        rules = self.rules
+        skips_before = rules.in_halves and not rules.has_old_values
+        for row in rows:
+            if skips_before and row.half == "before":
+                continue
+            yield from self._parts(row)
+
+    def _parts(self, row: FedRow) -> Iterator[Change]:
+        rules = self.rules
+        op, before, after = row.op, row.before, row.after
+        is_update = op == "update"
+        if rules.fills_unchanged and is_update and before is not None and after is not None:
+            before = self._filled(before, after)
+        half = self._half_of(row) if rules.in_halves else row.half
+        key = self._key_of(before) if after is None else self._key_of(after)
+        if is_update and before is not None and after is not None:
+            if self._is_split(before, after):
+                yield self._change(
+                    row, "delete", half, self._key_of(before), 0, self._deleted(before), None
+                )
+                yield self._change(row, "insert", half, self._key_of(after), 1, None, after)
+                return
+            if rules.in_halves and rules.has_old_values:
+                yield self._change(row, op, "before", self._key_of(before), 0, before, None)
+                yield self._change(row, op, "after", self._key_of(after), 1, None, after)
+                return
+        if op == "delete":
+            part = self._part(half) if rules.deleted_columns == "all" else 0
+            yield self._change(row, op, half, key, part, self._deleted(before), after)
+        elif is_update and not rules.has_old_values:
+            yield self._change(row, op, half, key, 0, None, after)
+        elif is_update and rules.fills_unchanged and before == after:
+            # With its changed columns only, an update that changes nothing looks like an insert.
+            yield self._change(row, "insert", half, key, 0, None, after)
+        else:
+            yield self._change(row, op, half, key, self._part(half), before, after)
+
+    def _part(self, half: str | None) -> int:
+        rules = self.rules
+        return int(rules.in_halves and rules.has_old_values and half == "after")
+
+    def _change(
+        self,
+        row: FedRow,
+        op: str | None,
+        half: str | None,
+        key: Key,
+        part: int,
+        before: Image | None,
+        after: Image | None,
+    ) -> Change:
+        return Change(row, op, half, key, part, before, after, row.fields, row.position)
+
+    def _filled(self, before: Image, after: Image) -> Image:
+        """Return the old image with the columns that only the new image has."""
+        values = tuple(
+            own if _has(before[1], number) or not _has(after[1], number) else other
+            for number, (own, other) in enumerate(zip(before[0], after[0], strict=True))
+        )
+        return values, after[1]
+
+    def _half_of(self, row: FedRow) -> str | None:
+        """Return which record of an update a row is, where updates are compared in two records."""
+        if self.rules.folds_ops:
+            return None
+        if not self.rules.has_old_values and row.op == "update" and row.after is not None:
+            return "after"
+        return row.half
+
+    def _key_of(self, image: Image | None) -> Key:
+        if image is None:
+            return None
+        values = image[0]
+        if self._has_float_key:
+            return tuple(self._comparable(values[number], number) for number in self._key)
+        return tuple([values[number] for number in self._key])
+
+    def _comparable(self, value: Value, number: int) -> Value:
+        return key_value(value) if self._is_float[number] else value
+
+    def _is_split(self, before: Image, after: Image) -> bool:
+        for number in self.layout.split_by:
+            old, new = (self._comparable(each[0][number], number) for each in (before, after))
+            if old != new and all(
+                each[0][number] is not None or _has(each[1], number) for each in (before, after)
+            ):
+                return True
+        return False
+
+    def _deleted(self, before: Image | None) -> Image | None:
+        """Return what is compared of a deleted row."""
+        if before is None or self.rules.deleted_columns == "all":
+            return before
+        key = set(self._key)
+        values = (value if number in key else None for number, value in enumerate(before[0]))
+        return tuple(values), b""
+
+
+def _has(presence: bytes, number: int) -> bool:
+    byte = number // 8
+    return byte < len(presence) and bool(presence[byte] >> number % 8 & 1)
+
+
+def compared_changes(rows: Iterable[FedRow], layout: Layout, window: Window | None) -> list[Change]:
+    """Return the changes of a side that are compared, under the names by which they pair."""
+    rules = layout.rules
+    if rules.position is not None:
+        rows = (row for row in rows if is_in(row.position, window))
+    changes = list(Splitter(layout).changes(rows))
+    if layout.needs_order:
+        _number_changes(changes, layout)
+    elif rules.has_bare_deletes:
+        _take_positions_of_deletes(changes, layout)
+    for change in changes:
+        change.passing = (
+            None if rules.has_bare_deletes and change.op == "delete" else change.position
+        )
+    if rules.leaves_deletes:
+        changes = [change for change in changes if change.op != "delete"]
+    for change in changes:
+        if rules.folds_ops:
+            change.op = "delete" if change.op == "delete" else "upsert"
+        elif change.op == "read":
+            change.op = "insert"  # a row of a snapshot is one inserted
+    return changes
+
+
+def is_in(position: int | None, window: Window | None) -> bool:
+    """Return whether a window has a change of a position."""
+    if window is None or not window.is_bounded:
+        return True
+    return window.has_unplaced if position is None else window.has(position)
+
+
+def _take_positions_of_deletes(changes: Iterable[Change], layout: Layout) -> None:
+    """Leave out position and fields of deletes, which a side does not have."""
+    nothing = (None,) * len(layout.rules.fields)
+    for change in changes:
+        if change.op == "delete":
+            change.position, change.fields = None, nothing
+
+
+def _number_changes(changes: Iterable[Change], layout: Layout) -> None:
+    """Give each change its ordinal among those of its key.
+
+    With positions, only deletes are numbered, each among those since the last position of its key.
+    A delete takes that position.
+    """
+    rules = layout.rules
+    if rules.has_bare_deletes:
+        changes = list(changes)
+        _take_positions_of_deletes(changes, layout)
+    for of_key in by_key(changes).values():
+        last: int | None = None
+        since: dict[int | None, int] = {}
+        for number, change in enumerate(of_key, 1):
+            if rules.position is None:
+                change.ordinal = number
+                continue
+            if change.position is not None:
+                last = change.position
+            change.position = last
+            if change.op == "delete":
+                change.ordinal = since[last] = since.get(last, 0) + 1
+
+
+def by_key(changes: Iterable[Change]) -> dict[Key, list[Change]]:
+    """Return the changes of each key, in the order of their feed."""
+    found: dict[Key, list[Change]] = {}
+    for change in changes:
+        found.setdefault(change.key, []).append(change)
+    for of_key in found.values():
+        of_key.sort(key=lambda change: change.feed_order)
+    return found

@@ -1,0 +1,237 @@
+"""The differences of pairs, in the form that ``compare.shown_rows`` takes.
+
+Rows of one side pair with rows of the other side within their pair. Rows of the same op come first,
+then the rest, each in the order of their feed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+
+from cdcwire_conformance.compare.embedded.changes import Change, Image, Key, Layout, nulls_first
+from cdcwire_conformance.compare.embedded.counting import Content, DifferingPair
+from cdcwire_conformance.compare.embedded.final_state import DifferingKey, State
+from cdcwire_conformance.compare.embedded.values import Value, text_of
+from cdcwire_conformance.compare.result import digest_of
+from cdcwire_conformance.compare.shown_rows import CHANGED, EVENT_FIELDS, Collected
+
+_SIDES = ("left", "right")
+_IMAGES = ("before", "after")
+_SOURCE = ("topic", "partition", "offset", "file", "line", "row")
+
+
+class Record(SimpleNamespace):
+    """A row as Spark collects it: fields by attribute and by name."""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a field."""
+        return getattr(self, name)
+
+
+class _Row:
+    """One side of a difference: a change or a last row, and how many copies there are."""
+
+    def __init__(self, change: Change, copies: int, fields: Iterable[str]) -> None:
+        self.op, self.half = change.op, change.half
+        self.images = {"before": change.before, "after": change.after}
+        self.fields = dict(zip(fields, change.fields, strict=True))
+        self.copies = copies
+        self.source = change.row.source
+        self.position: str | None = None
+
+    @classmethod
+    def of_state(cls, state: State) -> _Row:
+        found = cls.__new__(cls)
+        found.op, found.half, found.fields = "row", None, {}
+        found.images = {"before": None, "after": state.after}
+        found.copies, found.source = 1, state.source
+        found.position = None if state.position is None else str(state.position)
+        return found
+
+
+def differences_of_pairs(
+    pairs: Iterable[DifferingPair], layout: Layout, longest: int | None
+) -> Iterator[Collected]:
+    """Yield the differences of pairs in the order of the pairs. ``longest``: of a text."""
+    for pair in sorted(pairs, key=lambda each: _pair_order(each, layout)):
+        key = pair.key[1] if layout.keys else ()
+        place = layout.place_name
+        position = None if place is None else pair.key[0 if place == "position" else 2]
+        for kind, left, right in _side_by_side(pair, layout):
+            yield _record(kind, key, position, (left, right), layout, longest)
+
+
+def differences_of_keys(
+    keys: Iterable[DifferingKey], layout: Layout, longest: int | None
+) -> Iterator[Collected]:
+    """Yield the differences of last rows in the order of the keys. ``longest``: of a text."""
+    for each in sorted(keys, key=lambda each: _key_order(each.key)):
+        states = (each.left, each.right)
+        rows = tuple(None if state is None else _Row.of_state(state) for state in states)
+        yield _record("changed", each.key, None, (rows[0], rows[1]), layout, longest)
+
+
+def _pair_order(pair: DifferingPair, layout: Layout) -> tuple[Any, ...]:
+    position, key, *ordinal = pair.key
+    if not layout.keys:
+        return nulls_first(position), min(map(_first_place, pair.contents))
+    return nulls_first(position), _key_order(key), tuple(ordinal)
+
+
+def _key_order(key: Key) -> tuple[Any, ...]:
+    return () if key is None else tuple(map(nulls_first, key))
+
+
+def _side_by_side(
+    pair: DifferingPair, layout: Layout
+) -> Iterator[tuple[str, _Row | None, _Row | None]]:
+    """Yield the differences of a pair: kind, and what is shown of both sides."""
+    fields = layout.rules.fields
+    contents = sorted(pair.contents, key=_first_place)
+    is_out_of_order = any(pair.out_of_order)
+    kept = [each for each in contents if each.count(0) != each.count(1) or is_out_of_order]
+    for content in kept:
+        if content.count(0) != content.count(1) and content.count(0) and content.count(1):
+            kind = "repeated" if pair.is_repeated else "doubled"
+            left, right = (_row(content, side, fields) for side in (0, 1))
+            yield kind, left, right
+    lonely = [[each for each in kept if not each.count(1 - side)] for side in (0, 1)]
+    yield from (("changed", *rows) for rows in _met(lonely, fields))
+    if is_out_of_order:
+        late = [
+            next((each for each in kept if is_late and each.count(side)), None)
+            for side, is_late in enumerate(pair.out_of_order)
+        ]
+        rows = [
+            None if each is None else _row(each, side, fields) for side, each in enumerate(late)
+        ]
+        yield "out of order", rows[0], rows[1]
+
+
+def _met(
+    lonely: list[list[Content]], fields: Iterable[str]
+) -> Iterator[tuple[_Row | None, _Row | None]]:
+    """Yield rows of one side with rows of the other side: those of one op first, then the rest."""
+    by_op: dict[Any, tuple[list[Content], list[Content]]] = {}
+    for side, contents in enumerate(lonely):
+        for each in contents:
+            by_op.setdefault(_any_copy(each).op, ([], []))[side].append(each)
+    rest: tuple[list[Content], list[Content]] = ([], [])
+    for op in sorted(by_op, key=nulls_first):
+        ours, theirs = by_op[op]
+        for left, right in zip(ours, theirs, strict=False):
+            yield _row(left, 0, fields), _row(right, 1, fields)
+        met = min(len(ours), len(theirs))
+        rest[0].extend(ours[met:])
+        rest[1].extend(theirs[met:])
+    for own, other in zip_longest(*rest):
+        yield (
+            None if own is None else _row(own, 0, fields),
+            None if other is None else _row(other, 1, fields),
+        )
+
+
+def _any_copy(content: Content) -> Change:
+    return next(iter(content.copies[0] or content.copies[1]))
+
+
+def _first_place(content: Content) -> tuple[Any, ...]:
+    first = content.first(0) or content.first(1)
+    assert first is not None
+    return first.feed_order
+
+
+def _row(content: Content, side: int, fields: Iterable[str]) -> _Row:
+    """Return a change as one side shows it, with the place of its first copy there."""
+    change = content.first(side) or _any_copy(content)
+    found = _Row(change, content.count(side), fields)
+    if not content.count(side):
+        found.source = None
+    return found
+
+
+def _record(
+    kind: str,
+    key: Key,
+    position: Any,
+    sides: tuple[_Row | None, _Row | None],
+    layout: Layout,
+    longest: int | None,
+) -> Record:
+    types = [field.type for field in layout.keys]
+    values = key if key is not None else (None,) * len(types)
+    texts = [_cut(text_of(value, each), longest) for value, each in zip(values, types, strict=True)]
+    shown = {name: _shown_side(row, layout) for name, row in zip(_SIDES, sides, strict=True)}
+    images = {name: _columns(kind, sides, name, layout, longest) for name in _IMAGES}
+    place = None if position is None else str(position)
+    return Record(kind=kind, key=texts, position=place, **shown, **images)
+
+
+def _shown_side(row: _Row | None, layout: Layout) -> Record:
+    names = (*EVENT_FIELDS, *layout.rules.fields)
+    images = {} if row is None else row.images
+    known = {name: images.get(name) for name in _IMAGES}
+    fields: dict[str, Any] = dict.fromkeys(names)
+    if row is not None:
+        fields |= {"op": row.op, "half": row.half}
+        fields |= {n: None if v is None else str(v) for n, v in row.fields.items()}
+    return Record(
+        is_there=row is not None,
+        copies=0 if row is None else row.copies,
+        source=_source(row),
+        position=None if row is None else row.position,
+        **fields,
+        **{name: image is not None for name, image in known.items()},
+        **{f"{name}_has": image[1] if image else None for name, image in known.items()},
+    )
+
+
+def _source(row: _Row | None) -> Record | None:
+    if row is None or row.source is None:
+        return None
+    return Record(**dict(zip(_SOURCE, row.source, strict=True)))
+
+
+def _columns(
+    kind: str,
+    sides: tuple[_Row | None, _Row | None],
+    name: str,
+    layout: Layout,
+    longest: int | None,
+) -> list[Record] | None:
+    """Return number, left and right text of an image's columns that differ.
+
+    For a row that one side has alone it is all columns; nothing if only one of two rows has the
+    image.
+    """
+    images: list[Image | None] = [None if row is None else row.images[name] for row in sides]
+    if kind not in CHANGED or images == [None, None]:
+        return None
+    left, right = images
+    is_single = None in sides
+    found = []
+    for number, field in enumerate(layout.fields):
+        values = [None if image is None else image[0][number] for image in images]
+        has_both = left is not None and right is not None
+        if is_single or (has_both and values[0] != values[1]):
+            cuts = (_cut_of(value, field.type, longest) for value in values)
+            found.append(Record(number=number, **dict(zip(_SIDES, cuts, strict=True))))
+    return found
+
+
+def _cut_of(value: Value, kind: pa.DataType, longest: int | None) -> Record:
+    return _cut(text_of(value, kind), longest)
+
+
+def _cut(text: str | None, longest: int | None) -> Record:
+    """Return the beginning of a text, and length and digest of it all."""
+    if text is None:
+        return Record(text=None, length=None, digest=None)
+    if longest is None or len(text) <= longest:
+        return Record(text=text, length=len(text), digest=None)
+    return Record(text=text[:longest], length=len(text), digest=digest_of(text))

@@ -1,0 +1,188 @@
+"""The engine that decodes and compares small feeds in this process."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
+from cdcwire_conformance.arrow.schema import CanonicalTable, event_schema
+from cdcwire_conformance.compare.difference_files import COLUMNS, check_empty, rows_of_difference
+from cdcwire_conformance.compare.embedded.changes import ColumnChanges, is_in, nulls_first
+from cdcwire_conformance.compare.embedded.tables import TableSides, Write, compare_batches
+from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
+from cdcwire_conformance.compare.feeds import (
+    UNREADABLE_SHOWN,
+    Inspect,
+    Report,
+    TableTask,
+    no_inspection,
+    no_report,
+    unreadable_message,
+)
+from cdcwire_conformance.compare.feeds import compare_feeds as compare_on
+from cdcwire_conformance.compare.ill_formed import with_bytes
+from cdcwire_conformance.compare.result import (
+    Comparison,
+    RowDifference,
+    TableComparison,
+    UnreadableMessage,
+)
+from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS, CompareOptions
+from cdcwire_conformance.compare.work import Work
+from cdcwire_conformance.spark.decode.many_tables import decode_here
+from cdcwire_conformance.spark.decode.opening import job_of
+from cdcwire_conformance.spark.decode.reading import Job
+
+_ARROW_TYPES = {"STRING": pa.string(), "BIGINT": pa.int64(), "BOOLEAN": pa.bool_()}
+
+
+def compare_feeds(
+    left: ComparedFeed,
+    right: ComparedFeed,
+    options: CompareOptions = DEFAULT_OPTIONS,
+    report: Report = no_report,
+    inspect: Inspect = no_inspection,
+) -> Comparison:
+    """Compare two feeds in directories, in this process. ``report`` is called with each step.
+
+    ``inspect`` is called with both feeds at the end.
+
+    Raises: SchemaError when there is nothing to compare; FeedError at the first message that can't
+    be read, if errors are to stop.
+    """
+    try:
+        return compare_on(EmbeddedEngine(), left, right, options, report, inspect)
+    finally:
+        gc.unfreeze()  # decoding freezes all objects, which suits a worker but not this process
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedEngine:
+    """Compares in this process. All rows of both feeds are in memory."""
+
+    name: str = "embedded"
+    is_exact: bool = True
+    spark: None = None
+
+    def begin(self, options: CompareOptions) -> None:
+        """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
+        if options.differences_to is not None:
+            check_empty(options.differences_to)
+            _write(options.differences_to, "none", [])  # so that the folder can be read
+
+    def compared(
+        self, tasks: Sequence[TableTask], options: CompareOptions, report: Report
+    ) -> Iterator[TableComparison]:
+        """Yield the comparison of the rows of each table, in their order."""
+        if not tasks:
+            return
+        work = Work(total=sum(each.rows for each in tasks))
+        report("decoding both feeds", work)
+        sides = []
+        for feed in (tasks[0].left, tasks[0].right):
+            jobs = [job_for(feed, with_bytes(each.table, each.replaced), options) for each in tasks]
+            found: dict[int, list[pa.RecordBatch]] = {number: [] for number in range(len(jobs))}
+            for number, batch in decode_here(feed.opened, jobs):
+                found[number].append(batch)
+                work = replace(work, done=work.done + batch.num_rows)
+                report("decoding both feeds", work)
+            sides.append((jobs, found))
+        for number, task in enumerate(tasks):
+            report(f"table {number + 1} of {len(tasks)}, {task.table}: comparing both sides")
+            changes = ColumnChanges(task.replaced, options.meaning.cuts(task.table))
+            image = event_schema(sides[0][0][number].table, options.temporal).field("after").type
+            left, right = (side.pop(number) for _, side in sides)  # needed no more
+            both = TableSides(task.table, image, left, right, changes)
+            yield compare_batches(both, task.rules, options, _writer(task.table, number, options))
+
+    def unreadable(
+        self,
+        feed: OpenedFeed,
+        tables: Iterable[CanonicalTable],
+        position: str | None,
+        options: CompareOptions,
+    ) -> tuple[int, list[UnreadableMessage]]:
+        """Return how many messages or rows can't be read, and the first of them."""
+        jobs = [job_for(feed, table, options) for table in tables]
+        errors = {
+            (MessagePlace(**row["source"]), RowProblem(**row["error"]))
+            for batches in _decoded(feed, jobs).values()
+            for row in _errors_in(batches, position)
+            if position is None or is_in(row[position], options.window)
+        }
+        in_order = sorted(errors, key=lambda each: _error_order(*each))
+        return len(errors), [
+            unreadable_message(problem, place) for place, problem in in_order[:UNREADABLE_SHOWN]
+        ]
+
+
+def job_for(feed: OpenedFeed, table: CanonicalTable, options: CompareOptions) -> Job:
+    """Return how the rows of a table are decoded, by the feed's own names."""
+    opened = feed.opened
+    return job_of(
+        opened.source.format,
+        opened.context,
+        feed.own_table(table),
+        options.temporal,
+        None,
+        options.time_zone,
+        options.on_error,
+        skips_others=True,
+        has_lines=opened.source.kind == "jsonl",
+    )
+
+
+def _decoded(feed: OpenedFeed, jobs: Sequence[Job]) -> dict[int, list[pa.RecordBatch]]:
+    """Return the batches of each job."""
+    found: dict[int, list[pa.RecordBatch]] = {number: [] for number in range(len(jobs))}
+    for number, batch in decode_here(feed.opened, jobs):
+        found[number].append(batch)
+    return found
+
+
+def _errors_in(batches: Iterable[pa.RecordBatch], position: str | None) -> Iterator[dict[str, Any]]:
+    """Yield ``source``, ``error`` and the position of each row that has an error."""
+    names = ["source", "error", *([] if position is None else [position])]
+    for batch in batches:
+        if batch.column("error").null_count < batch.num_rows:
+            rows = batch.select(names).to_pylist()
+            yield from (row for row in rows if row["error"] is not None)
+
+
+def _error_order(place: MessagePlace, problem: RowProblem) -> tuple[Any, ...]:
+    parts = (place.topic, place.partition, place.file, place.offset, problem.offset)
+    return tuple(map(nulls_first, parts))
+
+
+def _writer(table: CanonicalTable, number: int, options: CompareOptions) -> Write | None:
+    """Return what writes the differences of a table to the folder that the options name."""
+    folder = options.differences_to
+    if folder is None:
+        return None
+
+    def write(differences: Iterable[RowDifference]) -> None:
+        rows = [
+            row
+            for index, each in enumerate(differences)
+            for row in rows_of_difference(each, str(table), index, options.mask)
+        ]
+        _write(folder, f"table-{number}", rows)
+
+    return write
+
+
+def _write(folder: str, name: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    values = zip(*rows, strict=True) if rows else [()] * len(COLUMNS)
+    arrays = [
+        pa.array(column, _ARROW_TYPES[kind])
+        for column, kind in zip(values, COLUMNS.values(), strict=True)
+    ]
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(arrays, list(COLUMNS)), Path(folder) / f"{name}.parquet")

@@ -1,0 +1,453 @@
+"""Two feeds, whatever their formats: which tables they have, where these meet, and what differs.
+
+First the tables of both are found in a cheap pass. All differences of their schemas are reported
+before a row is compared. Then an ``Engine`` decodes each table on both sides into the one form in
+which the two meet, and compares the rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from cdcwire.core.format import TableName
+from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem
+from cdcwire_conformance.arrow.schema import CanonicalTable, Merged
+from cdcwire_conformance.arrow.types import SchemaError
+from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed, name_text
+from cdcwire_conformance.compare.hints import hints_of
+from cdcwire_conformance.compare.ill_formed import replaced_notes, replaced_text, with_text
+from cdcwire_conformance.compare.merging import MergedTable, merged_table, unwanted_tables
+from cdcwire_conformance.compare.other_events import with_other_events
+from cdcwire_conformance.compare.result import (
+    Comparison,
+    RowDifference,
+    SideName,
+    TableComparison,
+    UnreadableMessage,
+)
+from cdcwire_conformance.compare.rules import (
+    DEFAULT_OPTIONS,
+    POSITIONS,
+    CompareOptions,
+    ComparisonRules,
+    Side,
+    Terms,
+    Window,
+    final_rules,
+    terms_of,
+)
+from cdcwire_conformance.compare.work import Work
+from cdcwire_conformance.spark.decode.prefix import drop_lines
+from cdcwire_conformance.spark.decode.reading import error_place, error_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+UNREADABLE_SHOWN = 5  # of each side
+
+
+class Report(Protocol):
+    """Takes the steps of a comparison. ``work``: how much of it is done at this step, if known."""
+
+    def __call__(self, text: str, work: Work | None = None, /) -> None:
+        """Take one step."""
+
+
+def no_report(text: str, work: Work | None = None) -> None:
+    """Report nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedFeeds:
+    """Both feeds after a comparison. ``names``: of tables, by their text in the result."""
+
+    left: OpenedFeed
+    right: OpenedFeed
+    names: Mapping[str, TableName]
+
+    def of(self, side: SideName) -> OpenedFeed:
+        """Return the feed of a side."""
+        return self.left if side == "left" else self.right
+
+
+Inspect = Callable[[ComparedFeeds], None]
+
+
+def no_inspection(feeds: ComparedFeeds) -> None:
+    """Look at nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableTask:
+    """A table to compare in two feeds.
+
+    ``replaced``: columns of text that have U+FFFD in place of ill-formed bytes. ``rows``: how many
+    both feeds have.
+    """
+
+    table: CanonicalTable
+    left: OpenedFeed
+    right: OpenedFeed
+    rules: ComparisonRules
+    replaced: frozenset[str]
+    rows: int = 0
+
+
+class Engine(Protocol):
+    """Decodes and compares rows. All engines give the same result."""
+
+    @property
+    def name(self) -> str:
+        """The name of the engine, for users."""
+
+    @property
+    def spark(self) -> SparkSession | None:
+        """The session in which feeds are opened and described; None: this process reads them."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether rows are always compared by all columns, not by hashes."""
+
+    def begin(self, options: CompareOptions) -> None:
+        """Prepare the place for all differences. Raises: SchemaError if it is not empty."""
+
+    def compared(
+        self, tasks: Sequence[TableTask], options: CompareOptions, report: Report
+    ) -> Iterator[TableComparison]:
+        """Yield the comparison of the rows of each table, in their order."""
+
+    def unreadable(
+        self,
+        feed: OpenedFeed,
+        tables: Iterable[CanonicalTable],
+        position: str | None,
+        options: CompareOptions,
+    ) -> tuple[int, list[UnreadableMessage]]:
+        """Return how many messages or rows can't be read, and the first of them."""
+
+
+def unreadable_message(problem: RowProblem, place: MessagePlace) -> UnreadableMessage:
+    """Return a message or row that can't be read, as reports show it."""
+    return UnreadableMessage(error_place(problem, place), error_text(problem, place))
+
+
+def compare_feeds(
+    engine: Engine,
+    left: ComparedFeed,
+    right: ComparedFeed,
+    options: CompareOptions = DEFAULT_OPTIONS,
+    report: Report = no_report,
+    inspect: Inspect = no_inspection,
+) -> Comparison:
+    """Compare two feeds. ``report`` is called with each step, ``inspect`` at the end.
+
+    Raises: SchemaError when there is nothing to compare; FeedError at the first message that can't
+    be read, if errors are to stop; what Spark raises.
+    """
+    start = time.monotonic()
+    _terms(left.side, right.side, options)  # what can't be compared, before anything is read
+    engine.begin(options)
+    report("looking for the tables of both feeds")
+    spark = engine.spark
+    ours, theirs = left.open(spark, options), right.open(spark, options)
+    theirs = replace(theirs, renamed=options.meaning.renamed)
+    (ours, own), (theirs, others) = (each.described(spark, options) for each in (ours, theirs))
+    ours, own = ours.named_like(own, theirs, others)
+    theirs, others = theirs.named_like(others, ours, own)
+    _check_names({**own, **others}, options)
+    found = compare_tables(engine, ours, theirs, own, others, options, report)
+    found = with_other_events(found, ours, theirs, options)
+    if not found.is_different and not found.is_equal:
+        raise SchemaError(_nothing_compared(found))
+    if not found.is_different and min(found.changes) < options.min_rows:
+        counts = " and ".join(f"{number:,}" for number in found.changes)
+        problem = f"the feeds have {counts} changes to compare, fewer than --min-rows"
+        raise SchemaError(f"nothing was decided: {problem} {options.min_rows:,}")
+    inspect(ComparedFeeds(ours, theirs, {str(own[name]): name for name in own if name in others}))
+    return replace(found, seconds=time.monotonic() - start)
+
+
+def _nothing_compared(found: Comparison) -> str:
+    """Return why a comparison without a difference is not EQUAL: a side had nothing to compare."""
+    has_left, has_right = found.has_changes("left"), found.has_changes("right")
+    who = "neither feed has a" if has_left is has_right else "the left feed has no"
+    who = "the right feed has no" if has_left else who
+    notes = [*found.notes, *("without deletes" for name, _ in found.left_out if name == "deletes")]
+    return f"nothing was compared: {who} change" + (f" ({', '.join(notes)})" if notes else "")
+
+
+def compare_tables(
+    engine: Engine,
+    left: OpenedFeed,
+    right: OpenedFeed,
+    ours: Mapping[TableName, CanonicalTable],
+    theirs: Mapping[TableName, CanonicalTable],
+    options: CompareOptions = DEFAULT_OPTIONS,
+    report: Report = no_report,
+) -> Comparison:
+    """Compare two feeds that are opened, by the tables that each has: ``ours`` and ``theirs``.
+
+    Raises: as ``compare_feeds``.
+    """
+    merged = []
+    replaced = {}
+    for name in sorted(set(ours) & set(theirs), key=str):
+        replaced[name] = replaced_text(name, left, right)
+        own, other = (with_text(each[name], replaced[name]) for each in (ours, theirs))
+        merged.append(merged_table(own, other, options))
+    terms = _terms(left.side, right.side, options)
+    if terms.rules.is_final:
+        check_keys(merged)
+    differences = _missing_tables(ours, theirs)
+    found = Comparison(
+        str(left.source),
+        str(right.source),
+        (),
+        tuple(differences),
+        ("last rows",) if terms.rules.is_final else terms.rules.compared,
+        terms.left_out,
+        notes=() if options.window is None else (window_note(terms.rules, options.window),),
+        is_exact=options.exact or engine.is_exact,
+        engine=engine.name,
+        unwanted=(*unwanted_tables(options), *(part for each in merged for part in each.unwanted)),
+    )
+    comparing = _Comparing(engine, left, right, options, terms.rules, report, replaced)
+    found = replace(found, tables=tuple(comparing.tables(merged)))
+    found = replace(found, hints=hints_of(found, terms.rules, left, right))
+    if options.on_error == "row":
+        everything = {**ours, **theirs}
+        lacking = _one_lacking(ours, everything), _one_lacking(theirs, everything)
+        found = comparing.with_errors(found, merged, lacking)
+    return found
+
+
+def _terms(left: Side, right: Side, options: CompareOptions) -> Terms:
+    """Return what the feeds are compared by.
+
+    Raises: SchemaError for a window that the formats can't have.
+    """
+    is_windowed = options.window is not None
+    terms = terms_of(
+        left,
+        right,
+        split_keys=options.split_keys,
+        is_windowed=is_windowed,
+        meaning=options.meaning,
+    )
+    if is_windowed and terms.rules.position is None:
+        reasons = [f"{name}: {reason}" for name, reason in terms.left_out if name in POSITIONS]
+        why = f" ({'; '.join(reasons)})" if reasons else ""
+        raise SchemaError(f"the feeds share no position, so there is no window of them{why}")
+    if options.mode == "events":
+        return terms
+    if terms.rules.leaves_deletes:
+        bare = next(side for side in (left, right) if not side.format.deletes_have_position)
+        raise SchemaError(
+            f"deletes of {bare.format.name} have no position, so a window has no last rows"
+        )
+    left_out = [each for each in terms.left_out if each[0] in POSITIONS]
+    return Terms(final_rules(terms.rules), tuple(left_out))
+
+
+def check_keys(merged: Iterable[MergedTable]) -> None:
+    """Check that each table has a key, by which its last rows are found. Raises: SchemaError."""
+    lacking = [
+        str(each.table)
+        for each in merged
+        if not each.table.key or not set(each.table.key) <= set(each.table.column_names)
+    ]
+    if lacking:
+        raise SchemaError(
+            f"without a key no row is the last: {', '.join(lacking)}; leave them out (--include)"
+        )
+
+
+def window_note(rules: ComparisonRules, window: Window) -> str:
+    """Return the line that names a window."""
+    return f"only changes with {rules.position} {window}"
+
+
+def _check_names(tables: dict[TableName, CanonicalTable], options: CompareOptions) -> None:
+    """Check the chosen names of tables and columns against the feeds.
+
+    Raises: SchemaError for a table or column that no feed has, or if there is no table.
+    """
+    missing = sorted(map(name_text, (options.include or frozenset()) - set(tables)))
+    if missing:
+        raise SchemaError(f"neither feed has rows of {', '.join(missing)}")
+    if not tables:
+        raise SchemaError("neither feed has a row change, so there is nothing to compare")
+    strange = strange_columns(tables.values(), options)
+    if strange:
+        raise SchemaError(f"no table has a column {', '.join(strange)}")
+    unknown = options.meaning.unknown(list(tables.values()))
+    if unknown:
+        raise SchemaError(unknown[0])
+    renamed = [name for name in options.meaning.renamed if name not in tables]
+    if renamed:
+        raise SchemaError(f"--map-table: neither feed has rows of {name_text(renamed[0])}")
+
+
+def strange_columns(tables: Iterable[CanonicalTable], options: CompareOptions) -> list[str]:
+    """Return the wanted columns that none of the tables has."""
+    known = {name for table in tables for name in table.column_names}
+    return sorted((options.columns or frozenset()) - known)
+
+
+def _missing_tables(ours: Iterable[TableName], theirs: Iterable[TableName]) -> list[str]:
+    ours, theirs = set(ours), set(theirs)
+    lines = [f"table {name_text(name)}: only on the left" for name in ours - theirs]
+    lines += [f"table {name_text(name)}: only on the right" for name in theirs - ours]
+    return sorted(lines)
+
+
+def _one_lacking(
+    own: Mapping[TableName, CanonicalTable], everything: Mapping[TableName, CanonicalTable]
+) -> CanonicalTable:
+    """Return a table that a side seems not to have, or any if it has all."""
+    return next((t for n, t in everything.items() if n not in own), next(iter(everything.values())))
+
+
+def _without_rows(merged: Merged) -> TableComparison:
+    return TableComparison(
+        str(merged.table), None, schema_differences=merged.differences, notes=merged.notes
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparing:
+    """The settings for the comparison of all tables of two feeds."""
+
+    engine: Engine
+    left: OpenedFeed
+    right: OpenedFeed
+    options: CompareOptions
+    rules: ComparisonRules
+    report: Report
+    replaced: Mapping[TableName, frozenset[str]]
+
+    def tables(self, merged: Sequence[MergedTable]) -> Iterator[TableComparison]:
+        """Yield the comparison of each table. Columns that don't meet are left out."""
+        names = [(each.table.schema, each.table.table) for each in merged]
+        rules = [rules_of_table(self.rules, name, self.left, self.right) for name in names]
+        is_compared = [self.options.common or not each.merged.differences for each in merged]
+        tasks = [
+            TableTask(
+                each.table,
+                self.left,
+                self.right,
+                own,
+                self.replaced.get(name, frozenset()),
+                self.left.rows_of(name) + self.right.rows_of(name),
+            )
+            for each, name, (own, _), wanted in zip(merged, names, rules, is_compared, strict=True)
+            if wanted
+        ]
+        compared = self.engine.compared(tasks, self.options, self.report)
+        for each, (_, without), wanted in zip(merged, rules, is_compared, strict=True):
+            if wanted:
+                yield self._complete(next(compared), each.merged, without)
+            else:
+                yield _without_rows(each.merged)
+
+    def _complete(
+        self, found: TableComparison, merged: Merged, without: Sequence[tuple[str, str]]
+    ) -> TableComparison:
+        """Return the comparison of a table's rows with what is known of the table."""
+        name = merged.table.schema, merged.table.table
+        notes = [*merged.notes, *replaced_notes(self.replaced.get(name, frozenset()))]
+        if not set(merged.table.key or ()) <= set(merged.table.column_names):
+            notes.append("not all key columns are on both sides: rows do not pair by key")
+        for side, feed in (("left", self.left), ("right", self.right)):
+            if name in feed.aliases:
+                notes += feed.aliases[name].notes(merged.table)
+            if feed.opened.prefix is not None:
+                notes += [f"{side}: {line}" for line in drop_lines(feed.opened.prefix, name)]
+        return replace(
+            found,
+            differences=self._located(found.differences),
+            schema_differences=(*merged.differences, *found.schema_differences),
+            left_out=(*merged.left_out, *without, *found.left_out),
+            notes=tuple(notes),
+            allows_repeats=self.options.allow_repeats,
+        )
+
+    def with_errors(
+        self,
+        found: Comparison,
+        merged: Iterable[MergedTable],
+        lacking: tuple[CanonicalTable, CanonicalTable],
+    ) -> Comparison:
+        """Return the comparison with what can't be read of both feeds, in whatever table.
+
+        ``lacking``: a table to decode each side by when no rows were compared.
+        """
+        tables = {str(each.table): each.table for each in merged}
+        counted = {each.table: each.counts for each in found.tables if each.counts is not None}
+        totals, lines = [], []
+        sides = (("left", self.left, lacking[0]), ("right", self.right, lacking[1]))
+        for side, feed, lacked in sides:
+            missed = [n for n, counts in counted.items() if getattr(counts, f"unreadable_{side}")]
+            searched = [tables[name] for name in missed] if counted else [lacked]
+            searched += self._not_compared(feed, lacked, set(counted))
+            total, first = self._errors(feed, searched)
+            totals.append(total)
+            lines += first
+        return replace(
+            found, errors_left=totals[0], errors_right=totals[1], unreadable=tuple(lines)
+        )
+
+    def _not_compared(
+        self, feed: OpenedFeed, like: CanonicalTable, compared: Collection[str]
+    ) -> Iterator[CanonicalTable]:
+        """Yield a prefix's other tables; all of their files may be unreadable.
+
+        ``like``: has columns to decode them by.
+        """
+        if feed.opened.prefix is None:
+            return
+        included = feed.included(self.options)
+        for schema, name in sorted(feed.opened.prefix.tables, key=str):
+            table = replace(like, schema=schema, table=name)
+            is_wanted = included is None or (schema, name) in included
+            if is_wanted and str(table) not in compared:
+                yield table
+
+    def _errors(
+        self, feed: OpenedFeed, tables: Sequence[CanonicalTable]
+    ) -> tuple[int, list[UnreadableMessage]]:
+        """Return how many messages or rows can't be read, and the first of them."""
+        if not tables:
+            return 0, []
+        self.report(f"{feed.source}: looking for what can't be read")
+        return self.engine.unreadable(feed, tables, self.rules.position, self.options)
+
+    def _located(self, differences: tuple[RowDifference, ...]) -> tuple[RowDifference, ...]:
+        left = self.left.with_lines(each.left_place for each in differences)
+        right = self.right.with_lines(each.right_place for each in differences)
+        return tuple(
+            replace(each, left_place=ours, right_place=theirs)
+            for each, ours, theirs in zip(differences, left, right, strict=True)
+        )
+
+
+def rules_of_table(
+    rules: ComparisonRules, name: TableName, left: OpenedFeed, right: OpenedFeed
+) -> tuple[ComparisonRules, list[tuple[str, str]]]:
+    """Return the rules of one table, and what they leave out of it.
+
+    Where deletes have only their key, updates may come without old values too. If all updates of a
+    table lack them in such a feed, they are not compared.
+    """
+    if not rules.has_old_values or rules.is_final:
+        return rules, []
+    for side, feed in (("left", left), ("right", right)):
+        is_bare = feed.own_name(name) in feed.facts.lacks_old_images
+        if is_bare and feed.side.lacks("before of delete") is not None:
+            reason = f"no update of the {side} feed has one, as with REPLICA IDENTITY DEFAULT"
+            out = [("before images of updates", reason)]
+            return replace(rules, has_old_values=False), out
+    return rules, []

@@ -1,0 +1,90 @@
+"""The events of two feeds that are not row changes: counted, and statements compared if wanted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+from cdcwire_conformance.compare.feed import OpenedFeed
+from cdcwire_conformance.compare.result import (
+    REDACTED,
+    Comparison,
+    DdlDifference,
+    Shown,
+    SideName,
+    beginning_of,
+)
+from cdcwire_conformance.compare.rules import POSITIONS, CompareOptions, PositionName, Window
+from cdcwire_conformance.spark.decode.surveying import MAX_DDL_EVENTS, DdlEvent
+
+_LONGEST = 200  # characters of a statement in a line
+
+
+def with_other_events(
+    found: Comparison, left: OpenedFeed, right: OpenedFeed, options: CompareOptions
+) -> Comparison:
+    """Return the comparison with the numbers of other events, and their differences if wanted."""
+    ours, theirs = left.facts.others, right.facts.others
+    found = replace(
+        found,
+        ddl=(len(ours.ddl), len(theirs.ddl)),
+        progress=(ours.progress, theirs.progress),
+    )
+    if not options.ddl_events:
+        return found
+    reasons = [reason for feed in (left, right) if (reason := feed.side.lacks("schema change"))]
+    if max(found.ddl) >= MAX_DDL_EVENTS:
+        reasons.append(f"a feed has more than {MAX_DDL_EVENTS:,}")
+    if reasons:
+        left_out = (*found.left_out, ("DDL events", reasons[0]))
+        return replace(found, left_out=left_out)
+    position = None if options.meaning.pairs_by_key else _shared_position(ours.ddl, theirs.ddl)
+    counted = [_counted(each.ddl, position, options.window) for each in (ours, theirs)]
+    redacted = options.meaning.redacted
+    differences = [
+        *(_difference("left", each, position, redacted) for each in _surplus(*counted)),
+        *(_difference("right", each, position, redacted) for each in _surplus(*reversed(counted))),
+    ]
+    return replace(found, ddl_differences=tuple(differences), compared=(*found.compared, "DDL"))
+
+
+_Statement = tuple[int, str, str]  # position, table and text
+
+
+def _shared_position(ours: Iterable[DdlEvent], theirs: Iterable[DdlEvent]) -> PositionName | None:
+    """Return the first position that all statements of both feeds have."""
+    events = [*ours, *theirs]
+    for name in POSITIONS:
+        if all(getattr(each.position, name) is not None for each in events):
+            return name
+    return None
+
+
+def _counted(
+    events: Iterable[DdlEvent], position: PositionName | None, window: Window | None
+) -> Counter[_Statement]:
+    """Return how often each statement occurs. A feed may send one to each of its partitions."""
+    found: Counter[_Statement] = Counter()
+    for each in events:
+        place = 0 if position is None else getattr(each.position, position)
+        if position is None or window is None or window.has(place):
+            found[(place, each.table, each.text)] += 1
+    return found
+
+
+def _surplus(own: Counter[_Statement], others: Counter[_Statement]) -> list[_Statement]:
+    return sorted((own - others).elements())
+
+
+def _difference(
+    side: SideName,
+    statement: _Statement,
+    position: PositionName | None,
+    redacted: frozenset[str],
+) -> DdlDifference:
+    place, table, text = statement
+    where = "" if position is None else f" at {position} {place}"
+    names = {name.rpartition(".")[2].lower() for name in redacted}
+    shown = Shown(text) if not any(name in text.lower() for name in names) else REDACTED
+    return DdlDifference(side, f"{table or 'a schema'}{where}", beginning_of(shown, _LONGEST))

@@ -1,0 +1,231 @@
+"""A comparison as one HTML page, without scripts and without the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cdcwire_conformance.compare.report import (
+    about_table,
+    change_line,
+    due_line,
+    example_column,
+    named_counts,
+    place_lines,
+    rest_line,
+    share_text,
+    verdict_line,
+)
+from cdcwire_conformance.compare.result import (
+    ABSENT,
+    ColumnDifference,
+    Comparison,
+    Counts,
+    RowDifference,
+    TableComparison,
+)
+from cdcwire_conformance.compare.shown_text import (
+    column_name,
+    first_difference,
+    key_text,
+    sides_text,
+)
+from cdcwire_conformance.output.html.render import render_template
+from cdcwire_conformance.visible import visible
+
+# The name of the count, the verdict of the rows, and the heading.
+_VERDICTS_OF_TABLE = (
+    ("missing", "missing", "Missing in the table"),
+    ("left over", "left over", "Left over in the table"),
+    ("stale", "stale", "Stale in the table"),
+    ("different", "changed", "Different"),
+    ("doubled", "doubled", "Doubled in the table"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value cut in three: ``different`` is the part in which it differs from the other side."""
+
+    start: str
+    different: str = ""
+    end: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    name: str
+    left: _Value
+    right: _Value
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    title: str
+    places: tuple[str, ...]
+    columns: tuple[_Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    title: str
+    rows: tuple[_Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Example:
+    key: str
+    left: _Value
+    right: _Value
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    column: str
+    text: str
+    option: str | None
+    count: str
+    share: str
+    examples: tuple[_Example, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    name: str
+    result: str
+    counts: tuple[str, ...]
+    about: str
+    lines: tuple[str, ...]
+    sides: tuple[str, str]
+    patterns: tuple[_Pattern, ...]
+    groups: tuple[_Group, ...]
+    rest: str
+
+    @property
+    def is_shown(self) -> bool:
+        return bool(self.lines or self.groups or self.patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    verdict: str
+    state: str
+    facts: tuple[tuple[str, str], ...]
+    not_compared: tuple[str, ...]
+    problems: tuple[str, ...]
+    count_names: tuple[str, ...]
+    tables: tuple[_Table, ...]
+
+
+def html_text(found: Comparison) -> str:
+    """Return the page of a comparison. Raises: MissingExtraError without Jinja2."""
+    return render_template("comparison.html", page=_page(found))
+
+
+def _page(found: Comparison) -> _Page:
+    names = [
+        name
+        for name in dict.fromkeys(n for table in found.tables for n, _ in named_counts(table))
+        if any(dict(named_counts(table)).get(name) for table in found.tables)
+    ]
+    left, right = next(map(_sides, found.tables), ("Left", "Right"))
+    facts = [(left, found.left), (right, found.right)]
+    if found.compared:
+        facts.append(("Compared", ", ".join(name for name in found.compared if name != "half")))
+    if found.engine:
+        facts.append(("Engine", found.engine))
+    facts += [("Note", note) for note in found.notes]
+    problems = [*found.differences, *map(str, found.unreadable)]
+    return _Page(
+        verdict_line(found),
+        "good" if found.is_equal else "bad",
+        tuple((name, visible(value)) for name, value in facts),
+        tuple(f"{visible(name)} ({visible(reason)})" for name, reason in _left_out(found)),
+        tuple(map(visible, problems)),
+        tuple(name.capitalize() for name in names),
+        tuple(_table(table, names) for table in found.tables),
+    )
+
+
+def _left_out(found: Comparison) -> Iterator[tuple[str, str]]:
+    yield from found.left_out
+    for table in found.tables:
+        yield from ((f"{table.table}: {name}", reason) for name, reason in table.left_out)
+
+
+def _table(table: TableComparison, names: Sequence[str]) -> _Table:
+    counts = table.counts or Counts()
+    lines = [*table.schema_differences, *(f"note: {note}" for note in table.notes)]
+    return _Table(
+        visible(table.table),
+        "not compared" if table.counts is None else "equal" if table.is_equal else "different",
+        tuple(f"{dict(named_counts(table)).get(name, 0):,}" for name in names),
+        about_table(table),
+        tuple(map(visible, lines)),
+        _sides(table),
+        tuple(_patterns(table, counts)),
+        tuple(_groups(table)),
+        rest_line(table) or "",
+    )
+
+
+def _sides(table: TableComparison) -> tuple[str, str]:
+    return ("Feed", "Table") if table.against_table else ("Left", "Right")
+
+
+def _groups(table: TableComparison) -> Iterator[_Group]:
+    """Yield the rows under their headings: those of a table by verdict, with all their numbers."""
+    if not table.against_table:
+        if table.differences:
+            yield _Group("First differing rows", tuple(map(_row, table.differences)))
+        return
+    counts = dict(named_counts(table))
+    for name, verdict, title in _VERDICTS_OF_TABLE:
+        rows = tuple(_row(each) for each in table.differences if each.verdict == verdict)
+        if counts[name]:
+            shown = "" if len(rows) == counts[name] else f", the first {len(rows):,} of them"
+            yield _Group(f"{title}: {counts[name]:,}{shown}", rows)
+
+
+def _patterns(table: TableComparison, counts: Counts) -> Iterator[_Pattern]:
+    for pattern in table.patterns:
+        examples = []
+        for each in pattern.examples:
+            column = example_column(pattern, each)
+            left, right = ("", "") if pattern.column is None else _values(column)
+            examples.append(_Example(key_text(each.key), _as_value(left), _as_value(right)))
+        yield _Pattern(
+            visible(pattern.column or ""),
+            visible(pattern.text),
+            pattern.option,
+            f"{pattern.count:,}",
+            share_text(pattern, counts),
+            tuple(examples),
+        )
+
+
+def _as_value(value: str | _Value) -> _Value:
+    return _Value(value) if isinstance(value, str) else value
+
+
+def _row(difference: RowDifference) -> _Row:
+    columns = tuple(_Column(column_name(each), *_values(each)) for each in difference.columns)
+    places = (*place_lines(difference), *due_line(difference))
+    return _Row(change_line(difference), places, columns)
+
+
+def _values(column: ColumnDifference) -> tuple[_Value, _Value]:
+    """Return both values, each with the part that the other one does not have."""
+    left, right = sides_text(column)
+    if ABSENT in (column.left, column.right):
+        return _Value(left), _Value(right)
+    if column.left.hidden or column.right.hidden:
+        return _Value("", left), _Value("", right)
+    same = first_difference(left, right)
+    end = first_difference(left[same:][::-1], right[same:][::-1])
+    return _marked(left, same, end), _marked(right, same, end)
+
+
+def _marked(text: str, start: int, end: int) -> _Value:
+    stop = len(text) - end
+    return _Value(text[:start], text[start:stop], text[stop:])

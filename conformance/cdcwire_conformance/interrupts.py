@@ -1,0 +1,105 @@
+"""Interrupts (SIGINT, SIGTERM) as exceptions: none is lost, and none comes where it must not.
+
+Python raises the exception of a signal wherever the main thread is. In a callback of the garbage
+collector (Hypothesis has one) or in ``__del__`` nobody can catch it. It goes to
+``sys.unraisablehook``, and the program goes on. Such an exception is raised again here.
+"""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    Hook = Callable[[sys.UnraisableHookArgs], object]
+
+_SECONDS_UNTIL_AGAIN = 0.01  # the callback has ended by then
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was asked to end by SIGTERM."""
+
+
+@contextlib.contextmanager
+def interrupts_raise() -> Iterator[None]:
+    """Let SIGINT raise KeyboardInterrupt in the block, and SIGTERM ``Terminated``.
+
+    A signal that the process ignores stays ignored: a shell starts background commands so.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals reach the main thread only
+        return
+    handlers, hook = _handlers(), sys.unraisablehook
+    try:
+        sys.unraisablehook = _raising_again(hook)
+        for number, handler in handlers.items():
+            if handler is not signal.SIG_IGN:
+                signal.signal(number, _raise)
+        yield
+    finally:
+        _restore(handlers)
+        sys.unraisablehook = hook
+
+
+@contextlib.contextmanager
+def interrupts_wait() -> Iterator[None]:
+    """Hold signals back until the block ends: for steps that must be whole."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[int] = []
+    handlers = _handlers()
+    try:
+        for number in handlers:
+            signal.signal(number, lambda number, frame: held.append(number))
+        yield
+    finally:
+        _restore(handlers)
+    if held:
+        signal.raise_signal(held[0])
+
+
+@contextlib.contextmanager
+def own_handler_stays() -> Iterator[None]:
+    """Set this program's handler of SIGINT again, if a library replaces it in the block."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        is_own = before not in (None, signal.SIG_DFL, signal.default_int_handler)
+        if is_own and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+
+
+def _raising_again(hook: Hook) -> Hook:
+    def raise_again(lost: sys.UnraisableHookArgs) -> None:
+        if not isinstance(lost.exc_value, KeyboardInterrupt):
+            hook(lost)
+            return
+        is_terminated = isinstance(lost.exc_value, Terminated)
+        number = signal.SIGTERM if is_terminated else signal.SIGINT
+        again = threading.Timer(_SECONDS_UNTIL_AGAIN, _thread.interrupt_main, [number])
+        again.daemon = True
+        again.start()
+
+    return raise_again
+
+
+def _handlers() -> dict[signal.Signals, Any]:
+    return {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+
+def _restore(handlers: dict[signal.Signals, Any]) -> None:
+    for number, handler in handlers.items():
+        if handler is not None:  # None: a handler that Python did not set
+            signal.signal(number, handler)
