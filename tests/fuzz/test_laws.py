@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cdcwire.core.compiled import FastDecoder
+from cdcwire.core.compiled import FastDecoder, Irregular
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import NO_CONTEXT, Context, Explanation, Format
 from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.reader import Span
 from cdcwire.core.registry import FORMAT_NAMES, get_format
 from cdcwire.core.rows import Row
-from cdcwire.model.events import Event, Progress
-from cdcwire_evidence.fuzz import laws
+from cdcwire.model.events import Event, Progress, RowChange
+from cdcwire.model.text import Json, event_from_json
+from cdcwire_evidence.fuzz import laws, round_trip, run
 from cdcwire_evidence.fuzz.__main__ import main
 from cdcwire_evidence.fuzz.inputs import SIGN, first_inputs
 from cdcwire_evidence.fuzz.laws import Laws
 from cdcwire_evidence.fuzz.mutate import made_again, mutated
-from cdcwire_evidence.fuzz.run import FormatRun, Plan
+from cdcwire_evidence.fuzz.run import FormatRun, Plan, Tally
 
 NAME = "craft"  # what is planted is the same in every format
 RIGHT = get_format(NAME)
@@ -29,7 +32,7 @@ RIGHT = get_format(NAME)
 
 def found_in(format_: Format, inputs: int = 60) -> set[str]:
     """Return the laws that inputs of a format break."""
-    run = FormatRun(Plan(NAME, 600, 7, inputs, None), Laws(format_))
+    run = FormatRun(Plan(format_.name, 600, 7, inputs, None), Laws(format_))
     run.run()
     return {finding["law"] for finding in run.findings.values()}
 
@@ -102,9 +105,62 @@ def test_explanation_that_invents_an_error_is_found() -> None:
     assert "explain" in found_in(replace(RIGHT, explain=explain))
 
 
+def test_span_outside_the_bytes_is_found() -> None:
+    def explain(message: Message, /, *, context: Context = NO_CONTEXT) -> Explanation:
+        found = RIGHT.explain(message, context=context)
+        beyond = Span((), 0, len(message.value or b"") + 1, "", "craft: message")
+        return Explanation((*found.spans, beyond), found.error)
+
+    assert found_in(replace(RIGHT, explain=explain)) == {"explain"}
+
+
+class Refusing(FastDecoder):
+    """Names another byte where the plain decoder is asked."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def _usual(self, message: Message) -> Iterable[Row | Event]:
+        raise Irregular
+
+    def _plain(self, message: Message) -> Iterable[Row | Event]:
+        try:
+            return list(RIGHT.to_events(message, context=self.context))
+        except DecodeError as error:
+            raise DecodeError(error.problem, error.offset + 1, error.clause) from None
+
+
+def test_difference_of_the_fallback_is_found() -> None:
+    assert "fast" in found_in(replace(RIGHT, fast_decoder=Refusing))
+
+
+def test_unescaped_text_is_found() -> None:
+    right = get_format("maxwell-json")
+
+    def from_events(
+        events: Iterable[Event], /, *, context: Context = NO_CONTEXT
+    ) -> Iterator[Message]:
+        for message in right.from_events(events, context=context):
+            value = (message.value or b"").replace(b"\\", b"")
+            yield replace(message, value=value)
+
+    assert "encode" in found_in(replace(right, from_events=from_events), 1200)
+
+
+def test_event_without_text_form_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(document: Json) -> Event:
+        found = event_from_json(document)
+        if isinstance(found, RowChange) and found.op == "insert":
+            return replace(found, op="upsert")
+        return found
+
+    monkeypatch.setattr(round_trip, "event_from_json", read)
+    assert found_in(RIGHT, 200) == {"text"}
+
+
 def test_missing_bound_is_found() -> None:
     def decode(message: Message, context: Context) -> Iterable[Event]:
-        bytearray((message.value or b"\0")[-1] << 20)
+        bytearray((message.value or b"\0")[-1] << 17)
         return RIGHT.to_events(message, context=context)
 
     assert "memory" in found_in(with_decoding(decode), 400)
@@ -165,6 +221,42 @@ def test_run_goes_on_where_it_ended(tmp_path: Path) -> None:
         run.run()
         assert run.tally.inputs == total
     assert json.loads((tmp_path / f"{NAME}.json").read_text("utf-8"))["tally"]["inputs"] == 40
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_time_that_a_format_leaves_goes_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int
+) -> None:
+    """Each format gets its share of the time that is left. The clock does not move."""
+    plans = []
+
+    class Pool:
+        """Runs a call at once, in this process."""
+
+        def __init__(self, jobs: int, **others: object) -> None: ...
+
+        def __enter__(self) -> Pool:
+            return self
+
+        def __exit__(self, *others: object) -> None: ...
+
+        def submit(self, call: Callable[[Plan], object], plan: Plan) -> Future[object]:
+            found: Future[object] = Future()
+            found.set_result(call(plan))
+            return found
+
+    def run_format(plan: Plan) -> tuple[Tally, list[object]]:
+        plans.append(plan)
+        return Tally(plan.format), []
+
+    monkeypatch.setattr(run, "ProcessPoolExecutor", Pool)
+    monkeypatch.setattr(run, "run_format", run_format)
+    monkeypatch.setattr("cdcwire_evidence.fuzz.run.time.monotonic", lambda: 0.0)
+    names = tuple(FORMAT_NAMES[:4])
+    run.run_all(names, 1, jobs=jobs, seed=1, inputs=1, state=tmp_path)
+    shares = {1: [15, 20, 30, 60], 2: [30, 30, 60, 60]}
+    assert [plan.format for plan in plans] == list(names)
+    assert [plan.seconds for plan in plans] == shares[jobs]
 
 
 def test_command_writes_results_and_replays_a_line(

@@ -9,6 +9,8 @@ import warnings
 from pathlib import Path
 
 from cdcwire.core.registry import FORMAT_NAMES
+from cdcwire_evidence.fuzz.growth import LARGE, measured
+from cdcwire_evidence.fuzz.growth_run import GrowthTally, grow_all
 from cdcwire_evidence.fuzz.laws import laws_of
 from cdcwire_evidence.fuzz.mutate import made_again
 from cdcwire_evidence.fuzz.run import (
@@ -18,6 +20,7 @@ from cdcwire_evidence.fuzz.run import (
     Tally,
     run_all,
 )
+from cdcwire_evidence.fuzz.shapes import SIGN, shape_again
 
 MINUTES_VARIABLE = "CDCWIRE_FUZZ_MINUTES"
 
@@ -48,7 +51,18 @@ def main(arguments: list[str] | None = None) -> int:
         default=Path(os.environ.get(STATE_VARIABLE) or DEFAULT_STATE),
         help=f"directory to resume from and write to (default: ${STATE_VARIABLE}, {DEFAULT_STATE})",
     )
-    parser.add_argument("--replay", metavar="NAME", help="check one input: CASE#NUMBER.NUMBER")
+    parser.add_argument(
+        "--growth",
+        type=float,
+        default=0,
+        metavar="MINUTES",
+        help="afterwards, measure how time and memory grow, for N minutes (default: 0)",
+    )
+    parser.add_argument(
+        "--replay",
+        metavar="NAME",
+        help="check one input, CASE#NUMBER.NUMBER, or measure one growth, CASE~KIND.NUMBER",
+    )
     given = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     if given.replay:
@@ -66,7 +80,20 @@ def main(arguments: list[str] | None = None) -> int:
     for each in findings:
         print(f"{each['law']}: {each['name']}\n    {each['text'][:400]}")
     print(f"{len(findings)} findings" + (f" in {given.state / FINDINGS}" if findings else ""))
-    return int(bool(findings))
+    broken: list[str] = []
+    if given.growth:
+        grown = grow_all(
+            formats,
+            given.growth,
+            jobs=given.jobs,
+            seed=given.seed,
+            state=given.state,
+            limits=LARGE,
+            report=_show_growth,
+        )
+        broken = [text for tally in grown for text in tally.broken]
+        print("\n".join([*broken, f"{len(broken)} growths beyond the laws"]))
+    return int(bool(findings or broken))
 
 
 def _show(tally: Tally) -> None:
@@ -80,7 +107,29 @@ def _show(tally: Tally) -> None:
     )
 
 
+def _show_growth(tally: GrowthTally) -> None:
+    memory = ", ".join(f"{way} {most:.0f}" for way, most in tally.memory.items())
+    print(
+        f"{tally.format:15} {tally.shapes:>6,} growths, {tally.accepted:,} accepted, "
+        f"{tally.grown:,} of 1 MiB and more, the largest {tally.largest:,} bytes, "
+        f"ratio {tally.ratio:.2f}, bytes per byte: {memory}",
+        flush=True,
+    )
+
+
+def _replay_growth(name: str) -> int:
+    found = measured(shape_again(name), LARGE)
+    for each in found:
+        points = ", ".join(f"{size:,}: {seconds * 1000:.1f} ms" for size, seconds in each.points)
+        print(f"{each.way}: ratio {each.ratio:.2f}, {each.memory:.1f} bytes per byte; {points}")
+    broken = [text for each in found for text in each.broken]
+    print("\n".join(broken))
+    return int(bool(broken))
+
+
 def _replay(name: str) -> int:
+    if SIGN in name:
+        return _replay_growth(name)
     given = made_again(name)
     print(given)
     outcome = laws_of(given.format).check(given, memory=True)

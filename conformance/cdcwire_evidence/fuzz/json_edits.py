@@ -35,7 +35,7 @@ Place = tuple[int, int]
 
 
 @lru_cache(maxsize=256)
-def _places(raw: bytes) -> tuple[tuple[Place, ...], tuple[tuple[Place, Place], ...]]:
+def places(raw: bytes) -> tuple[tuple[Place, ...], tuple[tuple[Place, Place], ...]]:
     """Return the places of the values, and the members as places of name and value."""
     values: list[Place] = []
     members: list[tuple[Place, Place]] = []
@@ -67,12 +67,12 @@ def _places(raw: bytes) -> tuple[tuple[Place, ...], tuple[tuple[Place, Place], .
 
 def is_json(raw: bytes) -> bool:
     """Return whether bytes hold JSON that can be changed by its structure."""
-    return b"{" in raw and len(_places(raw)[0]) >= _LEAST_TOKENS
+    return b"{" in raw and len(places(raw)[0]) >= _LEAST_TOKENS
 
 
 def edit_json(raw: bytes, other: bytes, chance: Random) -> bytes:
     """Return JSON with one change of its structure."""
-    values, members = _places(raw)
+    values, members = places(raw)
     if not values:
         return edit_bytes(raw, other, chance)
     kind = chance.randrange(12)
@@ -94,7 +94,7 @@ def edit_json(raw: bytes, other: bytes, chance: Random) -> bytes:
         begin, end = chance.choice(((b"[", b"]"), (b'{"a":', b"}")))
         return _at(raw, value, begin * depth + inner + end * depth)
     if kind == 9:  # another name
-        others = [*members, *_places(other)[1]]
+        others = [*members, *places(other)[1]]
         source = chance.choice(others)[0]
         text = raw if source in (each[0] for each in members) else other
         return _at(raw, name, text[source[0] : source[1]])
@@ -110,7 +110,7 @@ def edit_json(raw: bytes, other: bytes, chance: Random) -> bytes:
 
 def _any_value(raw: bytes, other: bytes, chance: Random) -> bytes:
     text = other if chance.random() < 0.5 and is_json(other) else raw
-    start, end = chance.choice(_places(text)[0])
+    start, end = chance.choice(places(text)[0])
     return text[start:end]
 
 

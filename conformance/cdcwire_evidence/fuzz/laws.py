@@ -49,6 +49,7 @@ MOST_USES = 256  # of one fast decoder; its memory must not change what it gives
 MOST_DECODERS = 512
 
 ToEvents: TypeAlias = Callable[[], list[Event]]
+Behaviour: TypeAlias = "tuple[str, ...]"
 
 
 class Hang(BaseException):
@@ -66,11 +67,15 @@ class Broken:
 
 @dataclass(slots=True)
 class Outcome:
-    """What one input showed. ``behaviour``: alike for inputs that end in the same place."""
+    """The result of one input.
+
+    ``is_deep``: it was explained. ``behaviour``: alike for inputs that end in the same place.
+    """
 
     is_accepted: bool = False
     is_encoded: bool = False
-    behaviour: tuple[str, ...] = ()
+    is_deep: bool = False
+    behaviour: Behaviour = ()
     broken: list[Broken] = field(default_factory=list)
     ms_per_kb: float = 0.0
     memory_per_byte: float = 0.0
@@ -78,8 +83,12 @@ class Outcome:
 
 @dataclass(slots=True)
 class _Kept:
-    """A fast decoder that learned the messages of one case, and what it decoded since."""
+    """A fast decoder that learned the messages of one case, and what it decoded since.
 
+    ``given`` keeps the objects alive by which the decoder is found.
+    """
+
+    given: Input
     context: Context
     decode: MessageDecoder
     history: list[str] = field(default_factory=list)
@@ -90,10 +99,16 @@ class Laws:
 
     def __init__(self, format_: Format) -> None:
         self.format = format_
-        self._kept: dict[str, _Kept] = {}
+        self._kept: dict[tuple[object, ...], _Kept] = {}
 
-    def check(self, given: Input, *, deep: bool = True, memory: bool = False) -> Outcome:
-        """Return the outcome of an input. ``deep``: with explaining."""
+    def check(
+        self,
+        given: Input,
+        *,
+        deep: Callable[[Behaviour], bool] = lambda behaviour: True,
+        memory: bool = False,
+    ) -> Outcome:
+        """Return the outcome of an input. ``deep``: whether to explain one of this behaviour."""
         outcome = Outcome()
         try:
             with _no_hang():
@@ -107,7 +122,9 @@ class Laws:
             outcome.broken.append(_of_exception(error))
         return outcome
 
-    def _check(self, given: Input, outcome: Outcome, deep: bool, memory: bool) -> None:
+    def _check(
+        self, given: Input, outcome: Outcome, deep: Callable[[Behaviour], bool], memory: bool
+    ) -> None:
         format_, message = self.format, given.message
         try:
             context = format_.prepared(given.messages, given.context())
@@ -129,7 +146,8 @@ class Laws:
         )
         if _shown(fault) != _shown(fast_error) or not self._is_same(plain, fast):
             outcome.broken.append(self._of_fast(given, context, kept, (plain, fault)))
-        if deep:
+        outcome.is_deep = deep(outcome.behaviour)
+        if outcome.is_deep:
             began = process_time()
             explanation = format_.explain(message, context=context)
             slowest = max(slowest, process_time() - began)
@@ -156,17 +174,18 @@ class Laws:
 
     def _fast(self, given: Input, context: Context) -> _Kept:
         """Return a decoder that has learned the messages of the case."""
-        kept = self._kept.get(given.case)
+        key = _key(given)
+        kept = self._kept.get(key)
         is_fit = kept is not None and len(kept.history) < MOST_USES and kept.context == context
         if kept is not None and is_fit:
             return kept
-        kept = _Kept(context, self.format.decoder(context))
+        kept = _Kept(given, context, self.format.decoder(context))
         first = _first(given)
         for _ in range(TRAINED):
             _result(lambda: _events(kept.decode(first.message)))
         if len(self._kept) >= MOST_DECODERS:
-            self._kept.clear()
-        self._kept[given.case] = kept
+            del self._kept[next(iter(self._kept))]
+        self._kept[key] = kept
         return kept
 
     def _of_fast(
@@ -177,7 +196,7 @@ class Laws:
         expected: tuple[list[Event] | None, Exception | None],
     ) -> Broken:
         """Say how the decoders differ: always, or only after the messages before it."""
-        self._kept.pop(given.case, None)
+        self._kept.pop(_key(given), None)
         again = self._fast(given, context)
         fast, error = _result(lambda: _events(again.decode(given.message)))
         plain, plain_error = expected
@@ -191,11 +210,11 @@ class Laws:
         self, given: Input, context: Context, outcome: Outcome, kilobytes: float
     ) -> Iterator[Broken]:
         """Measure a slow input again; only a time that comes again counts."""
-        kept = _Kept(context, self.format.decoder(context))
+        decode = self.format.decoder(context)
         began = process_time()
         _result(lambda: list(self.format.to_events(given.message, context=context)))
         middle = process_time()
-        _result(lambda: _events(kept.decode(given.message)))
+        _result(lambda: _events(decode(given.message)))
         end = process_time()
         self.format.explain(given.message, context=context)
         slowest = max(middle - began, end - middle, process_time() - end)
@@ -214,6 +233,11 @@ class Laws:
         if peak > MOST_MEMORY * given.size + FIXED_MEMORY:
             text = f"{peak:,} bytes for {given.size:,}"
             outcome.broken.append(Broken("memory", text, f"memory {given.case}"))
+
+
+def _key(given: Input) -> tuple[object, ...]:
+    """Return what the inputs have in common that one fast decoder decodes."""
+    return given.case, *map(id, (given.options, given.tables, given.schemas, given.blobs))
 
 
 def _first(given: Input) -> Input:

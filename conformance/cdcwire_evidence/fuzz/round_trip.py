@@ -8,13 +8,25 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from decimal import Decimal
+from decimal import MAX_PREC, Decimal
+from decimal import Context as DecimalContext
 
 from cdcwire.core.errors import DecodeError, EncodeError
 from cdcwire.core.format import Context, Format
 from cdcwire.core.options import OptionError, parse_options
 from cdcwire.model.carries import NO
-from cdcwire.model.events import Event, Image, Marker, Position, Progress, RowChange, SchemaChange
+from cdcwire.model.events import (
+    Column,
+    Event,
+    Image,
+    Marker,
+    Position,
+    Progress,
+    RowChange,
+    SchemaChange,
+    Value,
+)
+from cdcwire.model.kinds import DecimalType
 from cdcwire.model.steps import IncompleteUpdateError
 from cdcwire.model.text import TextFormError, event_from_json, event_to_json
 from cdcwire_evidence.fuzz.inputs import Input
@@ -24,6 +36,7 @@ from cdcwire_generators.messages import definitions_of
 from cdcwire_generators.round_trip import NotCarriedError
 
 _ONE = Decimal(1)
+_WIDE = DecimalContext(prec=MAX_PREC)
 _DIGITS = 20  # of an exponent that is written out
 _AROUND = 120
 _SHOWN = 300
@@ -101,6 +114,7 @@ def _carried(events: Sequence[Event], format_: Format, given: Input) -> list[str
         isinstance(event, RowChange) and event.sent == "key" for event in events
     )
     is_partial = format_.sends_changed_columns(options)
+    events = [_as_stored(event) for event in events]
     try:
         shown = plainly(common_part(events, format_), names)
     except IncompleteUpdateError:
@@ -115,7 +129,6 @@ def _carried(events: Sequence[Event], format_: Format, given: Input) -> list[str
                 event = replace(event, op="upsert")
             if event.op == "update" and not has("before of update"):
                 event = replace(event, before=None)
-            event = replace(event, before=_plain(event.before), after=_plain(event.after))
             if event.before is not None and event.op == "delete" and is_bare:
                 event = replace(event, before=event.before.only(event.table.key or ()))
             if event.before is not None and event.op == "update" and is_partial:
@@ -126,19 +139,28 @@ def _carried(events: Sequence[Event], format_: Format, given: Input) -> list[str
     return texts_of(kept)
 
 
-def _plain(image: Image | None) -> Image | None:
-    """Return an image whose decimals have no exponent above zero, which no database has."""
-    if image is None:
-        return None
-    return Image(
-        image.columns,
-        tuple(
-            value.quantize(_ONE)
-            if isinstance(value, Decimal) and value.is_finite() and 0 < _exponent(value) < _DIGITS
-            else value
-            for value in image.values
-        ),
-    )
+def _as_stored(event: Event) -> Event:
+    """Return an event whose decimals have the digits that a database gives them."""
+    if not isinstance(event, RowChange):
+        return event
+
+    def stored(image: Image | None) -> Image | None:
+        if image is None:
+            return None
+        return Image(image.columns, tuple(_digits(column, value) for column, value in image.pairs))
+
+    return replace(event, before=stored(event.before), after=stored(event.after))
+
+
+def _digits(column: Column, value: Value) -> Value:
+    """Return a decimal without an exponent above zero, and with all digits of its column."""
+    if not isinstance(value, Decimal) or not value.is_finite():
+        return value
+    scale = column.type.scale if isinstance(column.type, DecimalType) else None
+    least = -(scale or 0)
+    if least < _exponent(value) < _DIGITS and least > -_DIGITS:
+        return _WIDE.quantize(value, _ONE.scaleb(least))
+    return value
 
 
 def _exponent(value: Decimal) -> int:

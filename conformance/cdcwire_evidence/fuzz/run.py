@@ -8,10 +8,11 @@ from __future__ import annotations
 import base64
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
@@ -21,10 +22,10 @@ from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import FORMAT_NAMES
 from cdcwire_evidence.fuzz.coverage import new_lines
 from cdcwire_evidence.fuzz.inputs import Input, first_inputs
-from cdcwire_evidence.fuzz.laws import LAWS, Broken, Laws, Outcome, laws_of
+from cdcwire_evidence.fuzz.laws import LAWS, Behaviour, Broken, Laws, Outcome, laws_of
 from cdcwire_evidence.fuzz.mutate import made_again, mutated
 
-DEEP_EVERY = 4  # inputs; a new behaviour is always looked at deeply
+DEEP_EVERY = 8  # inputs; a new behaviour is always looked at deeply
 MEMORY_EVERY = 64
 MOST_CHANGES = 8  # in the trail of one input
 MOST_KEPT = 4000  # inputs that are kept for one format
@@ -100,16 +101,19 @@ class FormatRun:
         tally, number = self.tally, self.tally.inputs
         given = mutated(self._base(chance), chance.getrandbits(32))
         before = lines()
-        deep, memory = number % DEEP_EVERY == 0, number % MEMORY_EVERY == 0
-        outcome = self.laws.check(given, deep=deep, memory=memory)
-        is_new = lines() > before or outcome.behaviour not in self._behaviours
-        if is_new and not deep:
-            deep = True
-            found = self.laws.check(given)
-            outcome.broken += [each for each in found.broken if each not in outcome.broken]
+        memory = number % MEMORY_EVERY == 0
+
+        def is_new(behaviour: Behaviour) -> bool:
+            return lines() > before or behaviour not in self._behaviours
+
+        outcome = self.laws.check(
+            given,
+            deep=lambda behaviour: number % DEEP_EVERY == 0 or is_new(behaviour),
+            memory=memory,
+        )
         tally.inputs += 1
         tally.accepted += outcome.is_accepted
-        tally.deep += deep
+        tally.deep += outcome.is_deep
         tally.encoded += outcome.is_encoded
         tally.weighed += memory
         if outcome.ms_per_kb > tally.slowest:
@@ -118,7 +122,8 @@ class FormatRun:
             tally.largest, tally.largest_name = outcome.memory_per_byte, given.name
         for broken in outcome.broken:
             self._note(given, broken)
-        if is_new and not outcome.broken and len(given.trail) < MOST_CHANGES:
+        is_kept = is_new(outcome.behaviour) and not outcome.broken
+        if is_kept and len(given.trail) < MOST_CHANGES:
             self._behaviours.add(outcome.behaviour)
             self.kept.append(given)
             if len(self.kept) > MOST_KEPT:
@@ -126,11 +131,12 @@ class FormatRun:
         return outcome
 
     def _base(self, chance: Random) -> Input:
+        bases: Sequence[Input] = first_inputs(self.plan.format)
         if self.kept and chance.random() < 0.5:
-            return chance.choice(self.kept)
-        # Of three golden inputs the smallest: small ones show the same in less time.
-        golden = first_inputs(self.plan.format)
-        return min((chance.choice(golden) for _ in range(3)), key=lambda each: each.size)
+            bases = self.kept
+        # Small inputs show the same in less time. One of ten may be of any size.
+        tries = 1 if chance.random() < 0.1 else 5
+        return min((chance.choice(bases) for _ in range(tries)), key=lambda each: each.size)
 
     def _note(self, given: Input, broken: Broken) -> None:
         if broken.sign in self.findings:
@@ -201,13 +207,13 @@ def run_all(
 ) -> tuple[list[Tally], list[Mapping[str, Any]]]:
     """Run all formats, each for its share of the time, and write results and findings.
 
+    The time that a format does not need, because it reached ``inputs``, goes to those after it.
     Returns: the figures, and the findings.
     """
-    share = minutes * 60 * min(jobs, len(formats)) / len(formats)
-    plans = [Plan(name, share, seed, inputs, state) for name in formats]
+    plans = [Plan(name, 0, seed, inputs, state) for name in formats]
     tallies: list[Tally] = []
     findings: list[Mapping[str, Any]] = []
-    for tally, found in _ran(plans, min(jobs, len(plans))):
+    for tally, found in _ran(plans, minutes * 60, jobs):
         tallies.append(tally)
         findings += found
         report(tally)
@@ -226,12 +232,28 @@ def run_all(
     return tallies, findings
 
 
-def _ran(plans: list[Plan], jobs: int) -> Iterator[tuple[Tally, list[dict[str, Any]]]]:
-    if jobs == 1:
-        yield from map(run_format, plans)
+def _ran(
+    plans: Sequence[Plan], seconds: float, jobs: int
+) -> Iterator[tuple[Tally, list[dict[str, Any]]]]:
+    end = time.monotonic() + seconds
+    waiting = deque(plans)
+
+    def next_plan(running: int) -> Plan:
+        left = max(0.0, end - time.monotonic())
+        share = left * min(jobs, len(waiting) + running) / (len(waiting) + running)
+        return replace(waiting.popleft(), seconds=share)
+
+    if min(jobs, len(plans)) == 1:
+        while waiting:
+            yield run_format(next_plan(0))
         return
+    running: set[Future[tuple[Tally, list[dict[str, Any]]]]] = set()
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(run_format, plans)
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                running.add(pool.submit(run_format, next_plan(len(running))))
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            yield from (each.result() for each in done)
 
 
 def run_format(plan: Plan) -> tuple[Tally, list[dict[str, Any]]]:

@@ -19,17 +19,15 @@ _MINUTES = 10  # for one build, with its downloads
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """One package of ``adapters/``: its command, the programs it needs, and how to get them."""
+    """Packages of ``adapters/`` that one command builds.
+
+    ``needs``: the programs that it runs; ``install``: how to get them.
+    """
 
     name: str
     command: tuple[str, ...]
     needs: tuple[str, ...]
     install: str
-
-
-def _maven(folder: str) -> Build:
-    command = ("mvn", "-B", "-q", "-f", f"adapters/{folder}", "package")
-    return Build(folder, command, ("mvn", "javac"), "install Maven and a JDK 17")
 
 
 BUILDS: tuple[Build, ...] = (
@@ -42,7 +40,12 @@ BUILDS: tuple[Build, ...] = (
     Build(
         "go", ("go", "build", "-C", "adapters/go", "-o", "build/", "./..."), ("go",), "install Go"
     ),
-    *map(_maven, ("java", "java/datahub", "connect", "spark")),
+    Build(
+        "java, connect and spark",
+        ("mvn", "-B", "-q", "--fail-at-end", "-f", "adapters", "package"),
+        ("mvn", "javac"),
+        "install Maven and a JDK 17",
+    ),
 )
 
 

@@ -336,7 +336,7 @@ def _written(
     options: Mapping[str, OptionValue] = dict(option.split("=") for option in given)
     own = {key: value for key, value in options.items() if key in known}
     context = Context(options=own, tables=tables)
-    write_messages(str(folder / "messages.jsonl"), format_.from_events(changes, context=context))
+    write_messages(str(folder / "messages.jsonl"), format_.encoder(context)(changes))
     return f"{name}:file:{folder}"
 
 

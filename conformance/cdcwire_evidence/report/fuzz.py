@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cdcwire_evidence.fuzz.growth import DOUBLINGS, MOST_MEMORY, MOST_RATIO, WAYS
+from cdcwire_evidence.fuzz.growth_run import GROWTH, GrowthTally, read_growth
 from cdcwire_evidence.fuzz.run import DEFAULT_STATE, RESULTS, STATE_VARIABLE
 from cdcwire_evidence.report.part import NotRun, Part, table
 
@@ -62,7 +64,45 @@ def fuzz_part(file: Path | None = None) -> Part:
         part.passed += not count
         if count:
             part.attention.append(f"{each['format']}: {count} findings; run `{_COMMAND}`")
+    _add_growth(part, read_growth(file.with_name(GROWTH)))
     return part
+
+
+def _add_growth(part: Part, tallies: list[GrowthTally]) -> None:
+    if not tallies:
+        missing = NotRun("growth", "no results of a run", f"run `{_COMMAND} -- --growth 20`")
+        part.not_run.append(missing)
+        return
+    bounds = ", ".join(f"{way} {most}" for way, most in MOST_MEMORY.items())
+    part.lines += [
+        "",
+        "One part of a message is repeated or made longer, and each size is twice the one before. "
+        f"The ratio is the time for twice the bytes, as the least of {DOUBLINGS} doublings in a "
+        f"row; at most {MOST_RATIO} is allowed. Bytes of memory per byte of input are bounded: "
+        f"{bounds}.",
+        "",
+    ]
+    head = [
+        *("format", "growths", "accepted", "1 MiB and more", "largest input, MB"),
+        *("largest ratio", *(f"memory, {way}" for way in WAYS), "findings"),
+    ]
+    part.lines += table(head, map(_growth_row, tallies))
+    for each in tallies:
+        part.asked += 1
+        part.passed += not each.broken
+        part.attention += [f"{each.format}: {text:.200}" for text in each.broken[:1]]
+
+
+def _growth_row(tally: GrowthTally) -> list[object]:
+    counts = (tally.shapes, tally.accepted, tally.grown)
+    return [
+        tally.format,
+        *(f"{count:,}" for count in counts),
+        f"{tally.largest / 1e6:.1f}",
+        f"{tally.ratio:.2f}",
+        *(f"{tally.memory[way]:.0f}" for way in WAYS),
+        len(tally.broken),
+    ]
 
 
 def _row(figures: Mapping[str, Any]) -> list[object]:

@@ -138,7 +138,7 @@ def _left_to_full(document: Mapping[str, Json]) -> Iterator[str]:
     if document["mode"] == "main":
         yield (
             f"- `cdcwire report --full` adds: {SAMPLE - 1} of {SAMPLE} derived cases; "
-            "all benchmark data; larger feeds and more pairs on Spark; larger size workloads; "
+            "all other benchmarks; larger feeds and more pairs on Spark; larger size workloads; "
             "fresh processes that confirm failures of libraries."
         )
 

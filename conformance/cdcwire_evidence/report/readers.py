@@ -21,6 +21,7 @@ from cdcwire_conformance.output.markdown import inline
 from cdcwire_conformance.run.results import Outcome, Results
 from cdcwire_conformance.run.runner import DEFAULTS, Settings, run
 from cdcwire_conformance.testees import CannotStartError, KeptAliveTestee
+from cdcwire_conformance.testees.limits import START_TIMEOUT
 from cdcwire_evidence.report.part import NotRun, Part, ReaderScore, left_out, table
 
 Fits: TypeAlias = Callable[[Case], bool]
@@ -105,9 +106,7 @@ def ask_readers(
         try:
             found.append((reader, _ask(reader, asked, questions.format, settings)))
         except CannotStartError as error:
-            last = (error.stderr.splitlines() or [error.problem])[-1]
-            why = last.rpartition("Error: ")[2]
-            part.not_run.append(NotRun(reader.title, why, reader.install))
+            part.not_run.append(NotRun(reader.title, _why_not_run(error), reader.install))
     part.readers += [_score(questions, reader, results) for reader, results in found]
     if found:
         part.lines = [
@@ -119,6 +118,12 @@ def ask_readers(
             "",
             *_failures(questions, found),
         ]
+
+
+def _why_not_run(error: CannotStartError) -> str:
+    """Return the last error that a program printed, or else what it did; warnings say nothing."""
+    lines = [line for line in error.stderr.splitlines() if "Error: " in line]
+    return lines[-1].rpartition("Error: ")[2] if lines else error.problem
 
 
 def _score(questions: Questions, reader: ThirdPartyReader, results: Results) -> ReaderScore:
@@ -148,7 +153,9 @@ def _ask(
     if reader.needs is None and not Path(arguments[0]).exists():
         raise CannotStartError(f"{arguments[0]} not found; run it in a checkout")
     command = [sys.executable if program == "python" else program, *arguments]
-    testee = KeptAliveTestee(command, timeout=reader.timeout)
+    testee = KeptAliveTestee(
+        command, timeout=reader.timeout, start_timeout=max(START_TIMEOUT, 2 * reader.timeout)
+    )
     results = Results(testee.start(), shlex.join(reader.command), "kept alive", "", (format_name,))
     return run(cases, (), [testee], results, settings=settings)
 

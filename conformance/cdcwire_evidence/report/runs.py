@@ -38,6 +38,7 @@ DECODERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 )
 SAMPLE = 64  # the main job asks about one of this many derived cases
 ROWS = 256  # of a workload whose size the main job measures
+MAIN_BENCHMARKS = ("import_time", "decode")
 _VERDICTS = ("passed", "failed", "crashed", "timed out", "not claimed", "skipped", "not run")
 _BAD = ("failed", "crashed", "timed out")
 _ASKED = ("passed", *_BAD)
@@ -195,11 +196,13 @@ def _sizes(document: Json, picture: str) -> Sizes:
 
 
 def benchmarks_part(quick: bool, results: Path, folder: Path) -> Part:
-    """Run the benchmarks of a checkout. ``results``: a file with those of the last report's run.
+    """Run the benchmarks of a checkout; ``quick``: MAIN_BENCHMARKS alone, with less data.
+
+    ``results``: a file with those of the last report's run.
 
     An exit code that says otherwise than the bars counts. A slower result never fails the chapter.
     """
-    words = ["benchmarks", *(["--quick"] if quick else ["--spark"])]
+    words = ["benchmarks", *(["--quick", *MAIN_BENCHMARKS] if quick else ["--spark"])]
     part = Part(BENCHMARKS, shlex.join(["python", "-m", *words]))
     if not Path("benchmarks", "__main__.py").exists():
         part.not_run.append(NotRun("benchmarks", "not found", "run it in a checkout"))

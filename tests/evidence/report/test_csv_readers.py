@@ -79,3 +79,15 @@ def test_reader_that_is_not_there_is_not_run(cases: dict[str, Case], tmp_path: P
     whys = [missing.why for missing in part.not_run]
     assert whys[0] == "No module named 'no_such_package'"
     assert "run it in a checkout" in whys[1]
+
+
+def test_reader_that_only_warns_is_not_run_by_what_it_did(
+    cases: dict[str, Case], tmp_path: Path
+) -> None:
+    program = tmp_path / "reader.py"
+    program.write_text("import sys; print('WARN: bind to another address', file=sys.stderr)")
+    reader = ThirdPartyReader("Other", ("python", str(program)), "pip install other", "none")
+    part = csv_readers_part([cases["csv/values/uint64-max"]], True, [reader])
+    (missing,) = part.not_run
+    assert missing.why.startswith("the testee did not start: ")
+    assert "WARN" not in missing.why

@@ -287,4 +287,5 @@ def test_benchmarks_that_break_are_a_failed_chapter(
     (tmp_path / "run").mkdir()
     part = benchmarks_part(True, tmp_path / "results.json", tmp_path / "run")
     assert part.status == "failed"
-    assert part.attention == ["`python -m benchmarks --quick` ended with 1: no output"]
+    command = "python -m benchmarks --quick import_time decode"
+    assert part.attention == [f"`{command}` ended with 1: no output"]

@@ -1,0 +1,192 @@
+"""The growth laws: time grows with the bytes, and memory stays within a number of bytes per byte.
+
+Each shape (``shapes``) is decoded plain and fast and explained at doubling sizes.
+"""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from math import log2
+from time import process_time
+from typing import Literal, TypeAlias, get_args
+
+from cdcwire.core.errors import DecodeError
+from cdcwire.core.format import Format
+from cdcwire.core.options import OptionError
+from cdcwire.core.registry import get_format
+from cdcwire_evidence.fuzz.shapes import Grown, Shape
+
+Way: TypeAlias = Literal["plain", "fast", "explain"]
+WAYS: tuple[Way, ...] = get_args(Way)
+
+MOST_RATIO = 2.3  # times the time for twice the bytes
+DOUBLINGS = 3  # in a row
+WORTH_SECONDS = 0.002  # below, the clock decides
+FIXED_MEMORY = 1 << 20
+MOST_MEMORY: Mapping[Way, int] = {"plain": 128, "fast": 128, "explain": 512}
+_TRIES = 4
+_FURTHER = 8
+_QUICK = 0.1  # seconds; a shorter time is measured twice
+_LEAST_BYTES = 1 << 12
+
+Work: TypeAlias = Callable[[], object]
+Point: TypeAlias = "tuple[int, float]"  # bytes, seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far a shape grows. A decoding of more than ``seconds`` is the last of its way.
+
+    ``explained``: the largest size that is explained. ``weighed``: the size whose memory is
+    measured, if the shape gets there.
+    """
+
+    bytes: int = 1 << 24
+    explained: int = 1 << 21
+    weighed: int = 1 << 18
+    seconds: float = 1.0
+
+
+LARGE = Limits()
+SMALL = Limits(bytes=1 << 18, explained=1 << 18, weighed=1 << 15, seconds=0.02)
+
+
+@dataclass(slots=True)
+class Growth:
+    """The result of one shape in one way. ``memory``: bytes per byte after the fixed amount."""
+
+    shape: str
+    way: Way
+    is_accepted: bool = False
+    points: list[Point] = field(default_factory=list)
+    ratio: float = 0.0
+    memory: float = 0.0
+    broken: list[str] = field(default_factory=list)
+
+
+def measured(shape: Shape, limits: Limits) -> list[Growth]:
+    """Return how a shape grows in each way."""
+    format_ = get_format(shape.format)
+    found = {way: Growth(shape.name, way) for way in WAYS}
+    works: dict[Way, list[Work]] = {way: [] for way in WAYS}
+    size = _LEAST_BYTES
+    while size <= limits.bytes:
+        ways = [way for way in WAYS if _goes_on(found[way], size, limits)]
+        grown = shape.make(size) if ways else None
+        if grown is None:
+            break
+        for way in ways:
+            growth = found[way]
+            try:
+                works[way].append(_work(format_, growth, grown))
+            except OptionError:
+                return []
+            seconds = _seconds(works[way][-1])
+            if seconds < _QUICK:
+                seconds = min(seconds, _seconds(works[way][-1]))
+            growth.points.append((grown.size, seconds))
+            _check_time(growth, works[way])
+            if size == limits.weighed:
+                _check_memory(growth, grown.size, works[way][-1])
+        size *= 2
+    return list(found.values())
+
+
+def _goes_on(growth: Growth, size: int, limits: Limits) -> bool:
+    points = growth.points
+    if growth.broken or (growth.way == "explain" and size > limits.explained):
+        return False
+    if len(points) < 2 or points[-1][1] <= limits.seconds:
+        return True
+    # A steep doubling is followed further, to see whether the next ones are steep as well.
+    return _ratio(*points[-2:]) > MOST_RATIO and points[-1][1] <= _FURTHER * limits.seconds
+
+
+def ratio_of(points: Sequence[Point]) -> float:
+    """Return how many times longer twice the bytes take: the least of the last doublings.
+
+    One or two steep doublings are a cache that is full. Time that grows faster has three and more.
+    """
+    if len(points) <= DOUBLINGS:
+        return 0.0
+    last = points[-DOUBLINGS - 1 :]
+    return min(_ratio(*pair) for pair in pairwise(last))
+
+
+def _ratio(small: Point, large: Point) -> float:
+    doublings = log2(large[0] / small[0])
+    return (large[1] / max(small[1], WORTH_SECONDS)) ** (1 / doublings) if doublings > 0 else 0.0
+
+
+def _check_time(growth: Growth, works: list[Work]) -> None:
+    """Measure a growth that is too large again; only one that comes again counts."""
+    points = growth.points
+    for _ in range(_TRIES):
+        if ratio_of(points) <= MOST_RATIO:
+            break
+        for at in range(len(points) - DOUBLINGS - 1, len(points)):
+            size, seconds = points[at]
+            points[at] = size, min(seconds, _seconds(works[at]))
+    ratio = ratio_of(points)
+    growth.ratio = max(growth.ratio, ratio)
+    if ratio > MOST_RATIO:
+        shown = " ".join(f"{size:,}: {seconds * 1000:.1f} ms" for size, seconds in points)
+        growth.broken.append(f"twice the bytes take {ratio:.2f} times the time; {shown}")
+
+
+def _check_memory(growth: Growth, size: int, work: Work) -> None:
+    growth.memory = max(0, _memory(work) - FIXED_MEMORY) / size
+    if growth.memory > MOST_MEMORY[growth.way]:
+        growth.broken.append(f"{growth.memory:.0f} bytes of memory per byte at {size:,} bytes")
+
+
+def _work(format_: Format, growth: Growth, grown: Grown) -> Work:
+    given, context = grown.given, grown.given.context()
+    known = format_.prepared(given.messages, context)
+    if growth.way == "explain":
+        return partial(format_.explain, given.message, context=known)
+    if growth.way == "plain":
+
+        def decode() -> object:
+            prepared = format_.prepared(given.messages, context)
+            return list(format_.to_events(given.message, context=prepared))
+
+        return partial(_read, growth, decode)
+    fast = format_.decoder(known)
+    return partial(_read, growth, lambda: list(fast(given.message)))
+
+
+def _read(growth: Growth, work: Work) -> object:
+    try:
+        found = work()
+    except (DecodeError, OptionError):
+        return None
+    growth.is_accepted = True
+    return found
+
+
+def _seconds(work: Work) -> float:
+    gc.disable()
+    try:
+        began = process_time()
+        found = work()
+        seconds = process_time() - began
+        del found
+    finally:
+        gc.enable()
+    return seconds
+
+
+def _memory(work: Work) -> int:
+    gc.collect()
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()

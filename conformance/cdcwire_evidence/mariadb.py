@@ -1,0 +1,77 @@
+"""A MariaDB server on loopback, from the programs of the operating system."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cdcwire_evidence.loopback import free_port
+from cdcwire_evidence.registry.apicurio import UnavailableError
+
+_SECONDS = 120.0
+_STOP_SECONDS = 30.0
+_NEEDED = ("mariadbd", "mariadb", "mariadb-install-db")
+
+
+@dataclass(frozen=True, slots=True)
+class MariaDB:
+    """A server. ``client``: the command of its client, as root."""
+
+    port: int
+    client: tuple[str, ...]
+
+    def run(self, sql: str | bytes) -> None:
+        """Run statements. Raises: UnavailableError for one that fails."""
+        given = sql.encode() if isinstance(sql, str) else sql
+        run_program((*self.client, "--default-character-set=utf8mb4"), given)
+
+
+@contextlib.contextmanager
+def running(folder: Path, options: Sequence[str] = ()) -> Iterator[MariaDB]:
+    """Give a server with its data below ``folder``. Raises: UnavailableError."""
+    for tool in _NEEDED:
+        if shutil.which(tool) is None:
+            raise UnavailableError(f"{tool} is not installed (apt-get install mariadb-server)")
+    data, socket, port = folder / "data", folder / "socket", free_port()
+    made = ("--no-defaults", f"--datadir={data}", "--auth-root-authentication-method=normal")
+    run_program(("mariadb-install-db", *made))
+    where = (f"--datadir={data}", f"--socket={socket}", f"--port={port}")
+    settings = ("--bind-address=127.0.0.1", "--character-set-server=utf8mb4", "--user=root")
+    log = folder / "server.log"
+    with ended(("mariadbd", "--no-defaults", *where, *settings, *options), log):
+        wait_for(log, b"ready for connections")
+        yield MariaDB(port, ("mariadb", "--no-defaults", f"--socket={socket}", "--user=root"))
+
+
+@contextlib.contextmanager
+def ended(command: Sequence[str], log: Path) -> Iterator[None]:
+    """Run a program that ends with the block, with its output in a file."""
+    with log.open("wb") as file:
+        process = subprocess.Popen(command, stdout=file, stderr=file)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(_STOP_SECONDS)
+
+
+def run_program(command: Sequence[str], given: bytes = b"") -> None:
+    """Run a program to its end. Raises: UnavailableError if it fails."""
+    done = subprocess.run(command, input=given, capture_output=True, check=False)
+    if done.returncode:
+        said = done.stderr.decode(errors="replace")[-400:]
+        raise UnavailableError(f"{command[0]} failed: {said}")
+
+
+def wait_for(file: Path, text: bytes) -> None:
+    """Wait until a file contains a text. Raises: UnavailableError."""
+    end = time.monotonic() + _SECONDS
+    while not file.exists() or text not in file.read_bytes():
+        if time.monotonic() > end:
+            raise UnavailableError(f"{file} does not have {text!r} after {_SECONDS:.0f} s")
+        time.sleep(0.2)

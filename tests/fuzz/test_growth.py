@@ -1,0 +1,126 @@
+"""Time and memory grow with the bytes, and growth beyond the laws is found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cdcwire.core.format import NO_CONTEXT, Context, Explanation, Format
+from cdcwire.core.message import Message
+from cdcwire.core.registry import FORMAT_NAMES, get_format
+from cdcwire.model.events import Event
+from cdcwire_evidence.fuzz import growth
+from cdcwire_evidence.fuzz.__main__ import main
+from cdcwire_evidence.fuzz.growth import SMALL, Growth, measured, ratio_of
+from cdcwire_evidence.fuzz.growth_run import GROWTH, GrowthPlan, GrowthTally, grow
+from cdcwire_evidence.fuzz.inputs import first_inputs
+from cdcwire_evidence.fuzz.shapes import KINDS, SIGN, shape_again, shape_of
+
+NAME = "craft"  # what is planted is the same in every format
+CASE = "craft/rows/insert"
+RIGHT = get_format(NAME)
+
+
+def found_in(monkeypatch: pytest.MonkeyPatch, wrong: Format, kind: str) -> list[Growth]:
+    """Return the growths of a format with a planted fault."""
+    monkeypatch.setattr(growth, "get_format", lambda name: wrong)
+    return measured(shape_again(f"{CASE}{SIGN}{kind}.1"), SMALL)
+
+
+def with_work(work: Callable[[bytes], object]) -> Format:
+    """Return the format with more work in the plain decoder."""
+
+    def to_events(message: Message, /, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
+        kept = work(message.value or b"")
+        yield from RIGHT.to_events(message, context=context)
+        del kept
+
+    return replace(RIGHT, to_events=to_events)
+
+
+def quadratic(value: bytes) -> None:
+    for _ in range(len(value) // 64):
+        value.count(b"\xfe\xff")
+
+
+@pytest.mark.parametrize("name", FORMAT_NAMES)
+def test_growth_laws_hold(name: str) -> None:
+    """One shape of each kind, up to 256 KiB; the nightly run goes up to 16 MiB."""
+    tally = grow(GrowthPlan(GrowthTally(name), 60, 3, len(KINDS), SMALL))
+    assert tally.broken == []
+    assert tally.largest >= 1 << 17
+    assert tally.accepted
+
+
+def test_quadratic_decoder_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, fast, explained = found_in(monkeypatch, with_work(quadratic), "text")
+    assert plain.ratio > 3
+    assert plain.broken
+    assert fast.broken == explained.broken == []
+
+
+def test_quadratic_explanation_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def explain(message: Message, /, *, context: Context = NO_CONTEXT) -> Explanation:
+        quadratic(message.value or b"")
+        return RIGHT.explain(message, context=context)
+
+    plain, _, explained = found_in(monkeypatch, replace(RIGHT, explain=explain), "text")
+    assert explained.broken
+    assert plain.broken == []
+
+
+def test_memory_beyond_the_bytes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, fast, _ = found_in(
+        monkeypatch, with_work(lambda value: bytearray(200 * len(value))), "text"
+    )
+    assert "bytes of memory per byte" in plain.broken[0]
+    assert fast.broken == []
+
+
+@pytest.mark.parametrize(
+    ("seconds", "is_broken"),
+    [
+        ((0.01, 0.02, 0.04, 0.08, 0.16), False),
+        ((0.01, 0.02, 0.08, 0.16, 0.32), False),  # a cache that is full
+        ((0.0001, 0.0004, 0.0016, 0.0019, 0.0019), False),  # below what the clock shows
+        ((0.01, 0.025, 0.0625, 0.16, 0.4), True),
+        ((0.0005, 0.002, 0.008, 0.032, 0.128), True),
+    ],
+)
+def test_ratio_counts_three_steep_doublings(seconds: tuple[float, ...], is_broken: bool) -> None:
+    points = [(1 << 12 + place, each) for place, each in enumerate(seconds)]
+    assert (ratio_of(points) > growth.MOST_RATIO) is is_broken
+
+
+@pytest.mark.parametrize("name", FORMAT_NAMES)
+def test_one_line_makes_a_shape_again(name: str) -> None:
+    given = first_inputs(name)[0]
+    shape = shape_of(given, "bytes", 17)
+    assert shape is not None
+    again = shape_again(f"{given.case}{SIGN}bytes.17")
+    assert again.make(5000) == shape.make(5000)
+    with pytest.raises(LookupError):
+        shape_again(f"{given.case}{SIGN}leaves.17")
+
+
+def test_shapes_have_the_size_that_is_asked() -> None:
+    for kind in KINDS[:3]:
+        made = shape_again(f"{CASE}{SIGN}{kind}.1").make(1 << 16)
+        assert made is not None
+        assert 1 << 15 < made.size < 1 << 17
+
+
+def test_command_measures_growth_and_replays_a_shape(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cdcwire_evidence.fuzz.__main__.LARGE", SMALL)
+    arguments = ["--format", NAME, "--inputs", "1", "--jobs", "1", "--state", str(tmp_path)]
+    assert main([*arguments, "--growth", "0.01"]) == 0
+    (figures,) = json.loads((tmp_path / GROWTH).read_text("utf-8"))
+    assert figures["shapes"] >= 1
+    assert main(["--replay", f"{CASE}{SIGN}text.1"]) == 0
+    assert "fast: ratio" in capsys.readouterr().out
