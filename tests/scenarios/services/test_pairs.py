@@ -28,8 +28,8 @@ from cdcwire_evidence.scenarios.services import Kafka, ObjectStore
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.spark.compare.result import Comparison, RowDifference
-    from cdcwire_conformance.spark.compare.result import RowPlace as ShownPlace
+    from cdcwire_conformance.compare.result import Comparison, RowDifference
+    from cdcwire_conformance.compare.result import RowPlace as ShownPlace
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
@@ -169,10 +169,10 @@ PAIRS = (
 
 
 def compared(feeds: Feeds, pair: Pair, planted: tuple[PlantedName, ...] = ()) -> Comparison:
+    from cdcwire_conformance.compare.feed import ComparedFeed
+    from cdcwire_conformance.compare.rules import CompareOptions
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.compare.feed import ComparedFeed
-    from cdcwire_conformance.spark.compare.feeds import compare_feeds
-    from cdcwire_conformance.spark.compare.rules import CompareOptions
+    from cdcwire_conformance.spark.compare.engine import compare_feeds
 
     made = feeds.get(pair.left), feeds.get(pair.right, planted)
     left, right = (ComparedFeed(parse_source(each.source), each.context) for each in made)

@@ -153,9 +153,9 @@ def test_two_topics_are_compared(
 def test_feeds_that_are_dispatched_otherwise_are_equal(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
+    from cdcwire_conformance.compare.feed import ComparedFeed
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.compare.feed import ComparedFeed
-    from cdcwire_conformance.spark.compare.feeds import compare_feeds
+    from cdcwire_conformance.spark.compare.engine import compare_feeds
 
     with recorded(
         "spark/dispatch",
@@ -183,9 +183,9 @@ def test_feeds_that_are_dispatched_otherwise_are_equal(
 def test_planted_differences_are_named(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
+    from cdcwire_conformance.compare.feed import ComparedFeed
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.compare.feed import ComparedFeed
-    from cdcwire_conformance.spark.compare.feeds import compare_feeds
+    from cdcwire_conformance.spark.compare.engine import compare_feeds
 
     events = list(workload("orders-10", ROWS, 1, position_fields=("commit_ts",)))
     at = next(n for n, event in enumerate(events) if is_insert(event))

@@ -37,7 +37,7 @@ from cdcwire_generators.workloads import workload, workload_tables
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from cdcwire_conformance.spark.compare.rules import CompareOptions
+    from cdcwire_conformance.compare.rules import CompareOptions
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
@@ -130,9 +130,9 @@ def followed(
     options: CompareOptions | None = None,
     **follow: Any,
 ) -> Iterator[Any]:
+    from cdcwire_conformance.compare.feed import ComparedFeed
+    from cdcwire_conformance.compare.rules import DEFAULT_OPTIONS
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.compare.feed import ComparedFeed
-    from cdcwire_conformance.spark.compare.rules import DEFAULT_OPTIONS
     from cdcwire_conformance.spark.follow.following import FollowOptions, follow_feeds
 
     left, right = (ComparedFeed(parse_source(text)) for text in growing.sources)
@@ -246,7 +246,7 @@ def test_each_difference_is_reported_in_its_window(
 def test_new_columns_and_bad_messages_while_followed(
     kafka: Kafka, new_name: NewName, spark: SparkSession
 ) -> None:
-    from cdcwire_conformance.spark.compare.rules import CompareOptions
+    from cdcwire_conformance.compare.rules import CompareOptions
 
     with recorded(
         "spark/follow-widened",
@@ -444,8 +444,8 @@ def test_follower_waits_for_a_broker_that_was_killed(
 def test_formats_without_progress_go_by_their_rows(
     kafka: Kafka, new_name: NewName, spark: SparkSession, left: str, right: str, position: str
 ) -> None:
+    from cdcwire_conformance.compare.feed import ComparedFeed
     from cdcwire_conformance.spark import parse_source
-    from cdcwire_conformance.spark.compare.feed import ComparedFeed
     from cdcwire_conformance.spark.follow.following import FollowOptions, follow_feeds
 
     with recorded(
