@@ -14,7 +14,13 @@ from collections.abc import Sequence
 from benchmarks.document import Result, arguments, finish
 
 BARS = {"import cdcwire": 5.0, "from cdcwire import craft": 25.0}
-ALSO = ("from cdcwire import open_protocol", "from cdcwire.formats.craft import fast")
+# The first use of a name loads what it needs, so these show what a program waits for.
+ALSO = (
+    "from cdcwire import craft; craft.decode",
+    "from cdcwire import craft; craft.to_events",
+    "from cdcwire import open_protocol; open_protocol.to_events",
+    "from cdcwire.formats.craft import fast",
+)
 NOTHING = "pass"
 
 

@@ -33,9 +33,9 @@ from benchmarks.spark_decode import driver_mib, processor_seconds
 from cdcwire.model.events import RowChange
 from cdcwire_conformance.arrow.batches import BatchBuilder, MessagePlace, places_array
 from cdcwire_conformance.arrow.schema import CanonicalTable, canonical_table
+from cdcwire_conformance.compare.result import TableComparison
 from cdcwire_conformance.spark import spark_session
 from cdcwire_conformance.spark.compare.changes import compare_frames
-from cdcwire_conformance.spark.compare.result import TableComparison
 from cdcwire_generators.workloads import workload, workload_tables
 
 if TYPE_CHECKING:

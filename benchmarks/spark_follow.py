@@ -27,8 +27,8 @@ from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Position, Progress, RowChange
+from cdcwire_conformance.compare.feed import ComparedFeed
 from cdcwire_conformance.spark import kafka_jars, parse_source, spark_session
-from cdcwire_conformance.spark.compare.feed import ComparedFeed
 from cdcwire_conformance.spark.follow.following import FollowOptions, follow_feeds
 from cdcwire_evidence.scenarios.feeds import partitions_of
 from cdcwire_evidence.scenarios.services import Kafka, given_kafka
