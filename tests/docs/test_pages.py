@@ -27,11 +27,15 @@ ALL_PAGES = [
     *(path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("*.md"))),
     *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))),
 ]
-NEEDS = {  # the library of an extra
-    "docs/how-to/share-a-result.md": "jinja2",
-    "docs/reference/api/codecs.md": "sqlglot",
-    "docs/reference/api/arrow.md": "pyarrow",
-    "docs/reference/api/testing.md": "hypothesis",
+NEEDS = {  # the libraries of extras
+    "docs/how-to/compare-on-a-schedule.md": ["pyarrow"],
+    "docs/how-to/share-a-result.md": ["jinja2"],
+    "docs/tutorials/compare-two-feeds.md": ["pyarrow"],
+    "docs/tutorials/migrate-to-craft.md": ["pyarrow", "jinja2", "sqlglot"],
+    "docs/tutorials/migrate-to-debezium.md": ["pyarrow", "jinja2", "sqlglot"],
+    "docs/reference/api/codecs.md": ["sqlglot"],
+    "docs/reference/api/arrow.md": ["pyarrow"],
+    "docs/reference/api/testing.md": ["hypothesis"],
 }
 GENERATED = ("reference/command-line.md", "reference/options.md")  # by docs/prepare_site.py
 _LINK = re.compile(r"\]\((?!http)([^)#]+)\)")
@@ -108,8 +112,8 @@ def _output(command: str) -> str:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_code_of_a_page_works_as_shown(page: str, tmp_path: Path) -> None:
-    if page in NEEDS:
-        pytest.importorskip(NEEDS[page])
+    for library in NEEDS.get(page, ()):
+        pytest.importorskip(library)
     for block, text in run_page(page, tmp_path):
         assert without_callouts(block.text) == text
 
