@@ -24,7 +24,6 @@ from cdcwire_evidence.fuzz.shapes import Grown, Shape
 Way: TypeAlias = Literal["plain", "fast", "explain"]
 WAYS: tuple[Way, ...] = get_args(Way)
 
-MOST_RATIO = 2.3  # times the time for twice the bytes
 DOUBLINGS = 3  # in a row
 WORTH_SECONDS = 0.002  # below, the clock decides
 FIXED_MEMORY = 1 << 20
@@ -43,17 +42,20 @@ class Limits:
     """How far a shape grows. A decoding of more than ``seconds`` is the last of its way.
 
     ``explained``: the largest size that is explained. ``weighed``: the size whose memory is
-    measured, if the shape gets there.
+    measured, if the shape gets there. ``ratio``: the most times the time for twice the bytes;
+    linear is 2, quadratic is 4.
     """
 
     bytes: int = 1 << 24
     explained: int = 1 << 21
     weighed: int = 1 << 18
     seconds: float = 1.0
+    ratio: float = 2.3
 
 
 LARGE = Limits()
-SMALL = Limits(bytes=1 << 18, explained=1 << 18, weighed=1 << 15, seconds=0.02)
+# Short times on a busy machine: only growth that is nearly quadratic is certain.
+SMALL = Limits(bytes=1 << 18, explained=1 << 18, weighed=1 << 15, seconds=0.02, ratio=3.0)
 
 
 @dataclass(slots=True)
@@ -90,7 +92,7 @@ def measured(shape: Shape, limits: Limits) -> list[Growth]:
             if seconds < _QUICK:
                 seconds = min(seconds, _seconds(works[way][-1]))
             growth.points.append((grown.size, seconds))
-            _check_time(growth, works[way])
+            _check_time(growth, works[way], limits.ratio)
             if size == limits.weighed:
                 _check_memory(growth, grown.size, works[way][-1])
         size *= 2
@@ -104,7 +106,7 @@ def _goes_on(growth: Growth, size: int, limits: Limits) -> bool:
     if len(points) < 2 or points[-1][1] <= limits.seconds:
         return True
     # A steep doubling is followed further, to see whether the next ones are steep as well.
-    return _ratio(*points[-2:]) > MOST_RATIO and points[-1][1] <= _FURTHER * limits.seconds
+    return _ratio(*points[-2:]) > limits.ratio and points[-1][1] <= _FURTHER * limits.seconds
 
 
 def ratio_of(points: Sequence[Point]) -> float:
@@ -123,18 +125,18 @@ def _ratio(small: Point, large: Point) -> float:
     return (large[1] / max(small[1], WORTH_SECONDS)) ** (1 / doublings) if doublings > 0 else 0.0
 
 
-def _check_time(growth: Growth, works: list[Work]) -> None:
+def _check_time(growth: Growth, works: list[Work], most: float) -> None:
     """Measure a growth that is too large again; only one that comes again counts."""
     points = growth.points
     for _ in range(_TRIES):
-        if ratio_of(points) <= MOST_RATIO:
+        if ratio_of(points) <= most:
             break
         for at in range(len(points) - DOUBLINGS - 1, len(points)):
             size, seconds = points[at]
             points[at] = size, min(seconds, _seconds(works[at]))
     ratio = ratio_of(points)
     growth.ratio = max(growth.ratio, ratio)
-    if ratio > MOST_RATIO:
+    if ratio > most:
         shown = " ".join(f"{size:,}: {seconds * 1000:.1f} ms" for size, seconds in points)
         growth.broken.append(f"twice the bytes take {ratio:.2f} times the time; {shown}")
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cdcwire_evidence.fuzz.growth import DOUBLINGS, MOST_MEMORY, MOST_RATIO, WAYS
+from cdcwire_evidence.fuzz.growth import DOUBLINGS, LARGE, MOST_MEMORY, WAYS
 from cdcwire_evidence.fuzz.growth_run import GROWTH, GrowthTally, read_growth
 from cdcwire_evidence.fuzz.run import DEFAULT_STATE, RESULTS, STATE_VARIABLE
 from cdcwire_evidence.report.part import NotRun, Part, table
@@ -78,7 +78,7 @@ def _add_growth(part: Part, tallies: list[GrowthTally]) -> None:
         "",
         "One part of a message is repeated or made longer, and each size is twice the one before. "
         f"The ratio is the time for twice the bytes, as the least of {DOUBLINGS} doublings in a "
-        f"row; at most {MOST_RATIO} is allowed. Bytes of memory per byte of input are bounded: "
+        f"row; at most {LARGE.ratio} is allowed. Bytes of memory per byte of input are bounded: "
         f"{bounds}.",
         "",
     ]
