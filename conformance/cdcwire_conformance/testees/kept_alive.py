@@ -129,7 +129,7 @@ class KeptAliveTestee:
                 problem = over_limit_text(self._memory_limit)
             case TimeoutError():
                 problem = f"no answer within {timeout:g} s"
-            case TooMuch():
+            case TooMuch() | BrokenPipeError() if process.is_over_line_limit:
                 size = self._line_limit
                 problem = (
                     f"more than {size} bytes came without being asked for, or in one answer"

@@ -67,7 +67,8 @@ class LineProcess:
     """A running command with its three pipes.
 
     ``memory_limit``: resident bytes of the process and its children, above which it is killed;
-    ``is_over_memory`` is then true.
+    ``is_over_memory`` is then true. ``is_over_line_limit``: it wrote more than ``line_limit``
+    bytes that nobody read, and its output is closed, which may end it.
     Raises (on creation): CannotStartError.
     """
 
@@ -82,6 +83,7 @@ class LineProcess:
         self._line_limit = line_limit
         self._memory_limit = memory_limit
         self.is_over_memory = False
+        self.is_over_line_limit = False
         self._has_ended = threading.Event()
         self._lines: queue.SimpleQueue[bytes | Exception] = queue.SimpleQueue()
         self._produced = 0  # bytes put into _lines; written by the reading thread only
@@ -120,6 +122,7 @@ class LineProcess:
                     self._lines.put(bytes(line))
             pending = rest
             if self._produced - self._consumed + len(pending) > self._line_limit:
+                self.is_over_line_limit = True
                 return TooMuch()
         if pending.strip():
             self._lines.put(bytes(pending))  # an answer without its line end
