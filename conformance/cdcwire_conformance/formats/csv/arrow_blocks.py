@@ -1,11 +1,11 @@
 """CSV files of the storage sink read by pyarrow, many records at once, and proved to be right.
 
 pyarrow's reader is lenient: it takes a quoted number, a text without quotes, a quote amidst a
-field. So what it reads is written again, all records at once, as the format has it: numbers in
-their digits, strings in quotes, NULL bare. The file was read by the format's rules only if this
-gives its very bytes: the format's own reader gives back what was written so. Any doubt raises
-Irregular, and the file is then read record by record, which gives the rows or the error with its
-place.
+field. So the places of all cells are computed from what it read: numbers have their digits, strings
+two quotes, and NULL is bare. The bytes at these places must be the quotes, delimiters and line ends
+of the format. A cell that is written otherwise moves what follows it, or has another sign there. A
+text with quotes is compared with its bytes. Any doubt raises Irregular, and the file is then read
+record by record, which gives the rows or the error with its place.
 
 Not read here: files without quotes, delimiters of several characters, terminators other than line
 ends, handle keys, and columns of kinds that few tables have.
@@ -85,14 +85,14 @@ class BlockReader:
             types.append(_BINARY)
         self._heads = len(types)
         types += [_cell_type(codec) for codec in codecs]
-        self._is_bare = [True] * self._heads + [codec.is_bare for codec in codecs]
-        self._is_bare[0] = False
-        # A date with a quote is not a date: written back without its pair, it will not be the same.
+        # Of the operation, commit-ts and the like, and the columns.
+        self._is_bare = [False] + [True] * (self._heads - 3) + [codec.is_bare for codec in codecs]
+        # A date with a quote is not a date, and is refused as such.
         self._may_have_quotes = [False] * (self._heads - 2)
         self._may_have_quotes += [isinstance(codec.kind, _FREE_TEXTS) for codec in codecs]
         names = [f"f{number}" for number in range(len(types))]
         null = settings.null.decode("latin-1")
-        # The names of table and schema are compared when the records are written again.
+        # The names of table and schema are compared with the bytes.
         included = [names[0], *names[3:]]
         self._read_options = {"use_threads": False, "column_names": names}
         self._parse_options = pa_csv.ParseOptions(
@@ -163,9 +163,7 @@ class BlockReader:
         except pa.ArrowException as error:
             raise Irregular from error
         columns = [_whole(column) for column in table.columns]
-        written = self._written(columns)
-        if not _is_same(written, raw):
-            raise Irregular
+        ends = self._ends(columns, raw)
         ops, *rest = columns
         commit_ts = is_half = None
         if ops.null_count:
@@ -182,45 +180,74 @@ class BlockReader:
             # The other half of the last record is in the next block.
             if len(ops) == 1:
                 raise Irregular
-            taken -= len(written[-1].as_py())
+            taken = int(ends[-2])
             ops, rest = ops[:-1], [cells[:-1] for cells in rest]
             is_half = is_half[:-1]
             commit_ts = None if commit_ts is None else commit_ts[:-1]
         return Block(ops, commit_ts, is_half, tuple(rest)), taken
 
-    def _written(self, columns: list[pa.Array]) -> pa.Array:
-        """Return the records as the format writes them."""
-        settings = self.settings
-        null, quote, delimiter = settings.null, settings.quote, settings.delimiter
-        parts: list[pa.Array | pa.Scalar] = []
-        literal = b""
-        bare = [self._is_bare[0], *self._is_bare[3:]]
-        for number, (column, is_bare) in enumerate(zip(columns, bare, strict=True)):
-            if number == 1:
-                literal += self._table
-            if number:
-                literal += delimiter
-            if is_bare:
-                text = column if column.type == _BINARY else column.cast(pa.string()).cast(_BINARY)
-                if column.null_count:
-                    text = text.fill_null(null)
-                parts += [pa.scalar(literal, _BINARY), text]
-                literal = b""
-                continue
-            text = column
-            is_free = self._may_have_quotes[number]
-            if is_free and pc.any(pc.match_substring(column, quote.decode("ascii"))).as_py():
-                text = pc.replace_substring(column, quote, quote * 2)
-            if column.null_count:
-                sign = pa.scalar(quote, _BINARY)
-                text = pc.binary_join_element_wise(sign, text, sign, b"").fill_null(null)
-                parts += [pa.scalar(literal, _BINARY), text]
-                literal = b""
-            else:
-                parts += [pa.scalar(literal + quote, _BINARY), text]
-                literal = quote
-        parts.append(pa.scalar(literal + settings.terminator, _BINARY))
-        return pc.binary_join_element_wise(*parts, pa.scalar(b"", _BINARY))
+    def _ends(self, columns: list[pa.Array], raw: memoryview) -> Numbers:
+        """Return where each record ends. Raises: Irregular for what the format writes otherwise."""
+        data = np.frombuffer(raw, np.uint8)
+        is_quote = data == self.settings.quote[0]
+        sizes = self._sizes(columns, int(np.count_nonzero(is_quote)))
+        literals = [self.settings.delimiter] * len(columns)
+        literals[0] = self._table + self.settings.delimiter
+        literals[-1] = self.settings.terminator
+        lengths = np.sum(sizes, axis=0) + sum(map(len, literals))
+        ends = np.cumsum(lengths)
+        if not len(ends) or ends[-1] != len(data):
+            raise Irregular
+        at = ends - lengths
+        for column, is_bare, size, literal in zip(
+            columns, self._is_bare, sizes, literals, strict=True
+        ):
+            stop = at + size
+            _expect(data, stop, literal)
+            if not is_bare:
+                is_valid = column.is_valid().to_numpy(zero_copy_only=False)
+                for places in (at[is_valid], stop[is_valid] - 1):
+                    if not is_quote[places].all():
+                        raise Irregular
+                    is_quote[places] = False
+            at = stop + len(literal)
+        for offset, sign in enumerate(self._table):
+            if sign == self.settings.quote[0]:
+                is_quote[ends - lengths + sizes[0] + offset] = False
+        # All others are in texts, which have two for each.
+        others = np.flatnonzero(is_quote)
+        if len(others) % 2 or (others[1::2] != others[::2] + 1).any():
+            raise Irregular
+        return ends
+
+    def _sizes(self, columns: list[pa.Array], quotes: int) -> list[Numbers]:
+        """Return how many bytes the format takes for each cell of each column."""
+        quote = self.settings.quote
+        around = sum(
+            2 * (len(column) - column.null_count)
+            for column, is_bare in zip(columns, self._is_bare, strict=True)
+            if not is_bare
+        )
+        has_others = quotes != around + len(columns[0]) * self._table.count(quote)
+        found = []
+        for column, is_bare, may_have_quotes in zip(
+            columns, self._is_bare, self._may_have_quotes, strict=True
+        ):
+            texts = column if column.type == _BINARY else column.cast(pa.string())
+            sizes = pc.binary_length(texts)
+            if has_others and may_have_quotes:
+                sizes = pc.add(sizes, pc.count_substring(column, quote.decode("ascii")))
+            if not is_bare:
+                sizes = pc.add(sizes, 2)
+            found.append(sizes.fill_null(len(self.settings.null)).to_numpy().astype(np.int64))
+        return found
+
+
+def _expect(data: Numbers, places: Numbers, literal: bytes) -> None:
+    """Check that the same bytes are at all places. Raises: Irregular."""
+    for offset, sign in enumerate(literal):
+        if (data[places + offset] != sign).any():
+            raise Irregular
 
 
 def _cell_type(codec: ColumnCodec) -> pa.DataType:
@@ -237,17 +264,6 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
     if column.num_chunks == 1:
         return column.chunk(0)
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
-
-
-def _is_same(written: pa.Array, raw: memoryview) -> bool:
-    """Return whether the records, one after another, are these bytes."""
-    if not len(written):
-        return not len(raw)
-    _, offsets, data = written.buffers()
-    if written.offset or data is None or offsets is None:
-        return False
-    last = np.frombuffer(offsets, np.int32, len(written) + 1)[-1]
-    return int(last) == len(raw) and data.slice(0, int(last)).equals(pa.py_buffer(raw))
 
 
 def _flags(texts: pa.Array) -> Numbers:
