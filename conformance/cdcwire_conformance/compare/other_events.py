@@ -16,9 +16,19 @@ from cdcwire_conformance.compare.result import (
     beginning_of,
 )
 from cdcwire_conformance.compare.rules import POSITIONS, CompareOptions, PositionName, Window
-from cdcwire_conformance.spark.decode.surveying import MAX_DDL_EVENTS, DdlEvent
+from cdcwire_conformance.spark.decode.surveying import MAX_DDL_EVENTS, DdlEvent, OtherEvents
 
 _LONGEST = 200  # characters of a statement in a line
+
+
+def in_window(feed: OpenedFeed, position: PositionName, window: Window) -> OpenedFeed:
+    """Return a feed with the DDL events of a window only, and without its progress events."""
+    ddl = (
+        each
+        for each in feed.facts.others.ddl
+        if (at := getattr(each.position, position)) is not None and window.has(at)
+    )
+    return replace(feed, facts=replace(feed.facts, others=OtherEvents(frozenset(ddl))))
 
 
 def with_other_events(

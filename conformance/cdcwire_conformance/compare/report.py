@@ -81,6 +81,18 @@ def _lines(found: Comparison) -> Iterator[str]:
     yield f"left   {found.left}"
     yield f"right  {found.right}"
     yield ""
+    yield from found_lines(found)
+    yield from terms_lines(found)
+    yield from other_events_lines(found)
+    yield from (f"note: {note}" for note in found.notes)
+    yield from (f"hint: {visible(hint)}" for hint in found.hints)
+    if found.engine:
+        yield f"engine: {found.engine}"
+    yield verdict_line(found)
+
+
+def found_lines(found: Comparison) -> Iterator[str]:
+    """Yield what was found of schemas, of each table, and of unreadable messages."""
     if found.has_schema_differences:
         yield "The schemas differ:"
         yield from (f"  {line}" for line in found.differences)
@@ -106,21 +118,24 @@ def _lines(found: Comparison) -> Iterator[str]:
     yield from (f"unreadable: {visible(str(each))}" for each in found.unreadable)
     if found.errors > len(found.unreadable) > 0:
         yield f"unreadable: and {found.errors - len(found.unreadable):,} more"
+
+
+def terms_lines(found: Comparison) -> Iterator[str]:
+    """Yield the facts of a change that were compared, and those that were not."""
     if found.compared and any(table.counts is not None for table in found.tables):
         facts = [name for name in found.compared if name != "half"]  # few formats have any
         yield f"compared: {', '.join(facts)}"
     yield from (f"not compared: {name} ({reason})" for name, reason in found.left_out)
+
+
+def other_events_lines(found: Comparison) -> Iterator[str]:
+    """Yield how many other events there are, and the DDL events of one side."""
     for name, numbers in (("DDL", found.ddl), ("progress", found.progress)):
         if any(numbers):
             what = "" if name in found.compared else "not compared: "
             left, right = numbers
             yield f"{what}{name} events ({left:,} on the left, {right:,} on the right)"
     yield from (visible(ddl_line(each)) for each in found.ddl_differences)
-    yield from (f"note: {note}" for note in found.notes)
-    yield from (f"hint: {visible(hint)}" for hint in found.hints)
-    if found.engine:
-        yield f"engine: {found.engine}"
-    yield verdict_line(found)
 
 
 def verdict_line(found: Comparison) -> str:

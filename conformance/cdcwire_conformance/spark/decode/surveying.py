@@ -206,8 +206,7 @@ class _Surveying:
             def wanted_of(message: Message) -> Iterator[Any]:
                 for change in decode(message):
                     if not isinstance(change, (Row, RowChange)):
-                        if only is None:
-                            yield change
+                        yield change
                         continue
                     if tables is not None and _name_of(change.table) not in tables:
                         continue

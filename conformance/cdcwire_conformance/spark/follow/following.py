@@ -19,9 +19,11 @@ from cdcwire_conformance.arrow.schema import CanonicalTable, union_tables
 from cdcwire_conformance.arrow.types import SchemaError
 from cdcwire_conformance.compare.feed import ComparedFeed, OpenedFeed
 from cdcwire_conformance.compare.feeds import (
+    Report,
     compare_tables,
     strange_columns,
 )
+from cdcwire_conformance.compare.other_events import in_window, with_other_events
 from cdcwire_conformance.compare.result import Comparison
 from cdcwire_conformance.compare.rules import (
     DEFAULT_OPTIONS,
@@ -62,7 +64,7 @@ BROKER_TIMEOUT_SECONDS = 600.0  # with brokers that do not answer
 
 @dataclass(frozen=True, slots=True)
 class WindowComparison:
-    """The comparison of one window: rows from ``start`` up to, but not including, ``end``.
+    """The comparison of one window: changes from ``start`` up to, but not including, ``end``.
 
     ``number``: from 1, counted over all runs with one state. ``start``: None in the first window,
     which has all rows below its end. ``end``: None if nothing was complete yet and there are
@@ -145,7 +147,7 @@ def follow_feeds(
     """Compare two topics while they grow, and yield each window after it is compared.
 
     A window counts as reported when the caller asks for the next one; the state file is written
-    then. A window without rows on both sides is not reported. ``options.window``: only its rows;
+    then. A window without events on both sides is not reported. ``options.window``: only its rows;
     following ends there. ``report`` gets a line about each step. ``observe`` is called when new
     records were looked at, and when a window is reported.
     Raises: SourceError if the sources can't be followed, or a topic changed; FeedError at an
@@ -226,7 +228,9 @@ class _Following:
             if state.planned is not None:
                 self._keep(state)
                 found = self._compared(state)
-                is_reported = bool(found.comparison.tables or found.left or found.right)
+                comparison = found.comparison
+                has_events = bool(comparison.tables or any(comparison.ddl))
+                is_reported = has_events or bool(found.left or found.right)
                 if is_reported:
                     yield found
                     reported += 1
@@ -332,6 +336,7 @@ class _Following:
             self.pair.until,
             state.start,
             self.options.hides_values,
+            self.options.ddl_events,
         )
         return scan_records(self.spark, feed.source, ranges, look)
 
@@ -353,7 +358,7 @@ class _Following:
         left, right = self.feeds
         found = Comparison(str(left.source), str(right.source), ())
         if end is not None and has_rows and end != state.start:
-            found = self._rows_compared(state, Window(state.start, end, has_unplaced=False))
+            found = self._events_compared(state, Window(state.start, end, has_unplaced=False))
         return WindowComparison(
             state.reported + 1,
             self.pair.position,
@@ -366,7 +371,7 @@ class _Following:
             self.options.allow_repeats and "rows" not in self.pair.rules,
         )
 
-    def _rows_compared(self, state: FollowState, window: Window) -> Comparison:
+    def _events_compared(self, state: FollowState, window: Window) -> Comparison:
         assert window.end is not None
         number = state.reported + 1
         options = replace(self.options, window=window)
@@ -384,8 +389,25 @@ class _Following:
         (left, ours), (right, theirs) = (
             feed.described(self.spark, options, only) for feed in (left, right)
         )
+        found = self._rows_compared(left, right, ours, theirs, options, report)
+        if not options.ddl_events:
+            return found
+        left, right = (in_window(feed, self.pair.position, window) for feed in (left, right))
+        return with_other_events(found, left, right, replace(options, window=None))
+
+    def _rows_compared(
+        self,
+        left: OpenedFeed,
+        right: OpenedFeed,
+        ours: dict[TableName, CanonicalTable],
+        theirs: dict[TableName, CanonicalTable],
+        options: CompareOptions,
+        report: Report,
+    ) -> Comparison:
         if not ours and not theirs:
-            return Comparison(str(left.source), str(right.source), ())
+            terms = terms_of(left.side, right.side, split_keys=options.split_keys, is_windowed=True)
+            sources = str(left.source), str(right.source)
+            return Comparison(*sources, (), compared=terms.rules.compared, left_out=terms.left_out)
         ours, theirs = self._all_known(0, ours, theirs), self._all_known(1, theirs, ours)
         found = compare_tables(SparkEngine(self.spark), left, right, ours, theirs, options, report)
         tables = [table for known in self.known for table in known.values()]

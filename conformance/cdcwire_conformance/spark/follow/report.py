@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from cdcwire.model.text import Json
-from cdcwire_conformance.compare.report import document, text, verdict_line
+from cdcwire_conformance.compare.report import (
+    document,
+    found_lines,
+    other_events_lines,
+    verdict_line,
+)
+from cdcwire_conformance.compare.shown_text import counted
 from cdcwire_conformance.spark.follow.following import WindowComparison
 from cdcwire_conformance.spark.follow.watermarks import Notices
 from cdcwire_conformance.visible import visible
 
 WINDOW_VERSION = 1
 
-_HEAD_LINES = 3  # of a comparison's text: both sources and a blank line
 _KINDS = (("late", "late"), ("unplaced", "without a position"), ("unreadable", "unreadable"))
 
 
 def window_text(found: WindowComparison) -> str:
-    """Return a window as text: its verdict, its tables, its differences and its notices."""
+    """Return a window as text: its verdict, tables, differences, DDL events and notices."""
     return "".join(line.rstrip() + "\n" for line in _lines(found))
 
 
@@ -34,10 +38,11 @@ def terms_text(found: WindowComparison) -> str:
 
 def _lines(found: WindowComparison) -> Iterator[str]:
     yield f"window {found.number}, {_range_of(found)}: {_verdict(found)}"
-    body = text(replace(found.comparison, compared=(), left_out=(), notes=())).splitlines()
-    body = body[_HEAD_LINES:-1]
+    body = list(found_lines(found.comparison))
     while body and not body[-1]:
         body.pop()
+    body += other_events_lines(found.comparison)
+    body += (f"hint: {visible(hint)}" for hint in found.comparison.hints)
     yield from (f"  {line}" for line in body)
     for side, notices in (("left", found.left), ("right", found.right)):
         if notices:
@@ -56,7 +61,11 @@ def _range_of(found: WindowComparison) -> str:
 
 
 def _verdict(found: WindowComparison) -> str:
-    verdict = verdict_line(found.comparison)
+    comparison = found.comparison
+    verdict = verdict_line(comparison)
+    has_ddl = "DDL" in comparison.compared and any(comparison.ddl)
+    if has_ddl and not comparison.tables and not comparison.is_different:
+        verdict = f"EQUAL: {counted(comparison.ddl[0], 'DDL event')}"
     reasons = [
         f"{_counts(notices)} on the {side}"
         for side, notices in (("left", found.left), ("right", found.right))

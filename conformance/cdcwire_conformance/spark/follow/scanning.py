@@ -1,4 +1,4 @@
-"""Scanning new records of a topic for the positions of their rows, without the values.
+"""Scanning new records of a topic for the positions of their events, without the values.
 
 Spark's workers scan, and decode no column if the format can skip columns. The driver gets a small
 record per run of offsets, and a line for each of the first rows that belong to no window.
@@ -15,7 +15,7 @@ import pyarrow as pa
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import Context, Format, Selection, TableName
 from cdcwire.core.rows import Row
-from cdcwire.model.events import Event, Progress, RowChange, Table
+from cdcwire.model.events import Event, Progress, RowChange, SchemaChange
 from cdcwire_conformance.arrow.batches import MessagePlace, RowProblem, problem_of
 from cdcwire_conformance.arrow.decoders import place_decoder
 from cdcwire_conformance.compare.rules import PositionName, Window
@@ -46,7 +46,8 @@ class ScanJob:
     """The settings of a scan, sent to workers.
 
     ``since`` and ``until``: rows outside do not count. ``reported_to``: rows below it are late.
-    ``hides_values``: lines about messages that can't be read do not quote them.
+    ``hides_values``: lines about messages that can't be read do not quote them. ``ddl_events``: DDL
+    events belong to windows, as rows do.
     """
 
     format: Format
@@ -59,6 +60,7 @@ class ScanJob:
     until: int | None = None
     reported_to: int | None = None
     hides_values: bool = False
+    ddl_events: bool = False
     records_of_block: int = _LEAST_RECORDS
 
 
@@ -151,28 +153,37 @@ def _add(job: ScanJob, run: ScannedRun, change: Row | Event, place: MessagePlace
         if job.rule == "progress" and at is not None and change.what in _COMPLETE:
             run.raise_watermark(at)
         return
+    if isinstance(change, SchemaChange):
+        if job.ddl_events:
+            at = getattr(change.position, job.position)
+            _add_placed(job, run, at, lambda: f"{_message_at(place)}: a DDL event")
+        return
     if not isinstance(change, (Row, RowChange)):
         return
     at = _position_of(change, job.position)
     if at is not None and job.rule == "rows":
         run.raise_watermark(at)
     table = change.table
-    if job.include is not None and (table.schema, table.name or "") not in job.include:
-        return
+    if job.include is None or (table.schema, table.name or "") in job.include:
+        _add_placed(job, run, at, lambda: f"{_message_at(place)}: a row of {table.name}")
+
+
+def _add_placed(job: ScanJob, run: ScannedRun, at: int | None, what: Callable[[], str]) -> None:
+    """Add an event that belongs to the window of its position."""
     if at is None:
         run.unplaced += 1
-        run.add_line(lambda: f"{_row_at(table, place)} has no {job.position}")
+        run.add_line(lambda: f"{what()} has no {job.position}")
     elif job.since is not None and at < job.since:
         return
     elif job.reported_to is not None and at < job.reported_to:
         run.late += 1
-        run.add_line(lambda: f"{_row_at(table, place)} came late, {job.position} {at}")
+        run.add_line(lambda: f"{what()} came late, {job.position} {at}")
     elif job.until is None or at < job.until:
         run.add_row(at)
 
 
-def _row_at(table: Table, place: MessagePlace) -> str:
-    return f"{place.topic}[{place.partition}]@{place.offset}: a row of {table.name}"
+def _message_at(place: MessagePlace) -> str:
+    return f"{place.topic}[{place.partition}]@{place.offset}"
 
 
 def _add_problem(job: ScanJob, run: ScannedRun, problem: RowProblem, place: MessagePlace) -> None:
