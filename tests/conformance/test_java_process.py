@@ -98,6 +98,17 @@ def test_temporary_files_of_java_are_in_its_directory() -> None:
     end_java()
 
 
+def test_directories_in_the_users_places_are_removed_and_the_places_stay(tmp_path: Path) -> None:
+    places = [tmp_path / "made" / "first", tmp_path / "second"]
+    java = start_java(list(map(str, places)))
+    assert [folder.parent for folder in java.folders] == places
+    assert java.local_dirs == f"{java.folders[0]},{java.folders[1]}"
+    assert java.folder == java.folders[0]
+    (java.folders[1] / "blocks").mkdir()
+    end_java()
+    assert [list(place.iterdir()) for place in places] == [[], []]
+
+
 def test_nothing_is_sent_to_java_for_objects_that_go() -> None:
     java = start_java()
     java.client = SimpleNamespace(is_connected=True)

@@ -18,7 +18,12 @@ from cdcwire_conformance.cli.compare_cases import (
     check_case_argument,
     saved_lines,
 )
-from cdcwire_conformance.cli.compare_engine import add_engine_argument, load_engine, runs_embedded
+from cdcwire_conformance.cli.compare_engine import (
+    add_engine_argument,
+    alternative,
+    load_engine,
+    runs_embedded,
+)
 from cdcwire_conformance.cli.compare_masking import Masking, add_masking_arguments, masking_from
 from cdcwire_conformance.cli.compare_reports import check_reports, write_reports
 from cdcwire_conformance.cli.compare_rules import (
@@ -47,7 +52,7 @@ from cdcwire_conformance.sources.stores import scheme_of
 from cdcwire_conformance.sources.tables import TableUrl
 from cdcwire_conformance.spark.jars import with_connectors
 from cdcwire_conformance.spark.java import java_ends_on_interrupt
-from cdcwire_conformance.spark.session import readable_errors, spark_session
+from cdcwire_conformance.spark.session import JavaMissing, readable_errors, spark_session
 from cdcwire_conformance.visible import visible
 
 if TYPE_CHECKING:
@@ -335,7 +340,12 @@ def _on_spark(
         schemes = [*(each.source.scheme for each in (work.left, work.right)), *needs(work.table)]
         settings = with_connectors(work.settings, schemes, report=_announced)
         progress.show("starting Spark", at_once=True)
-        spark = spark_session(work.arguments.master, settings, "cdcwire compare")
+        try:
+            spark = spark_session(work.arguments.master, settings, "cdcwire compare")
+        except JavaMissing as error:
+            sources = work.left.source, work.right.source
+            hint = alternative(work.arguments, sources, work.table)
+            raise JavaMissing(f"{error}{hint}") from error
         with _readable(work), readable_errors(), watched_jobs(spark, progress) as report:
             yield spark, report, progress
 

@@ -60,11 +60,16 @@ def load_engine(
     try:
         load_extra("pyspark", "spark", "compare")
     except MissingExtraError as error:
-        if _needs_spark(arguments, sources, table) is not None:
-            raise
-        raise MissingExtraError(
-            f"{error}; or compare in this process, with all rows in memory: --engine {EMBEDDED}"
-        ) from error
+        raise MissingExtraError(f"{error}{alternative(arguments, sources, table)}") from error
+
+
+def alternative(
+    arguments: argparse.Namespace, sources: Sequence[Source], table: TableUrl | None
+) -> str:
+    """Return how to compare without Spark, for the end of an error; "" if only Spark can."""
+    if _needs_spark(arguments, sources, table) is not None:
+        return ""
+    return f"; or compare in this process, with all rows in memory: --engine {EMBEDDED}"
 
 
 def _needs_spark(

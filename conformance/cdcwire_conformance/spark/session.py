@@ -38,6 +38,8 @@ _FEED_ERROR = re.compile(
     re.MULTILINE,
 )
 _WORKER_ERROR = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception)\b.*$", re.MULTILINE)
+_LOCAL_DIR = "spark.local.dir"
+_LOCAL_DIRS = "SPARK_LOCAL_DIRS"  # goes before spark.local.dir
 _CALLING = "An error occurred while calling"
 _JAVA_PACKAGE = re.compile(r"^: (?:[a-z][\w$]*\.)*")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)')  # Java 8 says 1.8
@@ -71,6 +73,10 @@ class SparkUnavailable(RuntimeError):
     """Spark can't be started, or its job failed. The text is one line for the user."""
 
 
+class JavaMissing(SparkUnavailable):
+    """There is no Java that Spark runs on."""
+
+
 def spark_session(
     master: str | None = None,
     conf: Mapping[str, str] | None = None,
@@ -80,7 +86,8 @@ def spark_session(
 
     ``master``: a Spark master URL; None: embedded, on all cores. ``conf`` wins over the settings
     here. The output of Java and the workers goes into a file that ends with this process, as Java
-    does. Raises: MissingExtraError where PySpark is not installed; SparkUnavailable.
+    does. So do the files of an embedded Spark, also those in ``spark.local.dir``.
+    Raises: MissingExtraError where PySpark is not installed; JavaMissing; SparkUnavailable.
     """
     _check_spark(load_extra("pyspark", "spark", "a Spark session").__version__)
     from py4j.protocol import Py4JError
@@ -103,12 +110,19 @@ def spark_session(
     chosen = master or DEFAULT_MASTER
     is_local = chosen.startswith("local")
     settings = {**_SETTINGS, **(_LOCAL_SETTINGS if is_local else {}), **(conf or {})}
-    java = start_java()
+    try:
+        java = start_java(_local_dirs(settings) if is_local else ())
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        raise SparkUnavailable(f"Spark could not start: {place}{error.strerror}") from error
     settings = java.with_folder(settings)
+    if is_local and _LOCAL_DIR in settings:
+        settings[_LOCAL_DIR] = java.local_dirs
     known = SparkConf().setMaster(chosen).setAppName(name).setAll(list(settings.items()))
     launch: Callable[..., Any] = launch_gateway
     try:
-        with _worker_environment(is_local), java.log.open("wb") as log:
+        local_dirs = java.local_dirs if is_local and _LOCAL_DIRS in os.environ else None
+        with _worker_environment(is_local, local_dirs), java.log.open("wb") as log:
             with interrupts_wait():  # until Java's process is known, so that it can be ended
                 gateway = launch(known, popen_kwargs={"stdout": log, "stderr": log})
                 java.process, java.client = gateway.proc, gateway._gateway_client
@@ -122,6 +136,12 @@ def spark_session(
         raise SparkUnavailable(f"Spark could not start: {reason}") from error
 
 
+def _local_dirs(settings: Mapping[str, str]) -> list[str]:
+    """Return the directories in which the user wants Spark's files."""
+    text = os.environ.get(_LOCAL_DIRS) or settings.get(_LOCAL_DIR, "")
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
 def _keep_calls_out_of_logs() -> None:
     """Drop what py4j logs at DEBUG: each call of Java with its arguments, which may be secrets."""
     for name in ("py4j.clientserver", "py4j.java_gateway"):
@@ -133,15 +153,18 @@ def _is_not_a_call(record: logging.LogRecord) -> bool:
 
 
 @contextlib.contextmanager
-def _worker_environment(is_local: bool) -> Iterator[None]:
+def _worker_environment(is_local: bool, local_dirs: str | None) -> Iterator[None]:
     """Let workers run this Python, in UTC, and find the decoders, however it was started.
 
-    Those of a cluster run the Python that the environment names, if it does.
+    Those of a cluster run the Python that the environment names, if it does. ``local_dirs``: in
+    place of the directories that the environment names.
     """
     python = sys.executable if is_local else os.environ.get("PYSPARK_PYTHON") or sys.executable
     wanted = {"PYSPARK_PYTHON": python, "PYSPARK_DRIVER_PYTHON": sys.executable}
     if is_local:
         wanted |= {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "TZ": "UTC"}
+    if local_dirs is not None:
+        wanted[_LOCAL_DIRS] = local_dirs
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
     try:
@@ -194,23 +217,23 @@ def _check_spark(version: str) -> None:
 
 
 def _check_java() -> None:
-    """Check that Java is installed in a supported version. Raises: SparkUnavailable."""
+    """Check that Java is installed in a supported version. Raises: JavaMissing."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     missing = f"Spark needs Java {NEEDED_JAVA} or newer; install it, or let JAVA_HOME lead to it"
     if java is None:
-        raise SparkUnavailable(f"{missing} (java is not on the PATH)")
+        raise JavaMissing(f"{missing} (java is not on the PATH)")
     try:
         answer = subprocess.run(
             [java, "-version"], capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise SparkUnavailable(f"{missing} ({java}: {_first_line(error)})") from error
+        raise JavaMissing(f"{missing} ({java}: {_first_line(error)})") from error
     found = _JAVA_VERSION.search(answer.stderr + answer.stdout)
     if answer.returncode != 0:
-        raise SparkUnavailable(f"{missing} ({java} can't run)")
+        raise JavaMissing(f"{missing} ({java} can't run)")
     if found is not None and int(found.group(1)) < NEEDED_JAVA:
-        raise SparkUnavailable(f"{missing} ({java} is version {found.group(1)})")
+        raise JavaMissing(f"{missing} ({java} is version {found.group(1)})")
 
 
 def _first_line(error: BaseException) -> str:

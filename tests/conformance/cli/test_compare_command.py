@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -38,6 +40,42 @@ def test_without_pyspark_the_other_engine_is_named_only_if_it_can_compare(
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert err.endswith("pip install 'cdcwire[spark]'\n")
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        (
+            "--engine=spark",
+            "; or compare in this process, with all rows in memory: --engine embedded",
+        ),
+        ("--temporal=native", ""),
+    ],
+    ids=["possible", "impossible"],
+)
+def test_without_java_the_other_engine_is_named_only_if_it_can_compare(
+    feed: str, tmp_path: Path, option: str, hint: str
+) -> None:
+    pytest.importorskip("pyspark", reason="the extra spark is not installed")
+    environment = {
+        **{name: value for name, value in os.environ.items() if name != "PYSPARK_GATEWAY_PORT"},
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "JAVA_HOME": str(tmp_path / "nowhere"),
+    }
+    program = "import sys; from cdcwire_conformance.cli import main; sys.exit(main())"
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "compare", feed, feed, option],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert ended.stderr.count("\n") == 1
+    assert ended.stderr.startswith("cdcwire compare: Spark needs Java 17 or newer; ")
+    assert ended.stderr.endswith(f"nowhere/bin/java'){hint}\n")
 
 
 def test_without_pyarrow_one_line_names_the_smaller_extra(

@@ -97,6 +97,42 @@ def test_java_that_ends_before_spark_is_up_is_reported_in_one_line(tmp_path: Pat
     )
 
 
+LOCAL_DIR_PROGRAM = """
+import pathlib, sys
+from cdcwire_conformance.spark.session import spark_session
+places = [pathlib.Path(name) for name in sys.argv[2:]]
+conf = {"spark.local.dir": sys.argv[1]} if sys.argv[1] else {}
+spark_session("local[1]", conf).range(9).repartition(2).count()
+for place in places:
+    (own,) = place.iterdir()
+    print(any(each.name.startswith("blockmgr-") for each in own.iterdir()))
+"""
+
+
+@pytest.mark.parametrize("by", ["setting", "environment"])
+def test_files_of_spark_in_the_users_directories_are_removed(tmp_path: Path, by: str) -> None:
+    places = [str(tmp_path / name) for name in ("a", "b")]
+    (tmp_path / "temporary").mkdir()
+    environment = {
+        **{name: value for name, value in os.environ.items() if name != "PYSPARK_GATEWAY_PORT"},
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "TMPDIR": str(tmp_path / "temporary"),
+    }
+    if by == "environment":
+        environment["SPARK_LOCAL_DIRS"] = ",".join(places)
+    setting = ",".join(places) if by == "setting" else ""
+    ended = subprocess.run(
+        [sys.executable, "-c", LOCAL_DIR_PROGRAM, setting, *places],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    assert ended.stdout == "True\nTrue\n"
+    assert [list(each.iterdir()) for each in map(Path, places)] == [[], []]
+
+
 def test_missing_pyspark_is_reported_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(MissingExtraError) as caught:
