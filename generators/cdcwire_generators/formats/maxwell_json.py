@@ -176,6 +176,8 @@ def _is_integer(text: str) -> bool:
 
 def _as_read(column: Column) -> Column:
     match column.type:
+        case kinds.BoolType():
+            return replace(column, type=kinds.IntType(8))
         case kinds.EnumType() | kinds.SetType():
             return replace(column, type=replace(column.type, form="label"))
         case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType():

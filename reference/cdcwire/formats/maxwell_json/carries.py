@@ -11,6 +11,7 @@ from cdcwire.mysql.carries import INDEXES_AS_LABELS, mysql_kinds
 _INSTANT = as_form("timestamp with zone")
 _KINDS: dict[str, CarryVerdict] = {
     **INDEXES_AS_LABELS,
+    "bool": as_form("int8"),
     "float not finite": NO,
     "text ill-formed": NO,
     "timestamp": _INSTANT,

@@ -79,8 +79,13 @@ def read_value(cell: Cell, column: Column | None) -> tuple[Column, Value]:
 
 
 def as_read(column: Column) -> Column:
-    """Return a definition's column with the type in the form in which Maxwell writes it."""
+    """Return a definition's column with the type in the form in which Maxwell writes it.
+
+    A BOOLEAN is a TINYINT(1), which has any number of its 8 bits.
+    """
     match column.type:
+        case kinds.BoolType():
+            return replace(column, type=kinds.IntType(8))
         case kinds.EnumType() | kinds.SetType():
             return replace(column, type=replace(column.type, form="label"))
         case kinds.DateType() | kinds.TimeType() | kinds.DatetimeType():
@@ -145,8 +150,6 @@ def _typed(kind: kinds.Type, cell: Cell, clause: str) -> Value:
     match kind:
         case kinds.IntType() | kinds.BitType() | kinds.YearType():
             return _integer(kind, cell)
-        case kinds.BoolType():
-            return bool(_in_range(read_integer(_number(cell), cell.offset, clause), 0, 2))
         case kinds.FloatType(bits):
             text = read_number(_number(cell), cell.offset, clause).text
             number = read_float32(text) if bits == 32 else float(text)

@@ -50,6 +50,27 @@ def row(sent: KafkaMessage, context: Context | None = None) -> RowChange:
 # ---- rows ------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("number", [0, 1, 2, -128, 127])
+def test_a_column_defined_as_boolean_has_any_number_of_eight_bits(number: int) -> None:
+    sent = message(f'"c0":{number}')
+    found = row(sent, definition("bool"))
+    assert found.after is not None
+    assert [kind_text(column.type) for column in found.after.columns] == ["int8"]
+    assert found.after.values == (number,)
+    assert type(found.after.values[0]) is int
+    (encoded,) = from_events([found], context=definition("bool"))
+    assert isinstance(encoded, KafkaMessage)
+    assert row(encoded, definition("bool")).after == found.after
+
+
+@pytest.mark.parametrize("number", [-129, 128])
+def test_a_number_beyond_eight_bits_in_a_column_defined_as_boolean_is_rejected(number: int) -> None:
+    with pytest.raises(DecodeError) as caught:
+        list(to_events(message(f'"c0":{number}'), context=definition("bool")))
+    assert caught.value.clause == "maxwell-json: numbers"
+    assert caught.value.path[-1] == "c0"
+
+
 def test_update_without_definition_has_changed_columns_before_and_untyped_values_after() -> None:
     sent = message('"id":1,"m":5.444', "update", ',"old":{"m":4.2341},"xid":7,"commit":true')
     found = row(sent)
