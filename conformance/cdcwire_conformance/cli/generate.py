@@ -26,11 +26,11 @@ from cdcwire_conformance.cli.progress import ProgressLine
 from cdcwire_conformance.ddl import read_ddl_file, sent_columns
 from cdcwire_conformance.problems import integer_argument
 from cdcwire_conformance.sources import topics
-from cdcwire_conformance.sources.feed_file import TABLES_FILE, write_feed_file
+from cdcwire_conformance.sources.feed_file import PREFIX_FEED_FILE, TABLES_FILE, write_feed_file
 from cdcwire_conformance.sources.messages_io import write_messages
 from cdcwire_conformance.sources.storage.generating import restart_points, write_prefix
 from cdcwire_conformance.sources.storage.writing import PrefixWriter, WriterSettings
-from cdcwire_conformance.sources.stores import StoreError, is_url, open_store
+from cdcwire_conformance.sources.stores import StoreError, directory_of, is_url, open_store
 from cdcwire_conformance.whole_files import write_whole
 from cdcwire_generators.formats import get_generators
 from cdcwire_generators.workloads import (
@@ -54,7 +54,8 @@ every format and on every Python.
 
 csv, and canal-json with --option transport=storage, give a storage prefix instead, in a directory
 or at a URL (s3://…; needs the extra "storage"). The prefix must be empty. It gets schema files,
-data files, indexes and the checkpoint, as their producer writes them. The producer's clock follows
+data files, indexes and the checkpoint, as their producer writes them, and in a local directory
+.feed.json, which is feed.json by a name that other readers ignore. The producer's clock follows
 the stream, so one seed always gives the same files. The workload "storage" is made for that: three
 tables over four days, one in partitions, one that gets a column, one that gets another name.
 
@@ -232,6 +233,13 @@ def _write_prefix(
         arguments.write_order or "data-first", arguments.transaction_atomicity or "none"
     )
     writer = PrefixWriter(store, arguments.format, context, settings)
+    folder = directory_of(arguments.to)
+    if folder is not None:
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            write_feed_file(Path(folder), arguments.format, context, PREFIX_FEED_FILE)
+        except OSError as error:
+            raise UsageError(f"{error.filename or folder}: {error.strerror}") from error
     write_prefix(writer, events, restart_points(arguments.rows, restarts))
 
 

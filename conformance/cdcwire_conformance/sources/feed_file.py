@@ -1,7 +1,8 @@
 """``feed.json``: the format and the options of the messages in a directory, as ``generate`` has it.
 
 With ``tables.json``, the definitions of the tables, it lets a feed be read without any option.
-Options of the user override those of the file.
+Options of the user override those of the file. In a storage prefix it is ``.feed.json``: a prefix
+has only the sink's files, and hidden ones of other programs.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from cdcwire_conformance.usage import read_tables
 from cdcwire_conformance.whole_files import write_whole
 
 FEED_FILE = "feed.json"
+PREFIX_FEED_FILE = ".feed.json"
 TABLES_FILE = "tables.json"
 
 
@@ -41,17 +43,22 @@ class FeedFile:
         return replace(context, options=options, tables=context.tables or self.tables)
 
 
-def write_feed_file(folder: Path, format_name: str, context: Context) -> None:
+def write_feed_file(
+    folder: Path, format_name: str, context: Context, name: str = FEED_FILE
+) -> None:
     """Write the file. Raises: OSError."""
-    options = {name: context.options[name] for name in sorted(context.options)}
+    options = dict(sorted(context.options.items()))
     text = json.dumps({"feed": 1, "format": format_name, "options": options}, indent=1)
-    write_whole(folder / FEED_FILE, f"{text}\n".encode())
+    write_whole(folder / name, f"{text}\n".encode())
 
 
 def read_feed_file(folder: str) -> FeedFile | None:
     """Return the file of a local directory, if it has one. Raises: SourceError; UsageError."""
-    path = Path(folder, FEED_FILE)
-    if not folder or is_url(folder) or not path.is_file():
+    if not folder or is_url(folder):
+        return None
+    paths = (Path(folder, name) for name in (FEED_FILE, PREFIX_FEED_FILE))
+    path = next(filter(Path.is_file, paths), None)
+    if path is None:
         return None
     try:
         document = json.loads(path.read_text(encoding="utf-8"))

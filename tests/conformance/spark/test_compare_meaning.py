@@ -286,6 +286,44 @@ def test_generated_feeds_are_compared_without_options(
     assert "the definitions of shop.orders" in capsys.readouterr().err
 
 
+def test_generated_prefixes_are_compared_without_options(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without its options neither prefix has positions, and one of CSV can't be read at all."""
+    options = {
+        "csv": ["include-commit-ts=true", "output-old-value=true"],
+        "canal-json": ["transport=storage", "enable-tidb-extension=true"],
+    }
+    for name, chosen in options.items():
+        given = [part for each in chosen for part in ("--option", each)]
+        target = ["--to", str(tmp_path / name), "--rows", "20"]
+        assert main(["generate", name, *target, *given]) == 0
+        assert main(["storage", "check", name, str(tmp_path / name), *given]) == 0
+        assert "note:" not in capsys.readouterr().out
+    assert main(["compare", *(f"auto:file:{tmp_path / name}" for name in options)]) == 0
+    out, err = capsys.readouterr()
+    assert "paired by commit_ts and" in out
+    assert [line.partition(".feed.json: ")[2] for line in err.splitlines()] == [
+        "--option include-commit-ts=true --option output-old-value=true",
+        "--option enable-tidb-extension=true --option transport=storage",
+    ]
+
+
+@pytest.mark.parametrize("name", ["feed.json", ".feed.json"])
+def test_options_of_the_command_line_go_before_those_of_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    events = [insert(LOGS, 10, 1, "x", 1)]
+    source = write(tmp_path / "a", "canal-json", events, enable_tidb_extension=True)
+    (tmp_path / "a" / name).write_text(
+        '{"feed": 1, "format": "canal-json", "options": {"enable-tidb-extension": true}}'
+    )
+    assert main(["compare", source, source]) == 0
+    assert "paired by commit_ts and id" in capsys.readouterr().out
+    assert main(["compare", source, source, "--option", "enable-tidb-extension=false"]) == 0
+    assert "paired by id and the order of its changes" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -321,6 +359,7 @@ def bad_feeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(folder / "craft", "craft", [insert(JSON_NOTES, 10, 1, "{}")])
     options = ["--option", "include-commit-ts=true", "--option", "output-old-value=true"]
     assert main(["generate", "csv", "--rows", "20", "--to", str(folder / "csv"), *options]) == 0
+    (folder / "csv" / ".feed.json").unlink()  # so that the prefix does not name its options
     (folder / "kcat").mkdir()
     (folder / "kcat" / "a.jsonl").write_text('{"topic": "orders", "payload": "abc"}\n')
     (folder / "wrong.sql").write_text("CREATE TABLE shop.docs (id int primary key, note int);")

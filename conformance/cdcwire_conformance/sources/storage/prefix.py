@@ -41,6 +41,7 @@ from cdcwire.storage.form import StoredForm, StoredSettings
 from cdcwire.storage.paths import METADATA_NAME
 from cdcwire.storage.rules import FaultKind
 from cdcwire.storage.writing import WriteOrder
+from cdcwire_conformance.sources.feed_file import PREFIX_FEED_FILE
 from cdcwire_conformance.sources.stores import Listed, Store, is_hidden, is_url
 
 _HARMLESS: frozenset[FaultKind] = frozenset({"number-width"})
@@ -229,7 +230,11 @@ def list_prefix(
 
 
 def _listed(found: Iterable[Listed], with_hidden: bool) -> dict[str, Listed]:
-    return {each.path: each for each in found if with_hidden or not is_hidden(each.path)}
+    return {
+        each.path: each
+        for each in found
+        if each.path != PREFIX_FEED_FILE and (with_hidden or not is_hidden(each.path))
+    }
 
 
 def _read_if_there(store: Store, path: str) -> bytes | None:
