@@ -54,8 +54,8 @@ every format and on every Python.
 
 csv, and canal-json with --option transport=storage, give a storage prefix instead, in a directory
 or at a URL (s3://…; needs the extra "storage"). The prefix must be empty. It gets schema files,
-data files, indexes and the checkpoint, as their producer writes them, and in a local directory
-.feed.json, which is feed.json by a name that other readers ignore. The producer's clock follows
+data files, indexes and the checkpoint, as their producer writes them. In a local directory,
+.feed.json gets the format and the options; other readers ignore it. The producer's clock follows
 the stream, so one seed always gives the same files. The workload "storage" is made for that: three
 tables over four days, one in partitions, one that gets a column, one that gets another name.
 
