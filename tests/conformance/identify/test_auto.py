@@ -92,6 +92,8 @@ def test_compare_puts_the_format_and_options_found_in_place_of_auto(
 ) -> None:
     _generate("csv", "left", *CSV_OPTIONS)
     _generate("craft", "right")
+    for name in ("left/.feed.json", "right/feed.json"):  # they name the format
+        Path(name).unlink()
     asked: list[str] = []
 
     def parsed(source: str) -> None:

@@ -29,6 +29,13 @@ Make = Callable[..., Case]
 Fake = Callable[..., Any]
 FIRST_PAINT_MS = 2000
 LOADS = 5
+# The page's policy forbids texts as code, so it is a promise and not a condition that is polled.
+FIRST_PAINT = """() => new Promise((found) => {
+  new PerformanceObserver((list) => {
+    const [entry] = list.getEntriesByName("first-contentful-paint");
+    if (entry) found(entry.startTime);
+  }).observe({ type: "paint", buffered: true });
+})"""
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 HOSTILE = (
     "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
@@ -141,13 +148,11 @@ def test_site_with_all_cases_paints_within_two_seconds(page: Any, site: Path) ->
     page.goto(site.as_uri())
     count = f"{len(load_cases()):,}"
     assert page.inner_text("#count") == f"{count} of {count} cases"
-    paints = "performance.getEntriesByName('first-contentful-paint')"
     times = []
     for _ in range(LOADS):  # other processes may hold up some of them
         page.goto("about:blank")
         page.goto(site.as_uri())
-        page.wait_for_function(f"{paints}.length")
-        times.append(page.evaluate(f"{paints}[0].startTime"))
+        times.append(page.evaluate(FIRST_PAINT))
     assert min(times) <= FIRST_PAINT_MS
 
 
