@@ -206,7 +206,43 @@ def _replaces_private_functions(module: str) -> int:
     return int(any(_is_in(imported, "unittest") for imported in _imports(module)))
 
 
+def _is_english(node: ast.AST) -> bool:
+    """Return whether a node is the text of an error or of a span, which is for people."""
+    if not isinstance(node, ast.Attribute):
+        return False
+    is_of_span = isinstance(node.value, ast.Name) and node.value.id == "span"
+    return node.attr in ("problem", "note") or (node.attr == "text" and is_of_span)
+
+
+def _decides_on(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what an expression looks into: both sides of ``in`` and ``==``, texts of patterns."""
+    if isinstance(node, ast.Compare):
+        is_plain = all(
+            isinstance(each, ast.Constant) and not each.value for each in node.comparators
+        )
+        yield from () if is_plain else (node.left, *node.comparators)
+    elif isinstance(node, ast.AugAssign):
+        yield node.target
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr in ("search", "match", "fullmatch", "findall", "finditer"):
+            yield from node.args
+        elif node.func.attr in ("startswith", "endswith", "find", "partition", "split"):
+            yield node.func.value
+
+
+def _reads_english(module: str) -> int:
+    """Count decisions on the texts of errors and spans: rule (e).
+
+    Third-party programs give nothing but texts, so the evidence may read those.
+    """
+    if _is_in(module, "cdcwire_evidence"):
+        return 0
+    nodes = ast.walk(_tree(module))
+    return sum(_is_english(read) for node in nodes for read in _decides_on(node))
+
+
 RULES = {
+    "texts": _reads_english,
     "format-name": _format_names_spelled,
     "format-imports": _foreign_imports_of_format,
     "layers": _imports_of_later_layers,

@@ -45,9 +45,10 @@ def _stored_value(data: bytes) -> bytes:
     try:
         return read_claim_check(data, CLAUSE, RULES)[1]
     except DecodeError as error:
-        if not error.path:
-            error.problem += "; a file of the bare message needs claim-check-raw-value"
-        raise
+        if error.path:
+            raise
+        problem = f"{error.problem}; a file of the bare message needs claim-check-raw-value"
+        raise type(error)(problem, error.offset, error.clause) from None
 
 
 def check_belongs(stored: Message, sent: Message, *, is_raw: bool = False) -> None:
