@@ -70,6 +70,7 @@ Decode two feeds to rows of one form and compare their row changes, table by tab
 FORMAT:file:DIR: a directory of *.jsonl, one message per line, or of *.parquet with Kafka's columns.
 For csv and canal-json it may also be the prefix of a storage sink; its rows are taken as in a
 replay. Or a feed is FORMAT:kafka://HOST:PORT/TOPIC: the topic's content when the comparison begins.
+TOPIC may be a pattern, shop.*, or topics with commas between them, which are one feed then.
 The parameters ?from=, to=, from-ms= and to-ms= choose a part of it. FORMAT:s3a://BUCKET/DIR is such
 a directory in a bucket, and so are hdfs:// and all that Spark's Hadoop knows. The schemas of Avro
 are taken from among the messages, or from the place that --schema gives.
@@ -111,6 +112,7 @@ examples:
     --left-schema http://user:password@registry:8081
   cdcwire compare 'craft:kafka://broker1:9092,broker2:9092/orders' \\
     'open-protocol:kafka://broker1:9092/orders-old?from-ms=1760000000000' --on-error row
+  cdcwire compare 'debezium-json:kafka://broker1/shop.public.*' craft:kafka://broker1/shop
   cdcwire compare craft:file:a craft:file:b --mode final --differences found
   cdcwire compare craft:file:a open-protocol:file:b --from 449226000000000000 \\
     --to 449227000000000000 --allow-repeats

@@ -24,7 +24,7 @@ from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.identify.ranking import Sample
 from cdcwire_conformance.protocol.messages import message_from_json
 from cdcwire_conformance.sources.kafka_url import SCHEME as KAFKA
-from cdcwire_conformance.sources.kafka_url import parse_kafka_url
+from cdcwire_conformance.sources.kafka_url import KafkaTopic, parse_kafka_url
 from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, InputError, message_of_consumer
 from cdcwire_conformance.sources.stores import (
     Listed,
@@ -293,10 +293,15 @@ def _reading_of_topic(url: str, limit: int, session: SessionFor) -> Reading:
             raise SourceError(f"{topic}: the topic has no records in this range")
         rows = topic_frame(spark, topic.with_ranges(wanted)).limit(limit).collect()
     samples = [
-        Sample(f"partition {row['partition']}, offset {row['offset']}", (_message_of_row(row),))
+        Sample(f"{_place_of_row(topic, row)}, offset {row['offset']}", (_message_of_row(row),))
         for row in rows
     ]
     return Reading("topic", "bytes", tuple(samples))
+
+
+def _place_of_row(topic: KafkaTopic, row: Any) -> str:
+    of_topic = "" if topic.is_one else f" of {row['topic']}"
+    return f"partition {row['partition']}{of_topic}"
 
 
 def _message_of_row(row: Any) -> KafkaMessage:

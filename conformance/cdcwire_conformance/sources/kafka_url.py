@@ -1,11 +1,14 @@
-"""The URL of a topic and of the part of it to read.
+"""The URL of topics and of the part of them to read.
 
 ``kafka://HOST:PORT/TOPIC``; several brokers are separated by commas; the default port is 9092.
-Parameters follow a ``?``, with ``&`` between them:
+Several topics are separated by commas too. A ``*`` in a name stands for any characters. It never
+matches the two underscores of Kafka's own topics. Parameters follow a ``?``, with ``&`` between
+them:
 
 - ``from`` and ``to``: ``earliest``, ``latest``, an offset for all partitions, or offsets by
-  partition as in ``0:100,2:50``. Partitions that are not named are read from their beginning, to
-  their end. ``to`` is the first offset that is not read.
+  partition as in ``0:100,2:50``, with several topics ``orders/0:100,items/0:50``. Partitions that
+  are not named are read from their beginning, to their end. ``to`` is the first offset that is not
+  read.
 - ``from-ms`` and ``to-ms``: milliseconds since 1970, by the timestamps that Kafka has of records.
   Each partition is read from its first record at or after the first time. The first record at or
   after the second time is not read.
@@ -16,7 +19,7 @@ Parameters follow a ``?``, with ``&`` between them:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
@@ -27,7 +30,7 @@ MAX_OFFSET = 2**63 - 1
 
 _NAMES = ("from", "to", "from-ms", "to-ms", "config")
 _BROKER = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:\[\]/@]+)(?::([0-9]{1,5}))?")
-_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_TOPIC = re.compile(r"[A-Za-z0-9._*-]{1,249}")
 _NUMBER = re.compile(r"[0-9]{1,19}")
 
 
@@ -38,24 +41,39 @@ class Moment:
     ms: int
 
 
+class TopicPartition(NamedTuple):
+    """A partition of one topic."""
+
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}/{self.partition}"
+
+
 Edge: TypeAlias = Literal["earliest", "latest"]
 # One offset for all partitions, offsets by partition, a time, or where the topic begins or ends.
-Bound: TypeAlias = "int | Mapping[int, int] | Moment | Edge"
+Bound: TypeAlias = "int | Mapping[int, int] | Mapping[TopicPartition, int] | Moment | Edge"
 
 
 class OffsetRange(NamedTuple):
-    """The records of a partition from ``start`` up to, not with, ``end``."""
+    """The records of a partition from ``start`` up to, not with, ``end``.
+
+    ``topic``: None for the only topic of a URL.
+    """
 
     partition: int
     start: int
     end: int
+    topic: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class KafkaTopic:
-    """A topic and the part of it that is wanted.
+    """A topic, or several, and the part that is wanted.
 
-    ``ranges``: which records these are, once the brokers were asked.
+    ``topic``: a name, several with commas between them, or names with ``*``. ``ranges``: which
+    records these are, once the brokers were asked.
     """
 
     brokers: tuple[str, ...]
@@ -67,15 +85,46 @@ class KafkaTopic:
 
     def __str__(self) -> str:
         """Return the URL; with ranges one that means the same records whenever it is read."""
-        start, end = self.start, self.end
-        if self.ranges is not None:
-            start = {each.partition: each.start for each in self.ranges}
-            end = {each.partition: each.end for each in self.ranges}
-        query = [*_query_of("from", start, "earliest"), *_query_of("to", end, "latest")]
+        if self.ranges is None:
+            query = _query_of("from", self.start, "earliest") + _query_of("to", self.end, "latest")
+        else:
+            starts = [(self._place(each), each.start) for each in self.ranges]
+            ends = [(self._place(each), each.end) for each in self.ranges]
+            query = [f"from={_listed(starts)}", f"to={_listed(ends)}"]
         if self.config is not None:
             query.append(f"config={quote(self.config)}")
-        url = f"{SCHEME}://{','.join(self.brokers)}/{self.topic}"
+        url = f"{SCHEME}://{','.join(self.brokers)}/{','.join(self.names)}"
         return f"{url}?{'&'.join(query)}" if query else url
+
+    @property
+    def is_one(self) -> bool:
+        """True if it is one topic, whatever other topics the brokers have."""
+        return not {",", "*"} & set(self.topic)
+
+    @property
+    def has_pattern(self) -> bool:
+        """True if only the brokers know the names of the topics."""
+        return "*" in self.topic
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the topics; with ``*`` until the brokers were asked."""
+        if self.is_one or self.ranges is None:
+            return tuple(self.topic.split(","))
+        return tuple(dict.fromkeys(each.topic or "" for each in self.ranges))
+
+    @property
+    def pattern(self) -> str:
+        """Return a regular expression of the names, for Python and for Java."""
+        return "|".join(
+            ("(?!__)" if name.startswith("*") else "") + ".*".join(map(re.escape, name.split("*")))
+            for name in self.topic.split(",")
+        )
+
+    def _place(self, range_: OffsetRange) -> int | TopicPartition:
+        if range_.topic is None or len(self.names) == 1:
+            return range_.partition
+        return TopicPartition(range_.topic, range_.partition)
 
     def with_ranges(self, ranges: tuple[OffsetRange, ...]) -> KafkaTopic:
         """Return the topic with these offset ranges."""
@@ -89,19 +138,20 @@ def parse_kafka_url(url: str) -> KafkaTopic:
         raise ValueError("passwords have no place in a URL; name a file of properties by config=")
     brokers = tuple(_broker(text) for text in parts.netloc.split(","))
     topic = unquote(parts.path.removeprefix("/"))
-    if not _TOPIC.fullmatch(topic):
-        found = f"{topic!r:.80} is not a topic" if topic else "a topic is missing"
-        raise ValueError(f"{found}, as in {SCHEME}://HOST:PORT/TOPIC")
+    names = topic.split(",")
+    for name in names:
+        if not _TOPIC.fullmatch(name):
+            found = f"{name!r:.80} is not a topic" if topic else "a topic is missing"
+            raise ValueError(f"{found}, as in {SCHEME}://HOST:PORT/TOPIC")
+    if len(set(names)) < len(names):
+        raise ValueError("a topic is named twice")
     if parts.fragment:
         raise ValueError("a URL of a topic has no #")
     query = _query(parts.query)
-    return KafkaTopic(
-        brokers,
-        topic,
-        _bound(query, "from", "earliest"),
-        _bound(query, "to", "latest"),
-        query.get("config"),
-    )
+    whole = KafkaTopic(brokers, topic, config=query.get("config"))
+    offsets = _offsets if whole.is_one else _offsets_of_topics
+    start = _bound(query, "from", "earliest", offsets)
+    return replace(whole, start=start, end=_bound(query, "to", "latest", offsets))
 
 
 def _broker(text: str) -> str:
@@ -125,7 +175,9 @@ def _query(text: str) -> dict[str, str]:
     return query
 
 
-def _bound(query: Mapping[str, str], name: str, default: Edge) -> Bound:
+def _bound(
+    query: Mapping[str, str], name: str, default: Edge, offsets: Callable[[str, str], Bound]
+) -> Bound:
     text, ms = query.get(name), query.get(f"{name}-ms")
     if text is not None and ms is not None:
         raise ValueError(f"{name} and {name}-ms exclude each other")
@@ -137,14 +189,32 @@ def _bound(query: Mapping[str, str], name: str, default: Edge) -> Bound:
         return "earliest" if text == "earliest" else "latest"
     if ":" not in text:
         return _number(text, name)
-    offsets: dict[int, int] = {}
+    return offsets(text, name)
+
+
+def _offsets(text: str, name: str) -> Mapping[int, int]:
+    found: dict[int, int] = {}
     for each in text.split(","):
         partition, _, offset = each.partition(":")
         number = _number(partition, name)
-        if number in offsets:
+        if number in found:
             raise ValueError(f"{name} has partition {number} twice")
-        offsets[number] = _number(offset, name)
-    return offsets
+        found[number] = _number(offset, name)
+    return found
+
+
+def _offsets_of_topics(text: str, name: str) -> Mapping[TopicPartition, int]:
+    found: dict[TopicPartition, int] = {}
+    for each in text.split(","):
+        topic, slash, rest = each.partition("/")
+        if not slash:
+            raise ValueError(f"{name}={each:.40} names no topic, as in orders/0:100,items/1:50")
+        for number, offset in _offsets(rest, name).items():
+            place = TopicPartition(topic, number)
+            if place in found:
+                raise ValueError(f"{name} has {place} twice")
+            found[place] = offset
+    return found
 
 
 def _number(text: str, name: str) -> int:
@@ -161,5 +231,9 @@ def _query_of(name: str, bound: Bound, default: Edge) -> list[str]:
     if isinstance(bound, Moment):
         return [f"{name}-ms={bound.ms}"]
     if isinstance(bound, Mapping):
-        return [f"{name}={','.join(f'{number}:{offset}' for number, offset in bound.items())}"]
+        return [f"{name}={_listed(bound.items())}"]
     return [f"{name}={bound}"]
+
+
+def _listed(offsets: Iterable[tuple[int | TopicPartition, int]]) -> str:
+    return ",".join(f"{place}:{offset}" for place, offset in offsets)

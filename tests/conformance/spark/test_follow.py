@@ -159,7 +159,7 @@ def test_memory_of_a_partition_does_not_grow() -> None:
     for number in range(10 * BLOCKS):
         partition = partition.with_run(ScannedRun(0, number, number + 1, number, number, number))
     assert len(partition.blocks) <= BLOCKS
-    assert partition.range_below(10 * BLOCKS) == (0, 0, 10 * BLOCKS)
+    assert partition.range_below(10 * BLOCKS) == OffsetRange(0, 0, 10 * BLOCKS)
     reported = partition.reported_below(5 * BLOCKS)
     assert reported.range_below(10 * BLOCKS).end == 10 * BLOCKS
     assert 4 * BLOCKS < reported.range_below(10 * BLOCKS).start <= 5 * BLOCKS
@@ -220,6 +220,7 @@ def test_only_topics_with_a_shared_position_are_followed(tmp_path: Path) -> None
     for left, right, problem in (
         (f"craft:file:{tmp_path}", f"craft:{url}", "only topics are followed"),
         (f"craft:{url}?to=7", f"craft:{url}", "has no end"),
+        (f"craft:{url}*", f"craft:{url}", "one topic per side is followed, not several"),
         (f"craft:{url}", f"canal-json:{url}", "share no position"),
         (f"craft:{url}", f"cdl-json:{url}", "share no position"),
         (f"avro:{url}", f"craft:{url}", "deletes of avro have no position"),
@@ -413,7 +414,9 @@ class Topics:
             assert feed.source.topic.ranges is not None
             partitions = self.partitions_of(feed.source.topic)
             found = [
-                at for n, start, end in feed.source.topic.ranges for at in partitions[n][start:end]
+                at
+                for each in feed.source.topic.ranges
+                for at in partitions[each.partition][each.start : each.end]
             ]
             start = -1 if window.start is None else window.start
             rows.append(Counter(at for at in found if start <= at < window.end))

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cdcwire_conformance.sources.kafka_url import KafkaTopic, Moment, OffsetRange, parse_kafka_url
+from cdcwire_conformance.sources.kafka_url import (
+    KafkaTopic,
+    Moment,
+    OffsetRange,
+    TopicPartition,
+    parse_kafka_url,
+)
 from cdcwire_conformance.sources.source_urls import SourceError, parse_source
 from cdcwire_conformance.spark.decode.kafka import client_settings
 
@@ -29,6 +36,10 @@ BROKER = ("b1:9092",)
             BROKER, "t", Moment(0), Moment(1760000000000)
         )),
         ("kafka://b1/t?config=/etc/c%20d", KafkaTopic(BROKER, "t", config="/etc/c d")),
+        ("kafka://b1/shop.*?from=7", KafkaTopic(BROKER, "shop.*", 7)),
+        ("kafka://b1/a,b*?to=a/0:1,a/1:2,bb/0:3", KafkaTopic(BROKER, "a,b*", end={
+            TopicPartition("a", 0): 1, TopicPartition("a", 1): 2, TopicPartition("bb", 0): 3
+        })),
     ],
 )  # fmt: skip
 def test_url_names_a_part_of_a_topic(url: str, topic: KafkaTopic) -> None:
@@ -57,6 +68,11 @@ def test_url_names_a_part_of_a_topic(url: str, topic: KafkaTopic) -> None:
         ("kafka://b1/t?to-ms=2025-10-09", "to-ms=2025-10-09 is not a number of milliseconds"),
         ("kafka://b1/t?config=", "config names no file"),
         ("kafka://b1/t#x", "has no #"),
+        ("kafka://b1/a,", "'' is not a topic"),
+        ("kafka://b1/a,a", "a topic is named twice"),
+        ("kafka://b1/a*?from=0:1", "from=0:1 names no topic, as in orders/0:100,items/1:50"),
+        ("kafka://b1/a*?from=a/0:1,a/0:2", "from has a/0 twice"),
+        ("kafka://b1/a*?from=a/x:1", "from=x is not earliest"),
     ],
 )
 def test_invalid_topic_url_is_reported(url: str, problem: str) -> None:
@@ -83,6 +99,42 @@ def test_topic_with_offsets_is_written_so_that_it_means_the_same_again() -> None
     assert str(known) == "kafka://b1:9092/t?from=0:3,1:0&to=0:8,1:0&config=c"
     again = parse_kafka_url(str(known))
     assert (again.start, again.end) == ({0: 3, 1: 0}, {0: 8, 1: 0})
+
+
+def test_topics_of_a_pattern_are_written_by_their_names_once_they_are_known() -> None:
+    asked = parse_kafka_url("kafka://b1/shop.*?from=5")
+    assert (asked.names, asked.is_one, asked.has_pattern) == (("shop.*",), False, True)
+    known = asked.with_ranges(
+        (
+            OffsetRange(0, 5, 8, "shop.a"),
+            OffsetRange(1, 5, 5, "shop.a"),
+            OffsetRange(0, 5, 9, "shop.b"),
+        )
+    )
+    assert str(known) == (
+        "kafka://b1:9092/shop.a,shop.b?from=shop.a/0:5,shop.a/1:5,shop.b/0:5"
+        "&to=shop.a/0:8,shop.a/1:5,shop.b/0:9"
+    )
+    assert str(parse_kafka_url(str(known))) == str(known)
+    one = asked.with_ranges((OffsetRange(0, 5, 8, "shop.a"),))
+    assert str(one) == "kafka://b1:9092/shop.a?from=0:5&to=0:8"
+
+
+@pytest.mark.parametrize(
+    ("topic", "matched", "others"),
+    [
+        ("shop.*", ["shop.", "shop.a", "shop.a.b"], ["shopXa", "a.shop.b"]),
+        ("*", ["orders", "_schemas"], ["__consumer_offsets"]),
+        ("*.orders,audit", ["shop.orders", "audit"], ["__x.orders", "audit2"]),
+        ("__*", ["__consumer_offsets"], ["orders"]),
+    ],
+)
+def test_star_stands_for_any_characters_of_a_name(
+    topic: str, matched: list[str], others: list[str]
+) -> None:
+    found = re.compile(KafkaTopic(BROKER, topic).pattern)
+    assert all(map(found.fullmatch, matched))
+    assert not any(map(found.fullmatch, others))
 
 
 def test_properties_of_clients_come_from_a_file(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ Needs the extra ``spark`` in addition to ``scenarios``; Spark's connector for Ka
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -374,12 +375,50 @@ def test_tuple_topic_of_no_table_is_reported(
     (first,) = workload_tables("orders-10")
     context = Context(tables=(first, replace(first, name="items")))
     url = topic_of(kafka, new_name("strange"), [[]])
-    with pytest.raises(SourceError, match=r"is not a table's: name the table \(option table\)"):
+    with pytest.raises(
+        SourceError, match=r"is not named like a table: name the table \(option table\)"
+    ):
         open_source(spark, parse_source(f"datahub-tuple:{url}"), context)
     chosen = replace(context, options={"table": "items"})
     opened = open_source(spark, parse_source(f"datahub-tuple:{url}"), chosen)
     assert opened.source.topic is not None
-    assert opened.source.topic.ranges == ((0, 0, 0),)
+    (known,) = opened.source.topic.ranges or ()
+    assert known[:3] == (0, 0, 0)
+
+
+def test_topics_of_a_pattern_are_one_feed(
+    kafka: Kafka, new_name: NewName, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with recorded(
+        "spark/topics-by-pattern",
+        "topics whose names match a pattern are compared as one feed",
+        "The partitions of a feed are topics of their own. A pattern of their names selects them, "
+        "and the comparison with a topic of all changes is equal. Without one topic, it differs.",
+    ):
+        prefix = new_name("by-pattern")
+        for number, partition in enumerate(make_partitions("craft", ROWS, PARTITIONS)):
+            topic = f"{prefix}.{number}"
+            make_topic(kafka, topic)
+            produce(kafka, topic, partition.messages)
+        whole = make_partitions("open-protocol", ROWS, PARTITIONS)
+        url = topic_of(kafka, new_name("whole"), [partition.messages for partition in whole])
+        craft = f"craft:kafka://{kafka.bootstrap}"
+        result = tmp_path / "found.json"
+        arguments = ["compare", f"{craft}/{prefix}.*", f"open-protocol:{url}"]
+        assert main([*arguments, "--json", str(result)]) == 0
+        shown = capfd.readouterr().out
+        assert f"/{prefix}.0,{prefix}.1,{prefix}.2?from={prefix}.0/0:0," in shown
+        again = json.loads(result.read_text("utf-8"))["left"]
+        assert main(["compare", again, f"open-protocol:{url}"]) == 0
+        some = f"{craft}/{prefix}.0,{prefix}.2"
+        assert main(["compare", some, f"open-protocol:{url}"]) == 1
+        capfd.readouterr()
+        for topics, problem in (
+            (f"{prefix}x*", "no topic has a name like this"),
+            (f"{prefix}.0,{prefix}.9", f"there is no topic {prefix}.9"),
+        ):
+            assert main(["compare", f"{craft}/{topics}", f"open-protocol:{url}"]) == 2
+            assert problem in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

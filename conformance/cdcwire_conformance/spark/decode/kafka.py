@@ -8,15 +8,22 @@ each partition in one piece or in several.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from py4j.java_gateway import JavaClass
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import functions as F
 
-from cdcwire_conformance.sources.kafka_url import Bound, KafkaTopic, Moment, OffsetRange
+from cdcwire_conformance.sources.kafka_url import (
+    Bound,
+    KafkaTopic,
+    Moment,
+    OffsetRange,
+    TopicPartition,
+)
 from cdcwire_conformance.sources.source_urls import Source, SourceError
 from cdcwire_conformance.spark.decode.reading import HEADERS, KAFKA_COLUMNS
 from cdcwire_conformance.spark.jars import HOW_TO_HAVE_IT
@@ -43,6 +50,9 @@ _REFUSED = frozenset(
 )
 
 
+Offsets: TypeAlias = Mapping[TopicPartition, int]
+
+
 def topic_at_rest(spark: SparkSession, topic: KafkaTopic, *, must_have: bool = True) -> KafkaTopic:
     """Return a topic with the offsets of the records that are meant, as it is now.
 
@@ -59,49 +69,68 @@ def topic_at_rest(spark: SparkSession, topic: KafkaTopic, *, must_have: bool = T
         ends = _resolved(client, topic.end, "to", behind, first, behind, must_have)
     finally:
         client.close()
-    ranges = tuple(OffsetRange(number, starts[number], ends[number]) for number in partitions)
-    for each in ranges:
-        if must_have and each.start > each.end:
-            problem = f"partition {each.partition} is asked from {each.start} to {each.end}"
+    for each in partitions:
+        if must_have and starts[each] > ends[each]:
+            problem = f"{_partition(topic, each)} is asked from {starts[each]} to {ends[each]}"
             raise SourceError(f"{topic}: {problem}, which is backwards")
-    return topic.with_ranges(ranges)
+    return topic.with_ranges(
+        tuple(
+            OffsetRange(each.partition, starts[each], ends[each], each.topic) for each in partitions
+        )
+    )
 
 
 def _resolved(
     client: _Client,
     bound: Bound,
     name: str,
-    default: Mapping[int, int],
-    first: Mapping[int, int],
-    behind: Mapping[int, int],
+    default: Offsets,
+    first: Offsets,
+    behind: Offsets,
     must_have: bool,
-) -> dict[int, int]:
+) -> Offsets:
     """Return the offset of a bound in each partition. ``default``: of those that it doesn't name.
 
     An offset that is asked for and not there is an error: records would be missing.
     """
     if bound == "earliest":
-        return dict(first)
+        return first
     if bound == "latest":
-        return dict(behind)
+        return behind
     if isinstance(bound, Moment):
         found = client.offsets(list(first), bound)
-        return {number: at if at >= 0 else behind[number] for number, at in found.items()}
-    asked = bound if isinstance(bound, Mapping) else dict.fromkeys(first, bound)
-    for number, offset in asked.items():
-        if number not in first:
-            problem = f"{name} names partition {number}; it has {len(first)}, counted from 0"
+        return {place: at if at >= 0 else behind[place] for place, at in found.items()}
+    asked = dict.fromkeys(first, bound) if isinstance(bound, int) else _placed(client.topic, bound)
+    for place, offset in asked.items():
+        partition = _partition(client.topic, place)
+        if place not in first:
+            count = sum(each.topic == place.topic for each in first)
+            problem = f"{name} names {partition}; it has {count}, counted from 0"
             raise SourceError(f"{client.topic}: {problem}")
-        if must_have and not first[number] <= offset <= behind[number]:
-            has = f"begins at {first[number]} and ends before {behind[number]}"
-            raise SourceError(f"{client.topic}: partition {number} {has}; {name} says {offset}")
+        if must_have and not first[place] <= offset <= behind[place]:
+            has = f"begins at {first[place]} and ends before {behind[place]}"
+            raise SourceError(f"{client.topic}: {partition} {has}; {name} says {offset}")
     return {**default, **asked}
+
+
+def _placed(
+    topic: KafkaTopic, bound: Mapping[int, int] | Mapping[TopicPartition, int]
+) -> dict[TopicPartition, int]:
+    return {
+        place if isinstance(place, TopicPartition) else TopicPartition(topic.topic, place): offset
+        for place, offset in bound.items()
+    }
+
+
+def _partition(topic: KafkaTopic, place: TopicPartition) -> str:
+    of_topic = "" if topic.is_one else f" of {place.topic}"
+    return f"partition {place.partition}{of_topic}"
 
 
 def topic_edges(spark: SparkSession, topic: KafkaTopic) -> dict[int, tuple[int, int]]:
     """Return each partition's first offset and the one after its last, as they are now.
 
-    Raises: BrokersSilent; SourceError as ``topic_at_rest`` does.
+    ``topic``: one topic. Raises: BrokersSilent; SourceError as ``topic_at_rest`` does.
     """
     client = _Client(spark, topic)
     try:
@@ -109,7 +138,7 @@ def topic_edges(spark: SparkSession, topic: KafkaTopic) -> dict[int, tuple[int, 
         first, behind = client.offsets(partitions, "earliest"), client.offsets(partitions, "latest")
     finally:
         client.close()
-    return {number: (first[number], behind[number]) for number in partitions}
+    return {each.partition: (first[each], behind[each]) for each in partitions}
 
 
 def topic_frame(spark: SparkSession, topic: KafkaTopic) -> DataFrame:
@@ -122,11 +151,13 @@ def topic_frame(spark: SparkSession, topic: KafkaTopic) -> DataFrame:
     records = sum(each.end - each.start for each in topic.ranges)
     pieces = min(spark.sparkContext.defaultParallelism, records // _LEAST_RECORDS)
     reader = with_options(spark.read.format("kafka").options(**_AT_REST), topic)
-    ends = {str(each.partition): each.end for each in topic.ranges}
+    partitions = [(each, each.partition) for each in topic.ranges]
+    assigned = {name: list(found) for name, found in _by_topic(topic, partitions).items()}
+    ends = _by_topic(topic, [(each, each.end) for each in topic.ranges])
     return (
-        reader.option("assign", _by_topic(topic, [each.partition for each in topic.ranges]))
+        reader.option("assign", json.dumps(assigned))
         .option("startingOffsets", starting_offsets(topic))
-        .option("endingOffsets", _by_topic(topic, ends))
+        .option("endingOffsets", json.dumps(ends))
         .option("minPartitions", max(1, pieces))
         .load()
     )
@@ -144,11 +175,16 @@ def with_options(reader: Any, topic: KafkaTopic) -> Any:
 def starting_offsets(topic: KafkaTopic) -> str:
     """Return where a topic's ranges begin, as the connector takes it."""
     assert topic.ranges is not None
-    return _by_topic(topic, {str(each.partition): each.start for each in topic.ranges})
+    return json.dumps(_by_topic(topic, [(each, each.start) for each in topic.ranges]))
 
 
-def _by_topic(topic: KafkaTopic, value: object) -> str:
-    return json.dumps({topic.topic: value})
+def _by_topic(
+    topic: KafkaTopic, values: Iterable[tuple[OffsetRange, int]]
+) -> dict[str, dict[int, int]]:
+    found: dict[str, dict[int, int]] = {}
+    for each, value in values:
+        found.setdefault(each.topic or topic.topic, {})[each.partition] = value
+    return found
 
 
 def client_settings(topic: KafkaTopic) -> dict[str, str]:
@@ -207,16 +243,32 @@ class _Client:
         except Py4JJavaError as error:
             raise self._problem(error) from error
 
-    def partitions(self) -> list[int]:
-        """Return the numbers of the topic's partitions."""
+    def partitions(self) -> list[TopicPartition]:
+        """Return the partitions of the topics."""
+        name = ""
+        found: list[TopicPartition] = []
         try:
-            found = self._admin.describeTopics([self.topic.topic]).allTopicNames().get()
-            described = found.get(self.topic.topic).partitions()
-            return sorted(each.partition() for each in described)
+            names = self._names()
+            described = self._admin.describeTopics(names).topicNameValues()
+            for name in names:
+                numbers = [each.partition() for each in described.get(name).get().partitions()]
+                found += [TopicPartition(name, number) for number in sorted(numbers)]
         except Py4JJavaError as error:
-            raise self._problem(error) from error
+            raise self._problem(error, name) from error
+        return found
 
-    def offsets(self, partitions: Iterable[int], where: Moment | str) -> dict[int, int]:
+    def _names(self) -> list[str]:
+        if not self.topic.has_pattern:
+            return list(self.topic.names)
+        known = [str(each) for each in self._admin.listTopics().names().get()]
+        found = sorted(filter(re.compile(self.topic.pattern).fullmatch, known))
+        if not found:
+            raise SourceError(f"{self.topic}: no topic has a name like this")
+        return found
+
+    def offsets(
+        self, partitions: Iterable[TopicPartition], where: Moment | str
+    ) -> dict[TopicPartition, int]:
         """Return each partition's offset there; -1 where no record is of that time or later."""
         admin = self._jvm.org.apache.kafka.clients.admin
         if isinstance(where, Moment):
@@ -227,20 +279,20 @@ class _Client:
         level = kinds.READ_COMMITTED if self._is_committed else kinds.READ_UNCOMMITTED
         asked = self._jvm.java.util.HashMap()
         places = {}
-        for number in partitions:
-            place = self._jvm.org.apache.kafka.common.TopicPartition(self.topic.topic, number)
-            places[number] = place
+        for each in partitions:
+            place = self._jvm.org.apache.kafka.common.TopicPartition(each.topic, each.partition)
+            places[each] = place
             asked.put(place, spec)
         try:
             found = self._admin.listOffsets(asked, admin.ListOffsetsOptions(level)).all().get()
-            return {number: found.get(place).offset() for number, place in places.items()}
+            return {each: found.get(place).offset() for each, place in places.items()}
         except Py4JJavaError as error:
             raise self._problem(error) from error
 
     def close(self) -> None:
         self._admin.close(self._jvm.java.time.Duration.ofSeconds(1))
 
-    def _problem(self, error: Py4JJavaError) -> SourceError:
+    def _problem(self, error: Py4JJavaError, name: str = "") -> SourceError:
         thrown = error.java_exception
         while thrown.getCause() is not None:
             thrown = thrown.getCause()
@@ -248,7 +300,8 @@ class _Client:
         brokers = ",".join(self.topic.brokers)
         made: type[SourceError] = SourceError
         if kind in _UNKNOWN:
-            problem = "there is no such topic; look at its name, or create it before it is read"
+            topic = "no such topic" if self.topic.is_one or not name else f"no topic {name}"
+            problem = f"there is {topic}; look at its name, or create it before it is read"
         elif kind in _SILENT:
             made = BrokersSilent
             problem = (

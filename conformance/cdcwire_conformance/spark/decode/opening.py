@@ -132,11 +132,11 @@ def _check_topics(source: Source, context: Context) -> None:
                 f"{file}: the file's name does not name the table of its topic: use one of "
                 f"{known}, or name the table of all files (option table)"
             )
-    name = source.topic.topic if source.topic else None
-    if name is not None and table_of_topic(name, tables) is None:
-        raise SourceError(
-            f"{source}: the topic's name is not a table's: name the table (option table)"
-        )
+    for name in source.topic.names if source.topic else ():
+        if table_of_topic(name, tables) is None:
+            raise SourceError(
+                f"{source}: topic {name} is not named like a table: name the table (option table)"
+            )
 
 
 def _schema_files(spark: SparkSession | None, source: Source) -> list[Message]:

@@ -52,7 +52,10 @@ def decode_stream(
     # What a stream has read may be gone when it starts again. At a first start Spark looks itself.
     known = topic_at_rest(spark, topic, must_have=False)
     # Partitions that are added later are read from their beginning.
-    reader = with_options(spark.readStream.format("kafka"), topic).option("subscribe", topic.topic)
+    by, names = (
+        ("subscribePattern", topic.pattern) if "*" in topic.topic else ("subscribe", topic.topic)
+    )
+    reader = with_options(spark.readStream.format("kafka"), topic).option(by, names)
     reader = reader.option("startingOffsets", starting_offsets(known))
     if records_of_batch is not None:
         reader = reader.option("maxOffsetsPerTrigger", records_of_batch)

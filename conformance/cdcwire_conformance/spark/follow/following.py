@@ -167,6 +167,8 @@ def followed_pair(
         topic = feed.source.topic
         if topic is None:
             raise SourceError(f"{feed.source}: only topics are followed")
+        if not topic.is_one:
+            raise SourceError(f"{feed.source}: one topic per side is followed, not several")
         if topic.end != "latest":
             raise SourceError(
                 f"{feed.source}: a topic to follow has no end (leave out to=, to-ms=)"
