@@ -18,8 +18,12 @@ const BORDERS = ["bootstrap-start", "bootstrap-complete"];
 const DDL = { create: "create", alter: "alter", drop: "erase" };
 
 export function decodeMessage({ key, value }, request) {
-  const keyColumns = key === null ? null : inside(["key"], () => readJson(key, readKey, { depth: DEPTH }));
-  if (value === null) return [tombstone(key)];
+  // The key of a schema change is a random UUID, so a key is read with a row only.
+  const keyColumns = () => (key === null ? null : inside(["key"], () => readJson(key, readKey, { depth: DEPTH })));
+  if (value === null) {
+    keyColumns();
+    return [tombstone(key)];
+  }
   return [readJson(value, (json, text) => readMessage(json, text, keyColumns, request), { depth: DEPTH })];
 }
 
@@ -47,7 +51,7 @@ function readMessage(json, text, keyColumns, request) {
   const member = membersOf(json);
   if (member("encrypted")) throw new Rejection("an encrypted message", member("encrypted").at);
   const type = string(required(json, "type"));
-  if (Object.hasOwn(ROWS, type) || BORDERS.includes(type)) return readRow(json, text, type, keyColumns, request);
+  if (Object.hasOwn(ROWS, type) || BORDERS.includes(type)) return readRow(json, text, type, keyColumns(), request);
   const [, object, verb] = /^(table|database)-(create|alter|drop)$/.exec(type) ?? [];
   if (object === undefined) throw new Rejection(`type ${type.slice(0, 40)}`, member("type").at);
   return readSchemaChange(json, object, verb);
@@ -189,7 +193,7 @@ function readSchemaChange(json, object, verb) {
   const member = membersOf(json);
   const event = { kind: "ddl", what: DDL[verb], query: string(required(json, "sql")), schema: nameText(required(json, "database")) };
   if (object === "table") event.table = nameText(required(json, "table"));
-  string(member("charset"));
+  nullableString(member("charset"));
   event.position = { commit_ms: String(integer(required(json, "ts"))) };
   if (object === "table" && verb !== "drop") {
     const definition = inside(["def"], () => readDefinition(required(json, "def")));
@@ -203,10 +207,14 @@ function readSchemaChange(json, object, verb) {
   return Object.keys(extra).length > 0 ? { ...event, extra } : event;
 }
 
+function nullableString(json) {
+  if (json?.type !== "null") string(json);
+}
+
 function readDefinition(json) {
   const member = membersOf(json);
   const [schema, table] = ["database", "table"].map((name) => nameText(required(json, name)));
-  string(member("charset"));
+  nullableString(member("charset"));
   const columns = itemsOf(required(json, "columns")).map(readColumn);
   const names = columns.map(({ name }) => name);
   if (new Set(names).size < names.length) throw new Rejection("a column appears twice", member("columns").at);
@@ -217,7 +225,7 @@ function readColumn(json) {
   const member = membersOf(json);
   const [name, type] = ["name", "type"].map((each) => nameText(required(json, each)));
   const isUnsigned = member("signed") !== undefined && !boolean(member("signed"));
-  string(member("charset"));
+  nullableString(member("charset"));
   integer(member("column-length"));
   if (member("enum-values")) itemsOf(member("enum-values")).forEach(string);
   return { name, source: isUnsigned ? `${type} unsigned` : type };

@@ -15,6 +15,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 from cdcwire.core.options import OptionValue
 from cdcwire.core.reader import Span
+from cdcwire.formats.maxwell_json.message import SCHEMA_CHANGES
 from cdcwire_conformance.corpus.mutations.rules import (
     Change,
     FormatRules,
@@ -64,6 +65,18 @@ def changes(
             yield Change("quote", start, "", title, made)
 
 
+def is_read(spans: Sequence[Span]) -> bool:
+    """Return whether readers look into the key: that of a schema change is a random UUID."""
+    is_schema_change = any(
+        span.path == ("type",) and span.value in SCHEMA_CHANGES for span in spans
+    )
+    return not (is_schema_change and any(span.part == "key" for span in spans))
+
+
 RULES = FormatRules(
-    parts=("key", "value"), legal_sizes=legal_sizes, changes=changes, long_part=_LONG_PART
+    parts=("key", "value"),
+    legal_sizes=legal_sizes,
+    changes=changes,
+    long_part=_LONG_PART,
+    is_read=is_read,
 )

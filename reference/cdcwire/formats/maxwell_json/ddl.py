@@ -13,8 +13,9 @@ from cdcwire.formats.maxwell_json.members import (
     array_of,
     expect_object,
     flag_of,
-    gtid_of,
     integer_of,
+    is_null,
+    nullable_text,
     object_of,
     optional_integer,
     optional_text,
@@ -58,12 +59,13 @@ def read_schema_change(
         ts=ts,
         sql=text_of(required(known, "sql", end, DDL), DDL),
         table=optional_text(known, "table", DDL) if table is None else table,
-        charset=optional_text(known, "charset", DDL),
+        charset=nullable_text(known, "charset", DDL),
+        charset_is_null=is_null(known, "charset"),
         old=_definition(known, "old", data),
         definition=_definition(known, "def", data),
         position=optional_text(known, "position", POSITION),
-        gtid=gtid_of(known),
-        gtid_is_null="gtid" in known and known["gtid"].value is None,
+        gtid=nullable_text(known, "gtid", POSITION),
+        gtid_is_null=is_null(known, "gtid"),
         schema_id=optional_integer(known, "schema_id", POSITION),
         unknown=unknown_of(found, KNOWN, data),
     )
@@ -97,7 +99,7 @@ def read_definition(found: JsonObject, member: Member, data: bytes) -> TableDefi
     return TableDefinition(
         text_of(required(known, "database", member.end, DEFINITION), DEFINITION),
         text_of(required(known, "table", member.end, DEFINITION), DEFINITION),
-        optional_text(known, "charset", DEFINITION),
+        nullable_text(known, "charset", DEFINITION),
         tuple(columns),
         texts_of(key_member, DEFINITION),
         data[member.start : member.end].decode(),
@@ -112,7 +114,7 @@ def _column(found: JsonObject, end: int) -> ColumnDefinition:
         text_of(required(known, "type", end, DEFINITION), DEFINITION),
         text_of(required(known, "name", end, DEFINITION), DEFINITION),
         flag_of(known["signed"], DEFINITION) if "signed" in known else None,
-        optional_text(known, "charset", DEFINITION),
+        nullable_text(known, "charset", DEFINITION),
         None if labels is None else texts_of(labels, DEFINITION),
         None if length is None else integer_of(length, 0, INT64_END, DEFINITION),
     )
@@ -130,14 +132,14 @@ def written_schema_change(message: SchemaMessage) -> str:
     members.text("type", message.type)
     members.text("database", message.database)
     members.text("table", message.table)
-    members.text("charset", message.charset)
+    members.nullable_text("charset", message.charset, is_null=message.charset_is_null)
     for name, definition in given.items():
         if definition is not None:
             members[name] = definition.text
     members.integer("ts", message.ts, INT64_END, TIMESTAMP)
     members.text("sql", message.sql)
     members.text("position", message.position)
-    members.gtid(message.gtid, is_null=message.gtid_is_null)
+    members.nullable_text("gtid", message.gtid, is_null=message.gtid_is_null)
     members.integer("schema_id", message.schema_id, INT64_END, POSITION)
     members.unknown(message.unknown, KNOWN)
     return written_object(members)

@@ -105,11 +105,14 @@ def optional_integer(known: Members, name: str, clause: str) -> int | None:
     return integer_of(known[name], -INT64_END, INT64_END, clause) if name in known else None
 
 
-def gtid_of(known: Members) -> str | None:
-    """Return the GTID; None if it is absent or null. Raises: DecodeError."""
-    if "gtid" in known and known["gtid"].value is None:
-        return None
-    return optional_text(known, "gtid", POSITION)
+def is_null(known: Members, name: str) -> bool:
+    """Return whether a member is present, as null."""
+    return name in known and known[name].value is None
+
+
+def nullable_text(known: Members, name: str, clause: str) -> str | None:
+    """Return the string of a member, or None if it is absent or null. Raises: DecodeError."""
+    return None if is_null(known, name) else optional_text(known, name, clause)
 
 
 def flag_of(member: Member, clause: str) -> bool:
@@ -183,11 +186,11 @@ class MemberTexts(dict[str, str]):
             with step(name):
                 self[name] = written_integer(number, -end, end, clause)
 
-    def gtid(self, gtid: str | None, *, is_null: bool) -> None:
-        """Set ``gtid`` to its text, or to null if it has no text and ``is_null``."""
-        self.text("gtid", gtid)
-        if gtid is None and is_null:
-            self["gtid"] = "null"
+    def nullable_text(self, name: str, text: str | None, *, is_null: bool) -> None:
+        """Set a member to a JSON string, or to null if there is no text and ``is_null``."""
+        self.text(name, text)
+        if text is None and is_null:
+            self[name] = "null"
 
     def unknown(self, unknown: tuple[tuple[str, str], ...], known: frozenset[str]) -> None:
         """Set the members that the format does not name to the JSON text that they had.

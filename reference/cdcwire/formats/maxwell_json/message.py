@@ -108,7 +108,10 @@ class TableDefinition:
 
 @dataclass(frozen=True, slots=True)
 class SchemaMessage:
-    """A schema change. ``ts``: milliseconds. ``definition``: the member ``def``."""
+    """A schema change. ``ts``: milliseconds. ``definition``: the member ``def``.
+
+    ``charset_is_null``: the member is present, as null. ``key``: the bytes of the Kafka key.
+    """
 
     type: str
     database: str
@@ -116,6 +119,7 @@ class SchemaMessage:
     sql: str
     table: str | None = None
     charset: str | None = None
+    charset_is_null: bool = False
     old: TableDefinition | None = None
     definition: TableDefinition | None = None
     position: str | None = None
@@ -123,7 +127,7 @@ class SchemaMessage:
     gtid_is_null: bool = False
     schema_id: int | None = None
     unknown: Unknown = ()
-    key: Key | None = None
+    key: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,7 @@ _SUBJECTS = {
 }
 _TOMBSTONE = Subject(0, ("kind", "what", "extra"), "message_key")
 _UNKNOWN_NOTE = "unknown, ignored"
+_KEY_NOTE = "random, ignored"
 _MAX_TIME_DIGITS = 20
 
 
@@ -121,6 +122,8 @@ class _Spans(Spans):
             self._object(document.value, ("key",), document.start, document.end, KEYS, subject)
         elif document is not None:
             self._items(document.value, ("key",), document.start, document.end, KEYS, subject)
+        elif not is_here:  # of a schema change
+            self.add(len(self.data), ("key",), f"{len(self.data)} bytes", KEYS, _KEY_NOTE)
         return self._ended(error if is_here else None)
 
     def of_value(self, definitions: Definitions, error: DecodeError | None) -> list[Span]:

@@ -24,8 +24,9 @@ from cdcwire.formats.maxwell_json.members import (
     MemberTexts,
     expect_object,
     flag_of,
-    gtid_of,
     integer_of,
+    is_null,
+    nullable_text,
     optional_integer,
     optional_text,
     read_number,
@@ -79,11 +80,14 @@ def decode(
     Raises: TruncatedError, DecodeError. Paths in the key begin with ``key``.
     """
     read_settings(context)
-    found_key = None if key is None else decode_key(key)
-    return Tombstone(key) if value is None else _read_value(value, found_key)
+    if value is not None:
+        return _read_value(value, key)
+    if key is not None:
+        decode_key(key)
+    return Tombstone(key)
 
 
-def _read_value(value: bytes, key: Key | None) -> RowMessage | SchemaMessage:
+def _read_value(value: bytes, key: bytes | None) -> RowMessage | SchemaMessage:
     document = read_json(value, RULES)
     found = expect_object(document.value, document.start, FIELDS)
     known = found.by_name()
@@ -98,7 +102,8 @@ def _read_value(value: bytes, key: Key | None) -> RowMessage | SchemaMessage:
         allowed = ", ".join((*ROW_TYPES, *SCHEMA_CHANGES))
         problem = f"type {kind!r:.40} is not one of {allowed}"
         raise DecodeError(problem, type_.start, TYPES, ("type",))
-    return replace(_read_row(kind, found, known, value, document.end), key=key)
+    row_key = None if key is None else decode_key(key)
+    return replace(_read_row(kind, found, known, value, document.end), key=row_key)
 
 
 def _read_row(kind: str, found: JsonObject, known: Members, data: bytes, end: int) -> RowMessage:
@@ -117,8 +122,8 @@ def _read_row(kind: str, found: JsonObject, known: Members, data: bytes, end: in
         xoffset=optional_integer(known, "xoffset", TRANSACTION),
         commit=flag_of(known["commit"], TRANSACTION) if "commit" in known else None,
         position=optional_text(known, "position", POSITION),
-        gtid=gtid_of(known),
-        gtid_is_null="gtid" in known and known["gtid"].value is None,
+        gtid=nullable_text(known, "gtid", POSITION),
+        gtid_is_null=is_null(known, "gtid"),
         server_id=optional_integer(known, "server_id", POSITION),
         thread_id=optional_integer(known, "thread_id", POSITION),
         schema_id=optional_integer(known, "schema_id", POSITION),
@@ -175,8 +180,8 @@ def encode(message: Message, *, context: Context = NO_CONTEXT) -> tuple[bytes | 
     """
     if isinstance(message, Tombstone):
         return message.key, None
-    key = None if message.key is None else encode_key(message.key)
-    return key, encode_value(message)
+    key = message.key
+    return encode_key(key) if isinstance(key, Key) else key, encode_value(message)
 
 
 def encode_value(message: RowMessage | SchemaMessage) -> bytes:
@@ -206,7 +211,7 @@ def _members_of(message: RowMessage) -> dict[str, str]:
     if message.commit is not None:
         members["commit"] = "true" if message.commit else "false"
     members.text("position", message.position)
-    members.gtid(message.gtid, is_null=message.gtid_is_null)
+    members.nullable_text("gtid", message.gtid, is_null=message.gtid_is_null)
     for name in ("server_id", "thread_id", "schema_id"):
         members.integer(name, getattr(message, name), INT64_END, POSITION)
     if message.push_ts is not None:

@@ -271,3 +271,14 @@ def test_message_without_form_is_not_encoded(
     with pytest.raises(EncodeError) as caught:
         encode(message)
     assert caught.value.path == path
+
+
+@pytest.mark.parametrize("key", [b"3f2504e0-4f89-41d3-9a0c-0305e82c3301", b"\xff", None])
+def test_key_of_a_schema_change_is_kept_whatever_it_is(key: bytes | None) -> None:
+    value = b'{"type":"table-drop","database":"d","table":"t","ts":1,"sql":"drop table t"}'
+    assert encode(decode(value, key=key)) == (key, value)
+
+
+def test_null_charset_of_a_schema_change_is_kept() -> None:
+    value = b'{"type":"database-alter","database":"d","charset":null,"ts":1,"sql":""}'
+    assert encode(decode(value)) == (None, value)
