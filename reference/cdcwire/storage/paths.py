@@ -279,7 +279,7 @@ def _directory(
     if pattern is not None:
         date = parts.pop()
         if pattern.fullmatch(date) is None or not _is_date(date):
-            problem = f"{date!r:.40} is no {layout.date_separator}"
+            problem = f"{date!r:.40} is not a {layout.date_separator}"
             raise _error(path, problem, SEPARATORS)
     partition = None
     if len(parts) == names + 2:
@@ -302,7 +302,7 @@ def _is_date(text: str) -> bool:
 
 def _number(path: str, text: str, what: str, limit: int, clause: str) -> int:
     if _NUMBER.fullmatch(text) is None or int(text) > limit:
-        raise _error(path, f"{text!r:.40} is no {what}", clause)
+        raise _error(path, f"{text!r:.40} is not a {what}", clause)
     return int(text)
 
 

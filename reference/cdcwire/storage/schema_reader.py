@@ -151,7 +151,7 @@ class _Reader:
     def matching(self, member: Member, pattern: re.Pattern[str], what: str) -> str:
         text = self.text(member)
         if pattern.fullmatch(text) is None:
-            problem = f"{text!r:.40} is no {what}"
+            problem = f"{text!r:.40} is not {what}"
             raise DecodeError(problem, member.start, self.clause, (member.name,))
         return text
 
@@ -197,7 +197,7 @@ def _file(reader: _Reader) -> SchemaFile:
 def _total(reader: _Reader, count: int) -> int:
     member = reader.members["TableColumnsTotal"]
     if isinstance(member.value, str):
-        total = int(reader.matching(member, _NUMERIC, "number"))
+        total = int(reader.matching(member, _NUMERIC, "a number"))
         reader.tolerated.append("TableColumnsTotal as a string")
     else:
         total = reader.number(member, MAX_U64)
@@ -253,14 +253,14 @@ def _column(
         type=_not_empty(reader, "ColumnType"),
         default=reader.optional("ColumnDefault", lambda member: _default(reader, member)),
         precision=reader.optional(
-            "ColumnPrecision", lambda member: reader.matching(member, _DIGITS, "length")
+            "ColumnPrecision", lambda member: reader.matching(member, _DIGITS, "a length")
         ),
         scale=reader.optional(
-            "ColumnScale", lambda member: reader.matching(member, _DIGITS, "scale")
+            "ColumnScale", lambda member: reader.matching(member, _DIGITS, "a scale")
         ),
         is_nullable=_flag(reader, "ColumnNullable", usual=False, otherwise=True),
         is_primary_key=_flag(reader, "ColumnIsPk", usual=True, otherwise=False),
-        id=reader.optional("ColumnId", lambda member: reader.matching(member, _ID, "id")),
+        id=reader.optional("ColumnId", lambda member: reader.matching(member, _ID, "an id")),
         elements=reader.optional("ColumnElems", lambda member: _elements(reader, member)),
     )
     return column, RawColumn(column.name, tuple(_raw_members(reader, column)))

@@ -229,7 +229,7 @@ def test_unknown_id_is_named_with_its_offset(
             7: (1, "avro: registry"),
             8: (1, "avro: registry"),
         }
-        assert "there is no schema of the id 2147483647" in str(bad[7])
+        assert "schema id 2147483647 is not known" in str(bad[7])
 
 
 def with_unknown_id(message: KafkaMessage) -> KafkaMessage:

@@ -249,9 +249,9 @@ def test_unknown_id_is_an_error_row_or_stops_the_job(
         frame = decode_frame(spark, opened, described.table, "row")
         (bad,) = errors_frame(frame).collect()
         assert (bad.topic, bad.partition, bad.offset, bad.byte) == (topic, 0, 6, 1)
-        assert "there is no schema of the id 2147483647" in bad.problem
+        assert "schema id 2147483647 is not known" in bad.problem
         assert good_rows(frame).count() == described.rows == 40
-        problem = rf"{topic}\[0\]@6: byte 1: there is no schema of the id 2147483647"
+        problem = rf"{topic}\[0\]@6: byte 1: schema id 2147483647 is not known"
         with pytest.raises(FeedError, match=problem), readable_errors():
             decode_frame(spark, opened, described.table).collect()
         result.figures = {"rows": 40, "errors": 1}

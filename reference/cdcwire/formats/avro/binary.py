@@ -69,7 +69,7 @@ def read_string(reader: Reader, clause: str = TEXTS) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        problem = f"the string is not UTF-8: {error.reason}"
+        problem = f"the string is not UTF-8 from byte 0x{raw[error.start]:02x} on"
         offset = reader.offset - len(raw) + error.start
         raise DecodeError(problem, offset, clause) from None
 

@@ -89,7 +89,7 @@ def read_datums(
     place = ID_OFFSETS[settings.registry]
     text = source.get(schema_id)
     if text is None:
-        raise DecodeError(f"there is no schema of the id {schema_id}", place, REGISTRY)
+        raise DecodeError(f"schema id {schema_id} is not known", place, REGISTRY)
     plan = _plan(text, place, str(schema_id))
     record = plan.record
     if not selection.wants(schema_of_namespace(record.namespace), record.name):

@@ -33,7 +33,8 @@ def read_row(data: bytes, start: int, end: int) -> Row:
     if filled not in (["u"], ["u", "p"], ["d"]):
         names = " and ".join(filled)
         place = max(known[name].name_start for name in filled)
-        raise DecodeError(f"{names} without u, or with d: no row has these", place, clause)
+        problem = f"columns in {names}; a row has them in u, in u and p, or in d"
+        raise DecodeError(problem, place, clause)
     return Row(groups["u"] or None, groups["p"], groups["d"] or None)
 
 
