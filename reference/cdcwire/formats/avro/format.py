@@ -64,6 +64,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
             "well-formed utf-8",
             "unique names",
             "limits",
+            "checksums",
         ),
     }
 )

@@ -59,6 +59,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
         "empty-row": "reject",
         "handle-key": "h or flag bit 1",
         "missing-value": "reject",
+        "old-column-without-name": "reject",
         "ptn-zero": "read as none",
         "resolved-null-value": "accept",
         "rid-zero": "read as none",
