@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from math import frexp, ulp
+from math import frexp
 from typing import Literal
 
-from cdcwire.golang.numbers import plain_digits, read_float32
-
-_USUAL_FORMS = ("%.6g", "%.7g", "%.8g", "%.9g")
+from cdcwire.golang.numbers import plain_digits, read_float32, usual_text32
 
 
 def java_float_text(value: float, bits: Literal[32, 64]) -> str:
@@ -19,10 +17,13 @@ def java_float_text(value: float, bits: Literal[32, 64]) -> str:
     Where one digit would do, the nearest number of two digits is written (``4.9E-324``).
     """
     magnitude = abs(value)
-    if 1e-3 <= magnitude < 1e7:  # Python writes these in the same way
-        usual = value if bits == 64 else _usual32(value)
-        if usual is not None:
-            return repr(usual)
+    if bits == 32:
+        # At a power of two, the gap below is smaller.
+        usual = usual_text32(value) if frexp(magnitude)[0] != 0.5 else ""
+        if usual:
+            return usual if "." in usual else f"{usual}.0"
+    elif 1e-3 <= magnitude < 1e7:  # Python writes these in the same way
+        return repr(value)
     sign = "-" if math.copysign(1.0, value) < 0 else ""
     if magnitude == 0.0:
         return f"{sign}0.0"
@@ -41,22 +42,6 @@ def _shortest(magnitude: float, bits: Literal[32, 64]) -> tuple[str, int]:
         digits, exponent = _shortest32(magnitude)
     # Java takes the nearest of all numbers with two digits, also where one digit reads back.
     return _split(f"{magnitude:.1e}") if len(digits) == 1 else (digits, exponent)
-
-
-def _usual32(value: float) -> float | None:
-    """Return the double of the digits of a 32-bit float; None where half a step decides."""
-    if frexp(value)[0] in (0.5, -0.5):
-        return None  # a power of two: the gap below it is smaller
-    half = ulp(value) * (1 << 28)  # of the gap between two floats of 32 bits
-    near, far = half * 0.999, half * 1.001
-    for form in _USUAL_FORMS:
-        short = float(form % value)
-        distance = abs(short - value)
-        if distance < near:
-            return short
-        if distance < far:
-            return None
-    return None
 
 
 def _shortest32(magnitude: float) -> tuple[str, int]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 import struct
 from decimal import Decimal
+from math import ulp
 from typing import Literal
 
+_ULPS32 = 1 << 28  # steps of a double in half a step of a float32
 _FLOAT32 = struct.Struct("<f")
 _BITS32 = struct.Struct("<I")
 _MAX_FLOAT32 = 3.4028234663852886e38  # (2 - 2**-23) * 2**127
@@ -76,9 +78,12 @@ def float_text(value: float, bits: Literal[32, 64]) -> str:
     Source: open-protocol, "number text".
     """
     magnitude = abs(value)
-    if 1e-3 <= magnitude < 1e16:  # Python writes these as Go does
-        text = repr(value if bits == 64 else shortest32(value))
-        return text.removesuffix(".0")
+    if bits == 32:
+        usual = usual_text32(value)
+        if usual:
+            return usual
+    elif 1e-3 <= magnitude < 1e16:  # Python writes these as Go does
+        return repr(value).removesuffix(".0")
     sign, digits, exponent = shortest_digits(value, bits)
     low = narrow_float32(1e-6) if bits == 32 else 1e-6
     if magnitude != 0 and (magnitude < low or magnitude >= 1e21):
@@ -87,16 +92,28 @@ def float_text(value: float, bits: Literal[32, 64]) -> str:
     return sign + plain_digits(digits, exponent)
 
 
-def shortest32(value: float) -> float:
-    """Return the double with the shortest digits that a float32 has, from 1e-3 to 1e16.
+def usual_text32(value: float) -> str:
+    """Return the shortest digits of a float32 from 1e-3 up to 1e6, as plain digits.
 
-    Every decimal number of 6 digits comes back from a float32, so fewer digits need no look.
+    The text is empty for other values, and where only exact arithmetic shows what reads back. Every
+    decimal number of 6 digits comes back from a float32, so fewer than 7 digits need no look.
     """
-    for digits in range(6, 10):
-        short = float(f"{value:.{digits}g}")
-        if narrow_float32(short) == value:
-            return short
-    raise ValueError(f"{value!r} is not a finite 32-bit float")
+    if not (1e-3 <= value < 1e6 or -1e6 < value <= -1e-3):
+        return ""
+    half = ulp(value) * _ULPS32  # of the gap between two float32 values
+    near, far = half * 0.999, half * 1.001
+    text = f"{value:.8g}"
+    distance = abs(float(text) - value)
+    if far < distance:
+        return f"{value:.9g}"
+    shorter = f"{value:.7g}"
+    if distance < near:
+        distance = abs(float(shorter) - value)
+        if far < distance:
+            return text
+        if distance < near:
+            return shorter
+    return ""
 
 
 def shortest_digits(value: float, bits: Literal[32, 64]) -> tuple[str, str, int]:

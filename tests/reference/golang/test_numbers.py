@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdcwire.golang.numbers import float_text, is_float32, narrow_float32, read_float32
+from cdcwire.golang.numbers import (
+    float_text,
+    is_float32,
+    narrow_float32,
+    read_float32,
+    usual_text32,
+)
 
 
 def from_bits(bits: int) -> float:
@@ -106,3 +112,27 @@ def test_float64_text_reads_back(value: float) -> None:
     """float(float_text(x, 64)) is x, with the sign of zero."""
     found = float(float_text(value, 64))
     assert (found, math.copysign(1, found)) == (value, math.copysign(1, value))
+
+
+@given(st.floats(-2e6, 2e6, width=32))
+def test_usual_float32_has_the_fewest_digits_that_read_back(value: float) -> None:
+    found = usual_text32(value)
+    assert not found or found == _fewest_digits(value)
+    assert found == "" or 1e-3 <= abs(value) < 1e6
+
+
+def test_float32_of_the_workloads_are_usual() -> None:
+    """Otherwise the digits above would be tried for nothing. Powers of two are all tried."""
+    for power in range(-9, 19):
+        assert usual_text32(2.0**power) == _fewest_digits(2.0**power)
+        assert usual_text32(-(2.0**power)) == _fewest_digits(-(2.0**power))
+    assert usual_text32(29919.78515625) == "29919.785"
+    assert usual_text32(0.10000000149011612) == "0.1"
+    assert usual_text32(999999.9375) == "999999.94"
+    assert usual_text32(0.008999999612569809) == "0.009"
+
+
+def _fewest_digits(value: float) -> str:
+    texts = (f"{value:.{digits}g}" for digits in range(1, 10))
+    shortest = next(text for text in texts if read_float32(text) == value)
+    return repr(float(shortest)).removesuffix(".0")

@@ -20,8 +20,8 @@ from cdcwire.golang.numbers import (
     narrow_float32,
     plain_digits,
     read_float32,
-    shortest32,
     shortest_digits,
+    usual_text32,
 )
 from cdcwire.model import kinds
 from cdcwire.model.events import UNAVAILABLE, Column, Value
@@ -130,9 +130,15 @@ def float_text(value: float, bits: int) -> str:
         raise ValueError(f"there is no text for {value}")
     if bits == 32 and narrow_float32(value) != value:
         raise ValueError(f"{value!r} is not a 32-bit float")
-    if 1e-3 <= abs(value) < 1e16:  # Python writes these in the same way
-        return repr(shortest32(value) if bits == 32 else value).removesuffix(".0")
-    sign, digits, exponent = shortest_digits(value, 32 if bits == 32 else 64)
+    if bits == 32:
+        usual = usual_text32(value)
+        if usual:
+            return usual
+        sign, digits, exponent = shortest_digits(value, 32)
+    elif 1e-3 <= abs(value) < 1e16:  # Python writes these in the same way
+        return repr(value).removesuffix(".0")
+    else:
+        sign, digits, exponent = shortest_digits(value, 64)
     return sign + plain_digits(digits, exponent)
 
 

@@ -24,8 +24,8 @@ from cdcwire.golang.numbers import (
     narrow_float32,
     plain_digits,
     read_float32,
-    shortest32,
     shortest_digits,
+    usual_text32,
 )
 from cdcwire.model import kinds
 from cdcwire.model.events import UNAVAILABLE, Value
@@ -153,9 +153,12 @@ def float_text(value: float, kind: kinds.FloatType) -> str:
     Source: csv, "float values".
     """
     magnitude = abs(value)
-    if 1e-3 <= magnitude < 1e6 or (magnitude >= 1e16 and kind.bits == 64):
-        # Python writes these in the same way.
-        return repr(value if kind.bits == 64 else shortest32(value)).removesuffix(".0")
+    if kind.bits == 32:
+        usual = usual_text32(value)
+        if usual:
+            return usual
+    elif 1e-3 <= magnitude < 1e6 or magnitude >= 1e16:  # Python writes these in the same way
+        return repr(value).removesuffix(".0")
     sign, digits, exponent = shortest_digits(value, kind.bits)
     if -4 <= exponent < 6:
         return sign + plain_digits(digits, exponent)

@@ -19,7 +19,7 @@ from cdcwire.formats.datahub_tuple.events import check_table, messages_of
 from cdcwire.formats.datahub_tuple.topic import topic_in
 from cdcwire.formats.datahub_tuple.values import to_field
 from cdcwire.formats.datahub_tuple.wire import MAX_SEQUENCE_DIGITS, MAX_TIME
-from cdcwire.golang.numbers import narrow_float32, shortest32
+from cdcwire.golang.numbers import narrow_float32, usual_text32
 from cdcwire.model import kinds
 from cdcwire.model.events import Column, Event, Image, RowChange, Table
 from cdcwire.mysql.usual_texts import integer_writer
@@ -154,8 +154,9 @@ def _writer(field: Field, column: Column) -> _Write:
         return repr(value) if type(value) is float and value - value == 0 else plainly(value)
 
     def single(value: Any) -> str:
-        if type(value) is float and 1e-3 <= abs(value) < 1e16 and narrow_float32(value) == value:
-            return repr(shortest32(value))
+        if type(value) is float and narrow_float32(value) == value:
+            usual = usual_text32(value)
+            return usual if "." in usual else plainly(value)
         return plainly(value)
 
     def decimal(value: Any) -> str:
