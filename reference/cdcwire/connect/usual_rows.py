@@ -1,4 +1,4 @@
-"""Rows of known columns as JSON, for fast encoders: a template per table, a function per column.
+"""Rows of known columns as JSON, for fast encoders: one generated function per table.
 
 A template is the text of an object with a hole for each value: ``{"id":%s,"name":%s}``.
 """
@@ -15,9 +15,9 @@ from cdcwire.connect.schema import PRIMITIVES, Schema
 from cdcwire.connect.schema_text import schema_text
 from cdcwire.connect.strings import quoted
 from cdcwire.connect.style import Style
-from cdcwire.connect.usual_values import Write, usual_writer
-from cdcwire.core.compiled import ImagePlans, Irregular
-from cdcwire.model.events import Column, Image, RowChange, Table
+from cdcwire.connect.usual_values import usual_writer
+from cdcwire.core.compiled import ImagePlans, Irregular, refuse, texts_of_values
+from cdcwire.model.events import Column, Image, RowChange, Table, Value
 
 Made = TypeVar("Made")
 
@@ -58,30 +58,22 @@ def message_template(schema: Schema, wrapped: bool) -> MessageTemplate:
 class RowPlan(Generic[Made]):
     """How the rows of some columns are written.
 
-    ``struct`` and ``key`` are the schemas of rows and keys. ``required``: places without NULL.
+    ``struct`` and ``key`` are the schemas of rows and keys. ``texts`` makes the JSON of each value.
     ``made``: what a format made of the plan, by a name.
     """
 
     struct: Schema
     key: Schema
     template: str
-    writers: tuple[Write, ...]
-    required: tuple[int, ...]
+    texts: Callable[[tuple[Value, ...]], tuple[str, ...]]
     key_template: str
     key_places: tuple[int, ...]
     made: dict[str, Made] = field(default_factory=dict)
 
     def row(self, image: Image) -> tuple[str, str | None]:
         """Return the JSON of a row and of its key; None if the table has no key."""
-        values = image.values
-        for place in self.required:
-            if values[place] is None:
-                raise Irregular
-        texts = [
-            "null" if value is None else write(value)
-            for write, value in zip(self.writers, values, strict=True)
-        ]
-        text = self.template % tuple(texts)
+        texts = self.texts(image.values)
+        text = self.template % texts
         if not self.key_places:
             return text, None
         return text, self.key_template % tuple([texts[place] for place in self.key_places])
@@ -138,11 +130,14 @@ class UsualRows(Generic[Made]):
             struct,
             key,
             struct_template(struct),
-            tuple(map(usual_writer, columns, plans)),
-            tuple(
-                place
-                for place, plan in enumerate(plans)
-                if place in places or not plan.schema.optional
+            texts_of_values(
+                list(map(usual_writer, columns, plans)),
+                range(len(plans)),
+                nulls={
+                    place: refuse
+                    for place, plan in enumerate(plans)
+                    if place in places or not plan.schema.optional
+                },
             ),
             struct_template(key),
             tuple(places),

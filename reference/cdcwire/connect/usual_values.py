@@ -7,12 +7,10 @@ leave unusual values to it, or raise one of ENCODE_IRREGULARITIES.
 from __future__ import annotations
 
 import re
-from binascii import b2a_base64
-from collections.abc import Callable
 from datetime import date, datetime
 from functools import lru_cache, partial
 from json.encoder import encode_basestring
-from typing import Any, TypeAlias
+from typing import Any
 
 from cdcwire.connect import types
 from cdcwire.connect.java_numbers import java_float_text
@@ -22,14 +20,18 @@ from cdcwire.connect.style import ColumnPlan
 from cdcwire.connect.types import CONNECT_DECIMAL, decimal_scale
 from cdcwire.connect.values import write_value
 from cdcwire.core.base64_text import write_base64
-from cdcwire.core.compiled import Irregular
+from cdcwire.core.compiled import Irregular, Usual, Write, Writer
 from cdcwire.model import kinds
 from cdcwire.model.events import Column
 from cdcwire.model.instants import UTC
-from cdcwire.mysql.usual_texts import digits_writer, float_writer, integer_writer, unscaled_bytes
+from cdcwire.mysql.usual_texts import (
+    base64_writer,
+    digits_writer,
+    float_writer,
+    integer_writer,
+    unscaled_bytes,
+)
 from cdcwire.mysql.value_texts import integer_range
-
-Write: TypeAlias = Callable[[Any], str]
 
 _MAX_TEXTS = 256  # of one column
 _INT64 = 1 << 63
@@ -44,18 +46,12 @@ _is_moment = re.compile(
 ).fullmatch
 
 
-def usual_writer(column: Column, plan: ColumnPlan) -> Write:
+def usual_writer(column: Column, plan: ColumnPlan) -> Writer:
     """Return what writes the values of a column that are not NULL, as JSON."""
     kind, schema, convert = column.type, plan.schema, plan.convert
 
     def plainly(value: Any) -> str:
         return write_value(schema, convert(value))
-
-    def text(value: Any) -> str:
-        return string_text(value) if type(value) is str else plainly(value)
-
-    def binary(value: Any) -> str:
-        return binary_text(value) if type(value) is bytes else plainly(value)
 
     match kind, schema.type:
         case kinds.IntType(), "int8" | "int16" | "int32" | "int64" if schema.name is None:
@@ -73,9 +69,9 @@ def usual_writer(column: Column, plan: ColumnPlan) -> Write:
         case kinds.FloatType(64), "double":
             return float_writer(64, partial(java_float_text, bits=64), plainly)
         case kinds.TextType() | kinds.JsonType(), "string":
-            return text
+            return Usual("type($v) is str", "$text($v)", plainly, {"text": string_text})
         case kinds.BytesType(), "bytes" if schema.name != CONNECT_DECIMAL:
-            return binary
+            return base64_writer(plainly)
         case kinds.DecimalType(), "bytes" | "string":
             return _decimal_writer(schema, plainly)
         case kinds.EnumType() | kinds.SetType(), _:
@@ -93,11 +89,6 @@ def string_text(text: str) -> str:
     """Return what ``quoted`` returns. Raises: ValueError for a lone surrogate."""
     written = encode_basestring(text)
     return written if written.isascii() and "\\u00" not in written else _escaped(written)
-
-
-def binary_text(value: bytes) -> str:
-    """Return bytes as a JSON string of base64."""
-    return f'"{b2a_base64(value, newline=False).decode()}"'
 
 
 def optional_text(text: str | None) -> str:
@@ -138,7 +129,7 @@ def _unsigned_bytes(value: Any) -> str:
     return f'"{write_base64(value.to_bytes(value.bit_length() // 8 + 1, "big"))}"'
 
 
-def _decimal_writer(schema: Schema, plainly: Write) -> Write:
+def _decimal_writer(schema: Schema, plainly: Write) -> Writer:
     """Return the writer of decimals as plain digits, or as bytes if they have all of the scale."""
     scale = decimal_scale(schema) if schema.name == CONNECT_DECIMAL else None
 

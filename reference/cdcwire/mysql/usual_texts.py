@@ -1,28 +1,28 @@
 """Usual values of MySQL columns as TiDB's text, for fast encoders; see ``value_texts``.
 
-The functions here give the same text as ``value_text``. They raise ``Irregular`` for every value
-that is not a usual one, whether it has a text or not.
+The writers here give the same text as ``value_text``. They leave every value that is not a usual
+one to ``plainly``, whether it has a text or not, or raise ``Irregular``.
 """
 
 from __future__ import annotations
 
 import re
+from binascii import b2a_base64
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any
 
-from cdcwire.core.compiled import Irregular
+from cdcwire.core.compiled import Irregular, Usual, Write, Writer, refuse
 from cdcwire.golang.numbers import narrow_float32
 from cdcwire.model import kinds
 from cdcwire.mysql.value_texts import integer_range, pattern
 
-Write: TypeAlias = Callable[[Any], str]
-
 _MAX_DIGITS = 64  # of a decimal, sign and point included
+_QUOTED = "f'{$quote}{$v}{$quote}'"
 
 
-def usual_text(kind: kinds.Type, time_zone: str | None, quote: str = "") -> Write | None:
-    """Return the function that writes values of a kind; None if ``value_text`` has to.
+def usual_text(kind: kinds.Type, time_zone: str | None, quote: str = "") -> Writer | None:
+    """Return the writer of values of a kind; None if ``value_text`` has to write them.
 
     ``time_zone``: where the text of an instant is to be read. ``quote``: is put around texts.
     """
@@ -41,50 +41,51 @@ def usual_text(kind: kinds.Type, time_zone: str | None, quote: str = "") -> Writ
             return None
 
 
-def integer_writer(low: int, high: int, quote: str = "") -> Write:
-    """Return the function that writes integers from ``low`` up to ``high - 1``."""
+def integer_writer(low: int, high: int, quote: str = "", plainly: Write = refuse) -> Usual:
+    """Return the writer of integers from ``low`` up to ``high - 1``."""
+    return Usual(
+        "type($v) is int and $low <= $v < $high",
+        _QUOTED if quote else "f'{$v}'",
+        plainly,
+        {"low": low, "high": high, "quote": quote},
+    )
 
-    def write(value: Any) -> str:
-        if type(value) is not int or not low <= value < high:
-            raise Irregular
-        return f"{quote}{value}{quote}"
 
-    return write
-
-
-def float_writer(bits: int, text: Callable[[float], str], plainly: Write) -> Write:
-    """Return the function that writes finite floats, if need be those that fit into 32 bits.
+def float_writer(bits: int, text: Callable[[float], str], plainly: Write, quote: str = "") -> Usual:
+    """Return the writer of finite floats, if need be those that fit into 32 bits.
 
     ``text`` gives the text of such a float. ``plainly`` writes every other value.
     """
-
-    def double(value: Any) -> str:
-        if type(value) is float and value - value == 0:  # finite
-            return text(value)
-        return plainly(value)
-
-    def single(value: Any) -> str:
-        if type(value) is float and value - value == 0 and narrow_float32(value) == value:
-            return text(value)
-        return plainly(value)
-
-    return single if bits == 32 else double
+    narrow = " and $narrow($v) == $v" if bits == 32 else ""
+    return Usual(
+        f"type($v) is float and $v - $v == 0{narrow}",
+        "f'{$quote}{$write($v)}{$quote}'" if quote else "$write($v)",
+        plainly,
+        {"narrow": narrow_float32, "write": text, "quote": quote},
+    )
 
 
-def digits_writer(plainly: Write, quote: str = "") -> Write:
-    """Return the function that writes decimals without exponent as all their digits.
+def digits_writer(plainly: Write, quote: str = "") -> Usual:
+    """Return the writer of decimals without exponent as all their digits.
 
     ``plainly`` writes every other value, and very long decimals.
     """
+    return Usual(
+        "type($v) is $Decimal and $v.is_finite() and 'E' not in ($t := str($v)) and len($t) < $end",
+        "f'{$quote}{$t}{$quote}'" if quote else "$t",
+        plainly,
+        {"Decimal": Decimal, "end": _MAX_DIGITS, "quote": quote},
+    )
 
-    def write(value: Any) -> str:
-        if type(value) is Decimal and value.is_finite():
-            digits = str(value)
-            if len(digits) < _MAX_DIGITS and "E" not in digits:
-                return f"{quote}{digits}{quote}"
-        return plainly(value)
 
-    return write
+def base64_writer(plainly: Write) -> Usual:
+    """Return the writer of bytes as a JSON string of base64."""
+    return Usual(
+        "type($v) is bytes",
+        """f'"{$base64($v, newline=False).decode()}"'""",
+        plainly,
+        {"base64": b2a_base64},
+    )
 
 
 def unscaled_bytes(value: Any, scale: int) -> bytes | None:
@@ -103,13 +104,13 @@ def unscaled_bytes(value: Any, scale: int) -> bytes | None:
     return number.to_bytes(magnitude.bit_length() // 8 + 1, "big", signed=True)
 
 
-def _decimal_writer(kind: kinds.DecimalType, quote: str) -> Write:
+def _decimal_writer(kind: kinds.DecimalType, quote: str) -> Writer:
     """Return the writer of decimals that have all digits of their scale and no exponent."""
     matches = re.compile(pattern(kind)).fullmatch
     scale = kind.scale or 0
     point = -scale - 1
 
-    def write(value: Any) -> str:
+    def plainly(value: Any) -> str:
         text = str(value)
         if type(value) is not Decimal or not matches(text):
             raise Irregular
@@ -117,15 +118,21 @@ def _decimal_writer(kind: kinds.DecimalType, quote: str) -> Write:
             raise Irregular
         return f"{quote}{text}{quote}"
 
-    return write
+    if not scale or kind.precision is None or kind.precision <= scale:
+        return plainly
+    return Usual(
+        "type($v) is $Decimal and ($t := str($v))[$point] == '.'"
+        " and len($t) < $end and 'E' not in $t",
+        "f'{$quote}{$t}{$quote}'",
+        plainly,
+        {"Decimal": Decimal, "point": point, "end": kind.precision + 2, "quote": quote},
+    )
 
 
-def _temporal_writer(texts: str, quote: str) -> Write:
+def _temporal_writer(texts: str, quote: str) -> Usual:
     matches = re.compile(texts, re.ASCII).fullmatch
-
-    def write(value: Any) -> str:
-        if type(value) is not str or not matches(value):
-            raise Irregular
-        return f"{quote}{value}{quote}"
-
-    return write
+    return Usual(
+        "type($v) is str and $matches($v)",
+        _QUOTED if quote else "$v",
+        names={"matches": matches, "quote": quote},
+    )

@@ -12,7 +12,7 @@ from cdcwire.connect.columns import plan_column
 from cdcwire.connect.style import Style
 from cdcwire.connect.usual_values import string_text, usual_writer
 from cdcwire.connect.values import write_value
-from cdcwire.core.compiled import ENCODE_IRREGULARITIES
+from cdcwire.core.compiled import ENCODE_IRREGULARITIES, texts_of_values
 from cdcwire.core.errors import EncodeError
 from cdcwire.model import kinds
 from cdcwire.model.events import UNAVAILABLE, Column
@@ -118,14 +118,14 @@ def test_values_are_written_as_by_the_plain_encoder(
 ) -> None:
     column = Column("c", kind)
     plan = plan_column(column, style)
-    write = usual_writer(column, plan)
+    write = texts_of_values([usual_writer(column, plan)], [0])
     for value in [*values, *WRONG, *values]:
         try:
             expected: str | None = write_value(plan.schema, plan.convert(value))
         except (EncodeError, TypeError):
             expected = None
         try:
-            found = write(value)
+            (found,) = write((value,))
         except ENCODE_IRREGULARITIES:
             continue
         assert found == expected, value
@@ -150,4 +150,5 @@ def test_usual_values_are_not_left_to_the_plain_encoder() -> None:
     ]
     for kind, value, text in usual:
         column = Column("c", kind)
-        assert usual_writer(column, plan_column(column, Style("debezium")))(value) == text
+        writer = usual_writer(column, plan_column(column, Style("debezium")))
+        assert texts_of_values([writer], [0])((value,)) == (text,)

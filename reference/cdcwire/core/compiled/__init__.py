@@ -8,6 +8,8 @@ A fast encoder falls back in the same way, row by row.
 
 - ``FastDecoder``: the interface of every fast decoder. ``core.rows`` has the rows that it returns.
 - ``FastEncoder``, ``ImagePlans``: the interface of every fast encoder, and the plans that it keeps.
+- ``Usual``, ``text_of_image``, ``texts_of_values``: How usual values are written, as data, and the
+  functions that are generated of it.
 - ``Irregular``, ``IRREGULARITIES``: The reasons why the plain decoder takes over.
 - ``BoundedCache``, ``Memo``: The values remembered between messages, up to a limit.
 - ``Credit``: How much time may go into making functions and patterns.
@@ -21,6 +23,14 @@ from cdcwire.core.compiled.decoder import FastDecoder
 from cdcwire.core.compiled.encoder import FastEncoder, ImagePlans
 from cdcwire.core.compiled.fallback import ENCODE_IRREGULARITIES, IRREGULARITIES, Irregular
 from cdcwire.core.compiled.functions import compile_function, indented
+from cdcwire.core.compiled.row_texts import (
+    Usual,
+    Write,
+    Writer,
+    refuse,
+    text_of_image,
+    texts_of_values,
+)
 
 __all__ = [
     "ENCODE_IRREGULARITIES",
@@ -32,6 +42,12 @@ __all__ = [
     "ImagePlans",
     "Irregular",
     "Memo",
+    "Usual",
+    "Write",
+    "Writer",
     "compile_function",
     "indented",
+    "refuse",
+    "text_of_image",
+    "texts_of_values",
 ]

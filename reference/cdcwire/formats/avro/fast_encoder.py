@@ -1,4 +1,4 @@
-"""The fast encoder: one function for each field, which gives the bytes of usual values.
+"""The fast encoder: one generated function for each record of a table.
 
 A row becomes the bytes of its records without their envelopes. The plain encoder registers the
 schemas, and puts the envelopes before the records.
@@ -8,11 +8,19 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
-from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular
+from cdcwire.core.compiled import (
+    FastEncoder,
+    ImagePlans,
+    Irregular,
+    Usual,
+    Writer,
+    refuse,
+    text_of_image,
+)
 from cdcwire.core.compiled.varint_bytes import LENGTHS, varint_bytes
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import Message
@@ -30,37 +38,18 @@ from cdcwire.model.events import Column, Event, RowChange, Table, Value
 from cdcwire.mysql.usual_texts import unscaled_bytes, usual_text
 from cdcwire.mysql.value_texts import integer_range
 
-_Write: TypeAlias = Callable[[Any], bytes]
-
 _MAX_LABELS = 256  # of one column
 _INT64_END = 1 << 63
 _INTEGER_FORMS = (Form.INT, Form.LONG, Form.UINT32_INT, Form.UINT32_LONG, Form.INT32_LONG)
-_single = struct.Struct("<f").pack
-_double = struct.Struct("<d").pack
+_TEXT = "$branch + $lengths[len($t := $v.encode())] + $t"
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A record, and for each field the place of its column and the function that writes it.
-
-    A field that can be NULL has two bytes, for the branch of values and for NULL.
-    """
+    """A record, and the function that makes its bytes of the values of an image."""
 
     side: Side
-    fields: tuple[tuple[int, bytes, bytes | None, _Write], ...]
-
-    def body(self, values: tuple[Value, ...]) -> bytes:
-        """Return the bytes of a record. Raises: one of ENCODE_IRREGULARITIES."""
-        parts: list[bytes] = []
-        for place, branch, null, write in self.fields:
-            value = values[place]
-            if value is not None:
-                parts += (branch, write(value))
-            elif null is not None:
-                parts.append(null)
-            else:
-                raise Irregular
-        return b"".join(parts)
+    body: Callable[[tuple[Value, ...]], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,75 +114,68 @@ class RowEncoder(FastEncoder[Piece]):
         definition = self._definitions.of(table, columns)
         layout = Layout(table, columns, definition, self._settings)
         return _Plan(
-            _record(layout.key_side()) if layout.key else None,
-            _record(layout.value_side()),
+            _record(layout.key_side(), len(columns)) if layout.key else None,
+            _record(layout.value_side(), len(columns)),
             layout.key_places,
         )
 
 
-def _record(side: Side) -> _Record:
-    fields: list[tuple[int, bytes, bytes | None, _Write]] = []
+def _record(side: Side, count: int) -> _Record:
+    """Return the record of a side for images of ``count`` values."""
+    writers: list[Writer] = [refuse] * count
+    nulls: dict[int, object] = {}
     for place, _, writer in side.writers:
+        # A field that can be NULL begins with the number of a branch.
         null_index = writer.plan.null_index
-        if null_index is None:
-            fields.append((place, b"", None, _writer(writer)))
-        else:
-            branch, null = bytes((2 - 2 * null_index,)), bytes((2 * null_index,))
-            fields.append((place, branch, null, _writer(writer)))
-    return _Record(side, tuple(fields))
+        branch = b"" if null_index is None else bytes((2 - 2 * null_index,))
+        nulls[place] = refuse if null_index is None else bytes((2 * null_index,))
+        writers[place] = _writer(writer, branch)
+    order = [place for place, _, _ in side.writers]
+    pieces = [b""] * (len(order) + 1)
+    return _Record(side, text_of_image(pieces, writers, order, nulls=nulls))
 
 
-def _writer(field: ValueWriter) -> _Write:
-    """Return what writes the values of a column that are not NULL."""
+def _writer(field: ValueWriter, branch: bytes) -> Writer:
+    """Return what writes the values of a column that are not NULL, after their branch."""
     kind, form, plan = field.column.type, field.plan.form, field.plan
 
     def plainly(value: Any) -> bytes:
-        out = bytearray()
+        out = bytearray(branch)
         write_datum(out, plan.type, field.write(value))
         return bytes(out)
 
-    def text(value: Any) -> bytes:
-        return _sized(value.encode()) if type(value) is str else plainly(value)
-
-    def binary(value: Any) -> bytes:
-        return _sized(value) if type(value) is bytes else plainly(value)
-
-    def single(value: Any) -> bytes:
-        if type(value) is float and narrow_float32(value) == value:
-            return _single(value)
-        return plainly(value)
-
-    def wide_single(value: Any) -> bytes:
-        if type(value) is float and narrow_float32(value) == value:
-            return _double(value)
-        return plainly(value)
-
-    def double(value: Any) -> bytes:
-        return _double(value) if type(value) is float else plainly(value)
-
     def decimal(value: Any) -> bytes:
         raw = unscaled_bytes(value, plan.scale)
-        return plainly(value) if raw is None else _sized(raw)
+        return plainly(value) if raw is None else branch + LENGTHS[len(raw)] + raw
+
+    names = {"branch": branch, "lengths": LENGTHS, "narrow": narrow_float32}
+    text = Usual("type($v) is str", _TEXT, plainly, names)
+
+    def floats(test: str, layout: str) -> Usual:
+        pack = struct.Struct(f"<{len(branch)}s{layout}").pack
+        return Usual(
+            f"type($v) is float{test}", "$pack($branch, $v)", plainly, {**names, "pack": pack}
+        )
 
     match kind, form:
         case kinds.IntType(), Form.UINT64_LONG:
-            return _integer_writer(0, _INT64_END, plainly)
+            return _integer_writer(0, _INT64_END, branch, plainly)
         case kinds.IntType(), _ if form in _INTEGER_FORMS:
             low, high = integer_range(kind)
             end = 1 << 31 if form in (Form.INT, Form.UINT32_INT) else _INT64_END
-            return _integer_writer(max(low, -end), min(high, end), plainly)
+            return _integer_writer(max(low, -end), min(high, end), branch, plainly)
         case kinds.TextType(), Form.TEXT | Form.STRING:
             return text
         case kinds.JsonType(), Form.STRING:
             return text
         case kinds.BytesType(), Form.BYTES:
-            return binary
+            return Usual("type($v) is bytes", "$branch + $lengths[len($v)] + $v", plainly, names)
         case kinds.FloatType(32), Form.FLOAT:
-            return single
+            return floats(" and $narrow($v) == $v", "f")
         case kinds.FloatType(32), Form.FLOAT_DOUBLE | Form.DOUBLE:
-            return wide_single
+            return floats(" and $narrow($v) == $v", "d")
         case kinds.FloatType(64), Form.DOUBLE:
-            return double
+            return floats("", "d")
         case kinds.DecimalType(), Form.DECIMAL_BYTES:
             return decimal
         case kinds.EnumType() | kinds.SetType() | kinds.YearType(), _:
@@ -203,18 +185,16 @@ def _writer(field: ValueWriter) -> _Write:
             Form.STRING,
         ):
             usual = usual_text(kind, field.time_zone)
-            return plainly if usual is None else lambda value: _sized(usual(value).encode())
+            if not isinstance(usual, Usual):
+                return plainly
+            return replace(usual, text=_TEXT, names={**names, **usual.names})
         case _:
             return plainly
 
 
-def _integer_writer(low: int, high: int, plainly: _Write) -> _Write:
-    def write(value: Any) -> bytes:
-        if type(value) is int and low <= value < high:
-            return varint_bytes(value)
-        return plainly(value)
-
-    return write
+def _integer_writer(low: int, high: int, branch: bytes, plainly: Callable[[Any], bytes]) -> Usual:
+    names = {"low": low, "high": high, "branch": branch, "varint": varint_bytes}
+    return Usual("type($v) is int and $low <= $v < $high", "$branch + $varint($v)", plainly, names)
 
 
 def _sized(raw: bytes) -> bytes:

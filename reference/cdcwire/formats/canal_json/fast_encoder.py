@@ -1,4 +1,4 @@
-"""The fast encoder: one template for each kind of message of a table, one function for each column.
+"""The fast encoder: templates for the kinds of messages, generated functions for rows.
 
 The plain encoder makes the templates. It encodes a message with a placeholder for each part that
 differs between rows. Strings are escaped in two steps: by Python's ``json``, and once for the
@@ -7,13 +7,22 @@ whole message as the dialect does in addition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
-from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Memo
+from cdcwire.core.compiled import (
+    FastEncoder,
+    ImagePlans,
+    Irregular,
+    Memo,
+    Usual,
+    Writer,
+    text_of_image,
+    texts_of_values,
+)
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import Message as OutMessage
 from cdcwire.formats.canal_json.batching import messages_of
@@ -31,7 +40,7 @@ from cdcwire.golang.json_text import finished_easyjson, finished_json
 from cdcwire.model import kinds
 from cdcwire.model.events import Column, Event, Image, RowChange, Table, Value
 from cdcwire.mysql.json_members import INT64_END, UINT64_END
-from cdcwire.mysql.usual_texts import Write, usual_text
+from cdcwire.mysql.usual_texts import float_writer, usual_text
 
 _Frame: TypeAlias = "tuple[str, bool]"  # type of the message; whether it has an old row
 
@@ -44,23 +53,18 @@ _SQL, _DATA, _OLD = "\x01sql", "\x01data", "\x01old"  # no table has columns wit
 class _Plan:
     """How an image is written.
 
-    ``members``: the names of the columns as JSON, with a colon. ``codes``: those of ``sqlType``
+    ``members``: the names of the columns as JSON, with a colon. ``texts``, ``row``: its values as
+    JSON, and with their names. ``codes``: those of ``sqlType``
     that follow from the columns alone; None for a column of unsigned integers.
     """
 
     members: tuple[str, ...]
-    writers: tuple[Write, ...]
+    texts: Callable[[tuple[Value, ...]], tuple[str, ...]]
+    row: Callable[[tuple[Value, ...]], str]
     codes: str | None
     prepared: tuple[Prepared, ...]
     types: dict[str, str]
     frames: Memo[_Frame, str]
-
-    def texts(self, image: Image) -> list[str]:
-        """Return the values of an image as JSON."""
-        return [
-            "null" if value is None else write(value)
-            for write, value in zip(self.writers, image.values, strict=True)
-        ]
 
     def sql_types(self, values: tuple[Value, ...]) -> str:
         """Return the members of ``sqlType``."""
@@ -98,13 +102,12 @@ class RowEncoder(FastEncoder[bytes]):
         if change.op == "delete" and settings.delete_only_handle_key:
             raise Irregular
         plan = self._plans.of(change.table, image.columns)
-        texts = plan.texts(image)
         found: dict[str, object] = {
             "sql": plan.sql_types(image.values),
-            "data": ",".join(map(str.__add__, plan.members, texts)),
+            "data": plan.row(image.values),
         }
         if other is not None:
-            found["old"] = self._old(change, other, plan, image, texts)
+            found["old"] = self._old(change, other, plan, image)
         es, ts = times_of(change.position, settings)
         if type(es) is not int or type(ts) is not int or not (_is_int64(es) and _is_int64(ts)):
             raise Irregular
@@ -119,16 +122,14 @@ class RowEncoder(FastEncoder[bytes]):
         )
         return finished.encode()
 
-    def _old(
-        self, change: RowChange, other: Image, plan: _Plan, image: Image, texts: list[str]
-    ) -> str:
+    def _old(self, change: RowChange, other: Image, plan: _Plan, image: Image) -> str:
         """Return the members of ``old``."""
         old = self._plans.of(change.table, other.columns)
-        written = zip(old.members, old.texts(other), strict=True)
         if old is not plan and not old.types.items() <= plan.types.items():
             raise Irregular
         if not self._settings.tells_changed_columns:
-            return ",".join([member + text for member, text in written])
+            return old.row(other.values)
+        written = zip(old.members, old.texts(other.values), strict=True)
         new = dict(zip(plan.members, image.values, strict=True))
         return ",".join(
             [
@@ -163,9 +164,13 @@ class RowEncoder(FastEncoder[bytes]):
             tidb=Extension(_COMMIT_TS) if self._settings.tidb_extension else None,
             gtid="" if self._is_canal else None,
         )
+        writers = [_writer(column, self._settings) for column, _, _ in prepared]
+        order = range(len(columns))
+        pieces = [members[0], *[f",{member}" for member in members[1:]], ""]
         return _Plan(
             members,
-            tuple(_writer(column, self._settings) for column, _, _ in prepared),
+            texts_of_values(writers, order),
+            text_of_image(pieces, writers, order),
             codes,
             prepared,
             types,
@@ -198,38 +203,26 @@ class RowEncoder(FastEncoder[bytes]):
         return text
 
 
-def _writer(column: Column, settings: Settings) -> Write:
+def _writer(column: Column, settings: Settings) -> Writer:
     """Return what writes the values of a column that are not NULL, as JSON."""
 
     def plainly(value: Any) -> str:
         text = write_value(column, value, settings)
         return "null" if text is None else write_value_text(text, settings.dialect)
 
-    def double(value: Any) -> str:
-        return f'"{float_text(value, 64)}"' if type(value) is float else plainly(value)
-
-    def single(value: Any) -> str:
-        return f'"{float_text(value, 32)}"' if type(value) is float else plainly(value)
-
-    def binary(value: Any) -> str:
-        return (
-            encode_basestring(value.decode("latin-1")) if type(value) is bytes else plainly(value)
-        )
-
-    def json(value: Any) -> str:
-        return encode_basestring(value) if value else plainly(value)
-
+    encoded = {"encoded": encode_basestring}
     match column.type:
         case kinds.EnumType() | kinds.SetType() | kinds.YearType():
             return lru_cache(_MAX_LABELS, typed=True)(plainly)
         case kinds.TextType():
             return encode_basestring
         case kinds.JsonType():
-            return json
+            return Usual("$v", "$encoded($v)", plainly, encoded)
         case kinds.BytesType():
-            return binary
+            text = "$encoded($v.decode('latin-1'))"
+            return Usual("type($v) is bytes", text, plainly, encoded)
         case kinds.FloatType(bits):
-            return single if bits == 32 else double
+            return float_writer(bits, partial(float_text, bits=bits), plainly, '"')
         case _:
             return usual_text(column.type, settings.time_zone, '"') or plainly
 

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache, partial
 from sys import maxsize
 from typing import Any, TypeAlias
 
 from cdcwire.core.base64_text import write_base64
-from cdcwire.core.compiled import ENCODE_IRREGULARITIES, FastEncoder, ImagePlans, Irregular, Memo
+from cdcwire.core.compiled import (
+    ENCODE_IRREGULARITIES,
+    FastEncoder,
+    ImagePlans,
+    Irregular,
+    Memo,
+    Usual,
+    Writer,
+    refuse,
+    texts_of_values,
+)
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import Message
 from cdcwire.formats.csv.batching import Rows, messages_of
@@ -23,23 +33,16 @@ from cdcwire.formats.csv.settings import Settings, read_settings
 from cdcwire.formats.csv.tables import write_plan
 from cdcwire.formats.csv.values import ColumnCodec, file_kind, float_text
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Event, Image, RowChange, Table
+from cdcwire.model.events import Column, Event, Image, RowChange, Table, Value
 from cdcwire.mysql.json_members import UINT64_END
-from cdcwire.mysql.usual_texts import Write, float_writer, usual_text
+from cdcwire.mysql.usual_texts import float_writer, usual_text
 
 _Start: TypeAlias = "tuple[Operation, str | None, str | None]"  # operation, schema, table
+_Write: TypeAlias = "Callable[[tuple[Value, ...]], tuple[str, ...]]"
 
 _MAX_LABELS = 256  # of one column
 _UNDEFINED = Table(None)
 _PUNCTUATION = frozenset("\"'`|")  # no number, date or base64 has these
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """Where the value of each field is, and what writes it. ``never_null``: places of values."""
-
-    fields: tuple[tuple[int, Write], ...]
-    never_null: tuple[int, ...]
 
 
 class RowEncoder(FastEncoder[bytes]):
@@ -50,9 +53,8 @@ class RowEncoder(FastEncoder[bytes]):
         self._tables = context.tables
         self._rows = Rows(settings, context.tables)
         self._delimiter = settings.delimiter.decode()
-        self._null = settings.null.decode()
         self._string = _string_writer(settings)
-        self._plans: ImagePlans[_Plan] = ImagePlans(self._plan)
+        self._plans: ImagePlans[_Write] = ImagePlans(self._plan)
         self._starts: Memo[_Start, str] = Memo(self._start)
 
     def _messages(self, events: Iterable[Event]) -> Iterator[Message]:
@@ -85,11 +87,8 @@ class RowEncoder(FastEncoder[bytes]):
     def _record(
         self, op: Operation, change: RowChange, image: Image, definition: Table | None
     ) -> bytes:
-        settings, null, values = self._settings, self._null, image.values
-        plan = self._plans.of(definition or _UNDEFINED, image.columns)
-        for place in plan.never_null:
-            if values[place] is None:
-                raise Irregular
+        settings = self._settings
+        write = self._plans.of(definition or _UNDEFINED, image.columns)
         fields = [self._starts[op, change.table.schema, change.table.name]]
         if settings.include_commit_ts:
             ts = change.position.commit_ts
@@ -101,10 +100,7 @@ class RowEncoder(FastEncoder[bytes]):
         if settings.output_handle_key:
             handle = handle_key_of(change, image, definition)
             fields.append(write_handle(handle, settings).decode())
-        fields += [
-            null if (value := values[place]) is None else write(value)
-            for place, write in plan.fields
-        ]
+        fields += write(image.values)
         return self._delimiter.join(fields).encode() + settings.terminator
 
     def _start(self, start: _Start) -> str:
@@ -115,23 +111,25 @@ class RowEncoder(FastEncoder[bytes]):
         fields = (write_string(text.encode(), self._settings) for text in (op, name, schema))
         return self._settings.delimiter.join(fields).decode()
 
-    def _plan(self, table: Table, columns: tuple[Column, ...]) -> _Plan:
+    def _plan(self, table: Table, columns: tuple[Column, ...]) -> _Write:
         definition = None if table is _UNDEFINED else table
         fields = write_plan(columns, definition, self._settings).fields
-        return _Plan(
-            tuple((place, self._writer(columns[place], codec)) for place, codec in fields),
-            tuple(place for place, codec in fields if codec.null_is_text),
+        writers: list[Writer] = [refuse] * len(columns)
+        for place, codec in fields:
+            writers[place] = self._writer(columns[place], codec)
+        return texts_of_values(
+            writers,
+            [place for place, _ in fields],
+            self._settings.null.decode(),
+            {place: refuse for place, codec in fields if codec.null_is_text},
         )
 
-    def _writer(self, column: Column, codec: ColumnCodec) -> Write:
+    def _writer(self, column: Column, codec: ColumnCodec) -> Writer:
         """Return what writes the fields of a column that are not NULL."""
         sent, kind, settings, string = column.type, codec.kind, self._settings, self._string
 
         def plainly(value: Any) -> str:
             return write_field(codec.write(sent, value), settings).decode()
-
-        def json(value: Any) -> str:
-            return string(value) if value else plainly(value)
 
         match sent, kind:
             case (
@@ -143,7 +141,7 @@ class RowEncoder(FastEncoder[bytes]):
             case kinds.TextType(), kinds.TextType():
                 return string
             case kinds.JsonType(), kinds.JsonType():
-                return json
+                return replace(string, test=f"$v and {string.test}", plainly=plainly)
             case kinds.BytesType(), kinds.BytesType(length):
                 return _bytes_writer(length, settings, string)
             case kinds.FloatType(), kinds.FloatType(bits):
@@ -158,39 +156,29 @@ class RowEncoder(FastEncoder[bytes]):
         return usual if codec.is_bare or quote in _PUNCTUATION else plainly
 
 
-def _string_writer(settings: Settings) -> Write:
+def _string_writer(settings: Settings) -> Usual:
     """Return what makes the field of a string of its text."""
     delimiter, quote = settings.delimiter, settings.quote.decode()
-    needs_escape = re.compile(rf"[\n\r\\{re.escape(delimiter[:1].decode())}]").search
-    doubled = quote + quote
+    if quote:
+        text = "f'{$quote}{$v.replace($quote, $doubled)}{$quote}'"
+        return Usual("type($v) is str", text, names={"quote": quote, "doubled": quote * 2})
 
-    def quoted(text: Any) -> str:
-        if type(text) is not str:
-            raise Irregular
-        return f"{quote}{text.replace(quote, doubled)}{quote}"
+    def escaped(text: str) -> str:
+        return escape(text.encode(), delimiter).decode()
 
-    def escaped(text: Any) -> str:
-        if type(text) is not str:
-            raise Irregular
-        return escape(text.encode(), delimiter).decode() if needs_escape(text) else text
-
-    return quoted if quote else escaped
+    special = re.compile(rf"[\n\r\\{re.escape(delimiter[:1].decode())}]")
+    names = {"special": special.search, "escaped": escaped}
+    return Usual("type($v) is str", "$escaped($v) if $special($v) else $v", names=names)
 
 
-def _bytes_writer(length: int | None, settings: Settings, string: Write) -> Write:
+def _bytes_writer(length: int | None, settings: Settings, string: Usual) -> Usual:
     """Return what writes binary values; those too long for the column are not usual."""
-    encode = bytes.hex if settings.binary_encoding == "hex" else write_base64
     quote = settings.quote.decode()
-    longest = maxsize if length is None else length
-
-    def quoted(value: Any) -> str:
-        if type(value) is not bytes or len(value) > longest:
-            raise Irregular
-        return f"{quote}{encode(value)}{quote}"
-
-    def general(value: Any) -> str:
-        if type(value) is not bytes or len(value) > longest:
-            raise Irregular
-        return string(encode(value))
-
-    return quoted if quote in _PUNCTUATION else general
+    encoded = "$v.hex()" if settings.binary_encoding == "hex" else "$base64($v)"
+    names = {**string.names, "longest": maxsize if length is None else length}
+    names["base64"] = write_base64
+    if quote in _PUNCTUATION:
+        text = f"f'{{$quote}}{{{encoded}}}{{$quote}}'"
+    else:
+        text = string.text.replace("$v", f"{encoded}")
+    return Usual("type($v) is bytes and len($v) <= $longest", text, names=names)

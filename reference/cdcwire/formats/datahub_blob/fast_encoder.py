@@ -1,4 +1,4 @@
-"""The fast encoder: one template for each image of a table, one function for each column."""
+"""The fast encoder: one generated function for the images of each table."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache, partial
 from json.encoder import encode_basestring
-from typing import Any, TypeAlias
+from typing import Any
 
 from cdcwire.core.base64_text import write_base64
-from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Memo
+from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Memo, Writer, text_of_image
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import Message
 from cdcwire.datahub.blob_message import DEFAULT_VERSION
@@ -23,12 +23,10 @@ from cdcwire.formats.datahub_blob.payload import MAX_SEQUENCE_DIGITS, MAX_TIME
 from cdcwire.formats.datahub_blob.schema_part import schema_of
 from cdcwire.formats.datahub_blob.settings import read_settings
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
+from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table, Value
 from cdcwire.mysql.usual import decimal_text
-from cdcwire.mysql.usual_texts import float_writer, integer_writer
+from cdcwire.mysql.usual_texts import base64_writer, float_writer, integer_writer
 from cdcwire.mysql.value_texts import integer_range
-
-_Write: TypeAlias = Callable[[Any], str]
 
 _MAX_LABELS = 256  # of one column
 _SEQUENCE_END = 10**MAX_SEQUENCE_DIGITS
@@ -39,18 +37,8 @@ _dumps = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
 class _Plan:
     """How an image is written. ``starts``: of the messages with it, by their op."""
 
-    writers: tuple[_Write, ...]
-    template: str
+    text: Callable[[tuple[Value, ...]], str]
     starts: Memo[str, str]
-
-    def text(self, image: Image) -> str:
-        """Return the JSON of an image."""
-        return self.template % tuple(
-            [
-                "null" if value is None else write(value)
-                for write, value in zip(self.writers, image.values, strict=True)
-            ]
-        )
 
 
 class RowEncoder(FastEncoder[tuple[bytes, ...]]):
@@ -70,16 +58,16 @@ class RowEncoder(FastEncoder[tuple[bytes, ...]]):
         end = _end(change.position)
         if change.op == "insert" and before is None and after is not None:
             plan = self._plans.of(table, after.columns)
-            return (f'{plan.starts["INSERT"]}"after":{plan.text(after)}{end}'.encode(),)
+            return (f'{plan.starts["INSERT"]}"after":{plan.text(after.values)}{end}'.encode(),)
         if change.op == "delete" and before is not None and after is None:
             plan = self._plans.of(table, before.columns)
-            return (f'{plan.starts["DELETE"]}"before":{plan.text(before)}{end}'.encode(),)
+            return (f'{plan.starts["DELETE"]}"before":{plan.text(before.values)}{end}'.encode(),)
         if change.op != "update" or before is None or after is None:
             raise Irregular
         plan = self._plans.of(table, after.columns)
         if self._plans.of(table, before.columns) is not plan:
             raise Irregular
-        old, new = f'"before":{plan.text(before)}', f'"after":{plan.text(after)}'
+        old, new = f'"before":{plan.text(before.values)}', f'"after":{plan.text(after.values)}'
         if not self._settings.split_updates:
             return (f"{plan.starts['UPDATE']}{old},{new}{end}".encode(),)
         return (
@@ -88,7 +76,7 @@ class RowEncoder(FastEncoder[tuple[bytes, ...]]):
         )
 
     def _plan(self, table: Table, columns: tuple[Column, ...]) -> _Plan:
-        members = [_dumps(column.name).replace("%", "%%") + ":%s" for column in columns]
+        members = [f",{_dumps(column.name)}:" for column in columns]
         if len(set(members)) != len(members):
             raise Irregular
         image = Image(columns, (None,) * len(columns))
@@ -99,8 +87,10 @@ class RowEncoder(FastEncoder[tuple[bytes, ...]]):
             schema = _dumps(schema_of(message, OPS[op]))
             return f'{{"schema":{schema},"payload":{{"op":"{op}",'
 
-        template = f'{{"dataColumn":{{{",".join(members)}}}}}'
-        return _Plan(tuple(map(_writer, columns)), template, Memo(start))
+        pieces = [*members, "}}"]
+        pieces[0] = f'{{"dataColumn":{{{pieces[0].removeprefix(",")}'
+        text = text_of_image(pieces, list(map(_writer, columns)), range(len(columns)))
+        return _Plan(text, Memo(start))
 
 
 def _end(position: Position) -> str:
@@ -119,7 +109,7 @@ def _end(position: Position) -> str:
     return f',"sequenceId":"{number}","timestamp":{times}}},"version":"{DEFAULT_VERSION}"}}'
 
 
-def _writer(column: Column) -> _Write:
+def _writer(column: Column) -> Writer:
     """Return what writes the values of a column that are not NULL, as JSON."""
     kind = column.type
 
@@ -131,16 +121,13 @@ def _writer(column: Column) -> _Write:
         text = decimal_text(value) if type(value) is Decimal else ""
         return f'"{text}"' if 0 < len(text) < MAX_NUMBER else plainly(value)
 
-    def binary(value: Any) -> str:
-        return f'"{write_base64(value)}"' if type(value) is bytes else plainly(value)
-
     match kind:
         case kinds.IntType() if type_of(kind) == "LONG":
             return integer_writer(*integer_range(kind))
         case kinds.FloatType(bits):
             return float_writer(bits, repr, plainly)
         case kinds.BytesType():
-            return binary
+            return base64_writer(plainly)
         case kinds.DecimalType():
             return decimal
         case kinds.TextType() | kinds.JsonType():

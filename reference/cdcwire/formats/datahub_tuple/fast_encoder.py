@@ -1,16 +1,23 @@
-"""The fast encoder: one function for each field of the topic, for bodies in JSON."""
+"""The fast encoder: one generated function for the fields of the topic, for bodies in JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import lru_cache
 from json import JSONEncoder
-from typing import Any, TypeAlias
+from typing import Any
 
 from cdcwire.core.base64_text import write_base64
-from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular
+from cdcwire.core.compiled import (
+    FastEncoder,
+    ImagePlans,
+    Irregular,
+    Usual,
+    Writer,
+    refuse,
+    texts_of_values,
+)
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
 from cdcwire.datahub.fields import Field, integer_end, write_text
@@ -19,16 +26,13 @@ from cdcwire.formats.datahub_tuple.events import check_table, messages_of
 from cdcwire.formats.datahub_tuple.topic import topic_in
 from cdcwire.formats.datahub_tuple.values import to_field
 from cdcwire.formats.datahub_tuple.wire import MAX_SEQUENCE_DIGITS, MAX_TIME
-from cdcwire.golang.numbers import narrow_float32, usual_text32
+from cdcwire.golang.numbers import usual_text32
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Event, Image, RowChange, Table
-from cdcwire.mysql.usual_texts import integer_writer
-
-_Write: TypeAlias = Callable[[Any], str]
+from cdcwire.model.events import Column, Event, Image, RowChange, Table, Value
+from cdcwire.mysql.usual_texts import digits_writer, float_writer, integer_writer
 
 _SEQUENCE_END = 10**MAX_SEQUENCE_DIGITS
 _MAX_LABELS = 256  # of one column
-_MAX_DIGITS = 64  # of a decimal, sign and point included
 _LONG_TEXT = 1 << 16  # characters of a text that may be too long for a field
 _RECORD_BYTES, _VALUE_BYTES, _CHARACTER_BYTES = 64, 24, 3  # as `write_records` estimates them
 _list_text = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -38,28 +42,14 @@ _list_text = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 class _Plan:
     """How the rows of some columns are written.
 
-    ``fields``: of each data field its place in the image and its function. ``order``: of each field
-    of the topic its place among the texts of metadata and data. ``required``: places without NULL.
-    ``strings``: those of ``order`` whose fields are STRING.
+    ``texts`` makes the texts of the data fields, without NULL where the topic has none. ``order``:
+    of each field of the topic its place among the texts of metadata and data. ``strings``: those
+    of ``order`` whose fields are STRING.
     """
 
-    fields: tuple[tuple[int, _Write], ...]
+    texts: Callable[[tuple[Value, ...]], tuple[str | None, ...]]
     order: tuple[int, ...]
-    required: tuple[int, ...]
     strings: tuple[int, ...]
-
-    def texts(self, image: Image) -> list[str | None]:
-        """Return the texts of the data fields. Raises: one of ENCODE_IRREGULARITIES."""
-        values = image.values
-        if len(values) != len(self.fields):
-            raise Irregular
-        for place in self.required:
-            if values[place] is None:
-                raise Irregular
-        return [
-            None if (value := values[place]) is None else write(value)
-            for place, write in self.fields
-        ]
 
 
 class RowEncoder(FastEncoder["tuple[Record, ...]"]):
@@ -97,7 +87,7 @@ class RowEncoder(FastEncoder["tuple[Record, ...]"]):
             raise Irregular
         if type(time) is not int or not 0 <= time <= MAX_TIME:
             raise Irregular
-        texts = plan.texts(image)
+        texts = plan.texts(image.values)
         flags = ("N", "Y") if is_after else ("Y", "N")
         metadata = [str(number), operation, *flags, change.table.name or ""]
         given = [*metadata, str(time), *texts]
@@ -118,13 +108,22 @@ class RowEncoder(FastEncoder["tuple[Record, ...]"]):
         if topic.source_table is not None and not table.name:
             raise Irregular
         places, order = [names.index(field.name) for field in fields], self._order()
+        writers = {
+            place: _writer(field, columns[place])
+            for field, place in zip(fields, places, strict=True)
+        }
         return _Plan(
-            tuple(
-                (place, _writer(field, columns[place]))
-                for field, place in zip(fields, places, strict=True)
+            texts_of_values(
+                [writers[place] for place in range(len(columns))],
+                places,
+                None,
+                {
+                    place: refuse
+                    for field, place in zip(fields, places, strict=True)
+                    if not field.nullable
+                },
             ),
             order,
-            tuple(place for field, place in zip(fields, places, strict=True) if not field.nullable),
             tuple(
                 place
                 for place, field in zip(order, topic.fields, strict=True)
@@ -143,33 +142,20 @@ class RowEncoder(FastEncoder["tuple[Record, ...]"]):
         return tuple(order.index(index) for index in range(len(topic.fields)))
 
 
-def _writer(field: Field, column: Column) -> _Write:
+def _writer(field: Field, column: Column) -> Writer:
     """Return what writes the values of a column that are not NULL, as texts."""
     kind = column.type
 
     def plainly(value: Any) -> str:
         return write_text(field.type, to_field(field, column, value))
 
-    def double(value: Any) -> str:
-        return repr(value) if type(value) is float and value - value == 0 else plainly(value)
+    def single(value: float) -> str:
+        usual = usual_text32(value)
+        return usual if "." in usual else plainly(value)
 
-    def single(value: Any) -> str:
-        if type(value) is float and narrow_float32(value) == value:
-            usual = usual_text32(value)
-            return usual if "." in usual else plainly(value)
-        return plainly(value)
-
-    def decimal(value: Any) -> str:
-        text = str(value)
-        is_usual = type(value) is Decimal and len(text) < _MAX_DIGITS and value.is_finite()
-        return text if is_usual and "E" not in text else plainly(value)
-
-    def text(value: Any) -> str:
-        return value if type(value) is str and len(value) < _LONG_TEXT else plainly(value)
-
-    def binary(value: Any) -> str:
-        is_usual = type(value) is bytes and len(value) < _LONG_TEXT
-        return write_base64(value) if is_usual else plainly(value)
+    names = {"end": _LONG_TEXT, "base64": write_base64}
+    text = Usual("type($v) is str and len($v) < $end", "$v", plainly, names)
+    binary = Usual("type($v) is bytes and len($v) < $end", "$base64($v)", plainly, names)
 
     match field.type, kind:
         case (
@@ -179,11 +165,11 @@ def _writer(field: Field, column: Column) -> _Write:
             end = integer_end(field.type)
             return integer_writer(-end, end)
         case "DOUBLE", kinds.FloatType():
-            return double
+            return float_writer(64, repr, plainly)
         case "FLOAT", kinds.FloatType():
-            return single
+            return float_writer(32, single, plainly)
         case "DECIMAL", kinds.DecimalType():
-            return decimal
+            return digits_writer(plainly)
         case "STRING", kinds.TextType() | kinds.JsonType():
             return text
         case "STRING", kinds.BytesType():

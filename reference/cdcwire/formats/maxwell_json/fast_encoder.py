@@ -1,15 +1,15 @@
-"""The fast encoder: for each row image one function per column, and the text around the values."""
+"""The fast encoder: one generated function for the values of an image, and the text around it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from cdcwire.connect.java_numbers import java_float_text
-from cdcwire.connect.usual_values import binary_text, string_text
-from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular
+from cdcwire.connect.usual_values import string_text
+from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Usual, Writer, texts_of_values
 from cdcwire.core.compiled.json_objects import read_objects
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import KafkaMessage
@@ -21,10 +21,14 @@ from cdcwire.formats.maxwell_json.settings import read_settings
 from cdcwire.formats.maxwell_json.values import SPACE, written
 from cdcwire.formats.maxwell_json.wire import SECONDS_END
 from cdcwire.model import kinds
-from cdcwire.model.events import Column, Event, Image, Position, RowChange, Table
-from cdcwire.mysql.usual_texts import digits_writer, float_writer, integer_writer, usual_text
-
-_Write: TypeAlias = Callable[[Any], str]
+from cdcwire.model.events import Column, Event, Position, RowChange, Table, Value
+from cdcwire.mysql.usual_texts import (
+    base64_writer,
+    digits_writer,
+    float_writer,
+    integer_writer,
+    usual_text,
+)
 
 _MAX_TEXTS = 256  # of one column
 _LONG_JSON = 1 << 16  # characters of a text that may reach the limit on values
@@ -38,6 +42,7 @@ class _Plan:
     """How the rows of some columns are written.
 
     ``start``: the members before ``type``. ``names``: of the columns, each with its colon.
+    ``texts`` makes the JSON of each value.
     ``key_places``: where the values of the key columns are, -1 for a column that the row lacks;
     None: the key is unknown. ``key_columns``: the member with their names, or nothing.
     ``kafka_key``: a template of the Kafka key; None: messages have no key.
@@ -45,26 +50,19 @@ class _Plan:
 
     start: str
     names: tuple[str, ...]
-    writers: tuple[_Write, ...]
+    texts: Callable[[tuple[Value, ...]], tuple[str, ...]]
     key_places: tuple[int, ...] | None
     key_columns: str
     kafka_key: str | None
 
-    def texts(self, image: Image) -> list[str]:
-        """Return the JSON of each value. Raises: one of ENCODE_IRREGULARITIES."""
-        return [
-            _NULL if value is None else write(value)
-            for write, value in zip(self.writers, image.values, strict=True)
-        ]
-
-    def row(self, texts: list[str], with_nulls: bool) -> str:
+    def row(self, texts: tuple[str, ...], with_nulls: bool) -> str:
         """Return the object of a row."""
         pairs = zip(self.names, texts, strict=True)
         if with_nulls:
             return ",".join([name + text for name, text in pairs])
         return ",".join([name + text for name, text in pairs if text != _NULL])
 
-    def changed(self, old: list[str], new: list[str], with_nulls: bool) -> str:
+    def changed(self, old: tuple[str, ...], new: tuple[str, ...], with_nulls: bool) -> str:
         """Return the object of the old values that differ from the new ones."""
         return ",".join(
             [
@@ -74,7 +72,7 @@ class _Plan:
             ]
         )
 
-    def key(self, texts: list[str]) -> tuple[str, ...]:
+    def key(self, texts: tuple[str, ...]) -> tuple[str, ...]:
         """Return the JSON of the values of the key columns."""
         return tuple([texts[place] if place >= 0 else _NULL for place in self.key_places or ()])
 
@@ -101,7 +99,7 @@ class RowEncoder(FastEncoder[KafkaMessage]):
         if change.extra or change.half is not None or change.sent == "key":
             raise Irregular
         plan = self._plans.of(table, image.columns)
-        texts = plan.texts(image)
+        texts = plan.texts(image.values)
         row = plan.row(texts, with_nulls)
         if not row:
             raise Irregular
@@ -109,7 +107,7 @@ class RowEncoder(FastEncoder[KafkaMessage]):
         if other is not None:
             if self._plans.of(table, other.columns) is not plan:
                 raise Irregular
-            old = f',"old":{{{plan.changed(plan.texts(other), texts, with_nulls)}}}'
+            old = f',"old":{{{plan.changed(plan.texts(other.values), texts, with_nulls)}}}'
         key = plan.key(texts)
         has_key = settings.output_primary_keys and plan.key_places is not None
         shown = f',"primary_key":[{",".join(key)}]' if has_key else ""
@@ -149,7 +147,7 @@ class RowEncoder(FastEncoder[KafkaMessage]):
         return _Plan(
             f'{{"database":{schema},"table":{name}',
             tuple(f"{written_text(each)}:" for each in names),
-            tuple(map(_writer, columns)),
+            texts_of_values(list(map(_writer, columns)), range(len(columns))),
             None if key is None else tuple(names.index(k) if k in names else -1 for k in key),
             f',"primary_key_columns":{written_texts(key)}' if is_named and key is not None else "",
             self._kafka_key(table.schema, table.name, key),
@@ -176,18 +174,12 @@ def _seconds(position: Position) -> int:
     return seconds
 
 
-def _writer(column: Column) -> _Write:
+def _writer(column: Column) -> Writer:
     """Return what writes the values of a column that are not NULL."""
     kind = column.type
 
     def plainly(value: Any) -> str:
         return written_value(written(column, value))
-
-    def text(value: Any) -> str:
-        return string_text(value) if type(value) is str else plainly(value)
-
-    def binary(value: Any) -> str:
-        return binary_text(value) if type(value) is bytes else plainly(value)
 
     def document(value: Any) -> str:
         if type(value) is str and len(value) < _LONG_JSON and "\\u" not in value:
@@ -206,9 +198,9 @@ def _writer(column: Column) -> _Write:
         case kinds.DecimalType():
             return digits_writer(plainly)
         case kinds.TextType():
-            return text
+            return Usual("type($v) is str", "$text($v)", plainly, {"text": string_text})
         case kinds.BytesType():
-            return binary
+            return base64_writer(plainly)
         case kinds.EnumType() | kinds.SetType():
             return lru_cache(_MAX_TEXTS, typed=True)(plainly)
         case kinds.TimeType() | kinds.DatetimeType() | kinds.TimestampType():

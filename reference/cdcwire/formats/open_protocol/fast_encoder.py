@@ -1,21 +1,27 @@
-"""The fast encoder: one template for each row image, one function for each of its columns.
+"""The fast encoder: one generated function for each row image.
 
-A template is the JSON of an image with a place for each value. It has all that follows from table
-and columns, in the order of the dialect. Strings are escaped in two steps: by Python's ``json``,
+It puts the values between pieces of JSON, which have all that follows from table and columns, in
+the order of the dialect. Strings are escaped in two steps: by Python's ``json``,
 and once for the whole row as Go does in addition.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
 from cdcwire.core.base64_text import write_base64
-from cdcwire.core.compiled import FastEncoder, ImagePlans, Irregular, Memo
+from cdcwire.core.compiled import (
+    FastEncoder,
+    ImagePlans,
+    Irregular,
+    Memo,
+    Writer,
+    text_of_image,
+)
 from cdcwire.core.format import NO_CONTEXT, Context
 from cdcwire.core.message import Message
 from cdcwire.formats.open_protocol.batching import Pair, messages_of
@@ -28,40 +34,19 @@ from cdcwire.formats.open_protocol.values import write_value
 from cdcwire.golang.json_text import finished_json
 from cdcwire.golang.numbers import float_text
 from cdcwire.golang.quote import quote
-from cdcwire.model.events import Column, Event, Image, RowChange, Table
+from cdcwire.model.events import Column, Event, RowChange, Table, Value
 from cdcwire.mysql.images import Prepared
 from cdcwire.mysql.json_members import UINT64_END
 from cdcwire.mysql.types import FLAG_HANDLE_KEY, LARGE_STRING_TYPES
 from cdcwire.mysql.usual import decimal_text, integer_range, number_of_label, usual_form
-from cdcwire.mysql.usual_texts import float_writer
+from cdcwire.mysql.usual_texts import base64_writer, digits_writer, float_writer, integer_writer
 from cdcwire.mysql.values import wire_value
 
-_Write: TypeAlias = Callable[[Any], str]
+_Write: TypeAlias = "Callable[[tuple[Value, ...]], str]"
 _Keyed: TypeAlias = "tuple[str, str, int | None]"  # schema, table, partition
 
 _MAX_LABELS = 256  # of one column
 _TS = 1 << 63  # the place of the timestamp in a key; it comes before all names
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """How an image is written: in which order its values, by which functions, into which text."""
-
-    order: tuple[int, ...]
-    writers: tuple[_Write, ...]
-    template: str
-
-    def text(self, image: Image) -> str:
-        """Return the JSON of an image. Raises: one of IRREGULARITIES."""
-        values = image.values
-        if len(values) != len(self.order):
-            raise Irregular
-        return self.template % tuple(
-            [
-                "null" if values[index] is None else write(values[index])
-                for index, write in zip(self.order, self.writers, strict=True)
-            ]
-        )
 
 
 class RowEncoder(FastEncoder[Pair]):
@@ -71,7 +56,7 @@ class RowEncoder(FastEncoder[Pair]):
         self._settings = read_settings(context)
         self._tables = context.tables
         self._columns = ColumnWriter(self._settings.time_zone, context.tables)
-        self._plans: ImagePlans[_Plan] = ImagePlans(self._plan)
+        self._plans: ImagePlans[_Write] = ImagePlans(self._plan)
         self._keys: Memo[_Keyed, tuple[str, str]] = Memo(self._key)
 
     def _messages(self, events: Iterable[Event]) -> Iterator[Message]:
@@ -83,17 +68,17 @@ class RowEncoder(FastEncoder[Pair]):
             raise Irregular
         before, after = change.before, change.after
         if change.op == "insert" and before is None and after is not None:
-            value = f'{{"u":{self._plans.of(table, after.columns).text(after)}}}'
+            value = f'{{"u":{self._plans.of(table, after.columns)(after.values)}}}'
         elif change.op == "update" and before is not None and after is not None:
-            new = self._plans.of(table, after.columns).text(after)
-            old = self._plans.of(table, before.columns).text(before)
+            new = self._plans.of(table, after.columns)(after.values)
+            old = self._plans.of(table, before.columns)(before.values)
             if settings.only_updated_columns:
                 raise Irregular
             value = f'{{"u":{new},"p":{old}}}' if settings.output_old_value else f'{{"u":{new}}}'
         elif change.op == "delete" and before is not None and after is None:
             if settings.delete_only_handle_key:
                 raise Irregular
-            value = f'{{"d":{self._plans.of(table, before.columns).text(before)}}}'
+            value = f'{{"d":{self._plans.of(table, before.columns)(before.values)}}}'
         else:
             raise Irregular
         ts, partition = position.commit_ts, position.partition
@@ -116,7 +101,7 @@ class RowEncoder(FastEncoder[Pair]):
         start, _, end = write_key(row_key, self._settings.dialect).decode().partition(str(_TS))
         return start, end
 
-    def _plan(self, table: Table, columns: tuple[Column, ...]) -> _Plan:
+    def _plan(self, table: Table, columns: tuple[Column, ...]) -> _Write:
         prepared = self._columns.prepared(table, columns)
         dialect = self._settings.dialect
         names = [column.name for column, _, _, _ in prepared]
@@ -125,17 +110,18 @@ class RowEncoder(FastEncoder[Pair]):
             order.sort(key=lambda index: names[index].encode())
         if not order or len(set(names)) != len(names):
             raise Irregular
-        members = []
+        pieces, end = [], "{"
         for index in order:
             column, code, flags, _ = prepared[index]
             handle = '"h":true,' if flags & FLAG_HANDLE_KEY else ""
-            name = write_name(column.name, dialect).replace("%", "%%")
-            members.append(f'{name}:{{"t":{code},{handle}"f":{flags},"v":%s}}')
-        writers = tuple(_writer(prepared[index], self._settings) for index in order)
-        return _Plan(tuple(order), writers, f"{{{','.join(members)}}}")
+            name = write_name(column.name, dialect)
+            pieces.append(f'{end}{name}:{{"t":{code},{handle}"f":{flags},"v":')
+            end = "},"
+        writers = [_writer(each, self._settings) for each in prepared]
+        return text_of_image([*pieces, "}}"], writers, order)
 
 
-def _writer(prepared: Prepared, settings: Settings) -> _Write:
+def _writer(prepared: Prepared, settings: Settings) -> Writer:
     """Return what writes the values of a column that are not NULL."""
     column, code, flags, clause = prepared
     dialect = settings.dialect
@@ -145,16 +131,13 @@ def _writer(prepared: Prepared, settings: Settings) -> _Write:
         return write_value(found, code, flags, dialect)
 
     form = usual_form(column, code, flags)
-    low, high = integer_range(column, code, flags)
+    ends = integer_range(column, code, flags)
     is_large = code in LARGE_STRING_TYPES
     number = number_of_label(column)
     labels: Memo[str, str] = Memo(lambda label: str(number(label)), _MAX_LABELS)
 
-    def integer(value: Any) -> str:
-        return str(value) if type(value) is int and low <= value < high else plainly(value)
-
     def label(value: Any) -> str:
-        return labels[value] if type(value) is str else integer(value)
+        return labels[value] if type(value) is str else plainly(value)
 
     def decimal(value: Any) -> str:
         return f'"{decimal_text(value)}"' if type(value) is Decimal else plainly(value)
@@ -162,20 +145,17 @@ def _writer(prepared: Prepared, settings: Settings) -> _Write:
     def large_text(value: Any) -> str:
         return f'"{write_base64(value.encode())}"'
 
-    def large_bytes(value: Any) -> str:
-        return f'"{write_base64(value)}"' if type(value) is bytes else plainly(value)
-
     def quoted_bytes(value: Any) -> str:
         return encode_basestring(quote(value)) if type(value) is bytes else plainly(value)
 
-    writers: dict[str, _Write] = {
-        "integer": integer,
-        "label": label,
+    writers: dict[str, Writer] = {
+        "integer": integer_writer(*ends, plainly=plainly),
+        "label": integer_writer(*ends, plainly=label),
         "float": float_writer(32, partial(float_text, bits=32), plainly),
         "double": float_writer(64, partial(float_text, bits=64), plainly),
-        "decimal": decimal,
+        "decimal": digits_writer(decimal, '"'),
         "text": large_text if is_large else encode_basestring,
-        "bytes": large_bytes if is_large else quoted_bytes,
+        "bytes": base64_writer(plainly) if is_large else quoted_bytes,
         "characters": encode_basestring,
     }
     return writers.get(form, plainly)
