@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
@@ -21,7 +22,7 @@ from cdcwire.model.events import Event, Progress, RowChange
 from cdcwire.model.text import Json, event_from_json
 from cdcwire_evidence.fuzz import laws, round_trip, run
 from cdcwire_evidence.fuzz.__main__ import main
-from cdcwire_evidence.fuzz.inputs import SIGN, first_inputs
+from cdcwire_evidence.fuzz.inputs import SIGN, first_inputs, other_carrier
 from cdcwire_evidence.fuzz.laws import Laws
 from cdcwire_evidence.fuzz.mutate import made_again, mutated
 from cdcwire_evidence.fuzz.run import FormatRun, Plan, Tally
@@ -213,6 +214,26 @@ def test_golden_cases_and_first_inputs_keep_all_laws(name: str) -> None:
     for given in first_inputs(name)[::30]:
         assert checks.check(given).broken == []
         assert checks.check(mutated(given, 1)).broken == []
+
+
+@pytest.mark.parametrize("name", FORMAT_NAMES)
+def test_message_of_the_other_carrier_keeps_all_laws(name: str) -> None:
+    """All decoders reject it with the same error, or read its bytes."""
+    given = first_inputs(name)[0]
+    given = replace(given, messages=(other_carrier(given.message),), index=0)
+    assert Laws(get_format(name)).check(given).broken == []
+
+
+def test_column_that_the_definition_lacks_keeps_its_type() -> None:
+    """An integer beyond 64 bits is a decimal, and CDL writes decimals as text."""
+    cases = first_inputs("cdl-json")
+    (given,) = (each for each in cases if each.case == "cdl-json/envelope/definition-older")
+    value, count = re.subn(
+        rb'("added":)[^,}]+', rb"\g<1>9223372036854775808", given.message.value or b""
+    )
+    assert count == 1
+    given = replace(given, messages=(KafkaMessage(None, value),), index=0)
+    assert Laws(get_format("cdl-json")).check(given).broken == []
 
 
 def test_run_goes_on_where_it_ended(tmp_path: Path) -> None:

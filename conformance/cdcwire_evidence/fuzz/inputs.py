@@ -122,6 +122,13 @@ def with_part(message: Message, part: str, raw: bytes | None) -> Message:
     return KafkaMessage(message.key, raw, message.headers)
 
 
+def other_carrier(message: Message) -> Message:
+    """Return a file with the value of a message, or a message with the bytes of a file."""
+    if isinstance(message, StoredFile):
+        return KafkaMessage(None, message.value)
+    return StoredFile("stray", message.value or b"")
+
+
 @cache
 def option_texts(format_name: str) -> Mapping[str, tuple[OptionValue, ...]]:
     """Return the values that each option has in the corpus, and its allowed values."""

@@ -19,6 +19,7 @@ from cdcwire_evidence.fuzz.inputs import (
     Input,
     first_inputs,
     option_texts,
+    other_carrier,
     parts_of,
     with_part,
 )
@@ -63,8 +64,11 @@ def _change_message(given: Input, chance: Random) -> Input:
     if not parts:
         return _with(given, index, with_part(message, "value", chance.randbytes(4)))
     part = chance.choice(list(parts))
-    if chance.random() < 0.02:  # null
+    kind = chance.random()
+    if kind < 0.02:  # null
         return _with(given, index, with_part(message, part, None))
+    if kind < 0.022:
+        return _with(given, index, other_carrier(message))
     raw = parts[part]
     if chance.random() < 0.25:
         ruled = _by_rule(given, index, part, chance)

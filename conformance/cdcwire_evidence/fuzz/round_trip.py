@@ -6,7 +6,7 @@ Decoding it again gives the same as far as the format carries it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from decimal import MAX_PREC, Decimal
 from decimal import Context as DecimalContext
@@ -24,6 +24,7 @@ from cdcwire.model.events import (
     Progress,
     RowChange,
     SchemaChange,
+    Table,
     Value,
 )
 from cdcwire.model.kinds import DecimalType
@@ -52,12 +53,27 @@ def broken_round_trip(
     """Return the findings, and whether the events were encoded."""
     found, is_encoded = _round_trip(format_, given, context, events)
     if found and is_encoded:  # types and keys may need the definition that the events give
-        names = {(table.schema, table.name) for table in context.tables}
-        others = [t for t in definitions_of(events) if (t.schema, t.name) not in names]
-        if others:
-            context = replace(context, tables=(*context.tables, *others))
+        tables = _completed(context.tables, definitions_of(events))
+        if tables != context.tables:
+            context = replace(context, tables=tables)
             found, is_encoded = _round_trip(format_, given, context, events)
     return found, is_encoded
+
+
+def _completed(tables: Sequence[Table], given: Iterable[Table]) -> tuple[Table, ...]:
+    """Return definitions with the tables and columns that only the events give."""
+    found = list(tables)
+    for table in given:
+        same = [n for n, t in enumerate(found) if (t.schema, t.name) == (table.schema, table.name)]
+        for index in same:
+            columns = found[index].columns or ()
+            names = {column.name for column in columns}
+            added = [column for column in table.columns or () if column.name not in names]
+            if added:
+                found[index] = replace(found[index], columns=(*columns, *added))
+        if not same:
+            found.append(table)
+    return tuple(found)
 
 
 def _round_trip(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from cdcwire.core.errors import DecodeError
+
 
 @dataclass(frozen=True, slots=True)
 class KafkaMessage:
@@ -39,15 +41,15 @@ class StoredFile:
 Message: TypeAlias = KafkaMessage | StoredFile
 
 
-def expect_kafka(message: Message) -> KafkaMessage:
-    """Return the message of a queue. Raises: TypeError for a file."""
+def expect_kafka(message: Message, clause: str) -> KafkaMessage:
+    """Return the message of a queue. Raises: DecodeError for a file."""
     if not isinstance(message, KafkaMessage):
-        raise TypeError("a Kafka message is expected; claim-check files belong into the blobs")
+        raise DecodeError("the message is a stored file, not a Kafka message", 0, clause)
     return message
 
 
-def expect_file(message: Message) -> StoredFile:
-    """Return the file of a storage prefix. Raises: TypeError for a message of a queue."""
+def expect_file(message: Message, clause: str) -> StoredFile:
+    """Return the file of a storage prefix. Raises: DecodeError for a message of a queue."""
     if not isinstance(message, StoredFile):
-        raise TypeError("a file of a storage prefix is expected")
+        raise DecodeError("the message is a Kafka message, not a file", 0, clause)
     return message

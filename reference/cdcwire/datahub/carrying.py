@@ -12,7 +12,7 @@ from typing import cast
 from cdcwire.core.errors import DecodeError, Path, step
 from cdcwire.core.format import Compression
 from cdcwire.core.limits import decompressed_bytes
-from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.message import KafkaMessage, Message, expect_kafka
 from cdcwire.core.options import from_context, option
 from cdcwire.datahub.body import BodySettings, ContentEncoding, read_body, write_body
 from cdcwire.datahub.compression import MAX_RAW_BYTES
@@ -65,10 +65,8 @@ class BodyOptions:
 
 
 def queued(message: Message) -> KafkaMessage:
-    """Return the message of a queue. Raises: TypeError for a file."""
-    if not isinstance(message, KafkaMessage):
-        raise TypeError("a message is expected, with a body or a record as its value")
-    return message
+    """Return the message of a queue. Raises: DecodeError for a file."""
+    return expect_kafka(message, "datahub: records")
 
 
 def value_of(message: KafkaMessage) -> bytes:

@@ -9,10 +9,11 @@ import pytest
 
 from cdcwire.core.format import NO_CONTEXT, Context, Format
 from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.registry import get_format
 from cdcwire.model.carries import EXACT
 from cdcwire.model.events import Event, Position, Progress
 from cdcwire.model.text import Json, event_to_json
-from cdcwire_conformance.corpus import Case
+from cdcwire_conformance.corpus import Case, load_cases
 from cdcwire_conformance.corpus.case import Fault
 from cdcwire_conformance.judge import judge_decoded, judge_encoded, rules_of
 from cdcwire_conformance.judge.locate import find_focus
@@ -27,6 +28,16 @@ def events_of(toy: Format, case: Case) -> list[Json]:
         for message in case.messages
         for event in toy.to_events(message, context=NO_CONTEXT)
     ]
+
+
+def test_encode_message_of_the_other_carrier_fails() -> None:
+    (case,) = (
+        each for each in load_cases(("csv",)) if each.id == "csv/prefix/repeats-across-files"
+    )
+    answer = Messages((KafkaMessage(None, case.messages[0].value),))
+    judgement = judge_encoded(case, answer, get_format("csv"), rules_of(get_format("csv")))
+    assert judgement.problem == "message 0 can't be read"
+    assert "not a file" in judgement.differences[0].got
 
 
 def test_accept_equal_events_pass(toy: Format, a_case: Make) -> None:

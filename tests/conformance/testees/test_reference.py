@@ -29,6 +29,20 @@ def decode_request(value: bytes, seq: int = 1) -> Json:
     return {"cmd": "decode", "seq": seq, "format": "craft", "messages": [message]}
 
 
+def decode_line(format_name: str, message: Json, key: Json = None, roles: Json = None) -> bytes:
+    """Return a request with one message and the definition of a table with one column."""
+    table = {"table": "t", "key": key, "columns": [{"name": "id", "roles": roles}]}
+    request = {"cmd": "decode", "seq": 3, "format": format_name, "tables": [table]}
+    return json.dumps({**request, "messages": [message] if message else []}).encode()
+
+
+_ODD: tuple[Json, ...] = ("id", 7, 1.5, [7], [[]], {})
+NO_LISTS = (
+    *(decode_line("craft", {}, key=each) for each in _ODD),
+    *(decode_line("csv", {}, roles=each) for each in _ODD),
+)
+
+
 def test_serve_start_claims_every_format_with_encoding() -> None:
     (answer,) = conversation({"cmd": "start", "protocol": 1})
     assert answer["protocol"] == 1
@@ -61,6 +75,12 @@ def test_serve_events_that_it_can_not_write_are_rejected(event: Json) -> None:
     assert answer["rejected"]["problem"]
 
 
+def test_serve_message_of_the_other_carrier_is_rejected() -> None:
+    line = decode_line("csv", {"key": None, "value": ""})
+    (answer,) = conversation(json.loads(line))
+    assert "not a file" in answer["rejected"]["problem"]
+
+
 def test_serve_stop_ends_and_what_follows_is_not_read() -> None:
     assert conversation({"cmd": "stop"}, decode_request(RESOLVED)) == []
 
@@ -89,6 +109,7 @@ def test_answer_once_exit_code_tells_accepted_from_rejected(cut: int, code: int)
         (b'{"cmd":"decode","seq":3,"format":"craft","messages":[{"value":"?"}]}', 3, "base64"),
         (b'{"cmd":"decode","seq":3,"format":"craft","messages":[],"options":[]}', 3, "options"),
         (b'{"cmd":"decode","seq":3,"format":"craft","messages":[],"tables":[1]}', 3, "tables"),
+        *((line, 3, "a list of texts") for line in NO_LISTS),
         (b"[" * 200_000, None, "nested too deeply"),
         (
             b'{"cmd":"decode","seq":' + b"9" * 5_000 + b"}",

@@ -16,7 +16,7 @@ from functools import partial
 from cdcwire.core.compiled import BoundedCache, Credit, FastDecoder, Irregular
 from cdcwire.core.errors import DecodeError
 from cdcwire.core.format import NO_CONTEXT, Context
-from cdcwire.core.message import KafkaMessage, Message
+from cdcwire.core.message import KafkaMessage, Message, expect_kafka
 from cdcwire.core.reader import Reader
 from cdcwire.core.rows import NOTHING_ELSE, Layout, Row, new_row
 from cdcwire.formats.avro.definitions import Labels
@@ -176,12 +176,10 @@ class RowDecoder(FastDecoder):
         return layout
 
     def _plain(self, message: Message) -> list[Row | Event]:
-        if not isinstance(message, KafkaMessage):
-            if schema_of(message) is not None:
-                return []
-            problem = "the message is a stored file, not a Kafka message"
-            raise DecodeError(problem, 0, "avro: messages")
-        key, value = message.key, message.value
+        if schema_of(message) is not None:
+            return []
+        kafka = expect_kafka(message, "avro: messages")
+        key, value = kafka.key, kafka.value
         self._credit.earn(len(key or b"") + len(value or b""))
         found = read_bytes(key, value, self.source, self.settings, self.selection)
         events = events_of(found, self.settings, self.labels, self.selection)

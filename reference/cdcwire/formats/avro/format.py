@@ -88,7 +88,7 @@ def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Ev
     settings = read_settings(context)
     if schema_of(message) is not None:
         return
-    kafka = expect_kafka(message)
+    kafka = expect_kafka(message, "avro: messages")
     decoded = decode(kafka.value, key=kafka.key, context=context)
     yield from events_of(decoded, settings, Labels(context.tables), context.selection)
 

@@ -61,7 +61,11 @@ def explain(message: KafkaMessage | StoredFile, *, context: Context = NO_CONTEXT
 
     On broken bytes: the spans up to the place of the error, and the error.
     """
-    settings, kafka = read_settings(context), expect_kafka(message)
+    settings = read_settings(context)
+    try:
+        kafka = expect_kafka(message, "avro: messages")
+    except DecodeError as caught:
+        return Explanation((), caught)
     source = KnownSchemas(context.schemas)
     key = None if kafka.key is None else RecordingReader(kafka.key, part="key")
     value = None if kafka.value is None else RecordingReader(kafka.value, part="value")

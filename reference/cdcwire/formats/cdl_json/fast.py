@@ -37,7 +37,7 @@ class RowDecoder(FastDecoder):
         self._values = EnvelopeDecoder(settings.schemas_enable)
 
     def _usual(self, message: AnyMessage) -> list[Event]:
-        message = expect_kafka(message)
+        message = expect_kafka(message, "cdl-json: fields")
         if message.value is None or message.key is not None or self.settings.null_is_default:
             raise Irregular
         envelope = self._values.usual(message.value)
@@ -49,7 +49,7 @@ class RowDecoder(FastDecoder):
         return list(events_of(change, self.selection))
 
     def _plain(self, message: AnyMessage) -> list[Event]:
-        message = expect_kafka(message)
+        message = expect_kafka(message, "cdl-json: fields")
         found = read_message(message.value, message.key, self.settings, self.tables)
         events = list(events_of(found, self.selection))
         if message.value is not None and not isinstance(found, Tombstone):

@@ -70,7 +70,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 
 def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
-    kafka = expect_kafka(message)
+    kafka = expect_kafka(message, "cdl-json: fields")
     decoded = decode(kafka.value, key=kafka.key, context=context)
     yield from events_of(decoded, context.selection)
 
@@ -81,7 +81,7 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
 
 
 def _warnings(message: Message, context: Context) -> tuple[str, ...]:
-    kafka = expect_kafka(message)
+    kafka = expect_kafka(message, "cdl-json: fields")
     found = decode(kafka.value, key=kafka.key, context=context)
     return () if isinstance(found, Tombstone) else found.warnings
 

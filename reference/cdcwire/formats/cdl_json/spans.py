@@ -53,7 +53,11 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
 
     On broken bytes: the spans up to the place of the error, and the error.
     """
-    settings, kafka = read_settings(context), expect_kafka(message)
+    settings = read_settings(context)
+    try:
+        kafka = expect_kafka(message, "cdl-json: fields")
+    except DecodeError as caught:
+        return Explanation((), caught)
     error: DecodeError | None = None
     warnings: tuple[str, ...] = ()
     try:

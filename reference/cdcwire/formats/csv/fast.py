@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from cdcwire.core.compiled import IRREGULARITIES, BoundedCache, FastDecoder, Irregular
 from cdcwire.core.errors import DecodeError, step
 from cdcwire.core.format import Context
-from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.message import Message, StoredFile, expect_file
 from cdcwire.core.rows import NOTHING_ELSE, Conversion, Layout, Row, new_row
 from cdcwire.formats.csv.events import find_table, located_event, read_events
 from cdcwire.formats.csv.halves import join_adjacent_halves
@@ -109,7 +109,7 @@ class RowDecoder(FastDecoder):
         return self._rows(message)
 
     def _plain(self, message: Message) -> Iterator[Row | Event]:
-        raise DecodeError("the message is a Kafka message, not a file", 0, "csv: files")
+        return self._rows(expect_file(message, "csv: files"))
 
     def _rows(self, file: StoredFile) -> Iterator[Row | Event]:
         """Yield the rows and events of a file, those before a fault first. Raises: DecodeError."""

@@ -77,7 +77,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
-    file = expect_file(message)
+    file = expect_file(message, "csv: files")
     place = path_of(file, settings.layout)
     if place is not None and not isinstance(place, DataPath):
         layout, time_zone = settings.layout, settings.time_zone

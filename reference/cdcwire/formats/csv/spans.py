@@ -32,8 +32,9 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
 
     On broken bytes: the spans up to the place of the error, and the error.
     """
-    settings, file = read_settings(context), expect_file(message)
+    settings = read_settings(context)
     try:
+        file = expect_file(message, "csv: files")
         place = path_of(file, settings.layout)
     except DecodeError as caught:
         return Explanation((), caught)

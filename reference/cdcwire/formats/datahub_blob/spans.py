@@ -92,7 +92,11 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
 
     On broken bytes: the spans up to the place of the error, and the error.
     """
-    settings, body = read_settings(context), queued(message)
+    settings = read_settings(context)
+    try:
+        body = queued(message)
+    except DecodeError as caught:
+        return Explanation((), caught)
     error: DecodeError | None = None
     has_schema_name = False
     try:

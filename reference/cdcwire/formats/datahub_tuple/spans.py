@@ -35,7 +35,10 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     On broken bytes: the spans up to the place of the error, and the error.
     """
     settings, topic = topic_in(context)
-    body = queued(message)
+    try:
+        body = queued(message)
+    except DecodeError as caught:
+        return Explanation((), caught)
     error: DecodeError | None = None
     events: list[Event] = []
     try:

@@ -45,7 +45,7 @@ class RowDecoder(FastDecoder):
         self._has_alone = bool(self.tables) and settings.schemas_enable != "true"
 
     def _usual(self, message: AnyMessage) -> list[Event]:
-        message = expect_kafka(message)
+        message = expect_kafka(message, "debezium-json: members")
         if message.value is None or not self._is_usual:
             raise Irregular
         envelope = self._values.usual(message.value)
@@ -69,7 +69,7 @@ class RowDecoder(FastDecoder):
         return parsed
 
     def _plain(self, message: AnyMessage) -> list[Event]:
-        message = expect_kafka(message)
+        message = expect_kafka(message, "debezium-json: members")
         found = read_message(message.value, message.key, self.settings, self.tables)
         events = list(events_of(found, self.settings, self.selection))
         self._learn(message, found)

@@ -119,7 +119,7 @@ CONNECTORS = (
 def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
     settings = read_settings(context)
-    kafka = expect_kafka(message)
+    kafka = expect_kafka(message, "debezium-json: members")
     decoded = decode(kafka.value, key=kafka.key, context=context)
     yield from events_of(decoded, settings, context.selection)
 
@@ -130,7 +130,7 @@ def from_events(events: Iterable[Event], *, context: Context = NO_CONTEXT) -> It
 
 
 def _warnings(message: Message, context: Context) -> tuple[str, ...]:
-    kafka = expect_kafka(message)
+    kafka = expect_kafka(message, "debezium-json: members")
     found = decode(kafka.value, key=kafka.key, context=context)
     return () if isinstance(found, Tombstone) else found.warnings
 

@@ -86,7 +86,11 @@ def explain(message: KafkaMessage | StoredFile, *, context: Context = NO_CONTEXT
 
     On broken bytes: the spans up to the place of the error, and the error.
     """
-    settings, kafka = read_settings(context), expect_kafka(message)
+    settings = read_settings(context)
+    try:
+        kafka = expect_kafka(message, "debezium-json: members")
+    except DecodeError as caught:
+        return Explanation((), caught)
     error: DecodeError | None = None
     found: Message | None = None
     warnings: tuple[str, ...] = ()

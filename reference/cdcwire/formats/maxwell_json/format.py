@@ -57,7 +57,7 @@ CHOICES: Mapping[str, str] = MappingProxyType(
 
 def to_events(message: Message, *, context: Context = NO_CONTEXT) -> Iterator[Event]:
     """Yield the neutral events of a message. Raises: DecodeError, OptionError."""
-    kafka = expect_kafka(message)
+    kafka = expect_kafka(message, "maxwell-json: json text")
     decoded = decode(kafka.value, key=kafka.key, context=context)
     definitions = definitions_of(context.tables)
     yield from events_of(decoded, read_settings(context), context.selection, definitions)

@@ -90,7 +90,10 @@ def explain(message: Message, *, context: Context = NO_CONTEXT) -> Explanation:
     On broken bytes: the spans up to the error, and the error.
     """
     settings, definitions = read_settings(context), definitions_of(context.tables)
-    kafka = expect_kafka(message)
+    try:
+        kafka = expect_kafka(message, "maxwell-json: json text")
+    except DecodeError as caught:
+        return Explanation((), caught)
     error: DecodeError | None = None
     try:
         decoded = decode(kafka.value, key=kafka.key)

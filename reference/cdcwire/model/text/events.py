@@ -31,6 +31,7 @@ from cdcwire.model.text.members import (
     TextFormError,
     number_of,
     text_member,
+    texts_member,
     word_member,
 )
 from cdcwire.model.text.tables import column_to_json, columns_from_json, table_members
@@ -140,10 +141,8 @@ def _row_from_json(
         text_member(document, "database", path),
     )
     known = _find(tables, named)
-    key = document.get("key")
-    if key is not None and not (isinstance(key, list) and all(isinstance(k, str) for k in key)):
-        raise TextFormError("the key is a list of column names", (*path, "key"))
-    names = tuple(key) if key is not None else known.key if known else None
+    key = texts_member(document, "key", path)
+    names = key if key is not None else known.key if known else None
     columns = known.columns if known else None
     images = [
         None

@@ -36,6 +36,16 @@ def text_member(document: Mapping[str, Json], name: str, path: Path) -> str | No
     return value
 
 
+def texts_member(document: Mapping[str, Json], name: str, path: Path) -> tuple[str, ...] | None:
+    """Return a member that lists texts; None if it is null or missing. Raises: TextFormError."""
+    value = document.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise TextFormError("it is to be a list of texts", (*path, name))
+    return tuple(value)
+
+
 def number_of(text: str, path: Path) -> int:
     """Return the integer that decimal digits write. Raises: TextFormError."""
     if not INTEGER.fullmatch(text):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import get_args
 
@@ -10,7 +10,13 @@ from cdcwire.core.errors import Path
 from cdcwire.model.events import ABSENT, Column, Expression, Role, Table, Value
 from cdcwire.model.kind_text import kind_text
 from cdcwire.model.kinds import Type
-from cdcwire.model.text.members import Json, TextFormError, number_of, text_member
+from cdcwire.model.text.members import (
+    Json,
+    TextFormError,
+    number_of,
+    text_member,
+    texts_member,
+)
 from cdcwire.model.text.values import kind_of, value_from_json, value_to_json
 
 
@@ -65,7 +71,7 @@ def table_from_json(document: Json, path: Path = ()) -> Table:
     """Return the table of a definition. Raises: TextFormError."""
     if not isinstance(document, Mapping):
         raise TextFormError("a table is an object", path)
-    key = document.get("key")
+    key = texts_member(document, "key", path)
     columns = document.get("columns")
     version = document.get("version")
     return Table(
@@ -73,12 +79,14 @@ def table_from_json(document: Json, path: Path = ()) -> Table:
         text_member(document, "schema", path),
         text_member(document, "database", path),
         None if columns is None else columns_from_json(columns, key, path),
-        None if key is None else tuple(key),
+        key,
         None if version is None else number_of(str(version), (*path, "version")),
     )
 
 
-def columns_from_json(documents: Json, key: Json, path: Path) -> tuple[Column, ...]:
+def columns_from_json(
+    documents: Json, key: Collection[str] | None, path: Path
+) -> tuple[Column, ...]:
     """Return the columns of a table's definition.
 
     If no column has the role ``handle``, the columns named in ``key`` get it.
@@ -112,7 +120,7 @@ def _column_from_json(document: Json, path: Path) -> Column:
     nullable = document.get("nullable")
     if nullable is not None and not isinstance(nullable, bool):
         raise TextFormError("nullable is true or false", (*path, "nullable"))
-    roles = document.get("roles", [])
+    roles = texts_member(document, "roles", path) or ()
     if not set(roles) <= set(get_args(Role)):
         raise TextFormError(f"a role is one of {', '.join(get_args(Role))}", (*path, "roles"))
     number = document.get("id")
@@ -122,7 +130,7 @@ def _column_from_json(document: Json, path: Path) -> Column:
         text_member(document, "source", path),
         nullable,
         _default_from_json(document, kind, (*path, "default")),
-        frozenset(roles),
+        frozenset(role for role in get_args(Role) if role in roles),
         None if number is None else number_of(str(number), (*path, "id")),
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cdcwire.core.errors import EncodeError, TruncatedError
+from cdcwire.core.errors import DecodeError, EncodeError, TruncatedError
 from cdcwire.core.format import Context
 from cdcwire.core.message import KafkaMessage, StoredFile
 from cdcwire.core.options import OptionValue
@@ -472,7 +472,7 @@ def test_enum_index_zero_is_refused() -> None:
 
 
 def test_stored_file_is_not_a_message() -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(DecodeError, match="is a"):
         list(FORMAT.to_events(StoredFile("a", b""), context=Context()))
 
 

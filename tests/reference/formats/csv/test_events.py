@@ -354,7 +354,7 @@ def test_index_file_says_nothing() -> None:
 
 
 def test_kafka_message_is_not_a_file() -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(DecodeError, match="is a"):
         list(FORMAT.to_events(KafkaMessage(None, b""), context=Context()))
 
 
