@@ -169,7 +169,7 @@ class DebeziumRoundTrip(ConnectRoundTrip):
         if event.what != "truncate" or event.table is None or self.is_cdl:
             raise NotCarriedError("schema change")
         extra = self._kept_extra(event.extra, event.position)
-        table = replace(self._table(event.table), key=())
+        table = replace(self._table(event.table), key=None)
         position = self._place(event.position, extra)
         return SchemaChange("truncate", None, None, table, position, extra)
 

@@ -88,9 +88,10 @@ def events_of(
 def table_of(change: Change) -> Table:
     """Return the table of a change: MySQL's database is the schema, as everywhere here."""
     source = change.source
+    key = None if change.op == "t" else change.key  # a truncate has no Kafka key in any table
     if source.schema:
-        return Table(source.table, source.schema, source.db or None, key=change.key)
-    return Table(source.table, source.db or None, key=change.key)
+        return Table(source.table, source.schema, source.db or None, key=key)
+    return Table(source.table, source.db or None, key=key)
 
 
 def _change_event(

@@ -21,7 +21,12 @@ from cdcwire.formats.debezium_json.alone import PayloadsAlone
 from cdcwire.formats.debezium_json.events import events_of
 from cdcwire.formats.debezium_json.message import Change, Message, Tombstone
 from cdcwire.formats.debezium_json.settings import Settings, read_settings
-from cdcwire.formats.debezium_json.wire import image_schemas, message_of, read_message
+from cdcwire.formats.debezium_json.wire import (
+    image_schemas,
+    is_foreign_op,
+    message_of,
+    read_message,
+)
 from cdcwire.model.events import Event
 
 
@@ -55,6 +60,8 @@ class RowDecoder(FastDecoder):
             raise Irregular
         found = message_of(envelope, self._key(message.key))
         if self.settings.lint == "strict" and found.warnings:
+            raise Irregular
+        if isinstance(found, Change) and (found.key is None or is_foreign_op(found, self.settings)):
             raise Irregular
         return list(events_of(found, self.settings, self.selection))
 

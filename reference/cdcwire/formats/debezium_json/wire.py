@@ -88,10 +88,22 @@ def read_message(
     envelope, origin = typed(origin, structs, settings.max_decimal_digits)
     fields = Fields(envelope.schema, envelope.payload, _MEMBERS, origin)
     message = _message(fields, key_parsed)
-    if isinstance(message, Change) and message.key is None:
-        known, origin = definition_of(tables, *_names_of(message.source), origin)
-        message = replace(message, key=None if known is None else known.key)
+    if isinstance(message, Change):
+        if is_foreign_op(message, settings):
+            hint = "; read-r-as-c reads it as an insert" if message.op == "r" else ""
+            problem = f"op {message.op} in a message of CDL's, which has c, u and d{hint}"
+            raise fields.error(problem, "op", _OPERATION)
+        if message.key is None:
+            known, origin = definition_of(tables, *_names_of(message.source), origin)
+            message = replace(message, key=None if known is None else known.key)
     return _checked(message, settings, origin)
+
+
+def is_foreign_op(change: Change, settings: Settings) -> bool:
+    """Return whether a message of CDL's has an op that CDL lacks, and no option reads it."""
+    return change.cdl is not None and (
+        change.op == "t" or (change.op == "r" and not settings.read_r_as_c)
+    )
 
 
 def read_key(key: bytes, settings: Settings) -> Parsed | TextKey:
@@ -311,9 +323,11 @@ def _key_names(key: Key, cdl: CdlMembers | None) -> tuple[str, ...] | None:
     if not isinstance(key, Parsed):
         return () if key is None else None
     schema, json = key.envelope.schema, key.json
-    if schema is not None:
+    if schema is not None and schema.type == "struct":
         return tuple(field.name for field in schema.fields)
-    return tuple(member.name for member in json.members) if isinstance(json, JsonObject) else ()
+    if schema is None and isinstance(json, JsonObject):
+        return tuple(member.name for member in json.members)
+    return () if key.envelope.payload is None else None  # a value does not name its column
 
 
 def _check_images(change: Change, fields: Fields) -> None:

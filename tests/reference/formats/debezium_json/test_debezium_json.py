@@ -229,7 +229,7 @@ def test_key_change_is_split(dialect: str) -> None:
 
 OTHERS: dict[str, Event] = {
     "truncate": SchemaChange(
-        "truncate", None, table=replace(KEYED, key=()), position=POSITION, extra=EXTRA
+        "truncate", None, table=replace(KEYED, key=None), position=POSITION, extra=EXTRA
     ),
     "heartbeat": Progress("heartbeat", Position(sent_ms=5), {"source_name": "cdl"}),
     "begin": Marker("begin", "12:34", Position(sent_ms=5)),
@@ -506,3 +506,34 @@ def test_truncate_of_a_table_with_a_column_twice_is_not_encoded() -> None:
         with pytest.raises(EncodeError, match="two columns have the same name") as caught:
             list(debezium_json.from_events([event]))
         assert caught.value.clause == "connect: struct values"
+
+
+TRUNCATE = (
+    b'{"before":null,"after":null,"source":{"version":"2.7.4.Final","connector":"postgresql",'
+    b'"name":"s","ts_ms":1,"db":"d","schema":"p","table":"t"},"op":"t","ts_ms":2}'
+)
+
+
+def test_truncate_does_not_say_which_key_its_table_has() -> None:
+    (found,) = FORMAT.to_events(KafkaMessage(None, TRUNCATE))
+    assert isinstance(found, SchemaChange)
+    assert found.table == Table("t", "p", "d", key=None)
+
+
+def test_truncate_in_a_message_of_cdl_is_rejected() -> None:
+    value = TRUNCATE[:-1] + b',"message_version":"2.0","message_type":"0","unique":null}'
+    for decode in (FORMAT.to_events, FORMAT.decoder(Context())):
+        with pytest.raises(DecodeError, match="op t in a message of CDL's") as caught:
+            list(decode(KafkaMessage(None, value)))
+        assert caught.value.clause == "debezium-json: operation"
+
+
+@pytest.mark.parametrize(
+    ("payload", "key"), [(b"1", None), (b'"a"', None), (b"null", ()), (b'{"id":1}', ("id",))]
+)
+def test_key_names_columns_only_as_a_struct(payload: bytes, key: Any) -> None:
+    value = TRUNCATE.replace(b'"op":"t"', b'"op":"c"').replace(b'"after":null', b'"after":{"id":1}')
+    wrapped = b'{"schema":null,"payload":%s}' % payload
+    found = debezium_json.decode(value, key=wrapped)
+    assert isinstance(found, Change)
+    assert found.key == key
