@@ -23,7 +23,7 @@ from cdcwire.connect.unavailable import unavailable_values
 from cdcwire.core.errors import Path, Step
 from cdcwire.model import kinds
 from cdcwire.model.events import ABSENT, UNAVAILABLE, Column, Image, Value
-from cdcwire.model.instants import UTC, utc_text, utc_time_text
+from cdcwire.model.instants import UTC, fixed_offset, utc_text, utc_time_text
 
 Convert: TypeAlias = Callable[[Value], Value]
 
@@ -34,7 +34,9 @@ _INSTANTS = "connect: instants"
 _INSTANT = kinds.TimestampType()  # the text has to say its offset
 _PLAIN_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _TIMESTAMP_TEXT = re.compile(
-    r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?", re.ASCII
+    r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d{1,9}))?)?"
+    r"(?:Z|([+-]\d\d)(?::?(\d\d))?)?",
+    re.ASCII,
 )
 _UTC_TEXT = re.compile(
     r"(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?)Z", re.ASCII
@@ -318,12 +320,13 @@ def read_timestamp_text(text: str) -> str:
     found = _TIMESTAMP_TEXT.fullmatch(text)
     try:
         if found is not None:
-            date, clock, fraction, zone = found.groups()
-            moment = datetime.fromisoformat(f"{date}T{clock}")
-            if zone not in (None, "Z", UTC):
-                sign = 1 if zone[0] == "+" else -1
-                moment -= sign * timedelta(hours=int(zone[1:3]), minutes=int(zone[4:]))
-            return f"{moment.isoformat(' ')}{fraction or ''}"
+            date, clock, seconds, fraction, hours, minutes = found.groups()
+            moment = datetime.fromisoformat(f"{date}T{clock}{seconds or ':00'}")
+            offset = fixed_offset(f"{hours}:{minutes or '00'}") if hours else 0
+            if offset is None:
+                raise ValueError("an offset of more than 18 hours")
+            whole = (moment - timedelta(seconds=offset)).isoformat(" ")
+            return f"{whole}.{fraction}" if fraction else whole
         if _COUNT_TEXT.fullmatch(text):
             milliseconds = int(text)
             moment = _EPOCH + timedelta(milliseconds=milliseconds)

@@ -31,6 +31,7 @@ _TIME = re.compile(
     r"(Z|[+-][0-9]{2}:[0-9]{2}(?::[0-9]{2})?)?"
 )
 _OFFSET = re.compile(r"([+-])([0-9]{2}):([0-5][0-9])(?::([0-5][0-9]))?")
+_MAX_OFFSET = 18 * 3600  # of Java, and more than any zone has
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,8 @@ def instant_of(kind: TimestampType, value: Value) -> Instant | None:
     zone = found[8] or kind.zone
     if zone is None:
         raise ValueError(f"the zone of {value!r} is not known")
+    if found[8] is not None and fixed_offset(found[8]) is None:
+        raise ValueError(f"the offset {found[8]} of {value!r} is more than 18 hours")
     days = days_of(int(found[1]), int(found[2]), int(found[3]))
     local = days * _DAY + int(found[4]) * 3600 + int(found[5]) * 60 + int(found[6])
     return Instant(local - _offset(zone, local), found[7] or "")
@@ -103,7 +106,7 @@ def utc_time_text(kind: TimeType, value: Value) -> Value:
     found = _TIME.fullmatch(value) if isinstance(value, str) else None
     if found is None or kind.zone is None:
         return value
-    offset = _fixed_offset(found[5] or kind.zone)
+    offset = fixed_offset(found[5] or kind.zone)
     if offset is None:
         return value
     seconds = (int(found[1]) * 3600 + int(found[2]) * 60 + int(found[3]) - offset) % _DAY
@@ -121,7 +124,7 @@ def instant_count(kind: TimestampType, value: Value, unit: str) -> int:
 
 def local_text(instant: Instant, zone: str) -> str:
     """Return an instant as the clocks of a zone show it. Raises: ValueError."""
-    offset = _fixed_offset(zone)
+    offset = fixed_offset(zone)
     if offset is None:
         try:
             moment = _EPOCH + timedelta(seconds=instant.seconds)
@@ -138,7 +141,7 @@ def is_zone(name: str) -> bool:
 
     Where a machine has no database, every name counts as one.
     """
-    if _fixed_offset(name) is not None:
+    if fixed_offset(name) is not None:
         return True
     try:
         _named_zone(name)
@@ -157,7 +160,7 @@ def _has_zones() -> bool:
 
 def _offset(zone: str, local: int) -> int:
     """Return by how many seconds the clocks of a zone are ahead of UTC."""
-    offset = _fixed_offset(zone)
+    offset = fixed_offset(zone)
     if offset is not None:
         return offset
     try:
@@ -167,7 +170,8 @@ def _offset(zone: str, local: int) -> int:
     return _seconds(moment.replace(tzinfo=_named_zone(zone)).utcoffset())
 
 
-def _fixed_offset(zone: str) -> int | None:
+def fixed_offset(zone: str) -> int | None:
+    """Return the seconds of an offset like ``+05:30``; None for a name, or above 18 hours."""
     if zone in ("Z", "UTC", UTC):
         return 0
     found = _OFFSET.fullmatch(zone)
@@ -175,6 +179,8 @@ def _fixed_offset(zone: str) -> int | None:
         return None
     sign, hours, minutes, seconds = found.groups()
     total = int(hours) * 3600 + int(minutes) * 60 + int(seconds or 0)
+    if total > _MAX_OFFSET:
+        return None
     return -total if sign == "-" else total
 
 

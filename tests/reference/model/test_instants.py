@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdcwire.model.calendar import date_of, days_of
-from cdcwire.model.instants import instant_count, utc_text, utc_time_text
+from cdcwire.model.instants import instant_count, is_zone, utc_text, utc_time_text
 from cdcwire.model.kinds import TimestampType, TimeType
 from cdcwire.model.temporal import temporal_text
 
@@ -93,3 +93,15 @@ def test_mysql_has_no_text_for_an_instant_beyond_its_years(value: str) -> None:
 )
 def test_time_of_day_has_one_text_in_utc(zone: str | None, value: str, text: str) -> None:
     assert utc_time_text(TimeType(zone=zone), value) == text
+
+
+@pytest.mark.parametrize("offset", ["+18:00", "-18:00", "+14:00", "+05:30:15"])
+def test_offset_of_up_to_18_hours_is_read(offset: str) -> None:
+    assert utc_text(TimestampType(), f"2024-02-29T12:00:00{offset}")
+
+
+@pytest.mark.parametrize("offset", ["+18:00:01", "-18:01", "+19:00", "+99:00"])
+def test_offset_of_more_than_18_hours_is_refused(offset: str) -> None:
+    with pytest.raises(ValueError, match="more than 18 hours"):
+        utc_text(TimestampType(), f"2024-02-29T12:00:00{offset}")
+    assert not is_zone(offset)
