@@ -412,7 +412,13 @@ def _asked(
     context = replace(context, selection=EVERYTHING, compressions={})
     left, right = (
         ComparedFeed(
-            source, with_recorded(NAME, source, replace(context, options=chosen, schemas=schemas))
+            source,
+            with_recorded(
+                NAME,
+                source.folder,
+                source.format.name,
+                replace(context, options=chosen, schemas=schemas),
+            ),
         )
         for source, chosen, schemas in sides
     )

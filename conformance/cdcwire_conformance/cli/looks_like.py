@@ -36,10 +36,13 @@ def named_formats(sides: Sequence[tuple[Source, Context]]) -> Iterator[None]:
 def _looks_like(source: Source, context: Context) -> str:
     """Return the end of an error's line; empty if the feed is what it was read as."""
     try:
-        found = identify_place(str(Path(source.folder)), Context(tables=context.tables)).found
+        result = identify_place(str(Path(source.folder)), Context(tables=context.tables)).result
     except (InputError, SourceError, StoreError, ValueError, OSError):
         return ""
+    found = result.found
     if found is not None and found.format != source.format.name:
+        if any(each.format == source.format.name and each.decoded for each in result.candidates):
+            return f"; {source.folder} has messages of {source.format.name} and {found.format}"
         return f"; {source.folder} looks like {found.format}, not {source.format.name}"
     lacking = [] if found is None else list(_lacking(source, context, found))
     if lacking:

@@ -20,13 +20,13 @@ def recorded_format(place: str) -> str | None:
     return None if found is None else found.format
 
 
-def with_recorded(verb: str, source: Source, context: Context) -> Context:
+def with_recorded(verb: str, folder: str, format_name: str, context: Context) -> Context:
     """Return the context with the description in the directory of a feed; print it in one line.
 
     Raises: SourceError; UsageError.
     """
-    found = read_feed_file(source.folder)
-    if found is None or found.format != source.format.name:
+    found = read_feed_file(folder)
+    if found is None or found.format != format_name:
         return context
     known = found.applied(context)
     added = [

@@ -12,9 +12,10 @@ from cdcwire_conformance.cli.configuration import add_format_argument, need_form
 from cdcwire_conformance.cli.context import UsageError, add_context_arguments, context_from
 from cdcwire_conformance.cli.decode import add_write_order
 from cdcwire_conformance.cli.progress import ProgressLine
+from cdcwire_conformance.cli.recorded import with_recorded
 from cdcwire_conformance.sources.storage.checking import Checked, check_prefix
 from cdcwire_conformance.sources.storage.prefix import stored_formats
-from cdcwire_conformance.sources.stores import open_store
+from cdcwire_conformance.sources.stores import directory_of, open_store
 from cdcwire_conformance.visible import visible
 
 NAME = "storage"
@@ -79,11 +80,15 @@ def _check(arguments: argparse.Namespace) -> int:
             f"{arguments.format} has no files; there are: {', '.join(stored_formats())}"
         )
     place = open_store(arguments.prefix)
+    context = context_from(arguments)
+    folder = directory_of(arguments.prefix)
+    if folder is not None:
+        context = with_recorded(NAME, folder, arguments.format, context)
     with ProgressLine() as line:
         found = check_prefix(
             place,
             arguments.format,
-            context_from(arguments),
+            context,
             write_order=arguments.write_order,
             atomic_tables=arguments.transaction_atomicity == "table",
             on_progress=lambda done, count: line.show(f"{done:,} of {count:,} files"),

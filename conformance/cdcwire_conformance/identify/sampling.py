@@ -19,13 +19,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias, cast
 
 from cdcwire.core.message import KafkaMessage, Message, StoredFile
+from cdcwire.model.text import Json
 from cdcwire.storage.paths import METADATA_NAME
 from cdcwire_conformance.extras import load_extra
 from cdcwire_conformance.identify.ranking import Sample
-from cdcwire_conformance.protocol.messages import message_from_json
 from cdcwire_conformance.sources.kafka_url import SCHEME as KAFKA
 from cdcwire_conformance.sources.kafka_url import KafkaTopic, parse_kafka_url
-from cdcwire_conformance.sources.messages_io import STANDARD_STREAM, InputError, message_of_consumer
+from cdcwire_conformance.sources.line_files import is_lines
+from cdcwire_conformance.sources.messages_io import (
+    STANDARD_STREAM,
+    InputError,
+    is_of_kcat,
+    line_message,
+    message_of_consumer,
+)
 from cdcwire_conformance.sources.stores import (
     Listed,
     LocalStore,
@@ -33,7 +40,10 @@ from cdcwire_conformance.sources.stores import (
     Store,
     directory_of,
     is_hidden,
+    open_here,
     open_store,
+    opener_in,
+    path_under,
     scheme_of,
 )
 
@@ -94,7 +104,7 @@ def read_place(
         yield _reading_of_store(_store_of(place, session), limit)
     elif Path(folder).is_dir():
         yield _reading_of_store(LocalStore(folder), limit)
-    elif folder.endswith(".jsonl"):
+    elif is_lines(folder):
         yield _reading_of_lines({folder: partial(_open, folder)}, limit)
     else:
         yield from _readings_of_file(folder, _start_of(folder), limit, key)
@@ -102,7 +112,7 @@ def read_place(
 
 def _open(path: str) -> BinaryIO:
     try:
-        return open(path, "rb")
+        return open_here(path)
     except OSError as error:
         raise InputError(f"can't be read: {error.strerror}", path) from error
 
@@ -178,7 +188,9 @@ def _json_of(line: bytes) -> object:
 
 
 def _is_message_object(found: object) -> bool:
-    return isinstance(found, dict) and "value" in found and found.keys() <= _MEMBERS
+    if not isinstance(found, dict):
+        return False
+    return is_of_kcat(found) or ("value" in found and found.keys() <= _MEMBERS)
 
 
 def _reading_of_lines(files: Mapping[str, Callable[[], BinaryIO]], limit: int) -> Reading:
@@ -206,13 +218,13 @@ def _reading_of_lines(files: Mapping[str, Callable[[], BinaryIO]], limit: int) -
 
 
 def _message_of_line(line: bytes) -> Message | None:
-    document = _json_of(line)
+    document = cast(Json, _json_of(line))
     if document is None:
         return message_of_consumer(line)
     if not _is_message_object(document):
         return None
     try:
-        return message_from_json(document)
+        return line_message(document)
     except ValueError:
         return None
 
@@ -221,9 +233,11 @@ def _reading_of_store(store: Store, limit: int) -> Reading:
     """Return a sample of a directory: JSON lines, Parquet with Kafka's columns, or files."""
     listed = [each for each in islice(store.list(), _MAX_LISTED) if not is_hidden(each.path)]
     names = sorted(each.path for each in listed)
-    lines = [name for name in names if name.endswith(".jsonl") and "/" not in name]
+    lines = [name for name in names if is_lines(name) and "/" not in name]
     if lines:
-        return _reading_of_lines({name: partial(store.open, name) for name in lines}, limit)
+        return _reading_of_lines(
+            {name: partial(opener_in(store), path_under(store.root, name)) for name in lines}, limit
+        )
     parquet = [name for name in names if name.endswith(".parquet")]
     if parquet:
         return _reading_of_parquet(store, parquet, limit)

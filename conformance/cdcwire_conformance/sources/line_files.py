@@ -10,6 +10,8 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import zlib
+from collections.abc import Callable
 from errno import EFBIG, EINVAL, EIO
 from pathlib import PurePath
 from typing import BinaryIO, cast
@@ -65,18 +67,19 @@ class _Unzipped(gzip.GzipFile):
 
     def readline(self, size: int | None = -1) -> bytes:
         """Return a line, or its first bytes. Raises: OSError for a line that is too long."""
-        if size is not None and size >= 0:
-            return super().readline(size)
-        return self._checked(super().readline(self._limit + 1))
+        return self._checked(super().readline, size)
 
     def read(self, size: int | None = -1) -> bytes:
         """Return bytes; by default all that are left. Raises: OSError if these are too many."""
-        if size is not None and size >= 0:
-            return super().read(size)
-        return self._checked(super().read(self._limit + 1))
+        return self._checked(super().read, size)
 
-    def _checked(self, data: bytes) -> bytes:
-        if len(data) > self._limit:
+    def _checked(self, read: Callable[[int], bytes], size: int | None) -> bytes:
+        is_bounded = size is not None and size >= 0
+        try:
+            data = read(size if size is not None and is_bounded else self._limit + 1)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise OSError(EIO, "is not whole gzip data", self._path) from error
+        if not is_bounded and len(data) > self._limit:
             raise _too_large(self._limit, self._path)
         return data
 

@@ -11,7 +11,6 @@ import io
 import json
 import re
 import sys
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
@@ -102,13 +101,18 @@ def _is_bare_value(document: Mapping[str, Json]) -> bool:
     return not {"key", "value"} & names and (has_schema or has_row)
 
 
+def is_of_kcat(document: Mapping[str, object]) -> bool:
+    """Return whether an object is a line of ``kcat -J``."""
+    return document.keys() >= _OF_KCAT
+
+
 def line_message(document: Json) -> Message:
     """Return the message of a line of a feed. Raises: ValueError.
 
     In a feed a message names its key or its value, if only to say that it is null; any other
     object is something else. A line of ``kcat -J`` has them as text, and its headers in a row.
     """
-    if isinstance(document, Mapping) and document.keys() >= _OF_KCAT:
+    if isinstance(document, Mapping) and is_of_kcat(document):
         return _message_of_kcat(document)
     if isinstance(document, Mapping) and not {"key", "value"} & document.keys():
         raise ValueError("it has neither key nor value")
@@ -219,9 +223,8 @@ def _read_lines(file: Path) -> Iterator[tuple[str, Message]]:
     try:
         with open_here(str(file)) as lines:
             yield from _messages_of(lines, str(file))
-    except (OSError, EOFError, zlib.error) as error:
-        problem = error.strerror if isinstance(error, OSError) else None
-        raise InputError(f"can't be read: {problem or error}", str(file)) from error
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror or error}", str(file)) from error
 
 
 def _messages_of(lines: BinaryIO, name: str) -> Iterator[tuple[str, Message]]:

@@ -108,6 +108,8 @@ def _name_of(text: str) -> tuple[str | None, str]:
 
 def _jdbc_table(text: str) -> TableUrl:
     where, _, query = text.partition("?")
+    if where.startswith("jdbc:mysql:"):  # MariaDB's driver reads MySQL too
+        where = where.replace("mysql", "mariadb", 1)
     database = where.split(":")[1]
     if database not in DRIVERS:
         known = " and ".join(f"jdbc:{name}" for name in sorted(DRIVERS))

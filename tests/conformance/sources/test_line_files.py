@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 import tracemalloc
@@ -100,6 +101,22 @@ def test_cut_off_file_is_one_line(
 
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
+@pytest.mark.parametrize("share", [0.1, 0.9])
+def test_comparison_with_a_cut_off_file_is_one_line(
+    feed: Path, tmp_path: Path, suffix: str, share: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pyarrow", reason="needs the extra compare")
+    file = tmp_path / f"messages.jsonl{suffix}"
+    whole = COMPRESSIONS[suffix](feed.read_bytes())
+    file.write_bytes(whole[: int(share * len(whole))])
+    words = ("compare", f"craft:file:{tmp_path}", f"craft:file:{feed.parent}")
+    assert main([*words, "--engine", "embedded"]) == 2
+    kind = "gzip" if suffix == ".gz" else "zstd"
+    error = capsys.readouterr().err
+    assert error == f"cdcwire compare: {file}: can't be read: is not whole {kind} data\n"
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
 def test_line_that_grows_beyond_the_limit_is_refused_before_it_is_in_memory(
     tmp_path: Path,
     suffix: str,
@@ -185,6 +202,46 @@ def test_line_of_kcat_is_a_message() -> None:
     for name, value in _WRONG:
         with pytest.raises(ValueError, match="of kcat are"):
             line_message({**line, name: value})
+
+
+def kcat_lines(file: Path) -> str:
+    """Return the lines that ``kcat -J`` prints for a feed of a text format."""
+    lines = map(json.loads, file.read_text("utf-8").splitlines())
+    return "".join(
+        json.dumps({
+            "topic": "orders", "partition": 0, "offset": number, "broker": 1,
+            "key": base64.b64decode(line["key"]).decode(),
+            "payload": base64.b64decode(line["value"]).decode() if line["value"] else None,
+        }) + "\n"
+        for number, line in enumerate(lines)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["messages.jsonl", "messages.jsonl.gz", "dump.json"])
+def test_lines_of_kcat_are_identified(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    feed = tmp_path / "feed"
+    assert main(["generate", "debezium-json", "--rows", "20", "--to", str(feed)]) == 0
+    content = kcat_lines(feed / "messages.jsonl").encode()
+    file = tmp_path / "dump" / name
+    file.parent.mkdir()
+    file.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    capsys.readouterr()
+    for place in (file, file.parent) if "jsonl" in name else (file,):
+        assert main(["identify", str(place)]) == 0
+        assert capsys.readouterr().out.startswith("debezium-json: sure\n")
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_compressed_feed_is_identified(
+    feed: Path, tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / f"messages.jsonl{suffix}"
+    file.write_bytes(COMPRESSIONS[suffix](feed.read_bytes()))
+    for place in (file, tmp_path):
+        assert main(["identify", str(place)]) == 0
+        assert capsys.readouterr().out.startswith("craft: sure\n")
 
 
 _VALUE = b'{"op":"c","after":{"id":1,"t":"a\\tb"}}'

@@ -119,7 +119,8 @@ def test_generate_writes_a_prefix_that_check_finds_good(
     options = OPTIONS[format_name]
     assert main(["generate", format_name, *words, "--to", folder, *options, *transport]) == 0
     code, out, err = run(capsys, "storage", "check", format_name, folder, *options)
-    assert (code, err) == (0, "")
+    taken = f"cdcwire storage: {folder}/.feed.json: --option transport=storage\n"
+    assert (code, err) == (0, taken if transport else "")
     assert out.endswith(": no faults\n")
 
 
@@ -221,6 +222,17 @@ def test_check_refuses_an_option_that_is_none(
     code, _, err = run(capsys, "storage", "check", "csv", str(good["csv"]), "--option", "x=1")
     assert code == 2
     assert err.count("\n") == 1
+
+
+def test_check_takes_the_options_that_the_prefix_describes(
+    format_name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--workload", "storage", "--rows", "60", "--to", str(tmp_path / "prefix")]
+    words += ["--option", "transport=storage"] if format_name == "canal-json" else []
+    assert run(capsys, "generate", format_name, *words, *OPTIONS[format_name])[0] == 0
+    code, out, err = run(capsys, "storage", "check", format_name, str(tmp_path / "prefix"))
+    assert code == 0, out
+    assert all(option in err for option in OPTIONS[format_name])
 
 
 def test_check_passes_no_prefix_without_files_or_metadata(

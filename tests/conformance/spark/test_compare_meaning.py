@@ -328,6 +328,7 @@ def test_options_of_the_command_line_go_before_those_of_the_file(
     ("arguments", "said"),
     [
         (["canal-json:file:DIR/craft", "craft:file:DIR/craft"], "looks like craft, not canal-json"),
+        (["craft:file:DIR/mixed", "craft:file:DIR/craft"], "messages of craft and debezium-json"),
         (
             ["csv:file:DIR/csv", "craft:file:DIR/craft"],
             "looks like csv with --option include-commit-ts=true --option output-old-value=true",
@@ -342,7 +343,7 @@ def test_options_of_the_command_line_go_before_those_of_the_file(
         ),
         (["craft:file:DIR/craft", "craft:file:DIR/craft", "--as-text", "x"], "--as-text: no table"),
     ],
-    ids=["format", "options", "line", "definition", "column"],
+    ids=["format", "mixed", "options", "line", "definition", "column"],
 )
 def test_error_names_the_mistake(
     arguments: list[str], said: str, bad_feeds: Path, capsys: pytest.CaptureFixture[str]
@@ -357,6 +358,10 @@ def test_error_names_the_mistake(
 def bad_feeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("bad")
     write(folder / "craft", "craft", [insert(JSON_NOTES, 10, 1, "{}")])
+    write(folder / "mixed", "craft", [insert(JSON_NOTES, 10, 1, "{}")])
+    others = [insert(JSON_NOTES, 10, number, "{}") for number in range(9)]
+    write(folder / "others", "debezium-json", others)
+    (folder / "others" / "messages.jsonl").rename(folder / "mixed" / "others.jsonl")
     options = ["--option", "include-commit-ts=true", "--option", "output-old-value=true"]
     assert main(["generate", "csv", "--rows", "20", "--to", str(folder / "csv"), *options]) == 0
     (folder / "csv" / ".feed.json").unlink()  # so that the prefix does not name its options

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import sys
-import zlib
 from binascii import a2b_base64
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -102,9 +101,8 @@ def message_of_line(line: bytes) -> Message | RowProblem:
 def _lines_of(piece: Piece) -> Iterator[tuple[int, bytes]]:
     try:
         yield from read_lines(piece)
-    except (OSError, EOFError, zlib.error) as error:
-        problem = error.strerror if isinstance(error, OSError) else None
-        raise FeedError(f"{piece.file}: can't be read: {problem or error}") from error
+    except OSError as error:
+        raise FeedError(f"{piece.file}: can't be read: {error.strerror or error}") from error
 
 
 def _usual_message(line: bytes) -> KafkaMessage | None:
