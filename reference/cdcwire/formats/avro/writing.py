@@ -140,10 +140,10 @@ class MessageWriter:
             case SchemaChange() | Progress() if not self.settings.has_watermark:
                 return []
             case SchemaChange():
-                return [self._kafka(Message(None, _ddl(event)))]
+                return [KafkaMessage(*encode(Message(None, _ddl(event))))]
             case Progress(what="checkpoint"):
                 commit_ts = _commit_ts(event.position, "avro: watermark")
-                return [self._kafka(Message(None, Checkpoint(commit_ts)))]
+                return [KafkaMessage(*encode(Message(None, Checkpoint(commit_ts))))]
             case _:
                 raise EncodeError(f"there is no message for {event.what!r}", MESSAGES, ("what",))
 
@@ -172,8 +172,9 @@ class MessageWriter:
                 key = self._datums(layout, layout.key_side(), image, topic)
             elif is_delete:
                 raise EncodeError("a table without handle key has no deletes", KEY_CLAUSE)
-            if is_delete:
-                return self._kafka(Message(key, None))
+        if is_delete:
+            return self._within_limit(*encode(Message(key, None)))
+        with step(side):
             value_side = layout.value_side()
             schema_id = self._schema_id(value_side, subject_of(topic, "value"))
             values = value_side.values(image)
@@ -182,7 +183,8 @@ class MessageWriter:
             columns = zip(value_side.checksum_plan.fields, values, strict=False)
             checksum = row_checksum(columns, self.settings.time_zone)
         values += extension_values(event.op, event.position, event.extra, checksum, self.settings)
-        return self._kafka(Message(key, Datums(schema_id, values, value_side.plan)))
+        value = Datums(schema_id, values, value_side.plan)
+        return self._within_limit(*encode(Message(key, value)))
 
     def _joined(self, event: RowChange, piece: Piece) -> KafkaMessage:
         """Return the message of a row whose records are written."""
@@ -190,7 +192,7 @@ class MessageWriter:
         with step("before" if piece.value is None else "after"):
             key = piece.key and self._enveloped(piece.key, subject_of(topic, "key"))
             value = piece.value and self._enveloped(piece.value, subject_of(topic, "value"))
-        return self._within_limit(key, value, has_limit=value is not None)
+        return self._within_limit(key, value)
 
     def _enveloped(self, body: Body, subject: str) -> bytes:
         out = bytearray()
@@ -218,16 +220,11 @@ class MessageWriter:
             self._layouts.keep(place, known, len(columns) + 4)
         return known
 
-    def _kafka(self, message: Message) -> KafkaMessage:
-        key, value = encode(message)
-        return self._within_limit(key, value, has_limit=isinstance(message.value, Datums))
-
-    def _within_limit(
-        self, key: bytes | None, value: bytes | None, has_limit: bool
-    ) -> KafkaMessage:
+    def _within_limit(self, key: bytes | None, value: bytes | None) -> KafkaMessage:
+        """Return the message of a row. Raises: EncodeError if it is too large."""
         size = RECORD_OVERHEAD + len(key or b"") + len(value or b"")
         limit = self.settings.max_message_bytes
-        if has_limit and size > limit:
+        if size > limit:
             problem = f"message too large: {size} bytes, {limit} are allowed"
             raise EncodeError(problem, "avro: message size")
         return KafkaMessage(key, value)

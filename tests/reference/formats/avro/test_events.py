@@ -435,6 +435,8 @@ REFUSED: dict[str, tuple[Event, dict[str, OptionValue], str]] = {
     "changed columns": (row("update", sent="changed"), {}, "avro: value record"),
     "no table": (replace(row(), table=Table(None, "s", key=())), {}, "avro: names"),
     "too large": (row(), {"max-message-bytes": 50}, "avro: message size"),
+    # 36 bytes of the record, an envelope of 5 and the key 1 in one byte.
+    "delete too large": (row("delete"), {"max-message-bytes": 41}, "avro: message size"),
     "key that is not there": (
         replace(row(), table=Table("t", "s", key=("other",))),
         {},
@@ -458,10 +460,20 @@ REFUSED: dict[str, tuple[Event, dict[str, OptionValue], str]] = {
 
 @pytest.mark.parametrize(("event", "options", "clause"), REFUSED.values(), ids=REFUSED)
 def test_event_is_refused(event: Event, options: dict[str, OptionValue], clause: str) -> None:
+    context = Context(options=options)
     with pytest.raises(EncodeError) as caught:
-        list(FORMAT.from_events([event], context=Context(options=options)))
+        list(FORMAT.from_events([event], context=context))
     assert caught.value.clause == clause
     assert caught.value.path[:2] == ("events", 0)
+    with pytest.raises(EncodeError) as fast:
+        list(FORMAT.encoder(context)([event]))
+    assert str(fast.value) == str(caught.value)
+
+
+def test_delete_as_large_as_allowed_is_written() -> None:
+    context = Context(options={"max-message-bytes": 42})
+    messages = list(FORMAT.from_events([row("delete")], context=context))
+    assert [m.value for m in messages if isinstance(m, KafkaMessage)] == [None]
 
 
 def test_enum_index_zero_is_refused() -> None:
