@@ -46,7 +46,7 @@ FIXED_MEMORY = 1 << 20
 LEAST_SIZE = 1024  # a smaller input counts as one of this size
 TRAINED = 3  # messages from which a fast decoder learns a layout
 MOST_USES = 256  # of one fast decoder; its memory must not change what it gives
-MOST_DECODERS = 512
+MOST_DECODERS = 1024
 
 ToEvents: TypeAlias = Callable[[], list[Event]]
 Behaviour: TypeAlias = "tuple[str, ...]"
@@ -237,7 +237,8 @@ class Laws:
 
 def _key(given: Input) -> tuple[object, ...]:
     """Return what the inputs have in common that one fast decoder decodes."""
-    return given.case, *map(id, (given.options, given.tables, given.schemas, given.blobs))
+    options = repr(sorted(given.options.items()))
+    return given.case, options, *map(id, (given.tables, given.schemas, given.blobs))
 
 
 def _first(given: Input) -> Input:
