@@ -29,7 +29,7 @@ def read_index(value: bytes, layout: PathLayout, dispatcher: str | None = None) 
     parsed = parse_data_name(name, layout)
     if parsed is None or parsed[1] != dispatcher:
         expected = data_name(1, layout, dispatcher)
-        raise DecodeError(f"{name!r:.80} is not a name as {expected!r}", 0, CLAUSE)
+        raise DecodeError(f"{name!r:.80} is not a name such as {expected!r}", 0, CLAUSE)
     return parsed[0]
 
 

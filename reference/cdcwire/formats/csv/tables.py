@@ -65,9 +65,9 @@ class Definitions:
         if chosen is None:
             shown = ("none" if each.version is None else str(each.version) for each in found[:20])
             versions = ", ".join((*shown, "...") if len(found) > 20 else shown)
-            there = f"versions of it: {versions}" if found else "there is none of this table"
-            wanted = "the table's" if version is None else f"version {version}"
-            problem = f"the definition of {schema!s:.80}.{name:.80}, {wanted}, is needed; {there}"
+            wanted = "single definition" if version is None else f"definition of version {version}"
+            known = f"its versions are {versions}" if found else "pass it, or its schema file"
+            problem = f"table {schema!s:.80}.{name:.80} does not have a {wanted}; {known}"
             raise DecodeError(problem, 0, CLAUSE_SCHEMA)
         return chosen
 

@@ -346,7 +346,7 @@ def test_many_definitions_of_one_version_are_kept_as_two() -> None:
     found = Definitions([*tables, *tables])
     assert found.of("s", "t") == tables[:2]
     assert found.choose("s", "t", 1) == tables[0]
-    with pytest.raises(DecodeError, match=r"version 2.*: 1, 1"):
+    with pytest.raises(DecodeError, match=r"version 2.* are 1, 1"):
         found.choose("s", "t", 2)
 
 

@@ -227,7 +227,7 @@ def test_definition_is_that_of_the_version_in_the_path() -> None:
     with pytest.raises(DecodeError, match=r"100, 200") as caught:
         read(b'"I","t","s",1\r\n', TABLE, newer, path="s/t/300/CDC000001.csv")
     assert (caught.value.clause, caught.value.offset) == ("csv: schema", 0)
-    with pytest.raises(DecodeError, match=r"none of this table"):
+    with pytest.raises(DecodeError, match=r"does not have a"):
         read(b'"I","t","s",1\r\n')
     assert read(b'"I","t","s",1,"a"\r\n', TABLE, path="s/t/300/CDC000001.csv")
 
