@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from random import Random
 
-from cdcwire.core.message import Message, StoredFile
+from cdcwire.core.message import KafkaMessage, Message, StoredFile
 from cdcwire.core.options import OptionError, parse_options
 from cdcwire.core.registry import get_format
 from cdcwire.model.events import Column, Table
@@ -69,6 +69,9 @@ def _change_message(given: Input, chance: Random) -> Input:
         return _with(given, index, with_part(message, part, None))
     if kind < 0.022:
         return _with(given, index, other_carrier(message))
+    if kind < 0.03 and isinstance(message, KafkaMessage) and message.key is None:
+        other = _other(given, chance).message
+        return _with(given, index, with_part(message, "key", parts_of(other).get("key", b"{}")))
     raw = parts[part]
     if chance.random() < 0.25:
         ruled = _by_rule(given, index, part, chance)
