@@ -78,11 +78,12 @@ def digits_writer(plainly: Write, quote: str = "") -> Usual:
     )
 
 
-def base64_writer(plainly: Write) -> Usual:
-    """Return the writer of bytes as a JSON string of base64."""
+def base64_writer(plainly: Write, *, of_text: bool = False) -> Usual:
+    """Return the writer of bytes, or of texts in UTF-8, as a JSON string of base64."""
+    raw = "$v.encode()" if of_text else "$v"
     return Usual(
-        "type($v) is bytes",
-        """f'"{$base64($v, newline=False).decode()}"'""",
+        "type($v) is str" if of_text else "type($v) is bytes",
+        f"""f'"{{$base64({raw}, newline=False).decode()}}"'""",
         plainly,
         {"base64": b2a_base64},
     )

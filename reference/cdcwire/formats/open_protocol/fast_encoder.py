@@ -13,12 +13,12 @@ from functools import partial
 from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
-from cdcwire.core.base64_text import write_base64
 from cdcwire.core.compiled import (
     FastEncoder,
     ImagePlans,
     Irregular,
     Memo,
+    Usual,
     Writer,
     text_of_image,
 )
@@ -142,19 +142,19 @@ def _writer(prepared: Prepared, settings: Settings) -> Writer:
     def decimal(value: Any) -> str:
         return f'"{decimal_text(value)}"' if type(value) is Decimal else plainly(value)
 
-    def large_text(value: Any) -> str:
-        return f'"{write_base64(value.encode())}"'
-
-    def quoted_bytes(value: Any) -> str:
-        return encode_basestring(quote(value)) if type(value) is bytes else plainly(value)
-
+    quoted_bytes = Usual(
+        "type($v) is bytes",
+        "$encoded($quote($v))",
+        plainly,
+        {"encoded": encode_basestring, "quote": quote},
+    )
     writers: dict[str, Writer] = {
         "integer": integer_writer(*ends, plainly=plainly),
         "label": integer_writer(*ends, plainly=label),
         "float": float_writer(32, partial(float_text, bits=32), plainly),
         "double": float_writer(64, partial(float_text, bits=64), plainly),
         "decimal": digits_writer(decimal, '"'),
-        "text": large_text if is_large else encode_basestring,
+        "text": base64_writer(plainly, of_text=True) if is_large else encode_basestring,
         "bytes": base64_writer(plainly) if is_large else quoted_bytes,
         "characters": encode_basestring,
     }
